@@ -1,0 +1,1 @@
+"""What goes in: vocabularies, generators of cases, hostile families, grammars."""

@@ -1,0 +1,1 @@
+"""Generators of cases: one file a way of making them."""

@@ -1,0 +1,1 @@
+"""Vocabularies: one file a format, one plain model (:mod:`corpora.vocabularies.model`)."""

@@ -1,0 +1,20 @@
+"""Numba's decorator as this project uses it: compiled on first use, cached on disk.
+
+``NUMBA_DISABLE_JIT=1`` runs the same source interpreted, which is how coverage-guided fuzzing
+follows it; so the compiled functions keep to what both ways mean alike (no unsigned wrap-around,
+no reliance on integer overflow).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def njit(function: F) -> F:
+    """Compile ``function`` on its first call; releases the GIL, so that threads can be tested."""
+    return cast("F", numba.njit(cache=True, nogil=True)(function))

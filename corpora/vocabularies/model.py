@@ -1,0 +1,271 @@
+"""The plain model of a vocabulary: what a tokenizer is, apart from who runs it.
+
+Every loader of this package makes a :class:`Vocabulary`, and every implementation is built from
+one, so that two libraries which read different file formats can still be given the same data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+
+class VocabularyError(Exception):
+    """A vocabulary cannot be had: names the source, the field at fault, and the mend.
+
+    ``str(error)`` is one line that can be shown to a user as it is.
+    """
+
+    def __init__(self, source: str, fault: str, mend: str) -> None:
+        self.source = source
+        self.fault = fault
+        self.mend = mend
+        super().__init__(f"{source}: {fault}; {mend}")
+
+    def __reduce__(self) -> tuple[type[VocabularyError], tuple[str, str, str]]:
+        # The default rebuilds from the joined message, which is not what __init__ takes.
+        return VocabularyError, (self.source, self.fault, self.mend)
+
+
+class Algorithm(StrEnum):
+    """How a text becomes tokens."""
+
+    BPE = "bpe"
+    UNIGRAM = "unigram"
+
+
+class Alphabet(StrEnum):
+    """What byte-pair encoding starts from."""
+
+    BYTES = "bytes"
+    """Byte-level BPE: GPT-2, tiktoken, tekken."""
+    CHARACTERS = "characters"
+    """Characters of the normalized text, unknown ones by byte fallback: SentencePiece BPE."""
+
+
+class RankOrder(StrEnum):
+    """Where the priority of merges comes from."""
+
+    IDS = "ids"
+    """The rank of a merge is the id of its result (tiktoken, tekken)."""
+    MERGES = "merges"
+    """The rank of a merge is its place in an explicit list (Hugging Face, GGUF)."""
+    SCORES = "scores"
+    """The piece of the highest score is merged first (SentencePiece BPE)."""
+
+
+class PieceType(IntEnum):
+    """Types of a SentencePiece piece, as in ``sentencepiece_model.proto``."""
+
+    NORMAL = 1
+    UNKNOWN = 2
+    CONTROL = 3
+    USER_DEFINED = 4
+    UNUSED = 5
+    BYTE = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One entry of a SentencePiece vocabulary: its text (escaped spaces as U+2581) and score."""
+
+    text: str
+    score: float
+    type: PieceType
+
+
+@dataclass(frozen=True, slots=True)
+class AddedToken:
+    """A token that Hugging Face's pipeline splits off before the model sees the text."""
+
+    text: str
+    id: int
+    special: bool = False
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Normalizer:
+    """What happens to a text before it is split: SentencePiece's normalizer spec, and NFC etc.
+
+    charsmap: SentencePiece's ``precompiled_charsmap`` (XOR-compressed double array, then
+        NUL-terminated replacements), or None.
+    form: a Unicode normalization form ("NFC", ..) applied first, or None.
+    add_dummy_prefix: a space is put before the text (after it in suffix mode), if non-empty.
+    remove_extra_whitespaces: leading, trailing and doubled spaces are removed.
+    escape_whitespaces: spaces become U+2581.
+    treat_whitespace_as_suffix: the dummy space stands after the word.
+    """
+
+    charsmap: bytes | None = None
+    form: str | None = None
+    add_dummy_prefix: bool = False
+    remove_extra_whitespaces: bool = False
+    escape_whitespaces: bool = False
+    treat_whitespace_as_suffix: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Merges:
+    """Merges in order of priority: three int32 arrays of one length, ``left + right = merged``."""
+
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    merged: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.merged)
+
+    @classmethod
+    def none(cls) -> Merges:
+        """No merges at all: a vocabulary of single symbols, or a unigram one."""
+        empty = np.empty(0, dtype=np.int32)
+        return cls(empty, empty, empty)
+
+    @classmethod
+    def of(cls, triples: list[tuple[int, int, int]]) -> Merges:
+        """Merges from ``(left id, right id, merged id)`` in order of priority."""
+        table = np.array(triples, dtype=np.int32).reshape(-1, 3)
+        columns = [np.ascontiguousarray(table[:, i]) for i in range(3)]
+        return cls(columns[0], columns[1], columns[2])
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """The data of one tokenizer.
+
+    id: the name that the user gave (``tekken_240911``, ``o200k.tiktoken.gz``).
+    tokens: the bytes of each id that ordinary text can yield; None for holes, for special and
+        for control tokens. SentencePiece pieces keep U+2581 for the space; byte pieces
+        (``<0xE2>``) are their one byte.
+    merges: in order of priority; empty for unigram.
+    pieces: for SentencePiece vocabularies (BPE and unigram), by id; else empty.
+    splits: regular expressions (``regex`` syntax) of the pre-tokenizer, applied one after
+        another, each match and each gap between matches becoming a piece; empty for none.
+    special_tokens: text to id of the tokens that only a special-token policy yields.
+    added_tokens: those of Hugging Face's pipeline with their flags (special ones included).
+    ignore_merges: a pre-token that is itself a token is emitted whole (Llama 3, tiktoken).
+    source_path: the original file, or None for a vocabulary that has none.
+    """
+
+    id: str
+    algorithm: Algorithm
+    format: str
+    tokens: tuple[bytes | None, ...]
+    merges: Merges = field(default_factory=Merges.none)
+    pieces: tuple[Piece, ...] = ()
+    alphabet: Alphabet = Alphabet.BYTES
+    rank_order: RankOrder = RankOrder.IDS
+    splits: tuple[str, ...] = ()
+    normalizer: Normalizer = field(default_factory=Normalizer)
+    special_tokens: Mapping[str, int] = field(default_factory=dict)
+    added_tokens: tuple[AddedToken, ...] = ()
+    unk_id: int | None = None
+    byte_fallback: bool = False
+    ignore_merges: bool = False
+    source_path: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def pattern(self) -> str | None:
+        """The pre-tokenizer's regular expression where there is exactly one, else None."""
+        return self.splits[0] if len(self.splits) == 1 else None
+
+    @property
+    def normalizes(self) -> bool:
+        """Whether the tokens may spell another text than the input."""
+        return self.normalizer != Normalizer()
+
+    @cached_property
+    def ids(self) -> dict[bytes, int]:
+        """The id of each token's bytes; the lowest where several ids share them."""
+        found: dict[bytes, int] = {}
+        for token_id, token in enumerate(self.tokens):
+            if token is not None:
+                found.setdefault(token, token_id)
+        return found
+
+    @cached_property
+    def byte_ids(self) -> tuple[int | None, ...]:
+        """The id of each single byte, None where the vocabulary lacks it (256 entries)."""
+        return tuple(self.ids.get(bytes([byte])) for byte in range(256))
+
+    @cached_property
+    def byte_alphabet(self) -> bytes | None:
+        """The bytes that can be encoded, or None where all can.
+
+        Characters outside SentencePiece vocabularies become the unknown token, so those
+        vocabularies encode anything.
+        """
+        if self.pieces or self.alphabet is Alphabet.CHARACTERS or None not in self.byte_ids:
+            return None
+        return bytes(b for b, token_id in enumerate(self.byte_ids) if token_id is not None)
+
+    def can_encode(self, data: bytes) -> bool:
+        """Whether every byte of ``data`` has a token (see :attr:`byte_alphabet`)."""
+        return self.byte_alphabet is None or not data.translate(None, self.byte_alphabet)
+
+    @cached_property
+    def max_token_bytes(self) -> int:
+        """Length of the longest token, in bytes."""
+        return max((len(token) for token in self.tokens if token is not None), default=0)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of all that decides an encoding: equal fingerprints encode alike."""
+        digest = hashlib.sha256()
+        for token in self.tokens:
+            digest.update(b"-" if token is None else b"+%d:%s" % (len(token), token))
+        for column in (self.merges.left, self.merges.right, self.merges.merged):
+            digest.update(column.tobytes())
+        plain = (
+            self.algorithm,
+            self.alphabet,
+            self.rank_order,
+            self.pieces,
+            self.splits,
+            self.normalizer,
+            sorted(self.special_tokens.items()),
+            self.added_tokens,
+            self.unk_id,
+            self.byte_fallback,
+            self.ignore_merges,
+        )
+        digest.update(repr(plain).encode())
+        return digest.hexdigest()
+
+    def spell(self, ids: list[int]) -> bytes:
+        """The concatenated bytes of ``ids``; special tokens as their text.
+
+        Raises KeyError for an id that is neither a token nor special.
+        """
+        return b"".join(self.spelling(token_id) for token_id in ids)
+
+    def spelling(self, token_id: int) -> bytes:
+        """The bytes of one id; a special token's text. KeyError for an id that is neither."""
+        if 0 <= token_id < len(self.tokens):
+            token = self.tokens[token_id]
+            if token is not None:
+                return token
+        return self._special_spellings[token_id]
+
+    @cached_property
+    def _special_spellings(self) -> dict[int, bytes]:
+        spellings = {i: p.text.encode() for i, p in enumerate(self.pieces)}
+        spellings.update({i: text.encode() for text, i in self.special_tokens.items()})
+        return spellings

@@ -1,0 +1,1 @@
+"""The engine: cases to workers to checks to findings, and the verdict."""

@@ -1,0 +1,269 @@
+"""The stream of events that a run is, and its record ``run.jsonl``.
+
+The progress display, the store and every report consume this stream or its record; nothing else
+knows about them. Each event is one JSON object a line with its class name in ``event``; a record
+without :class:`Finished` is an incomplete run.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Base of all events; subclasses register themselves by name."""
+
+    kinds: ClassVar[dict[str, type[Event]]] = {}
+
+    def to_json(self) -> str:
+        """One line of ``run.jsonl``."""
+        return json.dumps({"event": type(self).__name__, **asdict(self)}, ensure_ascii=False)
+
+    @staticmethod
+    def from_json(line: str) -> Event | None:
+        """The event of one line; None for an event that this version does not know."""
+        raw: dict[str, Any] = json.loads(line)
+        kind = Event.kinds.get(raw.pop("event", ""))
+        if kind is None:
+            return None
+        known = {f.name for f in fields(kind)}
+        return kind(**{name: value for name, value in raw.items() if name in known})
+
+
+def _event(cls: type[Event]) -> type[Event]:
+    Event.kinds[cls.__name__] = cls
+    return cls
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class Started(Event):
+    """A run begins. ``versions`` has ``tokgate``, ``python`` and every implementation's."""
+
+    time: str
+    seed: int
+    suite: str
+    budget: str
+    command: str
+    versions: dict[str, str]
+    machine: str
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class VocabularyLoaded(Event):
+    """A vocabulary is ready; ``problems`` are the preflight's lines (empty: proper)."""
+
+    id: str
+    format: str
+    algorithm: str
+    tokens: int
+    fingerprint: str
+    path: str | None
+    problems: list[str]
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class ContractOpened(Event):
+    """Implementations whose outputs must agree, and why the others take no part.
+
+    id: ``tekken_240911/text``. mode: the label of :class:`impls.interface.Mode`.
+    excluded: implementation to reason.
+    """
+
+    id: str
+    algorithm: str
+    vocabulary: str
+    mode: str
+    implementations: list[str]
+    references: list[str]
+    excluded: dict[str, str]
+    checks: list[str]
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class ImplementationFailed(Event):
+    """An implementation could not be started for a vocabulary (load failed)."""
+
+    implementation: str
+    vocabulary: str
+    message: str
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class BatchDone(Event):
+    """A batch of cases was encoded by all and checked.
+
+    comparisons: pairs (case, implementation beyond the first) compared.
+    exercised: check name to implementation name to number of outcomes judged.
+    violations: check name to implementation name to number of cases at fault there.
+    """
+
+    contract: str
+    generator: str
+    cases: int
+    bytes: int
+    comparisons: int
+    exercised: dict[str, dict[str, int]]
+    violations: dict[str, dict[str, int]]
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class Group(Event):
+    """Implementations that gave one outcome on a finding's input (not an event by itself).
+
+    kind: ``encoded``, ``rejected``, ``errored``, ``crashed``, ``timed-out``, ``out-of-memory``,
+    ``unsupported``, ``protocol``. ids: at most 2,000 of them, ``total`` counts all; surfaces:
+    base64 of each id's bytes, None for an id that the vocabulary does not know. decoded: base64
+    of what the implementation decodes, where that is the finding. message: of a failure.
+    """
+
+    implementations: list[str]
+    kind: str
+    ids: list[int] = field(default_factory=list)
+    total: int = 0
+    surfaces: list[str | None] = field(default_factory=list)
+    message: str = ""
+    decoded: str | None = None
+    offsets: list[list[int]] | None = None
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class Found(Event):
+    """A finding is new, or known and now smaller (same id, later event replaces earlier).
+
+    id: stable short name (``f-3a9c01d2``), also the folder under ``findings/``.
+    check: ``equivalence``, ..; stage: where the outcomes part (``pre-tokens``, ``normalization``,
+    ``crashed``, ..). bucket: the signature that groups like findings, stable from run to run.
+    culprits: the implementations blamed (all but the reference group; for a check of a single
+    implementation, that one). partition: the groups by equal outcome, the reference's first.
+    difference: one sentence on the first difference. first_difference: token index or None.
+    generator, seed, index: provenance of the case first seen; minimal: shrinking has ended.
+    expected: the reason from the expectations file that covers it, or None.
+    """
+
+    id: str
+    check: str
+    stage: str
+    bucket: str
+    contract: str
+    vocabulary: str
+    mode: str
+    culprits: list[str]
+    partition: list[dict[str, Any]]
+    input_b64: str
+    difference: str
+    first_difference: int | None
+    generator: str
+    seed: int
+    index: int
+    original_bytes: int
+    minimal: bool
+    expected: str | None
+    link: str | None
+    reproducer: str | None
+
+    @property
+    def groups(self) -> list[Group]:
+        """The partition as typed groups."""
+        known = {f.name for f in fields(Group)}
+        return [Group(**{k: v for k, v in g.items() if k in known}) for g in self.partition]
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class Counted(Event):
+    """How often a bucket was seen so far (the last one of a bucket counts)."""
+
+    bucket: str
+    count: int
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class Measured(Event):
+    """Growth of one implementation on one family; points are [bytes, seconds] pairs.
+
+    verdict: ``linear``, ``superlinear``, ``inconclusive``, ``failed``.
+    """
+
+    implementation: str
+    vocabulary: str
+    family: str
+    exponent: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+    points: list[list[float]]
+    note: str = ""
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class Forced(Event):
+    """Canonicality of forced tokens under one healing method."""
+
+    implementation: str
+    vocabulary: str
+    method: str
+    sequences: int
+    forced_tokens: int
+    non_canonical: int
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class ExpectationJudged(Event):
+    """What became of one entry of the expectations file.
+
+    status: ``shown`` (as expected), ``stale`` (exercised, did not show: fails the gate),
+    ``not-exercised``, ``expired`` (shown after its expiry: fails the gate).
+    """
+
+    bucket: str
+    status: str
+    reason: str
+    link: str | None
+    implementations: list[str]
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class Finished(Event):
+    """The run ended by itself (``complete``) or was interrupted."""
+
+    complete: bool
+    verdict: str
+    reasons: list[str]
+    seconds: float
+    cases: int
+    comparisons: int
+    exit_status: int
+
+
+def read_events(path: Path) -> Iterator[Event]:
+    """Events of a record; a last line cut short by a kill is passed over."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            if not line.endswith("\n"):
+                return
+            event = Event.from_json(line)
+            if event is not None:
+                yield event
+
+
+def write_events(path: Path, events: Iterable[Event]) -> None:
+    """Write a record, for tests and conversions."""
+    path.write_text("".join(f"{event.to_json()}\n" for event in events), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Who is tested: our algorithms, the reference libraries, and programs in any language."""

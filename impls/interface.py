@@ -1,0 +1,198 @@
+"""What an implementation is. The one file that the author of a plug-in reads.
+
+An :class:`Implementation` says what it is (:class:`About`), which vocabularies it can run in
+which :class:`Mode`, and loads one, giving an :class:`Encoder`. The encoder turns bytes into token
+ids, and may do more: each :class:`Capability` that ``about`` claims is a method of the encoder,
+named as in the Protocols below. The smallest plug-in is therefore::
+
+    class Mine:
+        about = About(name="mine", version="1.0")
+
+        def supports(self, vocabulary, mode):
+            return None if vocabulary.algorithm == "bpe" else "byte-pair encoding only"
+
+        def load(self, vocabulary):
+            return MyEncoder(vocabulary)      # has .encode(data: bytes, mode: Mode) -> list[int]
+
+``tokgate run --impl path/to/file.py:Mine`` runs it, and
+:func:`impls.conformance.run_conformance_test` tells what is wrong with it.
+
+Everything here runs in a worker process with limits: an encoder may hang, abort or eat memory,
+and only its own cases are lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from corpora.vocabularies.model import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """How a text is to be encoded; part of the contract under which outputs are compared.
+
+    pretokenize: the vocabulary's own splitting (and nothing else) comes first. Without it the
+        whole text is one piece.
+    special: "none" treats the text of special tokens as ordinary text, "all" as the tokens.
+    """
+
+    pretokenize: bool = True
+    special: Literal["none", "all"] = "none"
+
+    @property
+    def label(self) -> str:
+        """``text``, ``raw`` (one piece) or ``special``, as it stands in reports and buckets."""
+        if self.special == "all":
+            return "special" if self.pretokenize else "raw-special"
+        return "text" if self.pretokenize else "raw"
+
+
+class Capability(StrEnum):
+    """What an encoder can do beyond ``encode``."""
+
+    DECODE = "decode"
+    OFFSETS = "offsets"
+    THREADS = "threads"
+    """Calls from several threads at once are allowed."""
+    COUNT = "count"
+    COUNT_TILL_LIMIT = "count_till_limit"
+    SPLIT = "split"
+    APPEND = "append"
+    PREPEND = "prepend"
+    INTERVAL = "interval"
+    HEAL = "heal"
+
+
+class Rejected(Exception):
+    """Raised by an encoder: the input is invalid for this tokenizer. A legitimate answer."""
+
+
+class Unsupported(Exception):
+    """Raised by an encoder: it does not do this. Never a failure, never compared."""
+
+
+class Died(Exception):
+    """Raised by an encoder that runs a program of its own: the program is gone.
+
+    kind: ``crashed``, ``timed-out``, ``out-of-memory``, or ``protocol`` for a breach of the
+        stdio protocol. log: the end of the program's standard error.
+    """
+
+    def __init__(self, kind: str, message: str, log: str = "") -> None:
+        self.kind = kind
+        self.log = log
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Who an implementation is.
+
+    name: as users type it after ``--impl``. version: of the code that does the work.
+    max_input: longest input in bytes that it is asked to encode (quadratic algorithms), or None.
+    linear: its author claims linear cost, so the scaling gate holds it to that.
+    """
+
+    name: str
+    version: str
+    language: str = "python"
+    homepage: str = ""
+    issues: str = ""
+    capabilities: frozenset[Capability] = frozenset()
+    max_input: int | None = None
+    linear: bool = False
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """An implementation loaded with a vocabulary."""
+
+    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+        """The token ids of ``data``. Raises Rejected or Unsupported where it must."""
+        ...
+
+
+@runtime_checkable
+class Decodes(Protocol):
+    """Claimed by ``Capability.DECODE``."""
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """The text of ``ids``, as this implementation's users get it."""
+        ...
+
+
+@runtime_checkable
+class GivesOffsets(Protocol):
+    """Claimed by ``Capability.OFFSETS``."""
+
+    def encode_with_offsets(
+        self, data: bytes, mode: Mode
+    ) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
+        """The ids, and for each the byte range [start, end) of ``data`` that it stands for."""
+        ...
+
+
+@runtime_checkable
+class EncodesBatches(Protocol):
+    """An encoder for which many inputs in one call are cheaper; found by its method."""
+
+    def encode_batch(
+        self, data: bytes, ends: NDArray[np.int64], mode: Mode
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """All inputs at once.
+
+        data: the concatenated inputs; input i is ``data[ends[i-1]:ends[i]]`` (``ends[-1]`` as 0).
+        Returns the concatenated ids (int32) and where each input's ids end (int64, one an input).
+        Any exception makes the harness ask again input by input, so that it can tell which failed.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How to run an implementation without tokgate, for ``repro.py``.
+
+    requirements: what to install. code: Python source that, with ``VOCABULARY`` bound to the
+    path of the artifact, defines ``encode(data: bytes) -> list[int]``. artifact: file name and
+    content of the vocabulary in the library's own format.
+    """
+
+    requirements: tuple[str, ...]
+    code: str
+    artifact_name: str
+    artifact: bytes
+
+
+class Implementation(Protocol):
+    """One way of running vocabularies: an algorithm, a library, or an external program."""
+
+    @property
+    def about(self) -> About:
+        """Who it is. Must be cheap: it is read for every ``tokgate list``."""
+        ...
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        """None if it can run this vocabulary in this mode, else a line saying why not."""
+        ...
+
+    def load(self, vocabulary: Vocabulary) -> Encoder:
+        """An encoder for a vocabulary that some mode of ``supports`` admitted."""
+        ...
+
+
+@runtime_checkable
+class Reproducible(Protocol):
+    """An implementation that can be run without tokgate; found by its method."""
+
+    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
+        """How to run it on this vocabulary in this mode."""
+        ...
