@@ -118,10 +118,9 @@ class BatchDone(Event):
     violations: dict[str, dict[str, int]]
 
 
-@_event
 @dataclass(frozen=True, slots=True)
-class Group(Event):
-    """Implementations that gave one outcome on a finding's input (not an event by itself).
+class Group:
+    """Implementations that gave one outcome on a finding's input: one class of its partition.
 
     kind: ``encoded``, ``rejected``, ``errored``, ``crashed``, ``timed-out``, ``out-of-memory``,
     ``unsupported``, ``protocol``. ids: at most 2,000 of them, ``total`` counts all; surfaces:
