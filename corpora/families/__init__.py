@@ -1,0 +1,1 @@
+"""Pathological inputs as functions of a size."""

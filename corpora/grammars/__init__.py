@@ -1,0 +1,1 @@
+"""Grammars for forced tokens."""

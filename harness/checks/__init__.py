@@ -1,0 +1,1 @@
+"""Properties that outcomes must have: one file a property."""

@@ -1,0 +1,1 @@
+"""Byte-pair encoding: one file an algorithm."""

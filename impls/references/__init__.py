@@ -1,0 +1,1 @@
+"""The reference libraries: one file a library."""

@@ -1,0 +1,1 @@
+"""Unigram: one file an algorithm."""
