@@ -1,0 +1,187 @@
+"""Byte-pair encoding by a linked list of symbols and a heap of pairs. O(n log n).
+
+The heap holds pairs keyed by (rank, position), so that its minimum is the definition's next merge.
+A merge changes the pairs on either side; their old entries stay in the heap and are skipped when
+they come up, since a position remembers which rank it has now. A position never gets a pair of
+the same rank twice, because its symbols only grow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corpora.vocabularies.jit import njit
+from impls.bpe.tables import EMPTY, Tables, make_tables, pair_slot, whole_id
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from corpora.vocabularies.model import Vocabulary
+
+POSITION_BITS = 32
+"""A heap key is ``rank << 32 | position``: both fit, and compare in the right order."""
+
+
+@njit
+def encode_pieces(  # noqa: PLR0917 - compiled code takes arguments by position
+    tables: Tables,
+    data: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    given: NDArray[np.int64],
+    ids: NDArray[np.int32],
+    id_ends: NDArray[np.int64],
+) -> int:
+    """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
+    longest = 0
+    start = 0
+    for piece in range(len(ends)):
+        longest = max(longest, ends[piece] - start)
+        start = ends[piece]
+    # Rows: symbol, next position, previous position, row of the pair that begins here.
+    links = np.empty((4, longest + 1), dtype=np.int64)
+    # A pair for each position at first, and at most two more for each merge.
+    heap = np.empty(3 * longest + 1, dtype=np.int64)
+
+    at = 0
+    start = 0
+    for piece in range(len(ends)):
+        end = ends[piece]
+        known = given[piece] if len(given) > 0 else EMPTY
+        if known == EMPTY:
+            known = whole_id(tables, data, start, end)
+        if known != EMPTY:
+            ids[at] = known
+            at += 1
+        elif start < end:
+            for position in range(start, end):
+                symbol = tables.byte_ids[data[position]]
+                if symbol == EMPTY:
+                    return -1 - position
+                links[0, position - start] = symbol
+            _merge(tables.pairs, links, heap, end - start)
+            position = 0
+            while position != EMPTY:
+                ids[at] = links[0, position]
+                at += 1
+                position = links[1, position]
+        id_ends[piece] = at
+        start = end
+    return at
+
+
+@njit
+def _merge(
+    pairs: NDArray[np.int64], links: NDArray[np.int64], heap: NDArray[np.int64], length: int
+) -> None:
+    """Merge the symbols ``links[0, :length]`` in place; position 0 begins the list that is left."""
+    symbols, following, preceding, pair_rows = links[0], links[1], links[2], links[3]
+    size = 0
+    for position in range(length):
+        following[position] = position + 1
+        preceding[position] = position - 1
+    following[length - 1] = EMPTY
+    pair_rows[length - 1] = EMPTY
+    for position in range(length - 1):
+        row = pair_slot(pairs, symbols[position], symbols[position + 1])
+        pair_rows[position] = row
+        if row != EMPTY:
+            size = _push(heap, size, (pairs[row, 2] << POSITION_BITS) | position)
+
+    while size > 0:
+        key = heap[0]
+        size = _pop(heap, size)
+        position = key & ((1 << POSITION_BITS) - 1)
+        row = pair_rows[position]
+        if row == EMPTY or pairs[row, 2] != key >> POSITION_BITS:
+            continue
+        gone = following[position]
+        after = following[gone]
+        symbols[position] = pairs[row, 3]
+        following[position] = after
+        pair_rows[gone] = EMPTY
+        pair_rows[position] = EMPTY
+        if after != EMPTY:
+            preceding[after] = position
+            size = _repair(pairs, links, heap, size, position)
+        if preceding[position] != EMPTY:
+            size = _repair(pairs, links, heap, size, preceding[position])
+
+
+@njit
+def _repair(
+    pairs: NDArray[np.int64],
+    links: NDArray[np.int64],
+    heap: NDArray[np.int64],
+    size: int,
+    position: int,
+) -> int:
+    """Look up the pair at ``position`` anew, and queue it; returns the heap's new size."""
+    row = pair_slot(pairs, links[0, position], links[0, links[1, position]])
+    links[3, position] = row
+    if row == EMPTY:
+        return size
+    return _push(heap, size, (pairs[row, 2] << POSITION_BITS) | position)
+
+
+@njit
+def _push(heap: NDArray[np.int64], size: int, key: int) -> int:
+    hole = size
+    while hole > 0:
+        parent = (hole - 1) >> 1
+        if heap[parent] <= key:
+            break
+        heap[hole] = heap[parent]
+        hole = parent
+    heap[hole] = key
+    return size + 1
+
+
+@njit
+def _pop(heap: NDArray[np.int64], size: int) -> int:
+    """Remove the minimum, ``heap[0]``."""
+    size -= 1
+    key = heap[size]
+    hole = 0
+    child = 1
+    while child < size:
+        if child + 1 < size and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= key:
+            break
+        heap[hole] = heap[child]
+        hole = child
+        child = 2 * hole + 1
+    heap[hole] = key
+    return size
+
+
+def improper_tokens(vocabulary: Vocabulary) -> list[int]:
+    """Tokens of a byte-level vocabulary whose own encoding by merges is not the token itself.
+
+    A token that holds a byte without an id is one of them. Of several ids with the same bytes
+    only the lowest counts.
+    """
+    texts = list(vocabulary.ids)
+    token_ids = np.fromiter(vocabulary.ids.values(), dtype=np.int64)
+    encodable = np.array([vocabulary.can_encode(text) for text in texts], dtype=bool)
+    kept = [text for text, possible in zip(texts, encodable.tolist(), strict=True) if possible]
+    ends = np.cumsum([len(text) for text in kept], dtype=np.int64)
+    data = np.frombuffer(b"".join(kept), dtype=np.uint8)
+    ids = np.empty(len(data), dtype=np.int32)
+    id_ends = np.empty(len(ends), dtype=np.int64)
+    encode_pieces(make_tables(vocabulary), data, ends, np.empty(0, np.int64), ids, id_ends)
+
+    proper = np.zeros(len(texts), dtype=bool)
+    if kept:
+        starts = np.concatenate((np.zeros(1, np.int64), id_ends[:-1]))
+        single = id_ends - starts == 1
+        single[single] &= ids[starts[single]] == token_ids[encodable][single]
+        proper[encodable] = single
+    return [int(token_id) for token_id in token_ids[~proper]]
+
+
+def whole_piece_tables(vocabulary: Vocabulary) -> Tables:
+    """Only improper tokens need the whole-piece rule: merging finds the others by itself."""
+    return make_tables(vocabulary, improper_tokens(vocabulary) if vocabulary.ignore_merges else ())
