@@ -1,0 +1,153 @@
+"""``junit.xml``: a testsuite a contract, a testcase a check and implementation."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from reports.record import FAILING_EXPECTATIONS, Cell, Status, Verdict
+from reports.text import literal, one_line
+from reports.words import reason, title
+
+if TYPE_CHECKING:
+    from harness.events import ContractOpened
+    from reports.record import Bucket, RunRecord
+
+# XML 1.0, section 2.2: everything outside Char, which no escape can bring in.
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+MAX_TEXT = 20_000
+"""Characters of one message: CI servers load the file whole."""
+
+
+def render(record: RunRecord) -> str:
+    """The record as JUnit XML.
+
+    Unexpected buckets are failures, expected ones skipped with their reason, implementations
+    that failed to start errors. The suite ``gate`` holds the verdict, so that a broken bound or
+    an incomplete run shows, too.
+    """
+    suites = [_gate(record), *(_contract(record, c) for c in record.contracts)]
+    suites += [s for s in (_expectations(record), _unplaced(record)) if len(s)]
+    root = ET.Element("testsuites", name="tokgate")
+    for suite in suites:
+        _count(suite)
+        root.append(suite)
+    for key in ("tests", "failures", "errors", "skipped"):
+        root.set(key, str(sum(int(suite.get(key, "0")) for suite in suites)))
+    root.set("time", f"{record.seconds or 0.0:.3f}")
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def legal(text: str) -> str:
+    r"""Text with the characters that XML 1.0 forbids written as ``\x00``, ``\ud800``."""
+
+    def written(match: re.Match[str]) -> str:
+        number = ord(match[0])
+        return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+
+    legal_text = _FORBIDDEN.sub(written, text)
+    return legal_text if len(legal_text) <= MAX_TEXT else f"{legal_text[:MAX_TEXT]}…"
+
+
+def _case(suite: ET.Element, name: str) -> ET.Element:
+    return ET.SubElement(
+        suite, "testcase", classname=suite.get("name", ""), name=legal(name), time="0"
+    )
+
+
+def _tell(case: ET.Element, tag: str, message: str, kind: str = "", text: str = "") -> None:
+    outcome = ET.SubElement(case, tag, message=legal(message))
+    if kind:
+        outcome.set("type", legal(kind))
+    if text:
+        outcome.text = legal(text)
+
+
+def _count(suite: ET.Element) -> None:
+    suite.set("tests", str(len(suite.findall("testcase"))))
+    for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(key, str(len(suite.findall(f"testcase/{tag}"))))
+
+
+def _gate(record: RunRecord) -> ET.Element:
+    suite = ET.Element("testsuite", name="gate")
+    case = _case(suite, "verdict")
+    reasons = "\n".join(record.finished.reasons) if record.finished else ""
+    if record.verdict is Verdict.INCOMPLETE:
+        _tell(case, "error", reason(record), "incomplete", reasons)
+    elif record.verdict is Verdict.FAIL:
+        _tell(case, "failure", reason(record), "gate", reasons)
+    return suite
+
+
+def _contract(record: RunRecord, contract: ContractOpened) -> ET.Element:
+    suite = ET.Element("testsuite", name=legal(contract.id))
+    by_name = {bucket.name: bucket for bucket in record.buckets}
+    for name in record.implementations:
+        for check in record.checks:
+            cell = record.matrix[name, contract.id, check]
+            if cell.status is Status.UNSUPPORTED and name not in contract.excluded:
+                continue
+            case = _case(suite, f"{check}: {name}")
+            _judge(case, cell, [by_name[b] for b in cell.buckets], contract)
+    return suite
+
+
+def _judge(case: ET.Element, cell: Cell, buckets: list[Bucket], contract: ContractOpened) -> None:
+    if cell.status is Status.VIOLATED:
+        bad = [b for b in buckets if not b.expected]
+        first = title(bad[0].example) if bad else f"{cell.violations} cases at fault"
+        more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+        text = "\n\n".join(_describe(b, contract.id) for b in bad)
+        _tell(case, "failure", f"{first}{more}", cell.check, text)
+    elif cell.status is Status.FAILED:
+        _tell(case, "error", f"failed to start: {one_line(cell.reason)}", "start", cell.reason)
+    elif cell.status is Status.EXPECTED:
+        _tell(case, "skipped", f"expected: {cell.reason}")
+    elif cell.status is not Status.OK:
+        _tell(case, "skipped", f"{cell.status.value}: {cell.reason}")
+
+
+def _describe(bucket: Bucket, contract: str) -> str:
+    here = [f for f in bucket.findings if f.contract == contract] or [bucket.example]
+    example = here[0]
+    shown = literal(base64.b64decode(example.input_b64), limit=200)
+    lines = [
+        f"{title(example)}, seen {bucket.count} times",
+        f"bucket: {bucket.name}",
+        f"input: {shown.code}" + (f" and {shown.missing} more bytes" if shown.missing else ""),
+    ]
+    if example.difference:
+        lines.append(f"difference: {example.difference}")
+    for group in example.groups:
+        ids = " ".join(map(str, group.ids[:40])) + (" ..." if group.total > 40 else "")
+        lines.append(f"{', '.join(group.implementations)}: {group.kind} {group.message or ids}")
+    if example.reproducer:
+        lines.append(f"reproduce: python {example.reproducer}")
+    return "\n".join(lines)
+
+
+def _expectations(record: RunRecord) -> ET.Element:
+    suite = ET.Element("testsuite", name="expectations")
+    for entry in record.expectations:
+        case = _case(suite, entry.bucket)
+        if entry.status in FAILING_EXPECTATIONS:
+            _tell(case, "failure", f"{entry.status}: {entry.reason}", entry.status)
+        elif entry.status == "not-exercised":
+            _tell(case, "skipped", f"not exercised: {entry.reason}")
+    return suite
+
+
+def _unplaced(record: RunRecord) -> ET.Element:
+    """Implementations that failed on a vocabulary for which no contract was opened."""
+    suite = ET.Element("testsuite", name="start")
+    opened = {contract.vocabulary for contract in record.contracts}
+    for failure in record.failures:
+        if failure.vocabulary not in opened:
+            case = _case(suite, f"{failure.implementation} on {failure.vocabulary}")
+            message = f"failed to start: {one_line(failure.message)}"
+            _tell(case, "error", message, "start", failure.message)
+    return suite

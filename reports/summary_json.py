@@ -1,0 +1,93 @@
+"""``summary.json``: the record as a small document that scripts can rely on."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from reports.record import Verdict
+from reports.words import reason, title
+
+if TYPE_CHECKING:
+    from harness.events import Found
+    from reports.record import Bucket, RunRecord
+
+
+def summary(record: RunRecord) -> dict[str, Any]:
+    """The summary of a run.
+
+    ``verdict`` is ``pass`` or ``fail``; a run that did not end is ``fail`` with ``complete``
+    false. ``seconds`` is null where the run was cut off. Every finding carries its ``bucket``
+    and the bucket's ``count``.
+    """
+    started, finished = record.started, record.finished
+    return {
+        "complete": record.complete,
+        "verdict": "pass" if record.verdict is Verdict.PASS else "fail",
+        "reason": reason(record),
+        "reasons": list(finished.reasons) if finished else [],
+        "exit_status": finished.exit_status if finished else None,
+        "seed": started.seed if started else None,
+        "suite": started.suite if started else None,
+        "budget": started.budget if started else None,
+        "command": started.command if started else None,
+        "time": started.time if started else None,
+        "machine": started.machine if started else None,
+        "versions": dict(started.versions) if started else {},
+        "cases": record.cases,
+        "comparisons": record.comparisons,
+        "seconds": record.seconds,
+        "vocabularies": [asdict(v) for v in record.vocabularies],
+        "contracts": [asdict(c) for c in record.contracts],
+        "failures": [asdict(f) for f in record.failures],
+        "buckets": [_bucket(bucket) for bucket in record.buckets],
+        "findings": [
+            _finding(finding, bucket) for bucket in record.buckets for finding in bucket.findings
+        ],
+        "generators": [asdict(g) for g in record.generators],
+        "expectations": [asdict(e) for e in record.expectations],
+        "scaling": [asdict(m) for m in record.measured],
+        "canonicality": [asdict(f) for f in record.forced],
+    }
+
+
+def render(record: RunRecord) -> str:
+    """The summary as JSON text: ASCII only, so that lone surrogates in messages survive."""
+    return json.dumps(_finite(summary(record)), indent=2, allow_nan=False) + "\n"
+
+
+def _bucket(bucket: Bucket) -> dict[str, Any]:
+    return {
+        "bucket": bucket.name,
+        "title": title(bucket.example),
+        "check": bucket.example.check,
+        "stage": bucket.example.stage,
+        "count": bucket.count,
+        "expected": bucket.expected,
+        "expired": bucket.expired,
+        "reason": bucket.reason,
+        "link": bucket.link,
+        "findings": [f.id for f in bucket.findings],
+    }
+
+
+def _finding(finding: Found, bucket: Bucket) -> dict[str, Any]:
+    groups = finding.groups
+    return {
+        **asdict(finding),
+        "implementations": [name for group in groups for name in group.implementations],
+        "count": bucket.count,
+    }
+
+
+def _finite(value: Any) -> Any:
+    # JSON has no NaN and no infinity; what could not be measured is null.
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value

@@ -1,0 +1,232 @@
+"""Odd characters made visible: escapes, code points, and bytes that survive any report.
+
+An input that breaks a tokenizer often breaks what displays it: NUL, bidi overrides, combining
+marks without a base, bytes that are not UTF-8, a megabyte of one letter. What these functions
+return has no invisible, combining or reordering character left.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Letters and symbols by category that nevertheless show nothing.
+_BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_REORDERING = frozenset({"R", "AL", "AN"})
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": "\\'"}
+
+# unicodedata has no names for controls; these are their aliases in the Unicode data.
+_C0 = (
+    "NULL,START OF HEADING,START OF TEXT,END OF TEXT,END OF TRANSMISSION,ENQUIRY,ACKNOWLEDGE,"
+    "ALERT,BACKSPACE,CHARACTER TABULATION,LINE FEED,LINE TABULATION,FORM FEED,CARRIAGE RETURN,"
+    "SHIFT OUT,SHIFT IN,DATA LINK ESCAPE,DEVICE CONTROL ONE,DEVICE CONTROL TWO,"
+    "DEVICE CONTROL THREE,DEVICE CONTROL FOUR,NEGATIVE ACKNOWLEDGE,SYNCHRONOUS IDLE,"
+    "END OF TRANSMISSION BLOCK,CANCEL,END OF MEDIUM,SUBSTITUTE,ESCAPE,"
+    "INFORMATION SEPARATOR FOUR,INFORMATION SEPARATOR THREE,INFORMATION SEPARATOR TWO,"
+    "INFORMATION SEPARATOR ONE"
+).split(",")  # noqa: SIM905 -- one name a line would fill a screen
+_UNNAMED = {"Cc": "<control>", "Co": "<private use>", "Cn": "<unassigned>", "Cs": "<surrogate>"}
+
+LONG_PERIOD = 64
+"""Longest repeated unit that :func:`literal` looks for, in bytes: pumps of families are short."""
+WORTH_FOLDING = 100
+"""Inputs up to this many bytes are written out, repeated or not: they fit on a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A Python expression for an input, cut to a limit.
+
+    code: evaluates to the input (str where it is UTF-8, else bytes) if ``missing`` is 0.
+    missing: bytes of the input that are not shown.
+    """
+
+    code: str
+    missing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CodePoint:
+    """One character of an input, or one byte of it that is not UTF-8.
+
+    glyph: the character where it shows by itself, else its escape. label: ``U+202E`` or ``0xFF``.
+    """
+
+    glyph: str
+    label: str
+    name: str
+    valid: bool
+
+
+def shows(char: str) -> bool:
+    """Whether a character is seen as itself wherever it stands."""
+    return (
+        char.isprintable() and not unicodedata.category(char).startswith("M") and char not in _BLANK
+    )
+
+
+def escape(char: str) -> str:
+    r"""A character as a Python escape: ``\x00``, ``\u202e``, ``\U000e0001``."""
+    number = ord(char)
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def printable(text: str) -> str:
+    """Free text (a message, a log, a name) with what is invisible or reorders escaped.
+
+    Line feeds, tabs and letters of any script stay; marks stay where they have a letter.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    out: list[str] = []
+    for before, char in pairwise(f"\n{text}"):
+        if char in "\n\t":
+            out.append(char)
+        elif unicodedata.category(char).startswith("M"):
+            based = unicodedata.category(before)[0] in "LM"
+            out.append(char if based else escape(char))
+        else:
+            out.append(char if shows(char) else escape(char))
+    return "".join(out)
+
+
+def one_line(text: str, limit: int = 300) -> str:
+    """Free text as one visible line of at most ``limit`` characters."""
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def literal(data: bytes, limit: int = 400) -> Literal:
+    """``data`` as a Python expression of about ``limit`` characters at most.
+
+    A long repetition, with what stands before and after it, is folded: ``'a' * 1000000 + 'b'``.
+    """
+    if len(data) > WORTH_FOLDING:
+        folded = _folded(data)
+        if folded is not None and len(folded) <= limit:
+            return Literal(folded)
+    if len(data) <= limit:
+        code = _plain(data)
+        if len(code) <= limit:
+            return Literal(code)
+    # Cut at a character boundary, so that valid text stays a str.
+    shown = min(len(data), limit)
+    while True:
+        head = data[:shown]
+        while head and shown < len(data) and data[len(head)] & 0xC0 == 0x80:
+            head = head[:-1]
+        head = head or data[:shown]
+        code = _plain(head)
+        if len(code) <= limit or shown <= 1:
+            return Literal(code, len(data) - len(head))
+        shown = max(1, shown * limit // (len(code) + limit // 8))
+
+
+def surface(data: bytes) -> str:
+    """The bytes of one token, escaped, a space as U+2423; bytes that are not UTF-8 as ``\\xNN``."""
+    out: list[str] = []
+    for char in data.decode("utf-8", "surrogateescape"):
+        if char == " ":
+            out.append("\u2423")
+        elif 0xDC80 <= ord(char) <= 0xDCFF:
+            out.append(f"\\x{ord(char) - 0xDC00:02x}")
+        elif char in "\n\r\t\\":
+            out.append(_SHORT[char])
+        else:
+            out.append(char if shows(char) and char != "\u2423" else escape(char))
+    return "".join(out)
+
+
+def code_points(data: bytes, limit: int) -> Iterator[CodePoint]:
+    """The first ``limit`` characters of ``data`` with their names."""
+    # Four bytes a character at the most; what is cut off there is never shown.
+    for char in data[: 4 * limit].decode("utf-8", "surrogateescape")[:limit]:
+        number = ord(char)
+        if 0xDC80 <= number <= 0xDCFF:
+            byte = number - 0xDC00
+            yield CodePoint(f"\\x{byte:02x}", f"0x{byte:02X}", "byte that is not UTF-8", False)
+            continue
+        glyph = char if shows(char) and char != " " else _SHORT.get(char, escape(char))
+        yield CodePoint("\u2423" if char == " " else glyph, f"U+{number:04X}", _name(char), True)
+
+
+def hexdump(data: bytes, limit: int) -> str:
+    """The first ``limit`` bytes in hexadecimal, separated by spaces."""
+    return data[:limit].hex(" ")
+
+
+def _name(char: str) -> str:
+    if ord(char) < 0x20:
+        return _C0[ord(char)]
+    if char == "\x7f":
+        return "DELETE"
+    return unicodedata.name(char, "") or _UNNAMED.get(unicodedata.category(char), "<unnamed>")
+
+
+def _plain(data: bytes) -> str:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return repr(data)
+    return "'" + "".join(_SHORT.get(c) or _in_literal(c) for c in text) + "'"
+
+
+def _in_literal(char: str) -> str:
+    reorders = unicodedata.bidirectional(char) in _REORDERING
+    return char if shows(char) and not reorders else escape(char)
+
+
+def _folded(data: bytes) -> str | None:
+    """``prefix + unit * count + suffix`` for a repetition around the middle, or None."""
+    middle = len(data) // 2
+    probe = min(LONG_PERIOD, len(data) // 4)
+    for period in range(1, probe + 1):
+        if data[middle : middle + probe] != data[middle - period : middle - period + probe]:
+            continue
+        start, end = _extent(data, middle, period)
+        # The unit begins at a character boundary where there is one, so that text stays text.
+        start += next((i for i in range(period) if data[start + i] & 0xC0 != 0x80), 0)
+        count = (end - start) // period
+        if count < 4:
+            continue
+        rest = start + count * period
+        parts = prefix, unit, suffix = data[:start], data[start : start + period], data[rest:]
+        as_text = all(_is_text(part) for part in parts)
+        write = _plain if as_text else repr
+        written = [write(prefix)] if prefix else []
+        written.append(f"{write(unit)} * {count}")
+        written += [write(suffix)] if suffix else []
+        return " + ".join(written)
+    return None
+
+
+def _extent(data: bytes, middle: int, period: int) -> tuple[int, int]:
+    """The widest [start, end) around ``middle`` in which ``data[i] == data[i - period]``."""
+    # Powers of two downwards, by slices: a megabyte costs a few comparisons in C.
+    steps = [1 << bit for bit in reversed(range(len(data).bit_length()))]
+    end = middle
+    for step in steps:
+        if end + step <= len(data):
+            before = data[end - period : end - period + step]
+            end += step if data[end : end + step] == before else 0
+    start = middle - period
+    for step in steps:
+        low = start - step
+        if low >= 0 and data[low:start] == data[low + period : start + period]:
+            start = low
+    return start, end
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
