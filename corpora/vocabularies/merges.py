@@ -1,9 +1,11 @@
-"""Deriving merges where a format has none: from ids (tiktoken, tekken), from scores (SentencePiece).
+"""Deriving merges where a format has none: from ids (tiktoken), from scores (SentencePiece).
 
 The split of a token is what byte-pair encoding of its bytes with only lower-ranked tokens leaves
 as exactly two tokens. As in tiktoken, any two neighbours whose concatenation is a token may merge,
 whatever that token's own split is.
 """
+
+# ruff: noqa: PLR0917 (compiled functions take arrays, not objects)
 
 from __future__ import annotations
 
@@ -87,9 +89,7 @@ class Spellings:
         return count, first, last
 
 
-def merges_from_ranks(
-    tokens: Sequence[bytes | None], ranks: Sequence[int] | None = None
-) -> Merges:
+def merges_from_ranks(tokens: Sequence[bytes | None], ranks: Sequence[int] | None = None) -> Merges:
     """The merge of each multi-byte token, by rank (``ranks[i]`` of token i, by default its id).
 
     A token whose bytes lower-ranked tokens leave in more than two parts has no merge: encoding
@@ -109,31 +109,25 @@ def merges_from_ranks(
 def merges_from_scores(pieces: Sequence[Piece]) -> Merges:
     """Every split of a piece into two pieces, best score first, as Hugging Face's converter.
 
-    Within one piece the splits stand by (left id, right id), between pieces of one score by id
-    (``generate_merges`` of transformers' ``convert_slow_tokenizer``, which sorts stably). Unlike
-    there, only :data:`MERGEABLE` pieces take part, so that text spelling ``</s>`` is not merged
-    into the control token. Pieces whose score is not a number stand last.
+    Equal scores: the longer left part first, then the longer right part (in characters), then the
+    lower id of the result (``generate_merges`` in transformers, which sorts stably). Unlike there,
+    only :data:`MERGEABLE` pieces take part, so that text spelling ``</s>`` is not merged into the
+    control token. Pieces whose score is not a number stand last.
     """
     ids: dict[str, int] = {}
     for piece_id, piece in enumerate(pieces):
         if piece.type in MERGEABLE:
             ids.setdefault(piece.text, piece_id)
-    triples: list[tuple[int, int, int]] = []
+    found: list[tuple[float, int, int, int, int, int]] = []
     for text, merged in ids.items():
-        splits = [
-            (left, right, merged)
-            for cut in range(1, len(text))
-            if (left := ids.get(text[:cut])) is not None
-            and (right := ids.get(text[cut:])) is not None
-        ]
-        triples.extend(sorted(splits))
-
-    def worst_last(triple: tuple[int, int, int]) -> float:
-        score = pieces[triple[2]].score
-        return math.inf if math.isnan(score) else -score
-
-    triples.sort(key=worst_last)
-    return Merges.of(triples)
+        score = pieces[merged].score
+        key = math.inf if math.isnan(score) else -score
+        for cut in range(1, len(text)):
+            left, right = ids.get(text[:cut]), ids.get(text[cut:])
+            if left is not None and right is not None:
+                found.append((key, -cut, cut - len(text), merged, left, right))
+    found.sort()
+    return Merges.of([(left, right, merged) for _, _, _, merged, left, right in found])
 
 
 @njit
@@ -237,7 +231,16 @@ def _reduce(
             for k in (at - 1, at):
                 if 0 <= k < parts - 1:
                     pairs[k] = _rank(
-                        blob, starts, ranks, slots, powers, hashes, base, cuts[k], cuts[k + 2], limit
+                        blob,
+                        starts,
+                        ranks,
+                        slots,
+                        powers,
+                        hashes,
+                        base,
+                        cuts[k],
+                        cuts[k + 2],
+                        limit,
                     )
         count[token] = parts
         first[token] = _find(blob, starts, slots, hashes[cuts[1]], base, cuts[1])

@@ -1,0 +1,190 @@
+"""The named pre-tokenizer patterns, and the special tokens that go with named encodings.
+
+Each pattern is a tuple of regular expressions in the syntax of the ``regex`` package that
+tiktoken's and Oniguruma's engines read alike: without possessive quantifiers, because Oniguruma
+takes ``{1,3}+`` for a repeated repetition. They match what the originals match.
+
+A tuple of several is applied one after another: each match, and each gap between matches, is a
+piece that the next expression splits further.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.model import VocabularyError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+_CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_TAIL = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_CL100K = rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}|{_TAIL}"
+_QWEN2 = rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}|{_TAIL}"
+
+_UPPER = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}"
+_LOWER = r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
+_CASED = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]*[{_LOWER}]+",
+    rf"[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]+[{_LOWER}]*",
+)
+_SLASH_TAIL = r" ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_O200K = "|".join([*(f"{word}{_CONTRACTIONS}?" for word in _CASED), r"\p{N}{1,3}", _SLASH_TAIL])
+_TEKKEN = "|".join([*_CASED, r"\p{N}", _SLASH_TAIL])
+
+_HAN_KANA_HANGUL = "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"
+_DEEPSEEK_V3 = (
+    r"\p{N}{1,3}",
+    "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+    r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"
+    r"|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+    r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+)
+_DEEPSEEK_CODER = (r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", _HAN_KANA_HANGUL, r"\p{N}")
+_FALCON = (r"[\p{P}\$\+<=>\^~\|`]+", _GPT2, r"[0-9][0-9][0-9]")
+
+PATTERNS: dict[str, tuple[str, ...]] = {
+    "none": (),
+    "gpt2": (_GPT2,),
+    "r50k_base": (_GPT2,),
+    "p50k_base": (_GPT2,),
+    "p50k_edit": (_GPT2,),
+    "cl100k_base": (_CL100K,),
+    "o200k_base": (_O200K,),
+    "o200k_harmony": (_O200K,),
+    "llama3": (_CL100K,),
+    "qwen2": (_QWEN2,),
+    "voyage3_base": (_QWEN2,),
+    "tekken": (_TEKKEN,),
+    "deepseek_v3": _DEEPSEEK_V3,
+    "deepseek_coder": _DEEPSEEK_CODER,
+    "falcon": _FALCON,
+    "starcoder": (r"\p{N}", _GPT2),
+}
+"""By name, as after ``#pattern=``."""
+
+GGUF_PRE: dict[str, str] = {
+    "gpt-2": "gpt2",
+    "phi-2": "gpt2",
+    "jina-es": "gpt2",
+    "jina-de": "gpt2",
+    "olmo": "gpt2",
+    "mpt": "gpt2",
+    "jais": "gpt2",
+    "gpt3-finnish": "gpt2",
+    "llama-bpe": "llama3",
+    "llama3": "llama3",
+    "llama-v3": "llama3",
+    "dbrx": "llama3",
+    "smaug-bpe": "llama3",
+    "qwen2": "qwen2",
+    "stablelm2": "qwen2",
+    "megrez": "qwen2",
+    "gpt-4o": "o200k_base",
+    "llama4": "o200k_base",
+    "tekken": "tekken",
+    "deepseek-coder": "deepseek_coder",
+    "deepseek-v3": "deepseek_v3",
+    "deepseek-r1-qwen": "qwen2",
+    "falcon": "falcon",
+    "starcoder": "starcoder",
+    "refact": "starcoder",
+    "command-r": "starcoder",
+    "smollm": "starcoder",
+    "codeshell": "starcoder",
+}
+"""Values of GGUF's ``tokenizer.ggml.pre`` to names in :data:`PATTERNS`."""
+
+
+def _llama3_specials() -> dict[str, int]:
+    """The 256 that follow Llama 3's tokens, as its first release numbered them."""
+    named = {
+        0: "<|begin_of_text|>",
+        1: "<|end_of_text|>",
+        6: "<|start_header_id|>",
+        7: "<|end_header_id|>",
+        9: "<|eot_id|>",
+    }
+    specials: dict[str, int] = {}
+    reserved = 0
+    for offset in range(256):
+        text = named.get(offset)
+        if text is None:
+            text = f"<|reserved_special_token_{reserved}|>"
+            reserved += 1
+        specials[text] = 128000 + offset
+    return specials
+
+
+def _harmony_specials() -> dict[str, int]:
+    specials = {
+        "<|startoftext|>": 199998,
+        "<|endoftext|>": 199999,
+        "<|reserved_200000|>": 200000,
+        "<|reserved_200001|>": 200001,
+        "<|return|>": 200002,
+        "<|constrain|>": 200003,
+        "<|reserved_200004|>": 200004,
+        "<|channel|>": 200005,
+        "<|start|>": 200006,
+        "<|end|>": 200007,
+        "<|message|>": 200008,
+        "<|reserved_200009|>": 200009,
+        "<|reserved_200010|>": 200010,
+        "<|reserved_200011|>": 200011,
+        "<|call|>": 200012,
+        "<|endofprompt|>": 200018,
+    }
+    # Two names share the id 200018 in the original; the reserved one decodes nothing new.
+    specials |= {f"<|reserved_{i}|>": i for i in range(200013, 201088) if i != 200018}
+    return specials
+
+
+_FIM = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+
+_SPECIALS: dict[str, tuple[int, dict[str, int]]] = {
+    "gpt2": (50256, {"<|endoftext|>": 50256}),
+    "r50k_base": (50256, {"<|endoftext|>": 50256}),
+    "p50k_base": (50280, {"<|endoftext|>": 50256}),
+    "p50k_edit": (
+        50280,
+        {"<|endoftext|>": 50256, **{text: 50281 + i for i, text in enumerate(_FIM)}},
+    ),
+    "cl100k_base": (
+        100256,
+        {
+            "<|endoftext|>": 100257,
+            **{text: 100258 + i for i, text in enumerate(_FIM)},
+            "<|endofprompt|>": 100276,
+        },
+    ),
+    "o200k_base": (199998, {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
+    "o200k_harmony": (199998, _harmony_specials()),
+    "llama3": (128000, _llama3_specials()),
+    "qwen2": (
+        151643,
+        {"<|endoftext|>": 151643, "<|im_start|>": 151644, "<|im_end|>": 151645},
+    ),
+}
+
+
+def splits_of(name: str, source: str) -> tuple[str, ...]:
+    """The pattern called ``name``; a VocabularyError about ``source`` that suggests near names."""
+    if name in PATTERNS:
+        return PATTERNS[name]
+    near = difflib.get_close_matches(name, PATTERNS, n=3) or sorted(PATTERNS)
+    raise VocabularyError(
+        source, f"unknown pattern {name!r}", f"one of these was meant: {', '.join(near)}"
+    )
+
+
+def special_tokens_of(name: str | None, tokens: int) -> Mapping[str, int]:
+    """The special tokens of the encoding ``name``, if a file of ``tokens`` tokens can be it.
+
+    A pattern may be borrowed for another vocabulary, whose special tokens are not known then.
+    """
+    size, specials = _SPECIALS.get(name or "", (-1, {}))
+    return dict(specials) if size == tokens else {}

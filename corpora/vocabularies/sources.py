@@ -1,0 +1,269 @@
+"""From the name that a user gives to a vocabulary: embedded, ``tiktoken:``, ``hf:``, or a path."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.model import Vocabulary, VocabularyError
+from corpora.vocabularies.reading import read_bytes
+from corpora.vocabularies.toys import TOYS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MISTRAL: dict[str, tuple[str, str]] = {
+    "tekken_240718": ("tekken_240718.json", "Mistral Nemo: byte-level BPE, 131,072 tokens"),
+    "tekken_240911": ("tekken_240911.json", "Pixtral, Ministral: byte-level BPE, 131,072 tokens"),
+    "mistral_v1": ("tokenizer.model.v1", "Mistral 7B: SentencePiece BPE, 32,000 pieces"),
+    "mistral_v2": (
+        "mistral_instruct_tokenizer_240216.model.v2",
+        "Mistral Large: SentencePiece BPE, 32,768 pieces",
+    ),
+    "mistral_v3": (
+        "mistral_instruct_tokenizer_240323.model.v3",
+        "Mistral 7B v0.3: SentencePiece BPE, 32,768 pieces, user-defined symbols",
+    ),
+    "mistral_v7": (
+        "mistral_instruct_tokenizer_241114.model.v7",
+        "Mistral Large 2411: SentencePiece BPE, 32,768 pieces, user-defined symbols",
+    ),
+    "mistral_v7m1": (
+        "mistral_instruct_tokenizer_241114.model.v7m1",
+        "Mistral's v7 with images: SentencePiece BPE, 32,768 pieces, user-defined symbols",
+    ),
+}
+"""Name to (file inside mistral-common's data, summary)."""
+
+_TRAINED: dict[str, str] = {
+    "unigram_nfkc": "trained here: unigram, nmt_nfkc, user-defined symbols",
+    "unigram_bytes": "trained here: unigram with byte fallback, nothing normalized",
+}
+
+_HUB_FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
+"""What an ``hf:`` repository is asked for, in this order."""
+
+_FORMS = "an embedded name (tokgate list vocabs), tiktoken:NAME, hf:org/name, or a path"
+
+
+def embedded() -> dict[str, str]:
+    """Name to one-line summary of each vocabulary that needs neither network nor file."""
+    return {
+        **{name: summary for name, (_, summary) in _MISTRAL.items()},
+        **_TRAINED,
+        **{name: why for name, (why, _) in TOYS.items()},
+    }
+
+
+def resolve(source: str) -> Vocabulary:
+    """The vocabulary that ``source`` names (V of ``tokgate run --vocab V``).
+
+    A path may end in ``#pattern=NAME``. Raises VocabularyError, one line, for anything that the
+    user can mend.
+    """
+    if not source:
+        raise VocabularyError("vocabulary", "the name is empty", f"give {_FORMS}")
+    if source.startswith("tiktoken:"):
+        return _from_tiktoken(source)
+    if source.startswith("hf:"):
+        return _from_hub(source)
+    if source in embedded():
+        return _embedded(source)
+    name, mark, fragment = source.partition("#")
+    if mark and not Path(source).exists():
+        key, equals, pattern = fragment.partition("=")
+        if key != "pattern" or not equals or not pattern:
+            raise VocabularyError(
+                source, f"unknown option #{fragment}", "only #pattern=NAME can follow a path"
+            )
+        return load_path(Path(name), pattern)
+    path = Path(source)
+    if not path.exists() and path.suffix == "" and len(path.parts) == 1:
+        raise VocabularyError(source, "unknown vocabulary", _suggest(source))
+    return load_path(path)
+
+
+def load_path(path: Path, pattern: str | None = None) -> Vocabulary:
+    """The vocabulary of a file, its format told by name and content.
+
+    ``pattern`` names the pre-tokenizer, for formats that have none of their own.
+    """
+    content = read_bytes(path)
+    if content.startswith(b"GGUF"):
+        from corpora.vocabularies import gguf_file  # noqa: PLC0415 (each reader loads its library)
+
+        return gguf_file.load(path, pattern=pattern)
+    if content.lstrip()[:1] == b"{":
+        return _load_json(path, content, pattern)
+    if _is_rank_file(path, content):
+        from corpora.vocabularies import tiktoken_file  # noqa: PLC0415
+
+        return tiktoken_file.load(path, pattern=pattern)
+    if ".model" in path.suffixes or _is_protobuf(content):
+        _no_pattern(path, pattern, "SentencePiece models split nothing before")
+        from corpora.vocabularies import sentencepiece_model  # noqa: PLC0415
+
+        return sentencepiece_model.load(path)
+    raise VocabularyError(
+        str(path),
+        "format not recognised",
+        "give a .tiktoken(.gz), tekken.json, tokenizer.json, SentencePiece .model or .gguf file",
+    )
+
+
+def _load_json(path: Path, content: bytes, pattern: str | None) -> Vocabulary:
+    _no_pattern(path, pattern, "the file carries its own pre-tokenizer")
+    if path.name.startswith("tekken") or b'"token_bytes"' in content[:4096]:
+        from corpora.vocabularies import tekken  # noqa: PLC0415
+
+        return tekken.load(path)
+    from corpora.vocabularies import tokenizer_json  # noqa: PLC0415
+
+    return tokenizer_json.load(path)
+
+
+def _no_pattern(path: Path, pattern: str | None, why: str) -> None:
+    if pattern is not None:
+        raise VocabularyError(str(path), f"#pattern={pattern} does not apply", f"drop it: {why}")
+
+
+def _is_rank_file(path: Path, content: bytes) -> bool:
+    """By suffix, or by a first line of base64 and a number."""
+    if ".tiktoken" in path.suffixes:
+        return True
+    first = content[:4096].split(b"\n", 1)[0].split()
+    return len(first) == 2 and first[1].isdigit() and first[0].isascii()
+
+
+def _is_protobuf(content: bytes) -> bool:
+    """Whether it begins as a ModelProto: field 1, a message, within it field 1, a string."""
+    return len(content) > 3 and content[0] == 0x0A and content[2] == 0x0A
+
+
+@cache
+def _embedded(name: str) -> Vocabulary:
+    if name in TOYS:
+        return TOYS[name][1]()
+    if name in _TRAINED:
+        from corpora.vocabularies import sentencepiece_model  # noqa: PLC0415
+
+        here = Path(__file__).parent / "data"
+        return sentencepiece_model.load(here / f"{name}.model", vocabulary_id=name)
+    # Found without importing: mistral_common's own import takes seconds.
+    spec = importlib.util.find_spec("mistral_common")
+    if spec is None or not spec.submodule_search_locations:
+        raise VocabularyError(
+            name, "the package mistral-common is not installed", "pip install mistral-common"
+        )
+    path = Path(next(iter(spec.submodule_search_locations))) / "data" / _MISTRAL[name][0]
+    if path.suffix == ".json":
+        from corpora.vocabularies import tekken  # noqa: PLC0415
+
+        return tekken.load(path, vocabulary_id=name)
+    from corpora.vocabularies import sentencepiece_model  # noqa: PLC0415
+
+    return sentencepiece_model.load(path, vocabulary_id=name)
+
+
+def _from_tiktoken(source: str) -> Vocabulary:
+    """An encoding of tiktoken's registry; downloads its ranks unless they are cached."""
+    import tiktoken  # noqa: PLC0415 (slow to import)
+
+    from corpora.vocabularies.patterns import PATTERNS  # noqa: PLC0415
+    from corpora.vocabularies.tiktoken_file import from_ranks  # noqa: PLC0415
+
+    name = source.removeprefix("tiktoken:")
+    known = tiktoken.list_encoding_names()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=3) or known
+        raise VocabularyError(source, "unknown encoding", f"tiktoken has {', '.join(near)}")
+    try:
+        encoding = tiktoken.get_encoding(name)
+    except Exception as error:
+        raise VocabularyError(
+            source,
+            f"tiktoken cannot load it ({_line(error)})",
+            "check the network, or set TIKTOKEN_CACHE_DIR to a folder that has it",
+        ) from None
+    ranks: dict[bytes, int] = encoding._mergeable_ranks
+    tokens: list[bytes | None] = [None] * (max(ranks.values()) + 1)
+    for token, rank in ranks.items():
+        tokens[rank] = token
+    return from_ranks(
+        name,
+        tokens,
+        # The same splits without possessive quantifiers, which other engines read otherwise.
+        splits=PATTERNS.get(name, (encoding._pat_str,)),
+        special_tokens=encoding._special_tokens,
+        source_path=None,
+    )
+
+
+def _from_hub(source: str) -> Vocabulary:
+    """The first of :data:`_HUB_FILES` that a repository of the Hugging Face hub has."""
+    name, mark, revision = source.removeprefix("hf:").partition("@")
+    if mark and not revision:
+        raise VocabularyError(source, "the revision after @ is empty", "give hf:org/name@revision")
+    download = _hub_download(source)
+    missing: str | None = None
+    for file in _HUB_FILES:
+        try:
+            path = download(name, file, revision or None)
+        except FileNotFoundError:
+            continue
+        except Exception as error:
+            missing = _line(error)
+            break
+        vocabulary = load_path(path)
+        return _renamed(vocabulary, name)
+    raise VocabularyError(
+        source,
+        f"cannot be fetched ({missing})" if missing else f"has none of {', '.join(_HUB_FILES)}",
+        "check the name, the network, and HF_TOKEN for gated repositories",
+    )
+
+
+def _hub_download(source: str) -> Callable[[str, str, str | None], Path]:
+    """A function (repository, file, revision) to local path; FileNotFoundError if it has none."""
+    try:
+        import huggingface_hub  # noqa: PLC0415 (an extra)
+        from huggingface_hub.errors import EntryNotFoundError  # noqa: PLC0415
+    except ImportError:
+        raise VocabularyError(
+            source, "needs the package huggingface-hub", "pip install 'tokgate[hub]'"
+        ) from None
+
+    def download(repository: str, file: str, revision: str | None) -> Path:
+        try:
+            return Path(huggingface_hub.hf_hub_download(repository, file, revision=revision))
+        except EntryNotFoundError as error:
+            if "LocalEntryNotFound" in type(error).__name__:
+                raise  # no network, and nothing cached: not the same as "no such file"
+            raise FileNotFoundError(file) from None
+
+    return download
+
+
+def _renamed(vocabulary: Vocabulary, name: str) -> Vocabulary:
+    return replace(vocabulary, id=name)
+
+
+def _suggest(name: str) -> str:
+    from tiktoken import registry  # noqa: PLC0415
+
+    try:
+        encodings = registry.list_encoding_names()
+    except Exception:
+        encodings = []
+    if name in encodings:
+        return f"tiktoken:{name} was meant"
+    near = difflib.get_close_matches(name, embedded(), n=3)
+    return f"{' or '.join(near)} was meant" if near else f"give {_FORMS}"
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:160] or type(error).__name__
