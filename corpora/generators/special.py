@@ -1,0 +1,94 @@
+"""Special-token text inside ordinary text: whole, broken, nested, adjacent, overlapping."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from corpora.generators.base import FunctionGenerator
+from corpora.generators.characters import COMMON_SPECIAL_TEXTS, WORDS
+from corpora.generators.drawing import encodable, picker, sizes
+from corpora.generators.material import material
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Iterator
+
+    from corpora.vocabularies.model import Vocabulary
+
+# White space beside a special token matters where it strips (lstrip, rstrip), a letter where it
+# wants to stand alone (single_word).
+SURROUNDINGS = (
+    "",
+    " ",
+    "  ",
+    "\n",
+    "a",
+    "1",
+    "\u4e2d",
+    ".",
+    "\u0301",
+    "<",
+    ">",
+    "|",
+    "_",
+    "\u2581",
+)
+
+_COUNTS = sizes(3, 60)
+_MANY = 1_000
+"""Special tokens that are tried alone and framed one by one; vocabularies reserve thousands."""
+
+
+def special_texts(vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The vocabulary's own special texts, then some that are common in the field."""
+    return tuple(dict.fromkeys((*material(vocabulary).special_texts, *COMMON_SPECIAL_TEXTS)))
+
+
+def broken(text: str, other: str, at: int, kind: int) -> str:
+    """``text`` damaged at ``at`` (0 <= at <= len) in one of nine ways (``kind`` 0 to 8)."""
+    head, tail = text[:at], text[at:]
+    return (
+        head,
+        tail,
+        head + other + tail,  # nested
+        head + tail[1:],
+        head + tail[:1] + tail,
+        head + " " + tail,
+        head + text,  # one begins while another is open
+        text + tail,
+        text.swapcase(),
+    )[kind]
+
+
+def _damage(rng: random.Random, pick: Callable[[], str]) -> str:
+    text = pick()
+    return broken(text, pick(), int(rng.random() * (len(text) + 1)), int(rng.random() * 9))
+
+
+def _special(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
+    texts = [text for text in special_texts(vocabulary) if vocabulary.can_encode(text.encode())]
+    if not texts:
+        return
+    for text in texts[:_MANY]:
+        yield text.encode()
+        yield f"a{text}b {text} c".encode()
+    pick, word = picker(rng, texts), picker(rng, WORDS)
+    beside, count, draw = picker(rng, SURROUNDINGS), picker(rng, _COUNTS), rng.random
+    while True:
+        parts: list[str] = []
+        for _ in range(count()):
+            kind = draw()
+            if kind < 0.4:
+                parts += (beside(), pick(), beside())
+            elif kind < 0.7:
+                parts.append(_damage(rng, pick))
+            else:
+                parts += (word(), beside())
+        yield "".join(parts).encode()
+
+
+GENERATOR = FunctionGenerator(
+    "special",
+    "special-token text in ordinary text, whole, broken, nested, adjacent: what is split off",
+    encodable(_special),
+)

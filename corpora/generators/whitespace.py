@@ -1,0 +1,57 @@
+"""White space of all kinds around words, digits, contractions and line ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from corpora.generators.base import FunctionGenerator
+from corpora.generators.characters import (
+    APOSTROPHES,
+    CONTRACTIONS,
+    NEARLY_WHITE_SPACE,
+    SPACES,
+    WHITE_SPACE,
+    WORDS,
+)
+from corpora.generators.drawing import UNITS, encodable, picker
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator
+
+    from corpora.vocabularies.model import Vocabulary
+
+SHAPES = (
+    "{}",
+    "{}{}",
+    "a{}b",
+    "a{}{}b",
+    " {}a",
+    "{} a",
+    "1{}2",
+    "\n{}\n",
+    "a {}",
+    "'{}s",
+    "a'{}",
+    "{}'s",
+)
+"""Where each kind of white space is put first of all, before the random mixtures."""
+
+ATOMS = (*SPACES * 3, *WORDS * 2, *CONTRACTIONS, *APOSTROPHES)
+"""What the mixtures are made of: half of it white space."""
+
+
+def _whitespace(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
+    placed = [s.replace("{}", c) for c in WHITE_SPACE + NEARLY_WHITE_SPACE for s in SHAPES]
+    rng.shuffle(placed)
+    yield from (text.encode() for text in placed)
+    count = picker(rng, UNITS)
+    while True:
+        yield "".join(rng.choices(ATOMS, k=2 * count())).encode()
+
+
+GENERATOR = FunctionGenerator(
+    "whitespace",
+    "white space of all kinds around words, digits, contractions: look-ahead and class of space",
+    encodable(_whitespace),
+)
