@@ -1,0 +1,89 @@
+"""``sentencepiece``: Google's SentencePiece, BPE and unigram."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from impls.interface import Capability, Recipe
+from impls.references.common import Library
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from impls.interface import About, Mode
+
+LIBRARY = Library(
+    name="sentencepiece",
+    distribution="sentencepiece",
+    module="sentencepiece",
+    homepage="https://github.com/google/sentencepiece",
+    capabilities=frozenset({Capability.DECODE, Capability.OFFSETS, Capability.THREADS}),
+    language="c++",
+)
+
+
+class _Encoder:
+    def __init__(self, processor: Any) -> None:
+        self._processor = processor
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        return cast("list[int]", self._processor.encode(data))
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        return cast("bytes", self._processor.decode(list(ids), return_type=bytes))
+
+    def encode_with_offsets(
+        self, data: bytes, mode: Mode
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """Given bytes, it counts offsets in bytes."""
+        mapping = self._processor.encode(data, return_type="offset_mapping")
+        return mapping["ids"], mapping["offsets"]
+
+
+def model_proto(vocabulary: Vocabulary) -> bytes:
+    """The vocabulary as a ``.model`` file."""
+    # Only needed to load: keeps `tokgate list` from importing protobuf.
+    from corpora.vocabularies.sentencepiece_proto import to_model_proto  # noqa: PLC0415
+
+    return to_model_proto(vocabulary)
+
+
+class Implementation:
+    """``SentencePieceProcessor`` made of a model written from the vocabulary."""
+
+    @property
+    def about(self) -> About:
+        """Who it is."""
+        return LIBRARY.about
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        """Vocabularies of scored pieces, as text."""
+        if not vocabulary.pieces:
+            return "needs a SentencePiece vocabulary"
+        if mode.special == "all":
+            return "never reads control tokens from text"
+        if not mode.pretokenize:
+            return "its own handling of white space cannot be left out"
+        return None
+
+    def load(self, vocabulary: Vocabulary) -> _Encoder:
+        """Build the processor."""
+        library = LIBRARY.load()
+        return _Encoder(library.SentencePieceProcessor(model_proto=model_proto(vocabulary)))
+
+    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
+        """A .model file."""
+        code = """\
+from sentencepiece import SentencePieceProcessor
+
+processor = SentencePieceProcessor(model_file=VOCABULARY)
+
+
+def encode(data):
+    return processor.encode(data)
+"""
+        return Recipe((LIBRARY.requirement,), code, "vocabulary.model", model_proto(vocabulary))
+
+
+IMPLEMENTATION = Implementation()

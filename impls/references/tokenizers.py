@@ -1,0 +1,107 @@
+"""``tokenizers``: Hugging Face's tokenizers, BPE and unigram."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from impls.interface import Capability, Mode, Recipe
+from impls.references.common import Library, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from impls.interface import About
+
+LIBRARY = Library(
+    name="tokenizers",
+    distribution="tokenizers",
+    module="tokenizers",
+    homepage="https://github.com/huggingface/tokenizers",
+    capabilities=frozenset({Capability.DECODE, Capability.OFFSETS, Capability.THREADS}),
+    language="rust",
+)
+
+
+class _Encoder:
+    """One ``Tokenizer`` a mode, since the policies are the object's state; built when asked for."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._tokenizers: dict[Mode, Any] = {}
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        encoding = self._tokenizer(mode).encode(text_of(data), add_special_tokens=False)
+        return cast("list[int]", encoding.ids)
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """As its users get it: text, with U+FFFD where the bytes are not."""
+        # The modes decode alike: any tokenizer that is there will do.
+        tokenizer = next(iter(self._tokenizers.values()), None) or self._tokenizer(Mode())
+        return cast("str", tokenizer.decode(list(ids), skip_special_tokens=False)).encode()
+
+    def encode_with_offsets(
+        self, data: bytes, mode: Mode
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """Its offsets, which count characters, in bytes."""
+        text = text_of(data)
+        encoding = self._tokenizer(mode).encode(text, add_special_tokens=False)
+        if text.isascii():
+            return encoding.ids, encoding.offsets
+        at = [0]
+        for character in text:
+            at.append(at[-1] + len(character.encode()))
+        return encoding.ids, [(at[start], at[end]) for start, end in encoding.offsets]
+
+    def _tokenizer(self, mode: Mode) -> Any:
+        tokenizer = self._tokenizers.get(mode)
+        if tokenizer is None:
+            content = tokenizer_json(self._vocabulary, mode)
+            tokenizer = LIBRARY.load().Tokenizer.from_str(content)
+            tokenizer.encode_special_tokens = mode.special == "none"
+            self._tokenizers[mode] = tokenizer
+        return tokenizer
+
+
+def tokenizer_json(vocabulary: Vocabulary, mode: Mode) -> str:
+    """The vocabulary as a ``tokenizer.json`` file, with its pre-tokenizer or without."""
+    # Only needed to load: keeps `tokgate list` from importing the writers.
+    from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json  # noqa: PLC0415
+
+    return totokenizer_json(vocabulary, pretokenize=mode.pretokenize)
+
+
+class Implementation:
+    """``tokenizers.Tokenizer`` made of a tokenizer.json written from the vocabulary."""
+
+    @property
+    def about(self) -> About:
+        """Who it is."""
+        return LIBRARY.about
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        """Everything that a tokenizer.json can say."""
+        return None
+
+    def load(self, vocabulary: Vocabulary) -> _Encoder:
+        """Tokenizers are built on the first use of a mode: about a second for 200,000 tokens."""
+        LIBRARY.load()
+        return _Encoder(vocabulary)
+
+    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
+        """A tokenizer.json."""
+        code = f"""\
+from tokenizers import Tokenizer
+
+tokenizer = Tokenizer.from_file(VOCABULARY)
+tokenizer.encode_special_tokens = {mode.special == "none"}
+
+
+def encode(data):
+    return tokenizer.encode(data.decode(), add_special_tokens=False).ids
+"""
+        content = tokenizer_json(vocabulary, mode).encode()
+        return Recipe((LIBRARY.requirement,), code, "tokenizer.json", content)
+
+
+IMPLEMENTATION = Implementation()
