@@ -68,7 +68,7 @@ def tokenizer_json(vocabulary: Vocabulary, mode: Mode) -> str:
     # Only needed to load: keeps `tokgate list` from importing the writers.
     from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json  # noqa: PLC0415
 
-    return totokenizer_json(vocabulary, pretokenize=mode.pretokenize)
+    return to_tokenizer_json(vocabulary, pretokenize=mode.pretokenize)
 
 
 class Implementation:
