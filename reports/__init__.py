@@ -1,1 +1,62 @@
 """What comes out: each report is a reader of a run's record."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reports import html, junit, markdown, summary_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reports.record import RunRecord
+
+FORMATS: dict[str, Callable[[RunRecord], str]] = {
+    "html": html.render,
+    "json": summary_json.render,
+    "junit": junit.render,
+    "markdown": markdown.render,
+}
+"""Every format by the name that ``tokgate report --format`` takes."""
+
+FILES = {
+    "html": "report.html",
+    "json": "summary.json",
+    "junit": "junit.xml",
+    "markdown": "summary.md",
+}
+"""The file in a run's folder that holds each format."""
+
+
+def write_all(record: RunRecord, out: Path) -> None:
+    """Write every format into the folder ``out``, which is made where it is missing.
+
+    Each file is whole or not there: it is written beside its place and moved. OSError as raised
+    by the file system.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    for name, render in FORMATS.items():
+        _replace(out / FILES[name], render(record))
+
+
+def _replace(path: Path, text: str) -> None:
+    # Lone surrogates, which JSON admits in a message, have no UTF-8: they are written as escapes.
+    data = text.encode("utf-8", "backslashreplace")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        # mkstemp makes private files; a report is as readable as anything else in its folder.
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise

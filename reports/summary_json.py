@@ -54,8 +54,23 @@ def summary(record: RunRecord) -> dict[str, Any]:
 
 
 def render(record: RunRecord) -> str:
-    """The summary as JSON text: ASCII only, so that lone surrogates in messages survive."""
-    return json.dumps(_finite(summary(record)), indent=2, allow_nan=False) + "\n"
+    """The summary as JSON text, a key a line and an entry of a list a line.
+
+    ASCII only, so that lone surrogates in messages survive. Not indented further: partitions
+    hold thousands of ids, which would get a line each.
+    """
+    lines = (f"{_text(key)}: {_lines(value)}" for key, value in _finite(summary(record)).items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _lines(value: Any) -> str:
+    if isinstance(value, list) and value:
+        return "[\n  " + ",\n  ".join(map(_text, value)) + "\n]"
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, allow_nan=False)
 
 
 def _bucket(bucket: Bucket) -> dict[str, Any]:

@@ -1,0 +1,190 @@
+"""What report.html shows of one bucket: its clearest example, ready to print."""
+
+from __future__ import annotations
+
+import base64
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from reports.text import CodePoint, Literal, code_points, hexdump, literal, surface
+from reports.words import safe_link, title
+
+if TYPE_CHECKING:
+    from harness.events import Found, Group
+    from reports.record import Bucket
+
+MAX_LOG = 4_000
+"""Characters of a message or log: the end of a traceback is what counts."""
+MAX_MORE = 20
+"""Further examples of one bucket that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much of an example is shown, so that a page with hundreds stays small.
+
+    before, after: tokens around the first difference. points: code points. bytes: hex bytes.
+    """
+
+    before: int
+    after: int
+    points: int
+    bytes: int
+
+
+ROOMY = Budget(before=10, after=24, points=48, bytes=256)
+TIGHT = Budget(before=5, after=10, points=16, bytes=64)
+TIGHT_FROM = 40
+"""Buckets from which on :data:`TIGHT` holds: 200 cards of it are about 2 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One token: its surface escaped, its id, its byte range, and whether outputs part here."""
+
+    surface: str
+    id: int
+    offsets: str
+    first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """One class of the partition.
+
+    before, after: tokens not shown on either side. ends: this output ends where others go on.
+    """
+
+    names: list[str]
+    kind: str
+    reference: bool
+    total: int
+    chips: list[Chip]
+    before: int
+    after: int
+    ends: bool
+    note: str
+    message: str
+    decoded: Literal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """How to see a finding again. href: relative to the report, None where nothing was saved."""
+
+    path: str
+    href: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One line about a further finding of a bucket."""
+
+    id: str
+    contract: str
+    input: Literal
+    reproduction: Reproduction | None
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A bucket, ready to print. state: ``unexpected``, ``expected`` or ``expired``."""
+
+    number: int
+    anchor: str
+    title: str
+    state: str
+    bucket: Bucket
+    finding: Found
+    link: str | None
+    input: Literal
+    input_bytes: int
+    points: list[CodePoint]
+    points_missing: bool
+    hex: str
+    hex_missing: int
+    groups: list[GroupView]
+    reproduction: Reproduction | None
+    more: list[Example]
+    more_hidden: int
+    open: bool
+
+
+def card(number: int, bucket: Bucket, budget: Budget, *, unfolded: bool) -> Card:
+    """The ``number``-th bucket (from 1) as a card."""
+    finding = bucket.example
+    data = base64.b64decode(finding.input_b64)
+    points = list(code_points(data, budget.points))
+    spelled = sum(1 if not p.valid else len(chr(int(p.label[2:], 16)).encode()) for p in points)
+    return Card(
+        number=number,
+        anchor=f"bucket-{number}",
+        title=title(finding),
+        state="expired" if bucket.expired else "expected" if bucket.expected else "unexpected",
+        bucket=bucket,
+        finding=finding,
+        link=safe_link(bucket.link),
+        input=literal(data),
+        input_bytes=len(data),
+        points=points,
+        points_missing=spelled < len(data),
+        hex=hexdump(data, budget.bytes),
+        hex_missing=max(0, len(data) - budget.bytes),
+        groups=[
+            _group(group, finding, budget, reference=i == 0 and len(finding.partition) > 1)
+            for i, group in enumerate(finding.groups)
+        ],
+        reproduction=_reproduction(finding),
+        more=[_example(f) for f in bucket.findings[1 : MAX_MORE + 1]],
+        more_hidden=max(0, len(bucket.findings) - 1 - MAX_MORE),
+        open=unfolded,
+    )
+
+
+def _group(group: Group, finding: Found, budget: Budget, *, reference: bool) -> GroupView:
+    first = finding.first_difference
+    total = max(group.total, len(group.ids))
+    start = max(0, (first or 0) - budget.before)
+    stop = min(len(group.ids), (first or 0) + budget.after)
+    note = ""
+    if first is not None and len(group.ids) <= start < total:
+        note = f"outputs part at token {first:,}, beyond the {len(group.ids):,} recorded"
+    return GroupView(
+        names=group.implementations,
+        kind=group.kind,
+        reference=reference,
+        total=total,
+        chips=[_chip(group, i, first) for i in range(start, stop)],
+        before=min(start, total),
+        after=max(0, total - max(start, stop)),
+        ends=group.kind == "encoded" and first is not None and first >= total,
+        note=note,
+        message=group.message if len(group.message) <= MAX_LOG else f"…{group.message[-MAX_LOG:]}",
+        decoded=None if group.decoded is None else literal(base64.b64decode(group.decoded), 200),
+    )
+
+
+def _chip(group: Group, index: int, first: int | None) -> Chip:
+    spelled = group.surfaces[index] if index < len(group.surfaces) else None
+    offsets = ""
+    if group.offsets is not None and index < len(group.offsets):
+        offsets = "–".join(f"{edge:,}" for edge in group.offsets[index])
+    text = "unknown id" if spelled is None else surface(base64.b64decode(spelled)) or "empty"
+    if len(text) > 80:
+        text = f"{text[:80]}…"
+    return Chip(text, group.ids[index], offsets, index == first)
+
+
+def _reproduction(finding: Found) -> Reproduction | None:
+    path = finding.reproducer
+    if path is None:
+        return None
+    return Reproduction(path, quote(path), f"python {shlex.quote(path)}")
+
+
+def _example(finding: Found) -> Example:
+    data = base64.b64decode(finding.input_b64)
+    return Example(finding.id, finding.contract, literal(data, 120), _reproduction(finding))

@@ -1,0 +1,112 @@
+"""``report.html``: the record as one self-contained page that needs no network.
+
+Everything that comes from a run is escaped twice over: by Jinja against HTML, and by
+:func:`reports.text.printable` against characters that hide or reorder what stands beside them.
+A content security policy in the page forbids it to load anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from reports.cards import ROOMY, TIGHT, TIGHT_FROM, Card, card
+from reports.grids import growth, matrix
+from reports.record import RunRecord, Verdict
+from reports.text import printable
+from reports.words import plural, reason, safe_link, title
+
+_TEMPLATES = Path(__file__).with_name("templates")
+
+MAX_CARDS = 300
+"""Buckets that get a card; those beyond stand in the index only, or the page grows too large."""
+OPEN_CARDS = 6
+"""Up to so many buckets all cards start open; beyond, the index leads to them."""
+INDEX_FROM = 4
+"""Buckets from which on an index is worth its room."""
+
+_VERDICTS = {
+    Verdict.PASS: ("The gate holds", "✓"),
+    Verdict.FAIL: ("The gate does not hold", "✗"),
+    Verdict.INCOMPLETE: ("Incomplete run: no verdict", "!"),
+}
+
+
+def render(record: RunRecord) -> str:
+    """The page for a record, as text to be written in UTF-8."""
+    css = (_TEMPLATES / "report.css").read_text(encoding="utf-8")
+    script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
+    heading, icon = _VERDICTS[record.verdict]
+    cards = _cards(record)
+    anchors = {c.bucket.name: (c.anchor, str(c.number)) for c in cards}
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            record=record,
+            started=record.started,
+            finished=record.finished,
+            verdict=record.verdict.value,
+            heading=heading,
+            icon=icon,
+            reason=reason(record),
+            cards=cards,
+            uncarded=record.buckets[MAX_CARDS:],
+            index=len(record.buckets) >= INDEX_FROM,
+            matrix=matrix(record, anchors),
+            growth=growth(record.measured),
+            css=Markup(css),
+            script=Markup(script),
+            policy=_policy(css, script),
+        )
+    )
+
+
+def _cards(record: RunRecord) -> list[Card]:
+    budget = ROOMY if len(record.buckets) < TIGHT_FROM else TIGHT
+    few = len(record.buckets) <= OPEN_CARDS
+    return [
+        card(number, bucket, budget, unfolded=few)
+        for number, bucket in enumerate(record.buckets[:MAX_CARDS], start=1)
+    ]
+
+
+def _policy(css: str, script: str) -> str:
+    """Nothing may be loaded; only this style and this script may take effect."""
+
+    def digest(text: str) -> str:
+        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest(css)}'; "
+        f"script-src 'sha256-{digest(script)}'; base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_visible,
+    )
+    environment.filters.update(number=_number, plural=plural, title_of=title, safe_link=safe_link)
+    return environment
+
+
+def _visible(value: Any) -> Any:
+    """Applied to everything that a template prints."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _number(value: float) -> str:
+    return f"{value:,}"

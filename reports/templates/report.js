@@ -1,0 +1,111 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  root.classList.add("js");
+  const all = (selector) => Array.from(document.querySelectorAll(selector));
+  const one = (selector) => document.querySelector(selector);
+  const say = (text) => { one("#said").textContent = text; };
+
+  // Copying: the clipboard where the browser grants it, else a hidden field, else a selection.
+  const copyByField = (text) => {
+    const field = document.createElement("textarea");
+    field.value = text;
+    field.setAttribute("readonly", "");
+    field.setAttribute("aria-hidden", "true");
+    field.className = "sr";
+    document.body.append(field);
+    field.select();
+    let done = false;
+    try { done = document.execCommand("copy"); } catch { done = false; }
+    field.remove();
+    return done;
+  };
+  const copy = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      return copyByField(text);
+    }
+  };
+  all("button.copy").forEach((button) => {
+    button.addEventListener("click", async () => {
+      const done = await copy(button.dataset.copy);
+      button.focus();
+      const label = button.firstChild;
+      if (done) {
+        label.textContent = "Copied";
+        say("Copied");
+      } else {
+        getSelection().selectAllChildren(button.parentElement.querySelector("code"));
+        label.textContent = "Press Ctrl+C";
+        say("Selected; press Control C to copy");
+      }
+      setTimeout(() => { label.textContent = "Copy"; }, 2000);
+    });
+  });
+
+  // Cards: open what a link leads to, and everything for printing.
+  const cards = all("details.card");
+  const openTarget = () => {
+    let target = null;
+    try { target = document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch { return; }
+    if (target instanceof HTMLDetailsElement && !target.open) {
+      target.open = true;
+      target.scrollIntoView();
+    }
+  };
+  addEventListener("hashchange", openTarget);
+  openTarget();
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a[href^='#bucket-']") : null;
+    if (link && link.hash === location.hash) { openTarget(); }
+  });
+  const setAll = (open) => cards.forEach((card) => { if (!card.hidden) { card.open = open; } });
+  one("#unfold")?.addEventListener("click", () => setAll(true));
+  one("#fold")?.addEventListener("click", () => setAll(false));
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = all("details").filter((item) => !item.open);
+    closed.forEach((item) => { item.open = true; });
+  });
+  addEventListener("afterprint", () => closed.forEach((item) => { item.open = false; }));
+
+  const filter = one("#filter");
+  filter?.addEventListener("input", () => {
+    const wanted = filter.value.trim().toLowerCase();
+    let shown = 0;
+    cards.forEach((card) => {
+      const hit = !wanted || card.textContent.toLowerCase().includes(wanted);
+      card.hidden = !hit;
+      shown += hit ? 1 : 0;
+      const row = one(`tr[data-for="${card.id}"]`);
+      if (row) { row.hidden = !hit; }
+    });
+    one("#filter-count").textContent = wanted ? `${shown} of ${cards.length} findings match` : "";
+  });
+
+  // Tooltips on hover and on focus; Escape puts them away. Without this script, title does it.
+  const tooltip = one("#tooltip");
+  const show = (item) => {
+    tooltip.textContent = item.dataset.tip;
+    tooltip.hidden = false;
+    const at = item.getBoundingClientRect();
+    const box = tooltip.getBoundingClientRect();
+    const left = Math.min(Math.max(8, at.left + at.width / 2 - box.width / 2), innerWidth - box.width - 8);
+    const above = at.top - box.height - 6;
+    tooltip.style.left = `${left}px`;
+    tooltip.style.top = `${above > 4 ? above : at.bottom + 6}px`;
+  };
+  const hide = () => { tooltip.hidden = true; };
+  all(".tip[title], .mark[title]").forEach((item) => {
+    item.dataset.tip = item.title;
+    item.removeAttribute("title");
+    item.addEventListener("pointerenter", () => show(item));
+    item.addEventListener("pointerleave", hide);
+    item.addEventListener("focus", () => show(item));
+    item.addEventListener("blur", hide);
+  });
+  addEventListener("keydown", (event) => { if (event.key === "Escape") { hide(); } });
+  addEventListener("scroll", hide, { capture: true, passive: true });
+})();

@@ -1,0 +1,298 @@
+"""Synthetic runs of several shapes, for the tests of the reports."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+from harness.events import (
+    BatchDone,
+    ContractOpened,
+    Counted,
+    ExpectationJudged,
+    Finished,
+    Forced,
+    Found,
+    ImplementationFailed,
+    Measured,
+    Started,
+    VocabularyLoaded,
+)
+from reports.record import RunRecord
+
+if TYPE_CHECKING:
+    from harness.events import Event
+
+COMMAND = "tokgate run --vocab tekken_240911 --vocab t5_base --seed 7"
+CHECKS = ["equivalence", "round-trip", "determinism", "validity", "offsets"]
+
+NASTY: dict[str, bytes] = {
+    "nul": b"a\x00b",
+    "bidi": "x\u202etxt.exe\u2066 \u05d0\u05d1 1".encode(),
+    "mark": "\u0301".encode(),
+    "invalid": b"\xff\xfe\xe2\x82ok",
+    "script": b"</script><script>alert(1)</script><img src=x onerror=alert(2)>",
+    "cdata": b"]]>&lt;!--`|*_",
+    "invisible": "a\u200b\u00ad\u3164\u2028\U000e0041\u00a0b".encode(),
+    "megabyte": b"<" + "\u00e9".encode() * 500_000 + b">",
+    "noise": bytes((i * i * 31 + i // 7) % 256 for i in range(1_000_000)),
+}
+
+
+def b64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def started() -> Started:
+    return Started(
+        time="2026-11-20T12:00:00+00:00",
+        seed=7,
+        suite="smoke",
+        budget="60s",
+        command=COMMAND,
+        versions={
+            "tokgate": "0.1.0",
+            "python": "3.11.7",
+            "tiktoken": "0.14.0",
+            "tokenizers": "0.23.3",
+            "sentencepiece": "0.2.3",
+            "bpe.heap": "0.1.0",
+        },
+        machine="Linux x86_64, 2 cores",
+    )
+
+
+def finished(verdict: str = "pass", *, complete: bool = True, reasons: list[str] | None = None):
+    return Finished(
+        complete=complete,
+        verdict=verdict,
+        reasons=reasons or [],
+        seconds=58.25,
+        cases=41_280,
+        comparisons=103_442,
+        exit_status=0 if verdict == "pass" else 1,
+    )
+
+
+def opening() -> list[Event]:
+    """A run over three contracts and four implementations, up to its first batches."""
+    events: list[Event] = [
+        started(),
+        VocabularyLoaded("tekken_240911", "tekken", "bpe", 131_072, "ab" * 32, None, []),
+        VocabularyLoaded(
+            "t5_base",
+            "sentencepiece",
+            "unigram",
+            32_000,
+            "cd" * 32,
+            "/data/t5_base.model",
+            ["103 pieces are UNUSED", "no byte pieces: unknown characters become <unk>"],
+        ),
+    ]
+    bpe = ["tiktoken", "tokenizers", "bpe.heap"]
+    lone = {"sentencepiece": "this vocabulary is byte-level BPE; SentencePiece runs its own models"}
+    no_bpe = dict.fromkeys(["tiktoken", "bpe.heap"], "byte-pair encoding only")
+    for mode in ("text", "raw"):
+        name = f"tekken_240911/{mode}"
+        events.append(
+            ContractOpened(name, "bpe", "tekken_240911", mode, bpe, ["tiktoken"], lone, CHECKS)
+        )
+    events.append(
+        ContractOpened(
+            "t5_base/text", "unigram", "t5_base", "text", ["sentencepiece", "tokenizers"],
+            ["sentencepiece"], no_bpe, CHECKS[:3],
+        )
+    )  # fmt: skip
+    for generator, cases in (("vocabulary", 9000), ("codepoints", 12_000), ("mutated", 500)):
+        for contract, names in (
+            ("tekken_240911/text", bpe),
+            ("tekken_240911/raw", bpe),
+            ("t5_base/text", ["sentencepiece", "tokenizers"]),
+        ):
+            exercised = {check: dict.fromkeys(names, cases) for check in CHECKS[:3]}
+            events.append(
+                BatchDone(contract, generator, cases, cases * 41, cases * 2, exercised, {})
+            )
+    return events
+
+
+def group(names: list[str], data: bytes, step: int, **more: Any) -> dict[str, Any]:
+    """A group whose tokens are ``data`` cut every ``step`` bytes (at most 2,000 of them)."""
+    total = -(-len(data) // step)
+    shown = range(0, min(total, 2000) * step, step)
+    return {
+        "implementations": names,
+        "kind": "encoded",
+        "ids": [1000 + data[i] for i in shown],
+        "total": total,
+        "surfaces": [b64(data[i : i + step]) for i in shown],
+        **more,
+    }
+
+
+def died(names: list[str], kind: str, message: str) -> dict[str, Any]:
+    return {"implementations": names, "kind": kind, "message": message}
+
+
+def found(identity: str, data: bytes, **more: Any) -> Found:
+    values: dict[str, Any] = {
+        "id": identity,
+        "check": "equivalence",
+        "stage": "pre-tokens",
+        "bucket": f"equivalence/pre-tokens/{identity}",
+        "contract": "tekken_240911/text",
+        "vocabulary": "tekken_240911",
+        "mode": "text",
+        "culprits": ["tokenizers"],
+        "partition": [
+            group(["tiktoken", "bpe.heap"], data, 1),
+            group(["tokenizers"], data, 2),
+        ],
+        "input_b64": b64(data),
+        "difference": "Token 0 differs: tiktoken and bpe.heap cut after one byte.",
+        "first_difference": 0,
+        "generator": "mutated",
+        "seed": 7,
+        "index": 1204,
+        "original_bytes": len(data) + 300,
+        "minimal": True,
+        "expected": None,
+        "link": None,
+        "reproducer": f"findings/{identity}/repro.py",
+    }
+    return Found(**{**values, **more})
+
+
+def measured() -> list[Event]:
+    sizes = [1_000.0 * 4**i for i in range(6)]
+    events: list[Event] = []
+    for name, base, exponent, verdict in (
+        ("tiktoken", 4e-8, 1.03, "linear"),
+        ("tokenizers", 3e-7, 1.08, "inconclusive"),
+        ("bpe.naive", 2e-8, 1.97, "superlinear"),
+    ):
+        for family in ("one letter", "alternating", "white space"):
+            points = [[n, base * n**exponent] for n in sizes]
+            events.append(
+                Measured(
+                    name, "tekken_240911", family, exponent, exponent - 0.04, exponent + 0.05,
+                    verdict, points,
+                )
+            )  # fmt: skip
+    events.append(
+        Measured("bpe.heap", "tekken_240911", "one letter", None, None, None, "failed", [], "hung")
+    )
+    return events
+
+
+def forced() -> list[Event]:
+    return [
+        Forced("llguidance", "tekken_240911", "heuristic, grammar, 4 tokens", 12_000, 40_321, 3),
+        Forced("exact", "tekken_240911", "exact", 12_000, 41_002, 0),
+    ]
+
+
+def clean() -> RunRecord:
+    """No findings, everything measured."""
+    return RunRecord.from_events([*opening(), *measured(), *forced(), finished()])
+
+
+def nasty() -> RunRecord:
+    """One bucket for each nasty input, a crash, an expected and an expired divergence."""
+    events = opening()
+    for name, data in NASTY.items():
+        finding = found(f"f-{name}", data)
+        events += [finding, Counted(finding.bucket, 3)]
+    events += special()
+    return RunRecord.from_events([*events, finished("fail", reasons=["</script> in \x1b[31mred"])])
+
+
+def special() -> list[Event]:
+    """A crash with a log, an expected divergence, an expired one, a wrong round trip."""
+    text = " hello  wörld, it's 2024".encode()
+    log = "thread 'main' panicked at src/lib.rs:10:\n\x1b[31mindex out of bounds\x1b[0m \u202e]]>"
+    return [
+        found(
+            "f-crash", b"\xe2\x82", stage="crashed", first_difference=None, generator="bytes",
+            partition=[group(["tiktoken"], b"\xe2\x82", 1),
+                       died(["tokenizers"], "crashed", log)],
+            difference="tokenizers died with signal 6 (SIGABRT).",
+        ),
+        found(
+            "f-expected", text, stage="normalization", contract="t5_base/text",
+            vocabulary="t5_base", bucket="equivalence/normalization/double-space",
+            partition=[group(["sentencepiece"], text, 3), group(["tokenizers"], text[:12], 3)],
+            first_difference=4, expected="charsmap is applied per grapheme by tokenizers",
+            link="https://github.com/huggingface/tokenizers/issues/1",
+        ),
+        Counted("equivalence/normalization/double-space", 1234),
+        found(
+            "f-expired", "ﬁ".encode(), bucket="equivalence/expired", expected="fixed upstream",
+            link="javascript:alert(1)",
+        ),
+        found(
+            "f-trip", "İ".encode(), check="round-trip", stage="", culprits=["tokenizers"],
+            partition=[group(["tokenizers"], "i̇".encode(), 1, decoded=b64("i̇".encode()))],
+            difference="decode(encode(x)) is not x.", minimal=False, first_difference=None,
+        ),
+        ExpectationJudged("equivalence/normalization/double-space", "shown", "per grapheme",
+                          "https://github.com/huggingface/tokenizers/issues/1", ["tokenizers"]),
+        ExpectationJudged("equivalence/expired", "expired", "fixed upstream",
+                          "javascript:alert(1)", ["tokenizers"]),
+        ExpectationJudged("equivalence/gone", "stale", "did <b>not</b> show", None, ["x"]),
+        ExpectationJudged("equivalence/later", "not-exercised", "other suite", None, ["x"]),
+        BatchDone(
+            "tekken_240911/text", "bytes", 10, 400, 20,
+            {"equivalence": {"tokenizers": 10}}, {"equivalence": {"tokenizers": 4}},
+        ),
+    ]  # fmt: skip
+
+
+def three() -> RunRecord:
+    """A usual failing run: a handful of findings, with measurements."""
+    reasons = ["2 unexpected buckets", "stale: equivalence/gone"]
+    events = [*opening(), *special(), *measured(), *forced()]
+    events.append(ImplementationFailed("rs-bpe", "tekken_240911", "no wheel\x00 for this platform"))
+    return RunRecord.from_events([*events, finished("fail", reasons=reasons)])
+
+
+def many(number: int = 200) -> RunRecord:
+    """As many buckets, each with a long partition of four groups, one in three expected."""
+    events = opening()
+    for i in range(number):
+        data = (f"finding {i} " + "word'll \u200d été 漢字 " * 40).encode()
+        partition = [
+            group(["tiktoken"], data, 1),
+            *(group([f"candidate-{k}"], data[:80] + data[80 + k :], 1) for k in (1, 2, 3)),
+        ]
+        events.append(
+            found(
+                f"f-{i:08x}", data, partition=partition, first_difference=80,
+                culprits=["candidate-1", "candidate-2", "candidate-3"],
+                expected="known" if i % 3 == 0 else None,
+            )
+        )  # fmt: skip
+        events.append(Counted(f"equivalence/pre-tokens/f-{i:08x}", i + 1))
+    return RunRecord.from_events([*events, finished("fail")])
+
+
+def incomplete() -> RunRecord:
+    """Interrupted with Ctrl-C after one finding."""
+    end = finished("fail", complete=False, reasons=["interrupted"])
+    return RunRecord.from_events([*opening(), found("f-one", b" \t1"), end])
+
+
+def cut_off() -> RunRecord:
+    """Killed: no closing event at all."""
+    return RunRecord.from_events(opening()[:5])
+
+
+SHAPES = {
+    "clean": clean,
+    "nasty": nasty,
+    "three": three,
+    "many": many,
+    "incomplete": incomplete,
+    "cut_off": cut_off,
+    "empty": lambda: RunRecord.from_events([]),
+}
