@@ -60,7 +60,7 @@ def all_scalars(template: str, rng: random.Random) -> Iterator[bytes]:
     return (template.replace("{}", scalars[i]).encode() for i in scattered(SCALARS, rng))
 
 
-def _everywhere(characters: Sequence[str], rng: random.Random) -> Iterator[bytes]:
+def everywhere(characters: Sequence[str], rng: random.Random) -> Iterator[bytes]:
     """Each of ``characters`` in every template; each pass gives each character another one."""
     templates, count = CODEPOINT_TEMPLATES, len(CODEPOINT_TEMPLATES)
     for turn in range(count):
@@ -71,8 +71,8 @@ def _everywhere(characters: Sequence[str], rng: random.Random) -> Iterator[bytes
 
 def _codepoints(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
     """All scalar values and, in every second case, the telling ones: both to the end."""
-    everything = _everywhere(_Scalars(), rng)
-    for case in _everywhere(telling(), rng):
+    everything = everywhere(_Scalars(), rng)
+    for case in everywhere(telling(), rng):
         yield case
         yield next(everything)
     yield from everything

@@ -49,6 +49,11 @@ _WORDS = sizes(3, 40)
 _POOL, _KEPT_LENGTH = 128, 80
 
 
+def spelt_string(text: str, ascii_only: bool) -> str:
+    """``text`` as a JSON string, other characters than ASCII escaped or as they are."""
+    return json.dumps(text, ensure_ascii=ascii_only)
+
+
 def container(members: list[tuple[str | None, str]], style: tuple[str, str]) -> str:
     """An object of ``(spelt key, document)`` pairs; an array if the first key is None."""
     comma, colon = style
@@ -65,7 +70,7 @@ def container(members: list[tuple[str | None, str]], style: tuple[str, str]) -> 
 def _json(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
     draw, style, scalar = rng.random, picker(rng, STYLES), picker(rng, SCALARS)
     members, words = picker(rng, _MEMBERS), picker(rng, _WORDS)
-    keys = [json.dumps(key, ensure_ascii=ascii) for key in KEYS for ascii in (True, False)]
+    keys = [spelt_string(key, plain) for key in KEYS for plain in (True, False)]
     pool = [scalar() for _ in range(_POOL)]
     yield from (text.encode() for text in SCALARS)
     while True:
@@ -76,7 +81,7 @@ def _json(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
                 pool[slot] = scalar()
             else:
                 text = "".join(rng.choices(_TEXTS, k=words()))
-                pool[slot] = json.dumps(text, ensure_ascii=draw() < 0.3)
+                pool[slot] = spelt_string(text, draw() < 0.3)
         count = members()
         values = rng.choices(pool, k=count)
         names: list[str] | list[None] = [None] * count

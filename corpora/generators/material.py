@@ -64,12 +64,12 @@ class Material:
     @cached_property
     def ordered(self) -> tuple[bytes, ...]:
         """The surfaces from short to long, for strategies: they shrink towards the first."""
-        return tuple(sorted(self.surfaces, key=lambda s: (len(s), s)))
+        return tuple(sorted(self.surfaces, key=_simplicity))
 
     @cached_property
     def ordered_text(self) -> tuple[bytes, ...]:
         """Like :attr:`ordered`, of the surfaces that are valid UTF-8."""
-        return tuple(sorted(self.text, key=lambda s: (len(s), s)))
+        return tuple(sorted(self.text, key=_simplicity))
 
     @cached_property
     def by_first_byte(self) -> Mapping[bytes, list[bytes]]:
@@ -123,6 +123,11 @@ class Material:
             *[piece.text for piece in vocabulary.pieces if piece.type is PieceType.BYTE][::32],
         ]
         return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def _simplicity(surface: bytes) -> tuple[int, bool, bytes]:
+    """Short before long, printable ASCII before other bytes."""
+    return len(surface), not (surface.isascii() and surface.decode().isprintable()), surface
 
 
 def _top(candidates: Iterable[Units], counts: Counter[Units]) -> list[Units]:

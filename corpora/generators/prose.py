@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from corpora.generators.base import FunctionGenerator
-from corpora.generators.drawing import LENGTHS, UNITS, encodable, picker, sizes
+from corpora.generators.drawing import LENGTHS, encodable, picker, sizes
 from corpora.generators.locales import LOCALES, Locale, letters
 
 if TYPE_CHECKING:
@@ -19,6 +19,11 @@ _WORD_LENGTHS = sizes(4, 24, spread=0.6)
 
 # Letters of a language in use: in real text a few make up most of it, and words come again.
 _LETTERS, _WORDS = 40, 300
+
+# Share of the texts before which a language's words are made anew; that costs about 1 ms.
+_RENEWED = 1 / 1000
+
+_COUNTS = sizes(6, 300)
 
 
 @cache
@@ -68,7 +73,7 @@ def _prose(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
     makers: dict[str, Callable[[int], str]] = {}
     pick, count, length, draw = (
         picker(rng, LOCALES),
-        picker(rng, UNITS),
+        picker(rng, _COUNTS),
         picker(rng, LENGTHS),
         rng.random,
     )
@@ -80,7 +85,7 @@ def _prose(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
             continue
         locale = pick()
         make = makers.get(locale.name)
-        if make is None:
+        if make is None or draw() < _RENEWED:
             make = makers[locale.name] = sentences(locale, rng)
         text = make(count())
         if draw() < 0.1:

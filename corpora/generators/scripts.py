@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
 
-EVERY_UNIT = tuple(unit for units in ODD_UNITS.values() for unit in units)
+EVERY_UNIT = tuple(dict.fromkeys(unit for units in ODD_UNITS.values() for unit in units))
 """The units of all categories of :data:`~corpora.generators.characters.ODD_UNITS`."""
 
 PLAIN = (*WORDS, *" " * 24, "\n", ", ")

@@ -34,16 +34,22 @@ def source_files() -> tuple[Path, ...]:
     """
     for root in (Path(sysconfig.get_path("stdlib")), Path(__file__).parent):
         found = [*root.glob("*.py"), *root.glob("*/*.py")]
-        kept = [path for path in found if path.parent.name not in _LEFT_OUT]
+        kept = [path for path in found if path.parent.name not in _LEFT_OUT and path.is_file()]
         if kept:
             return tuple(sorted(kept))
     return ()
 
 
+def read_source(path: Path) -> str:
+    """The beginning of a file, at most 200,000 characters; bytes that are not UTF-8 replaced."""
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        return file.read(_READ)
+
+
 def _source(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
     pick, length, draw = picker(rng, source_files()), picker(rng, LENGTHS), rng.random
     while True:
-        text = pick().read_text(encoding="utf-8", errors="replace")[:_READ]
+        text = read_source(pick())
         if not text:
             continue
         for _ in range(_SLICES_A_FILE):

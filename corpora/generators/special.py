@@ -44,8 +44,12 @@ def special_texts(vocabulary: Vocabulary) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*material(vocabulary).special_texts, *COMMON_SPECIAL_TEXTS)))
 
 
+DAMAGES = 9
+"""Kinds of :func:`broken`."""
+
+
 def broken(text: str, other: str, at: int, kind: int) -> str:
-    """``text`` damaged at ``at`` (0 <= at <= len) in one of nine ways (``kind`` 0 to 8)."""
+    """``text`` damaged at ``at`` (0 <= at <= len); ``kind`` is below :data:`DAMAGES`."""
     head, tail = text[:at], text[at:]
     return (
         head,
@@ -62,7 +66,7 @@ def broken(text: str, other: str, at: int, kind: int) -> str:
 
 def _damage(rng: random.Random, pick: Callable[[], str]) -> str:
     text = pick()
-    return broken(text, pick(), int(rng.random() * (len(text) + 1)), int(rng.random() * 9))
+    return broken(text, pick(), int(rng.random() * (len(text) + 1)), int(rng.random() * DAMAGES))
 
 
 def _special(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:

@@ -1,0 +1,265 @@
+"""What each generator promises beside what holds of all."""
+
+from __future__ import annotations
+
+import json
+import random
+import unicodedata
+from itertools import islice, product
+
+import pytest
+
+from corpora.generators import (
+    characters,
+    codepoints,
+    json_text,
+    locales,
+    mutations,
+    repeats,
+    runs,
+    special,
+    tokens,
+)
+from corpora.generators.catalog import generators
+from corpora.generators.drawing import LENGTHS, encodable, scattered, sizes
+from corpora.generators.material import is_text, material
+from tests.corpora.generator_vocabularies import byte_level, toy, unigram
+
+
+def first(name: str, count: int, seed: int = 1) -> list[bytes]:
+    return list(islice(generators()[name].cases(byte_level(), seed), count))
+
+
+class TestDrawing:
+    def test_sizes_are_what_was_asked(self) -> None:
+        assert tuple(sorted(LENGTHS)) == LENGTHS
+        assert LENGTHS[0] >= 1 and 1_000 <= LENGTHS[-1] <= 4096
+        assert abs(LENGTHS[128] - 64) <= 2
+        assert max(sizes(64, 100)) == 100
+
+    @pytest.mark.parametrize("count", [0, 1, 2, 3, 10, 97, 1000])
+    def test_scattered_is_a_permutation(self, count: int) -> None:
+        for seed in range(5):
+            assert sorted(scattered(count, random.Random(seed))) == list(range(count))
+
+    def test_a_prefix_of_scattered_samples_everywhere(self) -> None:
+        hit = {i // 10_000 for i in islice(scattered(1_000_000, random.Random(1)), 200)}
+        assert len(hit) == 100
+
+    def test_encodable_ends_where_nothing_can_be_spelt(self) -> None:
+        def hopeless(vocabulary: object, rng: random.Random):  # type: ignore[no-untyped-def]
+            while True:
+                yield b"x"
+
+        assert list(encodable(hopeless)(toy(), random.Random(1))) == []
+        assert next(encodable(hopeless)(byte_level(), random.Random(1))) == b"x"
+
+
+class TestTokens:
+    def test_every_token_alone_once(self) -> None:
+        cases = list(tokens.GENERATORS[0].cases(byte_level(), 1))
+        assert sorted(cases) == sorted(t for t in byte_level().tokens if t is not None)
+
+    def test_sentencepiece_spaces_are_spaces_and_unused_pieces_are_tried(self) -> None:
+        cases = set(tokens.GENERATORS[0].cases(unigram(), 1))
+        assert {b" the", b" ", b"zz", b"<sep>", b"\n"} <= cases
+        assert not any("▁".encode() in case for case in cases)
+        assert not cases & {b"<unk>", b"<s>", b"<0x0A>"}
+
+    def test_half_of_the_concatenations_are_text(self) -> None:
+        cases = first("concatenations", 400)
+        assert all(is_text(case) for case in cases[::2])
+        assert not all(is_text(case) for case in cases[1::2])
+
+    def test_pairs_and_longer(self) -> None:
+        pairs = {a + b for a, b in product(material(byte_level()).surfaces, repeat=2)}
+        cases = first("concatenations", 400)
+        assert 40 < sum(case in pairs for case in cases) < 360
+
+    def test_overlaps_share_bytes(self) -> None:
+        cases = b"\n".join(first("overlaps", 4_000))
+        assert b"stations" in cases or b"stationing" in cases or b"banan" in cases
+
+
+class TestRepeats:
+    def test_few_letters(self) -> None:
+        for case in first("repeats", 1_000):
+            units = case.decode() if is_text(case) else case
+            assert len(set(units)) <= 3
+
+    def test_alphabets_have_many_merges(self) -> None:
+        found = material(byte_level()).alphabets
+        assert (b"a", b"b") in found and (b"a", b"n") in found
+        assert (b" ",) in found and (b"-",) in found
+
+    def test_words_are_the_fixed_points(self) -> None:
+        assert repeats.fixed_point("fibonacci")[:8] == b"\0\1\0\0\1\0\1\0"
+        assert repeats.fixed_point("thue-morse")[:8] == b"\0\1\1\0\1\0\0\1"
+        word = repeats.fixed_point("square-free")[:600]
+        squares = [
+            at for at in range(500) for n in range(1, 50) if word[at : at + n] == word[at + n :][:n]
+        ]
+        assert squares == []
+
+
+class TestCodepoints:
+    def test_all_scalar_values_appear(self) -> None:
+        cases = codepoints.all_scalars("{}", random.Random(1))
+        text = b"".join(cases).decode()
+        assert len(text) == len(set(text)) == codepoints.SCALARS == 1_112_064
+        assert not any("\ud800" <= c <= "\udfff" for c in set(text))
+
+    def test_every_template_meets_every_character(self) -> None:
+        made = set(codepoints.everywhere("a1 \u0301", random.Random(1)))
+        assert made == {
+            template.replace("{}", c).encode()
+            for template in characters.CODEPOINT_TEMPLATES
+            for c in "a1 \u0301"
+        }
+
+    def test_a_short_run_samples_planes_and_classes(self) -> None:
+        text = b"".join(first("codepoints", 40_000)).decode()
+        assert {unicodedata.category(c) for c in text} >= {
+            *("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd", "Nl", "No", "Co", "Cn"),
+            *("Pc", "Pd", "Po", "Sm", "Sk", "So", "Zs"),
+        }
+        assert {ord(c) >> 16 for c in text} == set(range(17))
+
+    def test_telling_ones_leave_out_large_uniform_ranges(self) -> None:
+        found = codepoints.telling()
+        assert 20_000 < len(found) < 100_000
+        assert "\u017f" in found and "\u4e2d" not in found and "\ue000" not in found
+
+
+class TestCharacters:
+    def test_white_space_is_the_unicode_property(self) -> None:
+        # Python's isspace is White_Space and four information separators.
+        spaces = {chr(c) for c in range(0x110000) if chr(c).isspace()}
+        assert set(characters.WHITE_SPACE) == spaces - set("\x1c\x1d\x1e\x1f")
+        assert len(characters.WHITE_SPACE) == 25
+
+    def test_white_space_soon_has_every_kind(self) -> None:
+        text = b"".join(first("whitespace", 500)).decode()
+        assert set(characters.WHITE_SPACE) | set(characters.NEARLY_WHITE_SPACE) <= set(text)
+
+    def test_white_space_meets_contractions_of_every_case(self) -> None:
+        text = b"".join(first("whitespace", 6_000)).decode()
+        assert all(c in text for c in ("'s", "'LL", "'Ll", "'lL", "'\u017f", "\u2019s", "'VE"))
+
+    def test_every_odd_unit_appears(self) -> None:
+        units = {unit.encode() for some in characters.ODD_UNITS.values() for unit in some}
+        assert units <= set(first("scripts", len(units)))
+
+    def test_broken_is_broken(self) -> None:
+        assert not any(is_text(data) for data in characters.BROKEN_UTF8)
+
+
+class TestRuns:
+    def test_every_rung_with_its_neighbours(self) -> None:
+        lengths: dict[str, set[int]] = {}
+        order = []
+        total = 0
+        for case in runs.GENERATOR.cases(byte_level(), 1):
+            total += len(case)
+            order.append(len(case))
+            if case.count(case[:1]) == len(case):
+                lengths.setdefault(case[:1].decode(errors="replace"), set()).add(len(case))
+            elif is_text(case) and len(set(text := case.decode())) == 1:
+                lengths.setdefault(text[0], set()).add(len(text))
+        for rung in (100, 128, 256, 500, 1_000, 4_000, 10_000, 26_000, 50_000, 100_000, 1_000_000):
+            assert {rung - 1, rung, rung + 1} <= lengths["a"] & lengths[" "]
+            if rung <= 10_000:
+                for character in runs.RUN_CHARACTERS:
+                    assert {rung - 1, rung, rung + 1} <= lengths[character]
+        assert min(order[-6:]) >= 999_999 and max(order[:-6]) < 999_999
+        assert total < 30_000_000
+
+
+class TestSpecial:
+    def test_whole_and_framed_for_each(self) -> None:
+        cases = set(first("special", 200))
+        for text in ("<|end|>", "<|end|><|end|>", "<tool call>"):
+            assert text.encode() in cases
+            assert f"a{text}b {text} c".encode() in cases
+
+    def test_broken_nested_adjacent(self) -> None:
+        text = b"\n".join(first("special", 8_000)).decode()
+        assert "<|end|><|end|>" in text
+        assert "<|end|" in text.replace("<|end|>", "") and "|end|>" in text.replace("<|end|>", "")
+        assert "<|e<|end|>nd|>" in text
+
+    def test_each_damage_is_another(self) -> None:
+        made = {special.broken("<|end|>", "<s>", 3, kind) for kind in range(special.DAMAGES)}
+        assert len(made) == special.DAMAGES
+        assert "<|end|>" not in made
+
+    def test_user_defined_and_control_pieces_count(self) -> None:
+        assert set(special.special_texts(unigram())) >= {"<unk>", "<s>", "<sep>", "<0x0A>"}
+
+
+class TestRaw:
+    def test_nul_and_invalid_utf8(self) -> None:
+        cases = first("raw", 2_000)
+        assert any(b"\x00" in case for case in cases)
+        assert sum(not is_text(case) for case in cases) > 1_000
+        assert set(b"".join(cases)) == set(range(256))
+        together = b"\n".join(cases)
+        assert all(data in together for data in characters.BROKEN_UTF8)
+
+
+class TestMutations:
+    @pytest.mark.parametrize(
+        ("kind", "made"),
+        [(0, "abXcdef"), (1, "abef"), (2, "abXef"), (3, "abefcd"), (4, "abcdcdef"), (5, "abX")],
+    )
+    def test_kinds(self, kind: int, made: str) -> None:
+        assert mutations.mutated("abcdef", kind, 2, 2, "X") == made
+        assert mutations.mutated(b"abcdef", kind, 2, 2, b"X") == made.encode()
+        assert kind < mutations.KINDS
+
+    def test_text_and_bytes(self) -> None:
+        valid = sum(map(is_text, first("mutations", 1_000)))
+        assert 300 < valid < 1_000
+
+
+class TestText:
+    def test_json_is_json_in_every_style(self) -> None:
+        cases = first("json", 1_500)
+        documents = [json.loads(case) for case in cases]
+        assert any(
+            isinstance(d, dict) and any(isinstance(v, list) for v in d.values()) for d in documents
+        )
+        assert any(b"\n" in case for case in cases) and any(b'":{' in case for case in cases)
+
+    def test_containers_keep_their_members_in_every_style(self) -> None:
+        inner = json_text.container([('"k"', "1"), ('"l"', '"a\\nb"')], json_text.STYLES[2])
+        for style in json_text.STYLES:
+            assert json.loads(json_text.container([(None, inner)], style)) == [
+                {"k": 1, "l": "a\nb"}
+            ]
+            assert json.loads(json_text.container([], style)) == []
+
+    def test_prose_has_many_scripts(self) -> None:
+        text = b"".join(first("prose", 3_000)).decode()
+        names = {unicodedata.name(c, "?").split()[0] for c in set(text) if c.isalpha()}
+        assert len(names) >= 25
+        assert len(locales.LOCALES) >= 30
+
+    def test_every_locale_has_letters(self) -> None:
+        for locale in locales.LOCALES:
+            assert len(locales.letters(locale)) >= 20, locale.name
+            assert locale.zero.isdecimal()
+            assert unicodedata.digit(locale.zero) == 0
+
+    def test_source_is_the_standard_library(self) -> None:
+        text = b"\n".join(first("source", 2_000)).decode()
+        assert "def " in text and "self." in text and "\n    " in text
+
+    def test_edge_begins_with_the_smallest(self) -> None:
+        cases = first("edge", 257)
+        assert cases == [b"", *(bytes([byte]) for byte in range(256))]
+
+    def test_edge_of_a_toy_alphabet_is_every_short_string(self) -> None:
+        cases = list(generators()["edge"].cases(toy(), 1))
+        short = ["".join(p).encode() for n in range(7) for p in product("abc", repeat=n)]
+        assert cases[: len(short)] == short

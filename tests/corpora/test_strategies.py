@@ -1,0 +1,120 @@
+"""The public Hypothesis strategies: one a generator, of the same kind, shrinking well."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, Phase, find, given, settings
+from hypothesis import strategies as st
+
+from corpora.generators import strategies
+from corpora.generators.catalog import generators
+from corpora.generators.material import is_text
+from corpora.generators.runs import LADDER
+from corpora.vocabularies.model import Vocabulary
+from tests.corpora.generator_vocabularies import VOCABULARIES, byte_level, toy, unigram
+
+FEW = settings(
+    max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
+SEARCH = settings(
+    max_examples=3_000,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=[Phase.generate, Phase.shrink],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def test_every_generator_has_a_strategy_of_its_name() -> None:
+    assert list(strategies.STRATEGIES) == list(generators())
+
+
+@pytest.mark.parametrize("vocabulary_id", VOCABULARIES)
+@pytest.mark.parametrize("name", strategies.STRATEGIES)
+def test_each_gives_bytes_for_each_vocabulary(name: str, vocabulary_id: str) -> None:
+    vocabulary = VOCABULARIES[vocabulary_id]
+    if name == "mutations" and vocabulary_id == "empty":
+        pytest.skip("nothing but empty input can be spelt without tokens")
+
+    @FEW
+    @given(strategies.STRATEGIES[name](vocabulary))
+    def check(data: bytes) -> None:
+        assert type(data) is bytes
+
+    check()
+
+
+@pytest.mark.parametrize("vocabulary", [byte_level(), toy(), unigram()], ids=lambda v: v.id)
+def test_inputs_can_be_spelt(vocabulary: Vocabulary) -> None:
+    @settings(FEW, max_examples=100)
+    @given(strategies.inputs(vocabulary))
+    def check(data: bytes) -> None:
+        assert vocabulary.can_encode(data)
+
+    check()
+
+
+@pytest.mark.parametrize(
+    "name", ["codepoints", "whitespace", "special", "scripts", "prose", "source", "json"]
+)
+def test_text_strategies_give_text(name: str) -> None:
+    @FEW
+    @given(strategies.STRATEGIES[name](byte_level()))
+    def check(data: bytes) -> None:
+        assert is_text(data)
+
+    check()
+
+
+def test_json_is_json() -> None:
+    @settings(FEW, max_examples=100)
+    @given(strategies.json_text())
+    def check(data: bytes) -> None:
+        json.loads(data)
+
+    check()
+
+
+@pytest.mark.parametrize(
+    ("strategy", "wanted", "smallest"),
+    [
+        (strategies.tokens(byte_level()), lambda d: len(d) > 1, 2),
+        (strategies.concatenations(byte_level()), lambda d: b"the" in d, 5),
+        (strategies.overlaps(byte_level()), lambda d: len(d) >= 4, 4),
+        (strategies.repeats(byte_level()), lambda d: b"aab" in d, 3),
+        (strategies.repeats(byte_level()), lambda d: len(d) >= 100, 100),
+        (strategies.codepoint_templates(), lambda d: "\u0301" in d.decode(), 3),
+        (strategies.whitespace(), lambda d: "\u3000" in d.decode(), 3),
+        (strategies.special_text(byte_level()), lambda d: b"<|end|>" in d, 7),
+        (strategies.scripts(), lambda d: not d.isascii(), 2),
+        (strategies.raw_bytes(), lambda d: not is_text(d), 1),
+        (strategies.raw_bytes(b"abc"), lambda d: d.count(b"c") == 2, 2),
+        (strategies.mutations(st.just(b"abcd")), lambda d: len(d) < 4, 3),
+        (strategies.prose(), lambda d: " " in d.decode(), 3),
+        (strategies.json_text(), lambda d: d.startswith(b"[["), 4),
+        (strategies.runs(), lambda d: len(d) > 500, 501),
+        (strategies.edge_cases(), lambda d: len(d.decode(errors="ignore")) == 2, 2),
+        (strategies.source_code(), lambda d: len(d) > 3, 4),
+    ],
+)
+def test_they_shrink(strategy: st.SearchStrategy[bytes], wanted, smallest: int) -> None:  # type: ignore[no-untyped-def]
+    found = find(strategy, wanted, settings=SEARCH)
+    assert wanted(found)
+    assert len(found) <= smallest
+
+
+def test_runs_reach_a_rung_and_no_further_than_asked() -> None:
+    rungs = {n + d for n in LADDER for d in (-1, 0, 1)}
+    found = find(strategies.runs(longest=100_001), lambda d: len(d) in rungs, settings=SEARCH)
+    assert len(found) in rungs
+
+    @FEW
+    @given(strategies.runs(b"ab", longest=600))
+    def check(data: bytes) -> None:
+        assert 1 <= len(data) <= 600
+        assert set(data) <= set(b"ab")
+
+    check()
