@@ -14,7 +14,7 @@ CHARACTERS = tuple(
 )
 """The character of each byte."""
 
-_TO_CHARACTER = {byte: character for byte, character in enumerate(CHARACTERS)}
+_TO_CHARACTER = dict(enumerate(CHARACTERS))
 _TO_BYTE = {ord(character): byte for byte, character in enumerate(CHARACTERS)}
 
 

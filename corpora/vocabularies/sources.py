@@ -39,10 +39,17 @@ _MISTRAL: dict[str, tuple[str, str]] = {
 }
 """Name to (file inside mistral-common's data, summary)."""
 
-_TRAINED: dict[str, str] = {
-    "unigram_nfkc": "trained here: unigram, nmt_nfkc, user-defined symbols",
-    "unigram_bytes": "trained here: unigram with byte fallback, nothing normalized",
+_TRAINED: dict[str, tuple[str, str]] = {
+    "unigram_nfkc": (
+        "unigram_nfkc.model.gz",
+        "trained here: unigram, 2,000 pieces, nmt_nfkc, user-defined symbols",
+    ),
+    "unigram_bytes": (
+        "unigram_bytes.model",
+        "trained here: unigram, 2,000 pieces, byte fallback, nothing normalized",
+    ),
 }
+"""Name to (file in ``data``, summary)."""
 
 _HUB_FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
 """What an ``hf:`` repository is asked for, in this order."""
@@ -54,7 +61,7 @@ def embedded() -> dict[str, str]:
     """Name to one-line summary of each vocabulary that needs neither network nor file."""
     return {
         **{name: summary for name, (_, summary) in _MISTRAL.items()},
-        **_TRAINED,
+        **{name: summary for name, (_, summary) in _TRAINED.items()},
         **{name: why for name, (why, _) in TOYS.items()},
     }
 
@@ -152,7 +159,7 @@ def _embedded(name: str) -> Vocabulary:
         from corpora.vocabularies import sentencepiece_model  # noqa: PLC0415
 
         here = Path(__file__).parent / "data"
-        return sentencepiece_model.load(here / f"{name}.model", vocabulary_id=name)
+        return sentencepiece_model.load(here / _TRAINED[name][0], vocabulary_id=name)
     # Found without importing: mistral_common's own import takes seconds.
     spec = importlib.util.find_spec("mistral_common")
     if spec is None or not spec.submodule_search_locations:
