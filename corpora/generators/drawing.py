@@ -24,8 +24,9 @@ _STEPS = 256
 _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
 
 # A generator that has nothing to say to a restricted byte alphabet must end, or a campaign that
-# waits for its next case would wait for ever. The longest useful gap that was seen is far shorter.
-_PATIENCE = 2_000
+# waits for its next case would wait for ever. Where under one case in 20 can be spelt, it is only
+# the trivial ones (a space, say).
+_PATIENCE, _REJECTED_A_CASE = 500, 20
 
 
 def sizes(median: float, top: int, *, spread: float = 1.2) -> tuple[int, ...]:
@@ -74,7 +75,7 @@ def scattered(count: int, rng: random.Random) -> Iterator[int]:
 def encodable(
     make: Callable[[Vocabulary, random.Random], Iterator[bytes]],
 ) -> Callable[[Vocabulary, random.Random], Iterator[bytes]]:
-    """Keep what the vocabulary's byte alphabet can spell; end after a long time without any.
+    """Keep what the vocabulary's byte alphabet can spell; end where that is next to nothing.
 
     Costs nothing for a vocabulary that has all the bytes.
     """
@@ -88,12 +89,12 @@ def encodable(
 
 
 def _spellable(cases: Iterator[bytes], vocabulary: Vocabulary) -> Iterator[bytes]:
-    in_vain = 0
+    patience = _PATIENCE
     for case in cases:
         if vocabulary.can_encode(case):
-            in_vain = 0
+            patience += _REJECTED_A_CASE
             yield case
         else:
-            in_vain += 1
-            if in_vain == _PATIENCE:
+            patience -= 1
+            if patience == 0:
                 return

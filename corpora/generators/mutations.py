@@ -84,13 +84,14 @@ def _mutations(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
     texts, draw = _texts(vocabulary, rng), rng.random
     pool = list(islice(texts, _POOL))
     pick, operations, span = picker(rng, pool), picker(rng, _OPERATIONS), picker(rng, _SPANS)
+    restricted = vocabulary.byte_alphabet is not None
     alphabet = vocabulary.byte_alphabet or CLASS_BYTES
     byte = picker(rng, [alphabet[i : i + 1] for i in range(len(alphabet))])
     character = picker(rng, CLASS_CHARACTERS)
     while True:
         slot = int(draw() * _POOL)
         parent = pool[slot]
-        if draw() < 0.5:
+        if restricted or draw() < 0.5:
             mutant = parent
             for _ in range(operations()):
                 mutant = _change(mutant, pick(), byte(), span(), rng)

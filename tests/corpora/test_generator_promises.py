@@ -46,6 +46,20 @@ class TestDrawing:
         hit = {i // 10_000 for i in islice(scattered(1_000_000, random.Random(1)), 200)}
         assert len(hit) == 100
 
+    def test_encodable_keeps_what_can_be_spelt_and_ends_where_that_is_rare(self) -> None:
+        def sometimes(every: int):  # type: ignore[no-untyped-def]
+            def make(vocabulary: object, rng: random.Random):  # type: ignore[no-untyped-def]
+                while True:
+                    yield from [b"x"] * (every - 1)
+                    yield b"ab"
+
+            return make
+
+        often = encodable(sometimes(4))(toy(), random.Random(1))
+        assert list(islice(often, 1_000)) == [b"ab"] * 1_000
+        seldom = encodable(sometimes(100))(toy(), random.Random(1))
+        assert 0 < len(list(islice(seldom, 1_000))) < 20
+
     def test_encodable_ends_where_nothing_can_be_spelt(self) -> None:
         def hopeless(vocabulary: object, rng: random.Random):  # type: ignore[no-untyped-def]
             while True:
