@@ -59,7 +59,8 @@ def make_lexicon(vocabulary: Vocabulary) -> Lexicon:
         if piece.type is PieceType.BYTE:
             byte_ids[int(piece.text[3:5], 16)] = piece_id
     normal = [p.score for p in vocabulary.pieces if p.type is PieceType.NORMAL]
-    lowest = np.float32(min(normal, default=0.0))
+    # Without NORMAL pieces the minimum stays where it began, at the top: the unknown piece wins.
+    lowest = np.float32(min(normal, default=np.finfo(np.float32).max))
     return Lexicon(
         make_trie(usable),
         scores,
