@@ -13,6 +13,7 @@ import gzip
 import io
 import random
 from pathlib import Path
+from typing import Any
 
 SENTENCES = 12_000
 
@@ -75,7 +76,7 @@ def _number(rng: random.Random) -> str:
     return rng.choice((str(rng.randint(0, 9999)), f"{rng.random():.2f}", f"{rng.randint(1, 99)}%"))
 
 
-def train(name: str, **options: object) -> bytes:
+def train(name: str, **options: Any) -> bytes:
     """The serialized model ``name``; progress goes nowhere."""
     import sentencepiece  # noqa: PLC0415 (only this script trains)
 

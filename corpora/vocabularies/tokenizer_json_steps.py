@@ -1,0 +1,196 @@
+"""The normalizer and pre-tokenizer of a tokenizer.json, read into the plain model's terms."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from corpora.vocabularies.model import Normalizer, VocabularyError
+from corpora.vocabularies.patterns import PATTERNS
+
+Json = dict[str, Any]
+
+_SPACE = "▁"
+
+_PUNCTUATION = r"[!-/:-@\[-`{-~\p{P}]"
+"""Rust's ``is_punctuation`` of the tokenizers library: ASCII punctuation and symbols, and P."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """What comes before the model.
+
+    byte_level: the model's symbols are bytes in GPT-2's alphabet. words: a Metaspace parts the
+    text at white space, so that no token spans two words.
+    """
+
+    normalizer: Normalizer
+    splits: tuple[str, ...]
+    byte_level: bool
+    words: bool
+
+
+def read(document: Json, where: str) -> Pipeline:
+    """The pipeline of a tokenizer.json. VocabularyError naming the step that cannot be said."""
+    normalizer = _Normalizing(where)
+    for field, step in _flat(document.get("normalizer"), "normalizer", "normalizers", where):
+        normalizer.take(step, field)
+    splitting = _Splitting(where, normalizer.result)
+    for field, step in _flat(
+        document.get("pre_tokenizer"), "pre_tokenizer", "pretokenizers", where
+    ):
+        splitting.take(step, field)
+    return Pipeline(
+        normalizer=splitting.normalizer,
+        splits=tuple(splitting.splits),
+        byte_level=splitting.byte_level,
+        words=splitting.words,
+    )
+
+
+def _flat(step: Any, field: str, children: str, where: str) -> list[tuple[str, Json]]:
+    """The steps in order, each with the path of its field."""
+    if step is None:
+        return []
+    if not isinstance(step, dict) or not isinstance(step.get("type"), str):
+        raise VocabularyError(where, f"{field} has no type", "get a complete copy of the file")
+    if step["type"] != "Sequence":
+        return [(field, step)]
+    nested = step.get(children)
+    if not isinstance(nested, list):
+        raise VocabularyError(where, f"{field}.{children} is no list", "get a complete copy")
+    return [
+        found
+        for index, child in enumerate(nested)
+        for found in _flat(child, f"{field}.{children}[{index}]", children, where)
+    ]
+
+
+class _Normalizing:
+    """Gathers the normalizer's steps."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.result = Normalizer()
+
+    def take(self, step: Json, field: str) -> None:
+        """Add one step, which must come in the order that the plain model has."""
+        now, kind = self.result, step["type"]
+        if kind in ("NFC", "NFD", "NFKC", "NFKD") and now == Normalizer():
+            self.result = replace(now, form=kind)
+        elif kind == "Precompiled" and now == Normalizer():
+            charsmap = self._charsmap(step, field)
+            self.result = replace(now, charsmap=charsmap)
+        elif kind == "Strip" and step.get("strip_right", True):
+            self.result = replace(now, remove_extra_whitespaces=True)
+        elif kind == "Replace":
+            self._replace(step, field)
+        elif kind == "Prepend" and step.get("prepend") in (_SPACE, " "):
+            self.result = replace(now, add_dummy_prefix=True)
+        else:
+            raise _unsaid(self.where, field, step)
+
+    def _replace(self, step: Json, field: str) -> None:
+        pattern, content = step.get("pattern") or {}, step.get("content")
+        if pattern == {"String": " "} and content == _SPACE:
+            self.result = replace(self.result, escape_whitespaces=True)
+        elif pattern == {"Regex": " {2,}"} and content in (_SPACE, " "):
+            self.result = replace(self.result, remove_extra_whitespaces=True)
+        else:
+            raise _unsaid(self.where, field, step)
+
+    def _charsmap(self, step: Json, field: str) -> bytes | None:
+        try:
+            return base64.b64decode(step["precompiled_charsmap"], validate=True) or None
+        except (KeyError, TypeError, binascii.Error) as error:
+            raise VocabularyError(
+                self.where,
+                f"{field}.precompiled_charsmap is not base64 ({error})",
+                "get a complete copy of the file",
+            ) from None
+
+
+class _Splitting:
+    """Gathers the pre-tokenizer's steps."""
+
+    def __init__(self, where: str, normalizer: Normalizer) -> None:
+        self.where = where
+        self.normalizer = normalizer
+        self.splits: list[str] = []
+        self.byte_level = False
+        self.words = False
+
+    def take(self, step: Json, field: str) -> None:
+        """Add one step."""
+        kind = step["type"]
+        if kind == "Metaspace":
+            self._metaspace(step, field)
+        elif kind == "WhitespaceSplit":
+            # As in XLM-R's and old T5's files, before Metaspace: white space only parts words.
+            self.normalizer = replace(self.normalizer, remove_extra_whitespaces=True)
+            self.words = True
+        elif kind == "ByteLevel":
+            self._byte_level(step, field)
+        elif kind == "Split" and self._merely_escaped(step):
+            return
+        else:
+            pattern = self._pattern(step, field)
+            if self.byte_level and not re.fullmatch(r"(\[0-9\][+*]?)+", pattern):
+                raise VocabularyError(
+                    self.where,
+                    f"{field} ({kind}) comes after ByteLevel and would part characters",
+                    "only splits before ByteLevel are supported",
+                )
+            self.splits.append(pattern)
+
+    def _merely_escaped(self, step: Json) -> bool:
+        """Gemma's split at spaces, which its normalizer has replaced before."""
+        return step.get("pattern") == {"String": " "} and self.normalizer.escape_whitespaces
+
+    def _metaspace(self, step: Json, field: str) -> None:
+        if step.get("replacement", _SPACE) != _SPACE:
+            raise _unsaid(self.where, field, step)
+        scheme = step.get("prepend_scheme")
+        if scheme is None:
+            scheme = "always" if step.get("add_prefix_space", True) else "never"
+        prefix = self.normalizer.add_dummy_prefix or scheme != "never"
+        self.normalizer = replace(self.normalizer, add_dummy_prefix=prefix, escape_whitespaces=True)
+        self.words = self.words or step.get("split", True)
+
+    def _byte_level(self, step: Json, field: str) -> None:
+        if step.get("add_prefix_space", True):
+            raise VocabularyError(
+                self.where, f"{field}.add_prefix_space is true", "only false is supported"
+            )
+        if step.get("use_regex", True):
+            self.splits.extend(PATTERNS["gpt2"])
+        self.byte_level = True
+
+    def _pattern(self, step: Json, field: str) -> str:
+        """The regular expression whose matches and gaps are the pieces that the step makes."""
+        kind, behavior = step["type"], str(step.get("behavior", "")).lower()
+        if kind == "Digits":
+            return r"\p{N}" if step.get("individual_digits") else r"\p{N}+"
+        if kind == "Punctuation" and behavior in ("isolated", "contiguous"):
+            return _PUNCTUATION + ("+" if behavior == "contiguous" else "")
+        if kind == "Split" and behavior == "isolated":
+            pattern = step.get("pattern") or {}
+            if isinstance(pattern.get("Regex"), str):
+                return str(pattern["Regex"])
+            if isinstance(pattern.get("String"), str):
+                return re.escape(str(pattern["String"]))
+        raise _unsaid(self.where, field, step)
+
+
+def _unsaid(where: str, field: str, step: Json) -> VocabularyError:
+    detail = ", ".join(
+        f"{name}={str(value)[:40]!r}" for name, value in step.items() if name != "type"
+    )
+    return VocabularyError(
+        where,
+        f"{field}: {step['type']}({detail}) has no counterpart here",
+        "give a file without this step",
+    )
