@@ -101,6 +101,24 @@ class ImplementationFailed(Event):
 
 @_event
 @dataclass(frozen=True, slots=True)
+class Phase(Event):
+    """What the run is busy with, for whoever watches."""
+
+    text: str
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class Withdrawn(Event):
+    """An implementation died so often that it is no longer asked on this vocabulary."""
+
+    implementation: str
+    vocabulary: str
+    message: str
+
+
+@_event
+@dataclass(frozen=True, slots=True)
 class BatchDone(Event):
     """A batch of cases was encoded by all and checked.
 
@@ -173,6 +191,8 @@ class Found(Event):
     expected: str | None
     link: str | None
     reproducer: str | None
+    replaces: str | None = None
+    """The id of a provisional finding that this one, minimised, takes the place of."""
 
     @property
     def groups(self) -> list[Group]:

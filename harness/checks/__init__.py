@@ -1,1 +1,15 @@
 """Properties that outcomes must have: one file a property."""
+
+from harness.checks.base import Check
+from harness.checks.determinism import Determinism
+from harness.checks.equivalence import Equivalence
+from harness.checks.offsets import Offsets
+from harness.checks.round_trip import RoundTrip
+from harness.checks.survival import Survival
+from harness.checks.validity import Validity
+
+CHECKS: dict[str, Check] = {
+    check.name: check
+    for check in (Survival(), Equivalence(), RoundTrip(), Determinism(), Validity(), Offsets())
+}
+"""All checks by name, in the order in which they judge."""

@@ -1,0 +1,132 @@
+"""The arena: the workers of a run, loaded with one vocabulary, answering batches together."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.checks.base import Check, Judgement, Observation
+from harness.messages import Decode, Encode
+from harness.outcomes import Inputs, Outcome, Results, Unsupported
+from harness.workers import Limits, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.contracts import Contestant, Contract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pending:
+    """A batch on its way: who was asked what."""
+
+    contract: Contract
+    inputs: Inputs
+    futures: dict[str, Asked]
+
+    def wait(self) -> Observation:
+        """The answers of all."""
+        results = {name: asked.wait() for name, asked in self.futures.items()}
+        return Observation(self.contract, self.inputs, results)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A future, and the inputs that were held back as too long (indices), if any."""
+
+    future: Future[Results] | None
+    held_back: list[int]
+    size: int
+    reason: str = ""
+
+    def wait(self) -> Results:
+        """The results, with the inputs held back as unsupported."""
+        if not self.held_back:
+            assert self.future is not None
+            return self.future.result()
+        outcomes: list[Outcome] = []
+        results = self.future.result() if self.future is not None else None
+        row = 0
+        held_back = set(self.held_back)
+        for index in range(self.size):
+            if index in held_back or results is None:
+                outcomes.append(Unsupported(self.reason))
+            else:
+                outcomes.append(results.outcome(row))
+                row += 1
+        return Results.of(outcomes)
+
+
+class Arena:
+    """Workers for the contestants of a run. Not thread-safe; each lane of a run has its own."""
+
+    def __init__(self, contestants: Sequence[Contestant], limits: Limits) -> None:
+        self._contestants = {contestant.name: contestant for contestant in contestants}
+        self._workers = {c.name: Worker(c.name, c.spec, limits) for c in contestants}
+
+    def load(self, vocabulary: Vocabulary, names: Sequence[str]) -> dict[str, str]:
+        """Load a vocabulary into these contestants; the errors of those that could not."""
+        waiting = {name: self._workers[name].load(vocabulary) for name in names}
+        errors = {name: future.result() for name, future in waiting.items()}
+        return {name: error for name, error in errors.items() if error is not None}
+
+    def withdrawn(self) -> dict[str, str]:
+        """Contestants that are no longer asked on this vocabulary, and why."""
+        reasons = {name: worker.withdrawn for name, worker in self._workers.items()}
+        return {name: reason for name, reason in reasons.items() if reason is not None}
+
+    def ask(self, contract: Contract, inputs: Inputs) -> Pending:
+        """Send a batch to all contestants of a contract."""
+        futures = {
+            contestant.name: self._ask(contestant.name, Encode(inputs, contract.mode))
+            for contestant in contract.contestants
+        }
+        return Pending(contract, inputs, futures)
+
+    def _ask(self, name: str, request: Encode | Decode) -> Asked:
+        worker = self._workers[name]
+        if isinstance(request, Decode):
+            return Asked(worker.decode(request), [], len(request.ends))
+        limit = self._contestants[name].about.max_input
+        size = len(request.inputs)
+        if limit is None or len(request.inputs.data) <= limit:
+            return Asked(worker.encode(request), [], size)
+        lengths = np.diff(request.inputs.ends, prepend=0)
+        held_back: list[int] = np.flatnonzero(lengths > limit).tolist()
+        if not held_back:
+            return Asked(worker.encode(request), [], size)
+        kept = [data for data in request.inputs if len(data) <= limit]
+        future: Future[Results] | None = None
+        if kept:
+            shorter = Encode(
+                Inputs.of(kept), request.mode, request.offsets, request.threads, request.timed
+            )
+            future = worker.encode(shorter)
+        return Asked(future, held_back, size, f"longer than its limit of {limit} bytes")
+
+    def judge(self, check: Check, seen: Observation) -> Judgement:
+        """Put a check's further questions and let it judge."""
+        asked = [self._ask(probe.implementation, probe.request) for probe in check.probes(seen)]
+        return check.judge(seen, [one.wait() for one in asked])
+
+    def examine(self, contract: Contract, check: Check, inputs: Sequence[bytes]) -> Judgement:
+        """One check on these inputs, from the encoding up."""
+        return self.judge(check, self.ask(contract, Inputs.of(inputs)).wait())
+
+    def time(self, name: str, contract: Contract, inputs: Sequence[bytes]) -> Results:
+        """Encode input by input with the nanoseconds that each took."""
+        return self._ask(name, Encode(Inputs.of(inputs), contract.mode, timed=True)).wait()
+
+    def kill(self) -> None:
+        """End all processes at once; may be called from another thread."""
+        for worker in self._workers.values():
+            worker.kill()
+
+    def close(self) -> None:
+        """End all processes and threads."""
+        for worker in self._workers.values():
+            worker.close()

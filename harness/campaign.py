@@ -1,0 +1,306 @@
+"""The campaign: cases to workers to checks to findings, vocabulary by vocabulary.
+
+A lane is one set of workers that goes through vocabularies one after another; ``jobs`` lanes run
+side by side. Within a lane a batch is being encoded while the one before it is judged.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections import Counter, deque
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from corpora.generators.base import Case
+from harness.arena import Arena, Pending
+from harness.checks import CHECKS
+from harness.contracts import Contestant, Contract, contracts_of
+from harness.events import (
+    BatchDone,
+    ContractOpened,
+    ImplementationFailed,
+    Phase,
+    VocabularyLoaded,
+    Withdrawn,
+)
+from harness.outcomes import Inputs, Status
+from harness.streams import Batch, batches
+from harness.workers import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from corpora.generators.base import Generator
+    from corpora.vocabularies.model import Vocabulary
+    from harness.checks.base import Check, Observation
+    from harness.events import Event
+    from harness.expectations import Expectation
+    from harness.findings import Book
+    from harness.suites import Budget, Suite
+
+SPECIAL_GENERATORS = frozenset({"special", "edge", "expectations"})
+"""What is worth asking with special tokens on: elsewhere their texts hardly ever occur."""
+
+IN_FLIGHT = 2
+"""Batches asked ahead of the one being judged, so that no worker waits for the harness."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run does. vocabularies: sources with their loaders, in order."""
+
+    vocabularies: Mapping[str, Callable[[], Vocabulary]]
+    contestants: Sequence[Contestant]
+    references: frozenset[str]
+    generators: Sequence[Generator]
+    checks: Sequence[Check]
+    expectations: Sequence[Expectation]
+    suite: Suite
+    budget: Budget
+    seed: int
+    jobs: int
+    fail_fast: bool
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Version of each contestant."""
+        return {contestant.name: contestant.about.version for contestant in self.contestants}
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the campaign has done so far, over all lanes.
+
+    exercised: examples of expectations that were run, by place in the plan; shown: those of
+    them that failed as expected.
+    """
+
+    cases: int = 0
+    comparisons: int = 0
+    exercised: set[int] = field(default_factory=set)
+    shown: set[int] = field(default_factory=set)
+    failed_to_load: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+class Campaign:
+    """One run of a plan. ``emit`` is called from several threads, one call at a time."""
+
+    def __init__(self, plan: Plan, emit: Callable[[Event], None], book: Book) -> None:
+        self._plan = plan
+        self._emit = emit
+        self._book = book
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._arenas: list[Arena] = []
+        self.tally = Tally()
+
+    def run(self, seconds: float | None) -> None:
+        """All vocabularies, within ``seconds`` (None: no limit but the budget's cases).
+
+        An exception of a lane, KeyboardInterrupt included, stops all and is raised again.
+        """
+        waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
+        for source in self._plan.vocabularies:
+            waiting.put(source)
+        deadline = None if seconds is None else time.monotonic() + seconds
+        jobs = max(1, min(self._plan.jobs, len(self._plan.vocabularies)))
+        with ThreadPoolExecutor(jobs, thread_name_prefix="lane") as lanes:
+            futures = [lanes.submit(self._lane, waiting, deadline, jobs) for _ in range(jobs)]
+            try:
+                # Wake up now and then: a thread that only waits is deaf to Ctrl-C.
+                while wait(futures, timeout=0.2).not_done:
+                    if any(f.done() and f.exception() for f in futures):
+                        break
+                for future in futures:
+                    future.result()
+            except BaseException:
+                self.stop()
+                raise
+
+    def stop(self) -> None:
+        """End all lanes and kill all workers, from any thread."""
+        self._stop.set()
+        with self._lock:
+            for arena in self._arenas:
+                arena.kill()
+
+    def _lane(self, waiting: queue.SimpleQueue[str], deadline: float | None, jobs: int) -> None:
+        arena = Arena(self._plan.contestants, self._plan.limits)
+        with self._lock:
+            self._arenas.append(arena)
+        try:
+            while not self._stop.is_set():
+                try:
+                    source = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                left = waiting.qsize() // jobs + 1
+                share = None if deadline is None else (deadline - time.monotonic()) / left
+                self._vocabulary(arena, source, share)
+        finally:
+            arena.close()
+
+    def _vocabulary(self, arena: Arena, source: str, share: float | None) -> None:
+        end = None if share is None else time.monotonic() + share
+        self._say(Phase(f"loading {source}"))
+        vocabulary = self._plan.vocabularies[source]()
+        contracts = self._open(arena, vocabulary)
+        for contract in contracts:
+            self._examples(arena, contract)
+        self._say(Phase(f"checking {vocabulary.id}"))
+        for pending, batch in self._asked(arena, vocabulary, contracts, end):
+            if self._stop.is_set():
+                return
+            self._judge(arena, pending.wait(), batch)
+            if self._plan.fail_fast and any(not f.expected for f in self._book.findings):
+                self._stop.set()
+        for name, reason in arena.withdrawn().items():
+            self._say(Withdrawn(name, vocabulary.id, reason))
+
+    def _open(self, arena: Arena, vocabulary: Vocabulary) -> list[Contract]:
+        """Load the vocabulary into all that can run it, and open its contracts."""
+        from corpora.vocabularies.preflight import is_proper, preflight  # noqa: PLC0415 (Numba)
+
+        problems = preflight(vocabulary)
+        self._say(
+            VocabularyLoaded(
+                id=vocabulary.id,
+                format=vocabulary.format,
+                algorithm=vocabulary.algorithm,
+                tokens=len(vocabulary),
+                fingerprint=vocabulary.fingerprint,
+                path=vocabulary.source_path,
+                problems=[problem.message for problem in problems],
+            )
+        )
+        plan = self._plan
+        proper = is_proper(problems)
+        able = contracts_of(vocabulary, plan.contestants, plan.references, proper=proper)
+        names = list(dict.fromkeys(name for contract in able for name in contract.names))
+        errors = arena.load(vocabulary, names)
+        if errors and not self._stop.is_set():
+            for name, message in errors.items():
+                self._say(ImplementationFailed(name, vocabulary.id, message))
+                with self._lock:
+                    self.tally.failed_to_load.append((name, vocabulary.id, message))
+            left = [c for c in plan.contestants if c.name not in errors]
+            able = contracts_of(vocabulary, left, plan.references, proper=proper)
+        for contract in able:
+            excluded = {**contract.excluded}
+            excluded.update({name: f"could not load: {line}" for name, line in errors.items()})
+            self._say(
+                ContractOpened(
+                    id=contract.id,
+                    algorithm=contract.algorithm,
+                    vocabulary=vocabulary.id,
+                    mode=contract.mode.label,
+                    implementations=contract.names,
+                    references=sorted(contract.references & set(contract.names)),
+                    excluded=excluded,
+                    checks=[check.name for check in plan.checks if check.applies(contract)],
+                )
+            )
+        return able
+
+    def _asked(
+        self,
+        arena: Arena,
+        vocabulary: Vocabulary,
+        contracts: Sequence[Contract],
+        end: float | None,
+    ) -> Iterator[tuple[Pending, Batch]]:
+        """Batches with their answers on the way, a few asked ahead."""
+        plan = self._plan
+        ahead: deque[tuple[Pending, Batch]] = deque()
+        done: Counter[str] = Counter()
+        for batch in batches(plan.generators, vocabulary, plan.seed, plan.suite.max_input):
+            if self._stop.is_set() or (end is not None and time.monotonic() > end):
+                break
+            open_contracts = [
+                contract
+                for contract in contracts
+                if plan.budget.cases is None or done[contract.id] < plan.budget.cases
+            ]
+            if not open_contracts:
+                break
+            inputs = Inputs.of(batch.inputs)
+            for contract in open_contracts:
+                if contract.mode.special == "all" and batch.generator not in SPECIAL_GENERATORS:
+                    continue
+                done[contract.id] += len(batch.inputs)
+                ahead.append((arena.ask(contract, inputs), batch))
+            while len(ahead) > IN_FLIGHT:
+                yield ahead.popleft()
+        yield from ahead
+
+    def _judge(self, arena: Arena, seen: Observation, batch: Batch) -> None:
+        contract = seen.contract
+        exercised: dict[str, dict[str, int]] = {}
+        violations: dict[str, dict[str, int]] = {}
+        for check in self._plan.checks:
+            if not check.applies(contract) or not due(check, batch, contract):
+                continue
+            judgement = arena.judge(check, seen)
+            exercised[check.name] = dict(judgement.exercised)
+            blamed: Counter[str] = Counter()
+            for violation in judgement.violations:
+                blamed.update(violation.culprits)
+                if self._stop.is_set():
+                    return
+                self._book.consider(arena, contract, violation, batch.case(violation.index))
+            if blamed:
+                violations[check.name] = dict(blamed)
+        compared = comparisons(seen)
+        with self._lock:
+            self.tally.cases += len(batch.inputs)
+            self.tally.comparisons += compared
+        self._say(
+            BatchDone(
+                contract=contract.id,
+                generator=batch.generator,
+                cases=len(batch.inputs),
+                bytes=len(seen.inputs.data),
+                comparisons=compared,
+                exercised=exercised,
+                violations=violations,
+            )
+        )
+
+    def _examples(self, arena: Arena, contract: Contract) -> None:
+        """Run the examples of the expectations that concern a contract."""
+        for place, expectation in enumerate(self._plan.expectations):
+            if not expectation.examples or not expectation.concerns(contract, self._plan.versions):
+                continue
+            check = CHECKS.get(expectation.bucket.split("/")[0])
+            if check is None or not check.applies(contract) or check not in self._plan.checks:
+                continue
+            judgement = arena.examine(contract, check, expectation.examples)
+            with self._lock:
+                self.tally.exercised.add(place)
+            for violation in judgement.violations:
+                case = Case(violation.data, "expectations", self._plan.seed, place)
+                name = self._book.consider(arena, contract, violation, case)
+                if expectation.covers(name, contract.vocabulary.id):
+                    with self._lock:
+                        self.tally.shown.add(place)
+
+    def _say(self, event: Event) -> None:
+        self._emit(event)
+
+
+def due(check: Check, batch: Batch, contract: Contract) -> bool:
+    """Whether a check that samples takes this batch: decided by the batch alone."""
+    if check.every == 1 or batch.start == 0:
+        return True
+    place = sum(batch.generator.encode()) + batch.start // 7 + len(contract.mode.label)
+    return place % check.every == 0
+
+
+def comparisons(seen: Observation) -> int:
+    """Pairs of a case and an implementation beyond the first that was compared with others."""
+    judged = [int((results.status <= Status.REJECTED).sum()) for results in seen.results.values()]
+    return max(0, sum(judged) - max(judged, default=0))

@@ -1,0 +1,116 @@
+"""What a check is: a property that outcomes must have.
+
+A check sees what every implementation answered to a batch (:class:`Observation`), may ask further
+questions (:class:`Probe`), and names the cases at fault (:class:`Violation`). It judges; it
+never touches a process.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from harness.contracts import Contract
+    from harness.messages import Decode, Encode
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observation:
+    """The answers of all contestants of a contract to one batch, by name."""
+
+    contract: Contract
+    inputs: Inputs
+    results: Mapping[str, Results]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Probe:
+    """A further question of a check to one implementation."""
+
+    implementation: str
+    request: Encode | Decode
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Names with one outcome: a class of a partition."""
+
+    names: tuple[str, ...]
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A case that fails a check.
+
+    data: the input. index: in the batch. parts: the partition, the trusted part first.
+    culprits: the implementations at fault. stage: where the outcomes part, if the check knows;
+    None leaves it to :mod:`harness.diagnosis`.
+    """
+
+    check: str
+    index: int
+    data: bytes
+    parts: tuple[Part, ...]
+    culprits: tuple[str, ...]
+    stage: str | None = None
+
+
+@dataclass(slots=True)
+class Judgement:
+    """What a check made of a batch: violations, and how many outcomes of whom it judged."""
+
+    violations: list[Violation] = field(default_factory=list)
+    exercised: Counter[str] = field(default_factory=Counter)
+
+
+class Check(Protocol):
+    """A property. Its docstring states it as a formula."""
+
+    @property
+    def name(self) -> str:
+        """As in options, buckets and reports."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """The property in one line."""
+        ...
+
+    @property
+    def every(self) -> int:
+        """Run it on one batch in so many: what costs further calls is sampled."""
+        ...
+
+    def applies(self, contract: Contract) -> bool:
+        """Whether it says anything under this contract."""
+        ...
+
+    def probes(self, seen: Observation) -> list[Probe]:
+        """Further questions; none for a check of what is already known."""
+        ...
+
+    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+        """The violations; ``answers`` are those to the probes, in their order."""
+        ...
+
+
+def encoded_indices(results: Results) -> list[int]:
+    """The inputs that were encoded."""
+    return [i for i, status in enumerate(results.status.tolist()) if status == 0]
+
+
+def comparable(outcome: Outcome) -> bool:
+    """Whether an outcome takes part in comparisons; failures are the survival check's."""
+    return not isinstance(outcome, Unsupported | Failed)
+
+
+def ids_of(outcome: Outcome) -> tuple[int, ...]:
+    """The ids, or none."""
+    return outcome.ids if isinstance(outcome, Encoded) else ()

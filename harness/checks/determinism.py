@@ -1,0 +1,82 @@
+"""Determinism: asking again gives the same answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.checks.base import (
+    Judgement,
+    Observation,
+    Part,
+    Probe,
+    Violation,
+    comparable,
+)
+from harness.checks.equivalence import differing
+from harness.contracts import Contract
+from harness.messages import Encode
+from harness.outcomes import Inputs, Results
+from impls.interface import Capability
+
+
+@dataclass(frozen=True, slots=True)
+class Determinism:
+    """encode(x) is one value: later, in another order, and from several threads at once.
+
+    The threads are tried only where an implementation claims to allow them.
+    """
+
+    name: str = "determinism"
+    summary: str = "the same input gives the same ids later, in another order, and in threads"
+    every: int = 5
+
+    def applies(self, contract: Contract) -> bool:
+        """Always."""
+        return True
+
+    def probes(self, seen: Observation) -> list[Probe]:
+        """Each implementation again: the batch backwards, and from threads."""
+        again = Inputs.of(list(seen.inputs)[::-1])
+        mode = seen.contract.mode
+        found = []
+        for contestant in seen.contract.contestants:
+            if contestant.name not in seen.results:
+                continue
+            found.append(Probe(contestant.name, Encode(again, mode)))
+            if contestant.can(Capability.THREADS):
+                found.append(Probe(contestant.name, Encode(again, mode, threads=True)))
+        return found
+
+    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+        """Compare each implementation with itself."""
+        judgement = Judgement()
+        for probe, answer in zip(self.probes(seen), answers, strict=True):
+            assert isinstance(probe.request, Encode)
+            stage = "threads" if probe.request.threads else "order"
+            name = probe.implementation
+            first = seen.results[name]
+            judgement.exercised[name] += len(first)
+            last = len(first) - 1
+            for index in differing(first, backwards(answer)):
+                parts = (
+                    Part((name,), first.outcome(index)),
+                    Part((f"{name} (again)",), answer.outcome(last - index)),
+                )
+                if all(comparable(part.outcome) for part in parts):
+                    data = seen.inputs[index]
+                    judgement.violations.append(
+                        Violation(self.name, index, data, parts, (name,), stage=stage)
+                    )
+        return judgement
+
+
+def backwards(results: Results) -> Results:
+    """The results of a reversed batch in the batch's own order (ids and status only)."""
+    starts = np.concatenate(([0], results.ends[:-1])).astype(np.int64)
+    pieces = [results.ids[a:b] for a, b in zip(starts[::-1], results.ends[::-1], strict=True)]
+    lengths = (results.ends - starts)[::-1]
+    ids = np.concatenate(pieces) if pieces else results.ids
+    return Results(results.status[::-1], ids, np.cumsum(lengths), results.messages)

@@ -1,0 +1,83 @@
+"""Equivalence: implementations under one contract give the same ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.checks.base import Judgement, Observation, Probe, Violation
+from harness.contracts import Contract
+from harness.outcomes import Results, Status
+from harness.partition import culprits, partition
+
+IN_THE_GAME = (Status.ENCODED, Status.REJECTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """For all implementations A, B under one contract and all x: encode_A(x) = encode_B(x).
+
+    A rejection equals a rejection. What an implementation does not support is not compared, and
+    what it dies of is the survival check's.
+    """
+
+    name: str = "equivalence"
+    summary: str = "the same bytes give the same ids in all implementations"
+    every: int = 1
+
+    def applies(self, contract: Contract) -> bool:
+        """With two or more."""
+        return len(contract.contestants) > 1
+
+    def probes(self, seen: Observation) -> list[Probe]:
+        """None: the encodings are what is compared."""
+        return []
+
+    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+        """The fast path compares whole batches; only batches that differ are taken apart."""
+        judgement = Judgement()
+        names = list(seen.results)
+        for name, results in seen.results.items():
+            judged = (
+                np.isin(results.status, IN_THE_GAME).sum() if results.messages else len(results)
+            )
+            judgement.exercised[name] += int(judged)
+        suspects: set[int] = set()
+        pivot = seen.results[names[0]]
+        for name in names[1:]:
+            suspects.update(differing(pivot, seen.results[name]))
+        for index in sorted(suspects):
+            outcomes = {name: seen.results[name].outcome(index) for name in names}
+            parts = partition(outcomes, seen.contract.references)
+            if len(parts) > 1:
+                data = seen.inputs[index]
+                judgement.violations.append(
+                    Violation(self.name, index, data, parts, culprits(parts))
+                )
+        return judgement
+
+
+def differing(one: Results, other: Results) -> list[int]:
+    """Indices at which two results may differ (exact for encodings; all else is a suspect)."""
+    if one.same_as(other):
+        return []
+    found = []
+    one_ids, other_ids = one.ids.tobytes(), other.ids.tobytes()
+    one_start = other_start = 0
+    rows = zip(
+        one.ends.tolist(),
+        other.ends.tolist(),
+        one.status.tolist(),
+        other.status.tolist(),
+        strict=True,
+    )
+    for index, (one_end, other_end, one_status, other_status) in enumerate(rows):
+        if (
+            one_status != other_status
+            or one_ids[4 * one_start : 4 * one_end] != other_ids[4 * other_start : 4 * other_end]
+        ):
+            found.append(index)
+        one_start, other_start = one_end, other_end
+    return found

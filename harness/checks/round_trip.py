@@ -1,0 +1,124 @@
+"""Round trip: decoding gives the text back; where text is normalized, decoders agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.checks.base import (
+    Judgement,
+    Observation,
+    Part,
+    Probe,
+    Violation,
+    encoded_indices,
+)
+from harness.contracts import Contract
+from harness.messages import Decode
+from harness.outcomes import Encoded, Inputs, Outcome, Results, Status, Unsupported
+from harness.partition import culprits, partition
+from impls.interface import Capability
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrip:
+    """decode(encode(x)) = x for each implementation with ``decode``.
+
+    For vocabularies whose normalizer changes the text (SentencePiece), x does not come back, and
+    the property is: on the ids of the first implementation, decode_A(ids) = decode_B(ids).
+    """
+
+    name: str = "round-trip"
+    summary: str = "decoding the ids gives the text back (normalizing: all decoders agree)"
+    every: int = 3
+
+    def applies(self, contract: Contract) -> bool:
+        """With a decoder; with two where there is only their agreement to check."""
+        decoders = [c for c in contract.contestants if c.can(Capability.DECODE)]
+        return len(decoders) > (1 if rewrites(contract) else 0)
+
+    def probes(self, seen: Observation) -> list[Probe]:
+        """Decode: own ids, or everybody the first one's."""
+        decoders = [
+            contestant.name
+            for contestant in seen.contract.contestants
+            if contestant.can(Capability.DECODE) and contestant.name in seen.results
+        ]
+        if not rewrites(seen.contract):
+            return [
+                Probe(name, Decode(seen.results[name].ids, seen.results[name].ends))
+                for name in decoders
+            ]
+        common = next(iter(seen.results.values()))
+        return [Probe(name, Decode(common.ids, common.ends)) for name in decoders]
+
+    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+        """Compare texts."""
+        named = {
+            probe.implementation: answer
+            for probe, answer in zip(self.probes(seen), answers, strict=True)
+        }
+        if rewrites(seen.contract):
+            return self._agreement(seen, named)
+        judgement = Judgement()
+        for name, answer in named.items():
+            results = seen.results[name]
+            if unharmed(results, answer, seen.inputs):
+                judgement.exercised[name] += len(results)
+                continue
+            for index in encoded_indices(results):
+                outcome = answer.outcome(index)
+                judgement.exercised[name] += 1
+                if isinstance(outcome, Unsupported):
+                    continue
+                data = seen.inputs[index]
+                if not isinstance(outcome, Encoded) or outcome.text != data:
+                    wanted = Encoded(tuple(results.ids_of(index)), text=data)
+                    parts = (Part(("the input",), wanted), Part((name,), outcome))
+                    judgement.violations.append(
+                        Violation(self.name, index, data, parts, (name,), stage=stage_of(outcome))
+                    )
+        return judgement
+
+    def _agreement(self, seen: Observation, named: dict[str, Results]) -> Judgement:
+        judgement = Judgement()
+        common = next(iter(seen.results.values()))
+        for index in encoded_indices(common):
+            outcomes: dict[str, Outcome] = {n: a.outcome(index) for n, a in named.items()}
+            judgement.exercised.update(outcomes)
+            parts = partition(outcomes, seen.contract.references)
+            if len(parts) > 1:
+                judgement.violations.append(
+                    Violation(
+                        self.name,
+                        index,
+                        seen.inputs[index],
+                        parts,
+                        culprits(parts),
+                        stage="decode",
+                    )
+                )
+        return judgement
+
+
+def rewrites(contract: Contract) -> bool:
+    """Whether the text that comes back may lawfully differ."""
+    return contract.vocabulary.normalizes or bool(contract.vocabulary.pieces)
+
+
+def unharmed(results: Results, answer: Results, inputs: Inputs) -> bool:
+    """The fast path: every input was encoded, and all the text came back."""
+    return (
+        not results.messages
+        and not answer.messages
+        and answer.text == inputs.data
+        and answer.text_ends is not None
+        and np.array_equal(answer.text_ends, inputs.ends)
+    )
+
+
+def stage_of(outcome: Outcome) -> str:
+    """``decode`` for another text, else how the decoder failed."""
+    return "decode" if isinstance(outcome, Encoded) else Status(outcome.status).label

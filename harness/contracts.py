@@ -1,0 +1,105 @@
+"""Contracts of comparison: which outputs must agree, and who takes part.
+
+Only implementations under one contract are compared: the same algorithm, vocabulary,
+pre-tokenization and special-token policy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary
+from impls.interface import About, Capability, Implementation, Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """An implementation that a run was given: its name, how to make it, and what it says."""
+
+    name: str
+    spec: str
+    about: About
+    implementation: Implementation
+
+    def can(self, capability: Capability) -> bool:
+        """Whether it claims the capability."""
+        return capability in self.about.capabilities
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contract:
+    """Implementations that must agree on one vocabulary in one mode.
+
+    contestants: in the order of the run. references: names of the trusted ones.
+    excluded: the other implementations of the run, with the reason.
+    proper: every token encodes to itself, so that looking pre-tokens up whole changes nothing.
+    """
+
+    vocabulary: Vocabulary
+    mode: Mode
+    contestants: tuple[Contestant, ...]
+    references: frozenset[str]
+    excluded: Mapping[str, str]
+    proper: bool
+
+    @property
+    def id(self) -> str:
+        """``tekken_240911/text``."""
+        return f"{self.vocabulary.id}/{self.mode.label}"
+
+    @property
+    def algorithm(self) -> str:
+        """``bpe``, ``spm`` (byte-pair encoding over characters) or ``unigram``."""
+        if self.vocabulary.algorithm is Algorithm.UNIGRAM:
+            return "unigram"
+        return "spm" if self.vocabulary.alphabet is Alphabet.CHARACTERS else "bpe"
+
+    @property
+    def names(self) -> list[str]:
+        """The contestants' names."""
+        return [contestant.name for contestant in self.contestants]
+
+
+def modes_of(vocabulary: Vocabulary) -> list[Mode]:
+    """The modes worth a contract: with the vocabulary's own pipeline, raw, and with specials."""
+    modes = []
+    if vocabulary.splits or vocabulary.normalizes or vocabulary.pieces:
+        modes.append(Mode(pretokenize=True))
+    if vocabulary.alphabet is Alphabet.BYTES and vocabulary.algorithm is Algorithm.BPE:
+        modes.append(Mode(pretokenize=False))
+    if vocabulary.special_tokens and vocabulary.splits:
+        modes.append(Mode(pretokenize=True, special="all"))
+    return modes or [Mode(pretokenize=True)]
+
+
+def contracts_of(
+    vocabulary: Vocabulary,
+    contestants: Sequence[Contestant],
+    references: frozenset[str],
+    *,
+    proper: bool,
+) -> list[Contract]:
+    """The contracts of a vocabulary, those with somebody to compare first.
+
+    A contract with a single implementation is kept only where none has two: its own checks
+    (round trip, determinism, validity) still say something.
+    """
+    contracts = []
+    for mode in modes_of(vocabulary):
+        excluded: dict[str, str] = {}
+        taking_part: list[Contestant] = []
+        for contestant in contestants:
+            reason = contestant.implementation.supports(vocabulary, mode)
+            if reason is None:
+                taking_part.append(contestant)
+            else:
+                excluded[contestant.name] = reason
+        if taking_part:
+            members = tuple(taking_part)
+            contracts.append(Contract(vocabulary, mode, members, references, excluded, proper))
+    compared = [contract for contract in contracts if len(contract.contestants) > 1]
+    return compared or contracts

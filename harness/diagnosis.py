@@ -1,0 +1,235 @@
+"""Where two outcomes part: the stage, the kind of the input, and a sentence for a reader.
+
+Pure functions of a violation and its vocabulary. The stage and the kind make a finding's bucket,
+so they must come out alike for like causes, whatever the input's length.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import regex
+
+from corpora.vocabularies.model import PieceType
+from harness.checks.base import Violation, ids_of
+from harness.outcomes import Encoded, Rejected
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.contracts import Contract
+
+SPACE = "\u2581".encode()
+TIE = 1e-4
+"""Two sums of scores nearer than this, relative to their size, are a tie broken differently:
+float32 sums of a few dozen scores differ by about this much from one order to another."""
+
+KIND_LIMIT = 3
+"""A kind names at most so many general categories; more is ``mixed``."""
+
+Difference = tuple[int | None, str]
+"""The token index of the first difference (None: not of tokens), and a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What makes violations alike while one is minimised: check, stage, culprits by part."""
+
+    check: str
+    stage: str
+    culprits: str
+
+
+def signature(violation: Violation, contract: Contract) -> Signature:
+    """The signature of a violation; a part's names are joined by ``=``, parts by ``|``."""
+    blamed = set(violation.culprits)
+    groups = [
+        "=".join(name for name in part.names if name in blamed) for part in violation.parts[1:]
+    ]
+    stage = violation.stage or stage_of(violation, contract)
+    together = "|".join(group for group in groups if group) or "|".join(violation.culprits)
+    return Signature(violation.check, stage, together)
+
+
+def bucket(sign: Signature, contract: Contract, kind: str) -> str:
+    """The bucket of a finding, stable from run to run: ``kind`` is that of its minimal input."""
+    return "/".join(
+        (
+            sign.check,
+            contract.algorithm,
+            contract.mode.label,
+            sign.stage,
+            kind,
+            sign.culprits,
+        )
+    )
+
+
+def kind_of(data: bytes) -> str:
+    """The Unicode general categories of a minimised input in order of appearance.
+
+    ``Mn``, ``Ll+Mn``; ``mixed`` for more than three; ``bytes`` for what is not UTF-8; ``empty``.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return "bytes"
+    categories = list(dict.fromkeys(unicodedata.category(character) for character in text))
+    if len(categories) > KIND_LIMIT:
+        return "mixed"
+    return "+".join(categories) or "empty"
+
+
+def stage_of(violation: Violation, contract: Contract) -> str:
+    """The stage at which the first culprit parts from the trusted outcome."""
+    trusted, culprit = violation.parts[0].outcome, violation.parts[1].outcome
+    if isinstance(trusted, Rejected) != isinstance(culprit, Rejected):
+        return "rejection"
+    one, other = ids_of(trusted), ids_of(culprit)
+    vocabulary = contract.vocabulary
+    if not all(known(vocabulary, i) for i in (*one, *other)):
+        return "unknown-id"
+    if vocabulary.pieces:
+        return _piece_stage(vocabulary, one, other)
+    return _byte_stage(contract, violation.data, one, other)
+
+
+def known(vocabulary: Vocabulary, token_id: int) -> bool:
+    """Whether the vocabulary has this id."""
+    try:
+        vocabulary.spelling(token_id)
+    except KeyError:
+        return False
+    return True
+
+
+def _byte_stage(contract: Contract, data: bytes, one: Sequence[int], other: Sequence[int]) -> str:
+    vocabulary = contract.vocabulary
+    specials = set(vocabulary.special_tokens.values())
+    if [i for i in one if i in specials] != [i for i in other if i in specials]:
+        return "special-tokens"
+    if vocabulary.spell(list(one)) != vocabulary.spell(list(other)):
+        return "text"
+    one_ends, other_ends = boundaries(vocabulary, one), boundaries(vocabulary, other)
+    if one_ends == other_ends:
+        return "ids"
+    if contract.mode.pretokenize:
+        cuts = piece_ends(vocabulary, data)
+        if not cuts <= set(one_ends) or not cuts <= set(other_ends):
+            return "pre-tokens"
+    return "merges"
+
+
+def _piece_stage(vocabulary: Vocabulary, one: Sequence[int], other: Sequence[int]) -> str:
+    if without_unknown_runs(vocabulary, one) == without_unknown_runs(vocabulary, other):
+        return "unknown-merging"
+    one_types, other_types = piece_types(vocabulary, one), piece_types(vocabulary, other)
+    if (PieceType.BYTE in one_types) != (PieceType.BYTE in other_types):
+        return "byte-fallback"
+    if (PieceType.CONTROL in one_types) != (PieceType.CONTROL in other_types):
+        return "special-tokens"
+    one_text, other_text = vocabulary.spell(list(one)), vocabulary.spell(list(other))
+    unknown = PieceType.UNKNOWN in one_types or PieceType.UNKNOWN in other_types
+    if one_text.replace(SPACE, b"") == other_text.replace(SPACE, b"") and one_text != other_text:
+        return "white-space"
+    if one_text != other_text:
+        return "unknown" if unknown else "normalization"
+    if (PieceType.USER_DEFINED in one_types) != (PieceType.USER_DEFINED in other_types):
+        return "user-defined"
+    gap = abs(score(vocabulary, one) - score(vocabulary, other))
+    if vocabulary.algorithm == "unigram":
+        size = max(1.0, abs(score(vocabulary, one)))
+        return "tie" if not math.isnan(gap) and gap <= TIE * size else "scores"
+    return "merges"
+
+
+def piece_types(vocabulary: Vocabulary, ids: Sequence[int]) -> set[PieceType]:
+    """The types of the pieces in an encoding."""
+    return {vocabulary.pieces[i].type for i in ids if i < len(vocabulary.pieces)}
+
+
+def without_unknown_runs(vocabulary: Vocabulary, ids: Sequence[int]) -> list[int]:
+    """The ids with each run of the unknown token as one."""
+    merged: list[int] = []
+    for token_id in ids:
+        if merged and token_id == merged[-1] == vocabulary.unk_id:
+            continue
+        merged.append(token_id)
+    return merged
+
+
+def score(vocabulary: Vocabulary, ids: Sequence[int]) -> float:
+    """The sum of scores of pieces."""
+    pieces = vocabulary.pieces
+    return math.fsum(pieces[i].score for i in ids if i < len(pieces))
+
+
+def boundaries(vocabulary: Vocabulary, ids: Sequence[int]) -> list[int]:
+    """Where each token ends, in bytes of the spelled text."""
+    return list(accumulate(len(vocabulary.spelling(token_id)) for token_id in ids))
+
+
+def piece_ends(vocabulary: Vocabulary, data: bytes) -> set[int]:
+    """Where the pre-tokens of a text end, by the ``regex`` package; empty for invalid UTF-8."""
+    try:
+        pieces = [data.decode()]
+    except UnicodeDecodeError:
+        return set()
+    for pattern in vocabulary.splits:
+        finer: list[str] = []
+        for piece in pieces:
+            place = 0
+            for match in regex.finditer(pattern, piece):
+                finer += [piece[place : match.start()], match.group()]
+                place = match.end()
+            finer.append(piece[place:])
+        pieces = [piece for piece in finer if piece]
+    return set(accumulate(len(piece.encode()) for piece in pieces))
+
+
+def difference(violation: Violation, vocabulary: Vocabulary) -> Difference:
+    """The first difference between the trusted outcome and the first culprit's."""
+    if len(violation.parts) < 2:
+        return None, "no outcome to compare with"
+    trusted, culprit = violation.parts[0], violation.parts[1]
+    one, other = trusted.outcome, culprit.outcome
+    ours, theirs = " = ".join(trusted.names), " = ".join(culprit.names)
+    if not isinstance(one, Encoded) or not isinstance(other, Encoded):
+        left = _described(one)
+        right = _described(other)
+        return None, f"{ours}: {left}; {theirs}: {right}"
+    if one.ids == other.ids:
+        if one.text != other.text:
+            return None, f"{theirs} decodes {other.text!r} where {ours} has {one.text!r}"
+        return None, f"{theirs}: offsets {list(other.offsets or ())[:8]} do not fit the text"
+    place = next(
+        (i for i, (a, b) in enumerate(zip(one.ids, other.ids, strict=False)) if a != b),
+        min(len(one.ids), len(other.ids)),
+    )
+    return place, (
+        f"token {place}: {_token(vocabulary, one.ids, place)} in {ours}, "
+        f"{_token(vocabulary, other.ids, place)} in {theirs}"
+    )
+
+
+def _described(outcome: Outcome) -> str:
+    if isinstance(outcome, Encoded):
+        return f"{len(outcome.ids)} tokens"
+    message = outcome.message.split("\n", 1)[0]
+    label = outcome.status.label
+    return f"{label} ({message})" if message else label
+
+
+def _token(vocabulary: Vocabulary, ids: Sequence[int], place: int) -> str:
+    if place >= len(ids):
+        return "the end"
+    try:
+        spelled = repr(vocabulary.spelling(ids[place]))[1:]
+    except KeyError:
+        spelled = "not in the vocabulary"
+    return f"{ids[place]} ({spelled})"

@@ -1,0 +1,280 @@
+"""The book of findings: from violations to minimised, bucketed, deduplicated findings.
+
+A violation is confirmed (asked again alone), attributed to a known finding if it contains that
+one's minimal input, or else minimised and entered under its bucket. A known bucket is counted
+and never stops the hunt for others.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from harness.checks import CHECKS
+from harness.checks.base import Part, Violation, comparable
+from harness.diagnosis import Signature, bucket, difference, kind_of, signature
+from harness.events import Counted, Found
+from harness.outcomes import Encoded, Inputs
+from harness.shrink import shrink
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from corpora.generators.base import Case
+    from corpora.vocabularies.model import Vocabulary
+    from harness.arena import Arena
+    from harness.contracts import Contract
+    from harness.events import Event
+    from harness.expectations import Expectation
+
+IDS_SHOWN = 2000
+"""Ids of one outcome that a record keeps; the folder of the finding has all."""
+
+MESSAGE_SHOWN = 8 * 1024
+
+SHRINK_SECONDS = 4.0
+"""For one finding."""
+
+SHRINK_SHARE = 0.4
+"""Of a lane's time, at most so much goes into minimising once each signature has an example."""
+
+UNMINIMISED = "any"
+"""The kind of input in a bucket that could not be minimised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A violation with its contract and the case that showed it first."""
+
+    contract: Contract
+    violation: Violation
+    case: Case
+
+    @property
+    def signature(self) -> Signature:
+        """What it is grouped by before it is minimised."""
+        return signature(self.violation, self.contract)
+
+
+@dataclass(slots=True)
+class Page:
+    """What the book knows of one signature under one contract.
+
+    claims: minimal inputs with their buckets; what contains one is counted there.
+    """
+
+    claims: list[tuple[bytes, str]] = field(default_factory=list)
+
+
+class Book:
+    """The findings of one run.
+
+    save: writes the folder of a finding (input, outcomes, reproducer) and gives the path of its
+    ``repro.py`` relative to the output folder, or None.
+    """
+
+    def __init__(
+        self,
+        emit: Callable[[Event], None],
+        save: Callable[[str, Violation, Contract], str | None],
+        expectations: Sequence[Expectation],
+        versions: Mapping[str, str],
+    ) -> None:
+        self._emit = emit
+        self._save = save
+        self._expectations = expectations
+        self._versions = versions
+        self._findings: dict[str, Found] = {}
+        self._pages: dict[tuple[str, Signature], Page] = {}
+        self._counts: Counter[str] = Counter()
+        self._shrinking = 0.0
+        self._since = time.monotonic()
+        self._lock = threading.Lock()
+
+    @property
+    def findings(self) -> list[Found]:
+        """All findings so far."""
+        with self._lock:
+            return list(self._findings.values())
+
+    def expected(self, bucket_name: str, vocabulary: str) -> Expectation | None:
+        """The entry that covers a bucket on a vocabulary."""
+        for expectation in self._expectations:
+            if expectation.covers(bucket_name, vocabulary) and expectation.applies(self._versions):
+                return expectation
+        return None
+
+    def consider(self, arena: Arena, contract: Contract, violation: Violation, case: Case) -> str:
+        """Enter a violation; gives the bucket under which it was counted."""
+        known = self._claimed(contract, violation)
+        if known is not None:
+            return self._count(known)
+        confirmed = self._confirm(arena, contract, violation)
+        entry = Entry(contract, confirmed or violation, case)
+        page = self._pages.setdefault((contract.id, entry.signature), Page())
+        if confirmed is None or confirmed.check != violation.check:
+            # It does not come back alone, so there is nothing to minimise by.
+            return self._enter(page, entry, minimal=False)
+        provisional = None
+        if not page.claims:
+            provisional = self._write(entry, UNMINIMISED, minimal=False)
+        smaller, ended = self._shrink(arena, entry)
+        return self._enter(page, smaller, minimal=ended, replaces=provisional)
+
+    def _claimed(self, contract: Contract, violation: Violation) -> str | None:
+        """The bucket of a known finding that explains this violation, if one does."""
+        page = self._pages.get((contract.id, signature(violation, contract)))
+        if page is None or not page.claims:
+            return None
+        for minimal, name in page.claims:
+            if minimal in violation.data:
+                return name
+        if self._shrinking > SHRINK_SHARE * (time.monotonic() - self._since):
+            # No time to minimise them all: count it under the first of its signature.
+            return page.claims[0][1]
+        return None
+
+    def _count(self, name: str) -> str:
+        with self._lock:
+            self._counts[name] += 1
+            self._emit(Counted(name, self._counts[name]))
+        return name
+
+    def _confirm(self, arena: Arena, contract: Contract, violation: Violation) -> Violation | None:
+        """Ask again, alone: the violation itself, one of determinism, or None if it is gone."""
+        if violation.check == "determinism":
+            return None
+        sign = signature(violation, contract)
+        again = arena.examine(contract, CHECKS[violation.check], [violation.data]).violations
+        if any(signature(one, contract) == sign for one in again):
+            return violation
+        if violation.check != "equivalence":
+            return None
+        return self._changed_mind(arena, contract, violation)
+
+    def _changed_mind(
+        self, arena: Arena, contract: Contract, violation: Violation
+    ) -> Violation | None:
+        """A violation of determinism if somebody's answer alone is not the one in the batch."""
+        seen = arena.ask(contract, Inputs.of([violation.data])).wait()
+        for part in violation.parts:
+            for name in part.names:
+                outcome = seen.results[name].outcome(0)
+                if comparable(outcome) and outcome != part.outcome:
+                    parts = (
+                        Part((f"{name} (alone)",), outcome),
+                        Part((f"{name} (in a batch)",), part.outcome),
+                    )
+                    return Violation("determinism", 0, violation.data, parts, (name,), "order")
+        return None
+
+    def _shrink(self, arena: Arena, entry: Entry) -> tuple[Entry, bool]:
+        """The entry with the smallest input found, and whether the search ended by itself."""
+        started = time.monotonic()
+        contract, check = entry.contract, CHECKS[entry.violation.check]
+        latest = {entry.violation.data: entry.violation}
+
+        def failing(candidates: Sequence[bytes]) -> list[bool]:
+            lawful = [c for c in candidates if contract.vocabulary.can_encode(c)]
+            alike: set[bytes] = set()
+            for one in arena.examine(contract, check, lawful).violations:
+                if signature(one, contract) == entry.signature:
+                    alike.add(one.data)
+                    latest[one.data] = one
+            return [candidate in alike for candidate in candidates]
+
+        smallest, ended = shrink(entry.violation.data, failing, SHRINK_SECONDS)
+        self._shrinking += time.monotonic() - started
+        return Entry(contract, latest[smallest], entry.case), ended
+
+    def _enter(
+        self, page: Page, entry: Entry, *, minimal: bool, replaces: Found | None = None
+    ) -> str:
+        """Write a finding unless its bucket has a smaller one, and count it."""
+        data = entry.violation.data
+        kind = kind_of(data) if minimal else UNMINIMISED
+        name = bucket(entry.signature, entry.contract, kind)
+        if minimal or not page.claims:
+            page.claims.append((data, name))
+        known = self._findings.get(finding_id(name, entry.contract.vocabulary.id))
+        smaller = known is None or len(data) < len(base64.b64decode(known.input_b64))
+        if smaller or replaces is not None:
+            self._write(entry, kind, minimal=minimal, replaces=replaces)
+        return self._count(name)
+
+    def _write(
+        self, entry: Entry, kind: str, *, minimal: bool, replaces: Found | None = None
+    ) -> Found:
+        contract, violation, case = entry.contract, entry.violation, entry.case
+        vocabulary = contract.vocabulary
+        name = bucket(entry.signature, contract, kind)
+        identity = finding_id(name, vocabulary.id)
+        expectation = self.expected(name, vocabulary.id)
+        place, sentence = difference(violation, vocabulary)
+        found = Found(
+            id=identity,
+            check=violation.check,
+            stage=entry.signature.stage,
+            bucket=name,
+            contract=contract.id,
+            vocabulary=vocabulary.id,
+            mode=contract.mode.label,
+            culprits=list(violation.culprits),
+            partition=[described(part, vocabulary) for part in violation.parts],
+            input_b64=base64.b64encode(violation.data).decode("ascii"),
+            difference=sentence,
+            first_difference=place,
+            generator=case.generator,
+            seed=case.seed,
+            index=case.index,
+            original_bytes=len(case.data),
+            minimal=minimal,
+            expected=expectation.reason if expectation else None,
+            link=expectation.link if expectation else None,
+            reproducer=self._save(identity, violation, contract),
+            replaces=replaces.id if replaces and replaces.id != identity else None,
+        )
+        with self._lock:
+            if found.replaces is not None:
+                self._findings.pop(found.replaces, None)
+            self._findings[identity] = found
+            self._emit(found)
+        return found
+
+
+def finding_id(*parts: str) -> str:
+    """A short stable name."""
+    return "f-" + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
+
+
+def described(part: Part, vocabulary: Vocabulary) -> dict[str, Any]:
+    """A part of a partition as :class:`harness.events.Group` has it."""
+    outcome = part.outcome
+    group: dict[str, Any] = {
+        "implementations": list(part.names),
+        "kind": outcome.status.label,
+        "message": getattr(outcome, "message", "")[:MESSAGE_SHOWN],
+    }
+    if isinstance(outcome, Encoded):
+        ids = outcome.ids[:IDS_SHOWN]
+        group["ids"] = list(ids)
+        group["total"] = len(outcome.ids)
+        group["surfaces"] = [surface(vocabulary, token_id) for token_id in ids]
+        if outcome.text is not None:
+            group["decoded"] = base64.b64encode(outcome.text).decode("ascii")
+        if outcome.offsets is not None:
+            group["offsets"] = [list(span) for span in outcome.offsets[:IDS_SHOWN]]
+    return group
+
+
+def surface(vocabulary: Vocabulary, token_id: int) -> str | None:
+    """The bytes of an id in base64, None for one that the vocabulary does not have."""
+    try:
+        return base64.b64encode(vocabulary.spelling(token_id)).decode("ascii")
+    except KeyError:
+        return None

@@ -1,0 +1,104 @@
+"""The verdict: findings against expectations, growth against its bounds."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.events import ExpectationJudged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.events import Found, Measured
+    from harness.expectations import Expectation
+
+HOLDS, FAILS, USAGE, CANNOT_START = 0, 1, 2, 3
+"""Exit statuses of ``tokgate``."""
+
+INTERRUPTED = 130
+"""As shells report a program that Ctrl-C ended."""
+
+REASONS_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the gate holds, and why not."""
+
+    passed: bool
+    reasons: tuple[str, ...]
+    exit_status: int
+
+
+def judge_expectations(
+    expectations: Sequence[Expectation],
+    findings: Sequence[Found],
+    exercised: set[int],
+    shown: set[int],
+    today: datetime.date,
+) -> list[ExpectationJudged]:
+    """What became of each expectation; ``exercised`` and ``shown`` are places in the list."""
+    judged = []
+    for place, expectation in enumerate(expectations):
+        seen = place in shown or any(
+            expectation.covers(finding.bucket, finding.vocabulary) for finding in findings
+        )
+        if seen:
+            status = "expired" if expectation.expired(today) else "shown"
+        else:
+            status = "stale" if place in exercised else "not-exercised"
+        judged.append(
+            ExpectationJudged(
+                bucket=expectation.bucket,
+                status=status,
+                reason=expectation.reason,
+                link=expectation.link,
+                implementations=sorted(expectation.implementations),
+            )
+        )
+    return judged
+
+
+def judge(
+    findings: Sequence[Found],
+    expectations: Sequence[ExpectationJudged],
+    measured: Sequence[Measured],
+    linear: frozenset[str],
+    failed_to_start: Sequence[str],
+    comparisons: int,
+) -> Verdict:
+    """The verdict of a complete run.
+
+    linear: implementations that are held to linear growth. failed_to_start: one line each.
+    A run that compared and judged nothing does not pass: it says nothing.
+    """
+    reasons = []
+    unexpected = sorted({finding.bucket for finding in findings if finding.expected is None})
+    if unexpected:
+        plural = "" if len(unexpected) == 1 else "s"
+        shown = ", ".join(unexpected[:REASONS_SHOWN])
+        more = len(unexpected) - REASONS_SHOWN
+        rest = f", and {more} more" if more > 0 else ""
+        reasons.append(f"{len(unexpected)} unexpected finding{plural}: {shown}{rest}")
+    for status, words in (
+        ("stale", "expected, exercised, and no longer there (mend the expectations file)"),
+        ("expired", "expected until a date that has passed"),
+    ):
+        buckets = [one.bucket for one in expectations if one.status == status]
+        if buckets:
+            reasons.append(f"{words}: {', '.join(buckets)}")
+    broken = [
+        f"{one.implementation} on {one.family} (exponent {one.exponent:.2f})"
+        for one in measured
+        if one.verdict == "superlinear" and one.implementation in linear and one.exponent
+    ]
+    if broken:
+        reasons.append(f"grows faster than linearly: {', '.join(broken[:REASONS_SHOWN])}")
+    if failed_to_start:
+        reasons.append(f"could not be started: {'; '.join(failed_to_start[:REASONS_SHOWN])}")
+        return Verdict(False, tuple(reasons), CANNOT_START)
+    if not comparisons and not findings:
+        reasons.append("nothing was compared: no two implementations share a vocabulary and mode")
+    return Verdict(not reasons, tuple(reasons), FAILS if reasons else HOLDS)

@@ -1,0 +1,74 @@
+"""What the harness and its workers say to each other (pickled over a pipe)."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.outcomes import Inputs
+    from impls.interface import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Make the implementation named ``spec`` (see the registry) and load the vocabulary."""
+
+    spec: str
+    vocabulary: Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Encode:
+    """Encode each input; from several threads at once if ``threads``; with offsets likewise."""
+
+    inputs: Inputs
+    mode: Mode
+    offsets: bool = False
+    threads: bool = False
+    timed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decode:
+    """Decode each id sequence (``ids`` int32, ``ends`` int64)."""
+
+    ids: NDArray[np.int32]
+    ends: NDArray[np.int64]
+
+
+Request = Load | Encode | Decode
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The answer to Load: None, or the message of what went wrong and how."""
+
+    error: str | None = None
+    kind: str = ""
+
+
+class Progress:
+    """A shared cell: the index of the input that the worker is at."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._cell = mmap.mmap(descriptor, mmap.PAGESIZE)
+
+    def set(self, index: int) -> None:
+        """Called before each input."""
+        struct.pack_into("<q", self._cell, 0, index)
+
+    def get(self) -> int:
+        """The last index set; -1 while no single input is at work."""
+        index: int = struct.unpack_from("<q", self._cell, 0)[0]
+        return index
+
+    def close(self) -> None:
+        """Unmap the cell."""
+        self._cell.close()

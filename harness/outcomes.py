@@ -1,0 +1,218 @@
+"""What an implementation did with a case: types, never booleans or magic values.
+
+:class:`Results` is the columnar form in which a whole batch travels from a worker; an
+:data:`Outcome` is one row of it, made only where somebody looks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+class Status(IntEnum):
+    """The kind of an outcome, as it stands in :attr:`Results.status`."""
+
+    ENCODED = 0
+    REJECTED = 1
+    UNSUPPORTED = 2
+    ERRORED = 3
+    CRASHED = 4
+    TIMED_OUT = 5
+    OUT_OF_MEMORY = 6
+    PROTOCOL = 7
+
+    @property
+    def label(self) -> str:
+        """``timed-out``: as it stands in buckets, records and reports."""
+        return self.name.lower().replace("_", "-")
+
+    @classmethod
+    def of(cls, label: str) -> Status:
+        """The status of a label."""
+        return cls[label.upper().replace("-", "_")]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The implementation answered. ``text`` is what it decoded, ``offsets`` where it was asked."""
+
+    ids: tuple[int, ...]
+    text: bytes | None = None
+    offsets: tuple[tuple[int, int], ...] | None = None
+    status = Status.ENCODED
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The input is invalid for this tokenizer; equal to any other rejection."""
+
+    message: str = field(default="", compare=False)
+    status = Status.REJECTED
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """The implementation does not do this; takes no part in any comparison."""
+
+    message: str = field(default="", compare=False)
+    status = Status.UNSUPPORTED
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """No answer: it raised, crashed, hung, ate its memory or broke the protocol.
+
+    status says which. message: the exception or the signal, then the end of standard error.
+    """
+
+    status: Status
+    message: str = field(default="", compare=False)
+
+
+Outcome = Encoded | Rejected | Unsupported | Failed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Results:
+    """Outcomes of a batch of n inputs.
+
+    status: uint8 [n]. ids: int32, all ids one after another; ends: int64 [n], where each input's
+    ids end. messages: by index, for what is not ENCODED. text, text_ends: likewise for decoded
+    bytes. offsets: int64 [len(ids), 2], byte ranges. nanoseconds: int64 [n] or None.
+    """
+
+    status: NDArray[np.uint8]
+    ids: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    messages: dict[int, str] = field(default_factory=dict)
+    text: bytes = b""
+    text_ends: NDArray[np.int64] | None = None
+    offsets: NDArray[np.int64] | None = None
+    nanoseconds: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    def ids_of(self, index: int) -> list[int]:
+        """The token ids of one input."""
+        start = int(self.ends[index - 1]) if index else 0
+        ids: list[int] = self.ids[start : int(self.ends[index])].tolist()
+        return ids
+
+    def outcome(self, index: int) -> Outcome:
+        """One row."""
+        status = Status(int(self.status[index]))
+        message = self.messages.get(index, "")
+        if status is Status.REJECTED:
+            return Rejected(message)
+        if status is Status.UNSUPPORTED:
+            return Unsupported(message)
+        if status is not Status.ENCODED:
+            return Failed(status, message)
+        text: bytes | None = None
+        if self.text_ends is not None:
+            start = int(self.text_ends[index - 1]) if index else 0
+            text = self.text[start : int(self.text_ends[index])]
+        offsets: tuple[tuple[int, int], ...] | None = None
+        if self.offsets is not None:
+            start = int(self.ends[index - 1]) if index else 0
+            rows = self.offsets[start : int(self.ends[index])].tolist()
+            offsets = tuple((int(a), int(b)) for a, b in rows)
+        return Encoded(tuple(self.ids_of(index)), text, offsets)
+
+    def same_as(self, other: Results) -> bool:
+        """Whether all outcomes are encodings and equal; the fast path of every comparison."""
+        return (
+            not self.messages
+            and not other.messages
+            and np.array_equal(self.ends, other.ends)
+            and np.array_equal(self.ids, other.ids)
+        )
+
+    @classmethod
+    def all_encoded(cls, ids: NDArray[np.int32], ends: NDArray[np.int64]) -> Results:
+        """Results of a batch in which every input was encoded."""
+        return cls(np.zeros(len(ends), dtype=np.uint8), ids, ends)
+
+    @classmethod
+    def of(cls, outcomes: Sequence[Outcome]) -> Results:
+        """The columnar form of single outcomes."""
+        ids: list[int] = []
+        ends: list[int] = []
+        texts: list[bytes] = []
+        spans: list[tuple[int, int]] = []
+        messages: dict[int, str] = {}
+        has_text = has_offsets = False
+        for index, outcome in enumerate(outcomes):
+            text = b""
+            if isinstance(outcome, Encoded):
+                ids.extend(outcome.ids)
+                if outcome.text is not None:
+                    has_text, text = True, outcome.text
+                if outcome.offsets is not None:
+                    has_offsets = True
+                    spans.extend(outcome.offsets)
+            else:
+                messages[index] = outcome.message
+            ends.append(len(ids))
+            texts.append(text)
+        return cls(
+            status=np.array([outcome.status for outcome in outcomes], dtype=np.uint8),
+            ids=np.array(ids, dtype=np.int32),
+            ends=np.array(ends, dtype=np.int64),
+            messages=messages,
+            text=b"".join(texts),
+            text_ends=np.cumsum([len(t) for t in texts], dtype=np.int64) if has_text else None,
+            offsets=np.array(spans, dtype=np.int64).reshape(-1, 2) if has_offsets else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inputs:
+    """A batch of inputs as it travels to a worker: one byte string and where each input ends."""
+
+    data: bytes
+    ends: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, index: int) -> bytes:
+        start = int(self.ends[index - 1]) if index else 0
+        return self.data[start : int(self.ends[index])]
+
+    def __iter__(self) -> InputsIterator:
+        return InputsIterator(self)
+
+    @classmethod
+    def of(cls, inputs: Sequence[bytes]) -> Inputs:
+        """Pack a list of inputs."""
+        lengths = np.fromiter(map(len, inputs), dtype=np.int64, count=len(inputs))
+        return cls(b"".join(inputs), np.cumsum(lengths, dtype=np.int64))
+
+
+class InputsIterator:
+    """Iterates over the inputs of a batch in order, cheaply."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._data = inputs.data
+        self._ends = iter(inputs.ends.tolist())
+        self._start = 0
+
+    def __iter__(self) -> InputsIterator:
+        return self
+
+    def __next__(self) -> bytes:
+        end: int = next(self._ends)
+        piece = self._data[self._start : end]
+        self._start = end
+        return piece

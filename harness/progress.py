@@ -1,0 +1,172 @@
+"""What a person sees while a run is on: one consumer of the event stream among others."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.markup import escape
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from harness.events import (
+    BatchDone,
+    Counted,
+    ExpectationJudged,
+    Finished,
+    Found,
+    ImplementationFailed,
+    Measured,
+    Phase,
+    Withdrawn,
+)
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from harness.events import Event
+
+LINES_SHOWN = 12
+"""Buckets named at the end on the terminal; the report has all."""
+
+
+class Progress:
+    """Rate and findings so far on a terminal; plain lines where there is none (CI logs)."""
+
+    def __init__(self, console: Console, seconds: float | None) -> None:
+        self._console = console
+        self._seconds = seconds
+        self._start = time.monotonic()
+        self._cases = 0
+        self._comparisons = 0
+        self._phase = "starting"
+        self._findings: dict[str, Found] = {}
+        self._counts: Counter[str] = Counter()
+        self._live: Live | None = None
+        if console.is_terminal:
+            self._live = Live(
+                get_renderable=self._render, console=console, refresh_per_second=8, transient=True
+            )
+            self._live.start()
+
+    def consume(self, event: Event) -> None:
+        """Take note of an event; print what is worth a line."""
+        match event:
+            case Phase():
+                self._phase = event.text
+                if self._live is None:
+                    self._console.print(escape(event.text), style="dim")
+            case BatchDone():
+                self._cases += event.cases
+                self._comparisons += event.comparisons
+            case Measured():
+                self._phase = f"measuring {event.implementation} on {event.family}"
+            case Found():
+                self._found(event)
+            case Counted():
+                self._counts[event.bucket] = event.count
+            case ImplementationFailed():
+                line = event.message.split("\n", 1)[0]
+                self._say(f"{event.implementation} cannot run {event.vocabulary}: {line}", "red")
+            case Withdrawn():
+                line = event.message.split("\n", 1)[0]
+                self._say(f"{event.implementation} on {event.vocabulary}: {line}", "yellow")
+            case Finished():
+                self.stop()
+
+    def _found(self, event: Found) -> None:
+        known = event.id in self._findings
+        if event.replaces is not None:
+            self._findings.pop(event.replaces, None)
+        self._findings[event.id] = event
+        if event.minimal and not known:
+            mark = "expected" if event.expected else "finding"
+            style = "cyan" if event.expected else "bold red"
+            self._say(f"{mark} {event.bucket}: {event.difference}", style)
+
+    def _say(self, line: str, style: str) -> None:
+        self._console.print(Text(line, style=style), overflow="ellipsis", no_wrap=True)
+
+    def _render(self) -> RenderableType:
+        spent = time.monotonic() - self._start
+        grid = Table.grid(padding=(0, 2))
+        if self._seconds is not None:
+            bar = ProgressBar(total=self._seconds, completed=min(spent, self._seconds), width=30)
+            grid.add_row(bar, f"{spent:.0f} of {self._seconds:.0f} s", self._phase)
+        else:
+            grid.add_row(f"{spent:.0f} s", self._phase)
+        expected = sum(1 for f in self._findings.values() if f.expected)
+        rate = self._comparisons / spent if spent > 1 else 0.0
+        facts = Text.assemble(
+            (f"{self._cases:,}", "bold"),
+            " cases   ",
+            (f"{self._comparisons:,}", "bold"),
+            f" comparisons ({rate:,.0f}/s)   ",
+            (f"{len(self._findings) - expected}", "bold red" if self._findings else "bold green"),
+            " findings   ",
+            (f"{expected}", "bold cyan"),
+            " expected",
+        )
+        return Group(grid, facts)
+
+    def stop(self) -> None:
+        """Take the moving part off the terminal."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+
+def closing(
+    console: Console,
+    finished: Finished,
+    findings: list[Found],
+    expectations: list[ExpectationJudged],
+    report: str,
+) -> None:
+    """The last words of a run: the verdict, the buckets, where the report is."""
+    unexpected = [f for f in findings if f.expected is None]
+    if unexpected:
+        table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
+        for heading in ("finding", "vocabulary", "input", "first difference"):
+            table.add_column(heading, overflow="fold", header_style="dim")
+        for found in unexpected[:LINES_SHOWN]:
+            table.add_row(
+                Text(found.bucket),
+                Text(found.vocabulary),
+                Text(shown(found)),
+                Text(found.difference),
+            )
+        console.print(table)
+        if len(unexpected) > LINES_SHOWN:
+            console.print(f"and {len(unexpected) - LINES_SHOWN} more", style="dim")
+    known = Counter(one.status for one in expectations)
+    if known:
+        words = ", ".join(f"{count} {status}" for status, count in sorted(known.items()))
+        console.print(f"expectations: {words}", style="cyan")
+    style = {"pass": "bold green", "fail": "bold red"}.get(finished.verdict, "bold yellow")
+    console.print(
+        Text.assemble(
+            (finished.verdict.upper(), style),
+            f"  {finished.cases:,} cases, {finished.comparisons:,} comparisons, "
+            f"{finished.seconds:.0f} s, {len(unexpected)} unexpected findings",
+        )
+    )
+    for reason in finished.reasons:
+        console.print(Text(f"  {reason}"))
+    console.print(Text(f"  {report}", style="dim"))
+
+
+def shown(found: Found) -> str:
+    """An input as a Python literal, cut to a line."""
+    import base64  # noqa: PLC0415
+
+    data = base64.b64decode(found.input_b64)
+    try:
+        literal = ascii(data.decode())
+    except UnicodeDecodeError:
+        literal = repr(data)
+    return literal if len(literal) <= 60 else f"{literal[:57]}..."

@@ -1,0 +1,189 @@
+"""Stand-alone reproducers: a ``repro.py`` that needs only the libraries concerned.
+
+It calls each library as its users do, on the vocabulary in the library's own format (written
+once a run into ``vocabularies/``), prints what each gives beside what the run recorded, and exits
+with 1 if the finding shows again, 0 if it does not.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import textwrap
+from typing import TYPE_CHECKING
+
+from harness.outcomes import Encoded
+from impls.interface import Recipe, Reproducible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from harness.checks.base import Violation
+    from harness.contracts import Contract
+
+IDS_RECORDED = 500
+"""Longer encodings are recorded by their first ids: a reproducer is to be read."""
+
+TEMPLATE = '''\
+#!/usr/bin/env python3
+"""{title}
+
+{sentence}
+
+Contract: {contract}. Needs: {install}
+Run it: python {file_name}; exit status 1 means that the finding still shows.
+"""
+
+import base64
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+INPUT = base64.b64decode("{data}")
+
+RECORDED = {{
+{recorded}
+}}
+
+{functions}
+
+LIBRARIES = {{
+{table}
+}}
+
+
+def shown(value):
+    text = repr(value)
+    return text if len(text) < 1000 else text[:1000] + "..."
+
+
+def main():
+    print("input:", shown(INPUT))
+    answers = {{}}
+    for name, (load, vocabulary) in LIBRARIES.items():
+        try:
+            answers[name] = {question}
+        except ModuleNotFoundError as error:
+            print(f"{{name}}: not installed ({{error.name}})")
+        except BaseException as error:  # a panic is one
+            answers[name] = f"{{type(error).__name__}}: {{error}}"
+    answers |= {{name: ids for name, ids in RECORDED.items() if name not in LIBRARIES}}
+    for name, answer in answers.items():
+        again = "" if name in LIBRARIES else " (as recorded)"
+        print(f"{{name}}{{again}}: {{shown(answer)}}")
+    {verdict}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+'''
+
+DIFFER = """\
+shows = len({repr(answer) for answer in answers.values()}) > 1
+    print("they differ" if shows else "they agree: the finding is gone")
+    return 1 if shows else 0"""
+
+DIFFER_FROM_INPUT = """\
+shows = any(answer != INPUT for answer in answers.values())
+    print("not the input" if shows else "the input comes back: the finding is gone")
+    return 1 if shows else 0"""
+
+FAILS = """\
+shows = any(isinstance(answer, str) for answer in answers.values())
+    print("it fails" if shows else "it answers: the finding is gone")
+    return 1 if shows else 0"""
+
+UNSTABLE = """\
+shows = False
+    for name, (load, vocabulary) in LIBRARIES.items():
+        run = load(vocabulary)["encode"]
+        seen = {repr(list(run(INPUT))) for _ in range(1000)}
+        shows = shows or len(seen) > 1
+        print(f"{name}: {len(seen)} different answers in 1,000 calls")
+    return 1 if shows else 0"""
+
+ENCODE = 'list(load(vocabulary)["encode"](INPUT))'
+DECODE = "(lambda run: run['decode'](list(run['encode'](INPUT))))(load(vocabulary))"
+
+
+def reproducer(
+    title: str,
+    sentence: str,
+    violation: Violation,
+    contract: Contract,
+    recipes: Mapping[str, tuple[Recipe, str]],
+) -> str:
+    """The source of ``repro.py``.
+
+    recipes: by implementation, with the path of its artifact relative to the finding's folder.
+    Implementations without one stand with what the run recorded of them.
+    """
+    question, verdict = ENCODE, DIFFER
+    if violation.check == "survival":
+        verdict = FAILS
+    elif violation.check == "determinism":
+        verdict = UNSTABLE
+    elif violation.check == "round-trip":
+        question = DECODE
+        verdict = DIFFER_FROM_INPUT if violation.parts[0].names == ("the input",) else DIFFER
+        recipes = {n: r for n, r in recipes.items() if "def decode(" in r[0].code}
+    functions, table = [], []
+    for name, (recipe, path) in recipes.items():
+        function = "load_" + re.sub(r"\W", "_", name)
+        body = textwrap.indent(recipe.code.strip(), "    ")
+        functions.append(f"\ndef {function}(VOCABULARY):\n{body}\n    return locals()\n")
+        where = f"str(HERE / {path!r})" if path else "None"
+        table.append(f"    {name!r}: ({function}, {where}),")
+    requirements = sorted({r for recipe, _ in recipes.values() for r in recipe.requirements})
+    install = f"pip install {' '.join(requirements)}" if requirements else "nothing"
+    return TEMPLATE.format(
+        title=_quoted(title),
+        sentence=_quoted(sentence),
+        contract=_quoted(contract.id),
+        install=install,
+        file_name="repro.py",
+        data=base64.b64encode(violation.data).decode("ascii"),
+        recorded="\n".join(_recorded(violation)),
+        functions="\n".join(functions).strip("\n"),
+        table="\n".join(table),
+        question=question,
+        verdict=verdict,
+    )
+
+
+def recipes_for(violation: Violation, contract: Contract) -> dict[str, Recipe]:
+    """Recipes of the implementations concerned, where they have any.
+
+    A disagreement concerns all who were compared, any other violation its culprits (and, for a
+    failure, nobody else: it shows by itself).
+    """
+    concerned = set(violation.culprits)
+    if violation.check in {"equivalence", "round-trip"}:
+        concerned.update(name for part in violation.parts for name in part.names)
+    found = {}
+    for contestant in contract.contestants:
+        implementation = contestant.implementation
+        if contestant.name in concerned and isinstance(implementation, Reproducible):
+            found[contestant.name] = implementation.recipe(contract.vocabulary, contract.mode)
+    return found
+
+
+def _recorded(violation: Violation) -> list[str]:
+    lines = []
+    for part in violation.parts:
+        outcome = part.outcome
+        if not isinstance(outcome, Encoded):
+            value = f"{outcome.status.label}: {outcome.message}".split("\n", 1)[0]
+            lines += [f"    {name!r}: {value!r}," for name in part.names]
+        elif violation.check == "round-trip":
+            lines += [f"    {name!r}: {outcome.text!r}," for name in part.names]
+        else:
+            ids = list(outcome.ids[:IDS_RECORDED])
+            lines += [f"    {name!r}: {ids!r}," for name in part.names]
+    return lines
+
+
+def _quoted(text: str) -> str:
+    """Text that may stand in the docstring of a source file."""
+    printable = text.encode("ascii", "backslashreplace").decode("ascii")
+    return printable.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')

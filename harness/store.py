@@ -1,0 +1,121 @@
+"""The output folder of a run: the event record, the findings, their reproducers.
+
+Everything is on disk as soon as it is known: the record is flushed event by event, a finding's
+folder is written before its event, and each file appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import threading
+from typing import TYPE_CHECKING
+
+from harness.diagnosis import difference
+from harness.events import Found
+from harness.findings import described
+from harness.repro import recipes_for, reproducer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.checks.base import Violation
+    from harness.contracts import Contract
+    from harness.events import Event
+    from impls.interface import Recipe
+
+
+class OutputError(Exception):
+    """The output folder cannot be written: one line with the path and the mend."""
+
+
+OURS = (
+    "run.jsonl",
+    "summary.json",
+    "summary.md",
+    "report.html",
+    "junit.xml",
+    "findings",
+    "vocabularies",
+)
+"""What a run writes into its folder, and so what the next run there removes."""
+
+
+class RunFolder:
+    """The folder of one run, made afresh: what an earlier run left there goes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            for name in OURS:
+                old = path / name
+                if old.is_dir():
+                    shutil.rmtree(old)
+                else:
+                    old.unlink(missing_ok=True)
+            self._record = (path / "run.jsonl").open("w", encoding="utf-8")
+        except OSError as error:
+            raise OutputError(f"--out {path}: {error.strerror}; name a writable folder") from error
+
+    @property
+    def record(self) -> Path:
+        """The event record."""
+        return self.path / "run.jsonl"
+
+    def consume(self, event: Event) -> None:
+        """Append an event; a finding that another replaces loses its folder."""
+        self._record.write(event.to_json() + "\n")
+        self._record.flush()
+        if isinstance(event, Found) and event.replaces is not None:
+            shutil.rmtree(self.path / "findings" / event.replaces, ignore_errors=True)
+
+    def save_finding(self, name: str, violation: Violation, contract: Contract) -> str | None:
+        """Write ``findings/<name>/``; the path of its reproducer, None if it can have none."""
+        folder = self.path / "findings" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "input.bin").write_bytes(violation.data)
+        groups = [described(part, contract.vocabulary) for part in violation.parts]
+        whole = {
+            "check": violation.check,
+            "contract": contract.id,
+            "culprits": list(violation.culprits),
+            "partition": groups,
+        }
+        write_whole(folder / "outcomes.json", json.dumps(whole, indent=1))
+        recipes = recipes_for(violation, contract)
+        if not recipes:
+            return None
+        placed = {name: (recipe, self._place(recipe, contract)) for name, recipe in recipes.items()}
+        _, sentence = difference(violation, contract.vocabulary)
+        title = f"tokgate finding {name}: {violation.check}"
+        source = reproducer(title, sentence, violation, contract, placed)
+        write_whole(folder / "repro.py", source)
+        return f"findings/{name}/repro.py"
+
+    def _place(self, recipe: Recipe, contract: Contract) -> str:
+        """Write a recipe's vocabulary once; its path as seen from a finding's folder."""
+        if not recipe.artifact_name:
+            return ""
+        slug = re.sub(r"[^\w.-]", "_", contract.vocabulary.id)
+        path = self.path / "vocabularies" / slug / recipe.artifact_name
+        with self._lock:
+            if not path.exists() or path.read_bytes() != recipe.artifact:
+                if path.exists():  # another mode's artifact of the same name
+                    path = path.with_name(f"{contract.mode.label}-{path.name}")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(recipe.artifact)
+        return f"../../{path.relative_to(self.path)}"
+
+    def close(self) -> None:
+        """Close the record."""
+        self._record.close()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is there whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)

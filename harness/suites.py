@@ -1,0 +1,58 @@
+"""Suites: how much of everything a run does."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """What a run does unless told otherwise.
+
+    budget: as :func:`parse_budget` reads it. max_input: longest input in bytes. scaling: share of
+    the time that goes into growth measurements; scaling_bytes: the largest size measured.
+    """
+
+    name: str
+    summary: str
+    budget: str
+    max_input: int
+    scaling: float
+    scaling_bytes: int
+
+
+SUITES = {
+    suite.name: suite
+    for suite in (
+        Suite("smoke", "about a minute; inputs up to 128 KiB", "60s", 128 << 10, 0.15, 64 << 10),
+        Suite("ci", "five minutes; inputs up to 1 MiB", "5m", 1 << 20, 0.15, 256 << 10),
+        Suite("nightly", "eight hours; everything", "8h", 16 << 20, 0.1, 4 << 20),
+    )
+}
+
+UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How long a run may take: seconds, or a number of cases for each contract (not both).
+
+    With cases a run does the same work on every machine, which makes two runs comparable.
+    """
+
+    seconds: float | None = None
+    cases: int | None = None
+
+
+def parse_budget(text: str) -> Budget:
+    """``90s``, ``5m``, ``8h``, ``20000cases``. ValueError with a line that says what is right."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|h|cases)?", text.strip())
+    if match is None or float(match[1]) <= 0:
+        raise ValueError(
+            f"budget {text!r} is none; write a time such as 60s, 5m, 8h, or 20000cases"
+        )
+    amount, unit = float(match[1]), match[2] or "s"
+    if unit == "cases":
+        return Budget(cases=max(1, int(amount)))
+    return Budget(seconds=amount * UNITS[unit])

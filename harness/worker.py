@@ -1,0 +1,287 @@
+"""The inside of a worker process: loads implementations and answers the harness's requests.
+
+Started by :mod:`harness.workers` as ``python -m harness.worker REQUESTS RESPONSES PROGRESS``
+(file descriptors). Whatever an encoder raises, including the ``BaseException`` of a Rust panic,
+becomes an outcome of the one input; what kills this process is told apart by the harness, which
+finds in the progress cell the index of the input at work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import faulthandler
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from harness.messages import Decode, Encode, Load, Loaded, Progress, Request
+from harness.outcomes import Encoded, Failed, Outcome, Results, Status
+from harness.outcomes import Rejected as RejectedOutcome
+from harness.outcomes import Unsupported as UnsupportedOutcome
+from impls import registry
+from impls.interface import (
+    Decodes,
+    Died,
+    Encoder,
+    EncodesBatches,
+    GivesOffsets,
+    Mode,
+    Rejected,
+    Unsupported,
+)
+
+PR_SET_PDEATHSIG = 1
+INT32 = range(-(2**31), 2**31)
+THREADS = 4
+
+
+def outcome_of(call: Callable[[], Outcome]) -> Outcome:
+    """Run ``call``; whatever it raises becomes an outcome.
+
+    KeyboardInterrupt never comes from an encoder here, as workers ignore SIGINT.
+    """
+    try:
+        return call()
+    except Rejected as error:
+        return RejectedOutcome(str(error))
+    except Unsupported as error:
+        return UnsupportedOutcome(str(error))
+    except Died as error:
+        message = f"{error}\n{error.log}".rstrip()
+        return Failed(Status.of(error.kind), message)
+    except MemoryError as error:
+        return Failed(Status.OUT_OF_MEMORY, f"MemoryError {error}".rstrip())
+    except Exception as error:
+        return Failed(Status.ERRORED, f"{type(error).__name__}: {error}")
+    except BaseException as error:
+        # A Rust panic arrives as pyo3_runtime.PanicException, a BaseException: the library lost
+        # its footing, even though the process lives on.
+        return Failed(Status.CRASHED, f"{type(error).__module__}.{type(error).__name__}: {error}")
+
+
+def clean_ids(ids: Sequence[int]) -> tuple[int, ...]:
+    """The ids as ints; TypeError if any is none (a float, a string, a bool)."""
+    cleaned = tuple(ids)
+    for token_id in cleaned:
+        if type(token_id) is not int:
+            if isinstance(token_id, np.integer):
+                return clean_ids([int(i) for i in cleaned])
+            message = f"token id {token_id!r} is a {type(token_id).__name__}, not an integer"
+            raise TypeError(message)
+        if token_id not in INT32:
+            message = f"token id {token_id} does not fit 32 bits"
+            raise ValueError(message)
+    return cleaned
+
+
+class Server:
+    """Answers requests with one loaded encoder."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._encoder: Encoder | None = None
+
+    def answer(self, request: Request) -> Loaded | Results:
+        """One response a request."""
+        self._progress.set(-1)
+        if isinstance(request, Load):
+            return self._load(request)
+        if self._encoder is None:
+            return Loaded("no vocabulary is loaded", "internal")
+        if isinstance(request, Decode):
+            return self._decode(request, self._encoder)
+        return self._encode(request, self._encoder)
+
+    def _load(self, request: Load) -> Loaded:
+        self._encoder = None  # the old vocabulary's memory goes first
+        try:
+            implementation = registry.resolve(request.spec)
+            self._encoder = implementation.load(request.vocabulary)
+        except Died as error:
+            return Loaded(f"{error}\n{error.log}".rstrip(), error.kind)
+        except BaseException as error:  # a panic while loading, too
+            return Loaded(f"{type(error).__name__}: {error}", "errored")
+        if not isinstance(self._encoder, Encoder):
+            kind = type(self._encoder).__name__
+            return Loaded(f"load() returned a {kind} without an encode method", "protocol")
+        return Loaded()
+
+    def _decode(self, request: Decode, encoder: Encoder) -> Results:
+        outcomes: list[Outcome] = []
+        starts = [0, *request.ends.tolist()]
+        for index, (start, end) in enumerate(zip(starts, request.ends.tolist(), strict=False)):
+            self._progress.set(index)
+            ids: list[int] = request.ids[start:end].tolist()
+            outcomes.append(outcome_of(lambda ids=ids: decoded(encoder, ids)))  # type: ignore[misc]
+        return Results.of(outcomes)
+
+    def _encode(self, request: Encode, encoder: Encoder) -> Results:
+        if request.threads:
+            return self._in_threads(request, encoder)
+        if request.offsets:
+            return self._one_by_one(request, lambda data: located(encoder, data, request.mode))
+        if request.timed:
+            return self._timed(request, encoder)
+        if isinstance(encoder, EncodesBatches):
+            inputs = request.inputs
+            # Whatever goes wrong, input by input tells which one it was.
+            with contextlib.suppress(BaseException):
+                ids, ends = encoder.encode_batch(inputs.data, inputs.ends, request.mode)
+                if len(ends) == len(inputs) and ids.dtype == np.int32:
+                    return Results.all_encoded(ids, ends)
+        return self._plain(request, encoder)
+
+    def _plain(self, request: Encode, encoder: Encoder) -> Results:
+        """The hot loop: nothing but the call, unless something is out of the ordinary."""
+        encode, mode, progress = encoder.encode, request.mode, self._progress.set
+        flat: list[int] = []
+        ends: list[int] = []
+        troubles: dict[int, Outcome] = {}
+        for index, data in enumerate(request.inputs):
+            progress(index)
+            try:
+                flat.extend(encode(data, mode))
+            except BaseException as error:
+                del flat[ends[-1] if ends else 0 :]
+                troubles[index] = outcome_of(lambda error=error: raise_(error))  # type: ignore[misc]
+            ends.append(len(flat))
+        ids = plain_ids(flat)
+        if ids is None:
+            return self._one_by_one(request, lambda data: encoded(encoder, data, mode))
+        status = np.zeros(len(ends), dtype=np.uint8)
+        messages: dict[int, str] = {}
+        for index, outcome in troubles.items():
+            status[index] = outcome.status
+            messages[index] = getattr(outcome, "message", "")
+        return Results(status, ids, np.array(ends, dtype=np.int64), messages)
+
+    def _one_by_one(self, request: Encode, call: Callable[[bytes], Outcome]) -> Results:
+        outcomes: list[Outcome] = []
+        for index, data in enumerate(request.inputs):
+            self._progress.set(index)
+            outcomes.append(outcome_of(lambda data=data: call(data)))  # type: ignore[misc]
+        return Results.of(outcomes)
+
+    def _in_threads(self, request: Encode, encoder: Encoder) -> Results:
+        inputs = list(request.inputs)
+
+        def run(data: bytes) -> Outcome:
+            return outcome_of(lambda: encoded(encoder, data, request.mode))
+
+        with ThreadPoolExecutor(THREADS) as pool:
+            return Results.of(list(pool.map(run, inputs)))
+
+    def _timed(self, request: Encode, encoder: Encoder) -> Results:
+        """As _one_by_one, with the thread's CPU nanoseconds of each call."""
+        outcomes: list[Outcome] = []
+        spent: list[int] = []
+        mode = request.mode
+        for index, data in enumerate(request.inputs):
+            self._progress.set(index)
+            start = time.thread_time_ns()
+            outcomes.append(outcome_of(lambda data=data: raw(encoder, data, mode)))  # type: ignore[misc]
+            spent.append(time.thread_time_ns() - start)
+        results = Results.of(outcomes)
+        return Results(
+            results.status,
+            results.ids,
+            results.ends,
+            results.messages,
+            nanoseconds=np.array(spent, dtype=np.int64),
+        )
+
+
+def raise_(error: BaseException) -> Outcome:
+    """Raise as an expression."""
+    raise error
+
+
+def plain_ids(flat: list[int]) -> np.ndarray[Any, np.dtype[np.int32]] | None:
+    """The ids as int32, or None if any of them is not a small integer."""
+    try:
+        table = np.array(flat, dtype=None if flat else np.int32)
+    except (ValueError, OverflowError):
+        return None
+    if table.dtype.kind not in "iu" or table.ndim != 1:
+        return None
+    if len(table) and (table.min() < INT32.start or table.max() >= INT32.stop):
+        return None
+    # A list of ints and bools becomes an int array, so bools need a look of their own.
+    if len(table) and table.max() <= 1 and any(type(i) is bool for i in flat):
+        return None
+    return table.astype(np.int32)
+
+
+def raw(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:
+    """Encode and throw the ids away: for timing, where copying them would count."""
+    encoder.encode(data, mode)
+    return Encoded(())
+
+
+def encoded(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:
+    """The outcome of ``encode``."""
+    return Encoded(clean_ids(encoder.encode(data, mode)))
+
+
+def decoded(encoder: Encoder, ids: list[int]) -> Outcome:
+    """The outcome of ``decode``; a claim without the method is an error of its own."""
+    if not isinstance(encoder, Decodes):
+        message = "claims the capability 'decode' but has no method decode"
+        raise TypeError(message)
+    text = encoder.decode(ids)
+    if not isinstance(text, bytes):
+        message = f"decode returned a {type(text).__name__}, not bytes"
+        raise TypeError(message)
+    return Encoded(tuple(ids), text=text)
+
+
+def located(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:
+    """The outcome of ``encode_with_offsets``."""
+    if not isinstance(encoder, GivesOffsets):
+        message = "claims the capability 'offsets' but has no method encode_with_offsets"
+        raise TypeError(message)
+    ids, spans = encoder.encode_with_offsets(data, mode)
+    if len(ids) != len(spans):
+        message = f"{len(ids)} ids but {len(spans)} offsets"
+        raise ValueError(message)
+    return Encoded(clean_ids(ids), offsets=tuple((int(a), int(b)) for a, b in spans))
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to kill this process when the harness dies, so that none is orphaned."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def main() -> None:
+    """Serve until the harness closes the pipe."""
+    requests, responses, progress, memory = (int(argument) for argument in sys.argv[1:5])
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the harness's to handle
+    faulthandler.enable()
+    # Private writable memory, which is what a runaway allocation takes; mapped files are free.
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # What a library prints must not land among the harness's own output.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    inlet = Connection(requests, writable=False)
+    outlet = Connection(responses, readable=False)
+    server = Server(Progress(progress))
+    while True:
+        try:
+            request = inlet.recv()
+        except EOFError:
+            return
+        outlet.send(server.answer(request))
+
+
+if __name__ == "__main__":
+    main()

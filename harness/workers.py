@@ -1,0 +1,331 @@
+"""Worker processes as the harness sees them: limits, capture of deaths, restarts.
+
+A :class:`Worker` owns one implementation in one process, and one thread of this process that
+talks to it. Requests are answered in order; a request that kills the process is asked again input
+by input in fresh processes, so that the death is pinned to the input that caused it and its
+neighbours still get their answers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, NoReturn
+
+import psutil
+
+from harness.messages import Decode, Encode, Load, Loaded, Progress, Request
+from harness.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
+
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+
+LOG_TAIL = 64 * 1024
+"""Bytes of a dead worker's standard error that are kept (as the stdio protocol promises)."""
+
+POLL_SECONDS = 0.1
+"""How often a waiting harness looks at the clock and at the worker's memory."""
+
+OUT_OF_MEMORY_SIGNS = ("memory allocation of", "bad_alloc", "MemoryError", "out of memory")
+"""What runtimes print when an allocation fails: Rust, C++, Python, and Go or Node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one request may take.
+
+    seconds: for a request, besides ``seconds_per_megabyte`` for each MB of input; generous, as it
+        is for hangs and not for slowness. memory: bytes, of the worker and its children.
+    load_seconds: for building the library's object from a vocabulary.
+    deaths: after so many deaths on one vocabulary an implementation is withdrawn from it;
+        hangs: likewise for timeouts, which cost more.
+    """
+
+    seconds: float = 8.0
+    seconds_per_megabyte: float = 10.0
+    load_seconds: float = 120.0
+    memory: int = 4 << 30
+    deaths: int = 12
+    hangs: int = 3
+
+    def for_bytes(self, count: int) -> float:
+        """Seconds for a request of ``count`` bytes."""
+        return self.seconds + self.seconds_per_megabyte * count / 1e6
+
+
+class WorkerDied(Exception):
+    """The process is gone. ``outcome`` says how, ``index`` is the input at work (or -1)."""
+
+    def __init__(self, outcome: Failed, index: int) -> None:
+        self.outcome = outcome
+        self.index = index
+        super().__init__(outcome.message)
+
+
+class Process:
+    """One worker process: started, asked, killed. Not thread-safe."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in close)
+        cell = os.memfd_create("tokgate-progress")
+        os.ftruncate(cell, 4096)
+        child_inlet, self_outlet = os.pipe()
+        self_inlet, child_outlet = os.pipe()
+        inherited = (child_inlet, child_outlet, cell)
+        self._popen = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "harness.worker"),
+                *(str(descriptor) for descriptor in inherited),
+                str(limits.memory),
+            ],
+            stdin=subprocess.DEVNULL,
+            stderr=self._log,
+            pass_fds=inherited,
+            start_new_session=True,
+        )
+        self._progress = Progress(cell)
+        for descriptor in inherited:
+            os.close(descriptor)
+        self._outlet = Connection(self_outlet, readable=False)
+        self._inlet = Connection(self_inlet, writable=False)
+        self._observed = psutil.Process(self._popen.pid)
+
+    def ask(self, request: Request, seconds: float) -> Loaded | Results:
+        """The response, or WorkerDied. A response that takes too long or too much kills it."""
+        deadline = time.monotonic() + seconds
+        try:
+            self._outlet.send(request)
+            while not self._inlet.poll(POLL_SECONDS):
+                if time.monotonic() > deadline:
+                    self._die(Failed(Status.TIMED_OUT, f"no answer within {seconds:.1f} s"))
+                if self._memory() > self._limits.memory:
+                    self._die(Failed(Status.OUT_OF_MEMORY, self._memory_message()))
+            response = self._inlet.recv()
+        except (EOFError, OSError):
+            self._die(None)
+        if not isinstance(response, Loaded | Results):
+            self._die(Failed(Status.PROTOCOL, "the worker's answer was garbled"))
+        return response
+
+    def _memory(self) -> int:
+        """Resident bytes of the worker and of the programs it runs."""
+        total = 0
+        with contextlib.suppress(psutil.Error):
+            total = self._observed.memory_info().rss
+            for child in self._observed.children(recursive=True):
+                with contextlib.suppress(psutil.Error):
+                    total += child.memory_info().rss
+        return total
+
+    def _memory_message(self) -> str:
+        return f"took more than {self._limits.memory / 2**30:.1f} GiB of memory"
+
+    def _die(self, failure: Failed | None) -> NoReturn:
+        """Kill what is left and raise; without a failure, the exit status and log tell it."""
+        index = self._progress.get()
+        if failure is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._popen.wait(timeout=2.0)
+        self.kill()
+        raise WorkerDied(failure or self._cause_of_death(), index)
+
+    def _cause_of_death(self) -> Failed:
+        code = self._popen.returncode
+        log = self.log_tail()
+        if any(sign in log for sign in OUT_OF_MEMORY_SIGNS):
+            return Failed(Status.OUT_OF_MEMORY, f"{self._memory_message()}\n{log}".rstrip())
+        if code is not None and code < 0:
+            how = f"killed by {signal.Signals(-code).name}"
+        else:
+            how = f"exited with status {code}"
+        return Failed(Status.CRASHED, f"{how}\n{log}".rstrip())
+
+    def log_tail(self) -> str:
+        """The end of what the worker wrote to standard error."""
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - LOG_TAIL))
+        return self._log.read().decode("utf-8", "replace").strip()
+
+    def kill(self) -> None:
+        """Kill the worker and every program in its session."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._popen.pid, signal.SIGKILL)
+        self._popen.wait()
+
+    def close(self) -> None:
+        """Kill and let go of all descriptors."""
+        self.kill()
+        self._outlet.close()
+        self._inlet.close()
+        self._progress.close()
+        self._log.close()
+
+
+class Worker:
+    """One implementation under test, restarted as often as its limits allow.
+
+    All methods but ``close`` and ``kill`` return futures, answered in the order of the calls.
+    """
+
+    def __init__(self, name: str, spec: str, limits: Limits) -> None:
+        self.name = name
+        self._spec = spec
+        self._limits = limits
+        self._process: Process | None = None
+        self._vocabulary: Vocabulary | None = None
+        self._deaths = 0
+        self._hangs = 0
+        self._withdrawn: str | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"worker-{name}")
+
+    @property
+    def withdrawn(self) -> str | None:
+        """Why this implementation is no longer asked on this vocabulary, or None."""
+        return self._withdrawn
+
+    def load(self, vocabulary: Vocabulary) -> Future[str | None]:
+        """Start if need be and load; the future gives the error's line, or None."""
+        return self._thread.submit(self._load, vocabulary)
+
+    def encode(
+        self,
+        request: Encode,
+    ) -> Future[Results]:
+        """Encode a batch; every input gets an outcome, whatever happens."""
+        return self._thread.submit(self._encode, request)
+
+    def decode(self, request: Decode) -> Future[Results]:
+        """Decode a batch of id sequences."""
+        return self._thread.submit(self._decode, request)
+
+    def kill(self) -> None:
+        """End the process at once, from any thread; a waiting request ends as crashed."""
+        self._withdrawn = "stopped"
+        process = self._process
+        if process is not None:
+            process.kill()
+
+    def close(self) -> None:
+        """Kill the process, end the thread."""
+        self.kill()
+        self._thread.submit(self._discard)
+        self._thread.shutdown(wait=True, cancel_futures=False)
+
+    # What follows runs in this worker's thread.
+
+    def _load(self, vocabulary: Vocabulary) -> str | None:
+        self._vocabulary = vocabulary
+        self._deaths = self._hangs = 0
+        if self._withdrawn != "stopped":
+            self._withdrawn = None
+        try:
+            error = self._ensure_loaded(fresh=True)
+        except WorkerDied as death:
+            self._discard()
+            error = f"{death.outcome.status.label}: {first_line(death.outcome.message)}"
+        if error is not None:
+            self._withdrawn = self._withdrawn or error
+        return error
+
+    def _ensure_loaded(self, *, fresh: bool = False) -> str | None:
+        """A process that has the vocabulary; ``fresh`` loads even into a running one."""
+        if self._process is not None and not fresh:
+            return None
+        if self._vocabulary is None:
+            return "no vocabulary"
+        if self._process is None:
+            self._process = Process(self._limits)
+        loading = Load(self._spec, self._vocabulary)
+        response = self._process.ask(loading, self._limits.load_seconds)
+        if isinstance(response, Loaded):
+            return response.error
+        return "the worker's answer was garbled"
+
+    def _ask(self, request: Encode | Decode, size: int) -> Results:
+        """One request to a living worker; WorkerDied after counting the death."""
+        try:
+            error = self._ensure_loaded()
+            if error is not None or self._process is None:
+                self._withdrawn = f"could not be started again: {error}"
+                raise WorkerDied(Failed(Status.CRASHED, self._withdrawn), -1)
+            response = self._process.ask(request, self._limits.for_bytes(size))
+        except WorkerDied as death:
+            self._discard()
+            self._count(death.outcome)
+            raise
+        if isinstance(response, Results):
+            return response
+        raise WorkerDied(Failed(Status.PROTOCOL, response.error or "no results"), -1)
+
+    def _count(self, outcome: Failed) -> None:
+        if outcome.status is Status.TIMED_OUT:
+            self._hangs += 1
+        else:
+            self._deaths += 1
+        if self._withdrawn is None and self._hangs >= self._limits.hangs:
+            self._withdrawn = f"withdrawn after {self._hangs} time-outs"
+        if self._withdrawn is None and self._deaths >= self._limits.deaths:
+            self._withdrawn = f"withdrawn after {self._deaths} deaths"
+
+    def _encode(self, request: Encode) -> Results:
+        inputs = request.inputs
+        if self._withdrawn is not None:
+            return self._refused(len(inputs))
+        try:
+            return self._ask(request, len(inputs.data))
+        except WorkerDied as death:
+            if len(inputs) == 1:
+                return Results.of([death.outcome])
+            return self._pinned(request, death)
+
+    def _pinned(self, request: Encode, first: WorkerDied) -> Results:
+        """Ask again input by input after a death, to find whose it was."""
+        outcomes: list[Outcome] = []
+        for data in request.inputs:
+            if self._withdrawn is not None:
+                outcomes.append(Unsupported(self._withdrawn))
+                continue
+            single = replace(request, inputs=Inputs.of([data]), threads=False)
+            try:
+                outcomes.append(self._ask(single, len(data)).outcome(0))
+            except WorkerDied as death:
+                outcomes.append(death.outcome)
+        if not any(isinstance(o, Failed) and o.status == first.outcome.status for o in outcomes):
+            # It does not come back by itself: pin it to the input that was at work.
+            note = f"{first.outcome.message}\n(once, in a batch; not when asked again alone)"
+            outcomes[max(first.index, 0)] = Failed(first.outcome.status, note)
+        return Results.of(outcomes)
+
+    def _decode(self, request: Decode) -> Results:
+        count = len(request.ends)
+        if self._withdrawn is not None:
+            return self._refused(count)
+        try:
+            return self._ask(request, request.ids.nbytes)
+        except WorkerDied as death:
+            outcomes: list[Outcome] = [Unsupported("not asked again after a death")] * count
+            if count:
+                outcomes[max(death.index, 0)] = death.outcome
+            return Results.of(outcomes)
+
+    def _refused(self, count: int) -> Results:
+        return Results.of([Unsupported(self._withdrawn or "")] * count)
+
+    def _discard(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
+
+
+def first_line(message: str) -> str:
+    """The first line of a message, for one-line errors."""
+    return message.split("\n", 1)[0]

@@ -1,0 +1,328 @@
+"""Programs in any language: the stdio protocol, version 1, seen from the harness.
+
+One JSON object a line each way; the steps, and which breach belongs to which:
+
+1. ``hello``: the program names itself and its operations. A program that cannot be started, or
+   answers anything else, is :class:`~impls.registry.ImplementationError`.
+2. ``load``: it gets a vocabulary (its original file and a JSON bundle) and answers ``ok`` or
+   ``unsupported``.
+3. ``encode``, ``decode``: many inputs a request, a result each. A result may be an answer,
+   ``rejected``, ``unsupported`` or ``error``.
+4. A malformed line, a wrong ``seq``, a wrong number of results, a result of the wrong shape, or
+   the program's end is :class:`~impls.interface.Died`, after which the program is started again,
+   ``hello`` and ``load`` are replayed, and the remaining inputs go on.
+5. ``stop``: the program exits with status 0.
+
+Time and memory limits are the worker's: it is killed together with the program, which lives in
+its session.
+"""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import contextlib
+import ctypes
+import json
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from impls.interface import About, Capability, Died, Mode, Rejected, Unsupported
+from impls.registry import ImplementationError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from corpora.vocabularies.model import Vocabulary
+
+PROTOCOL_VERSION = 1
+HELLO_SECONDS = 20.0
+LOG_TAIL = 64 * 1024
+LONGEST_QUOTE = 120
+"""Characters of a malformed line that an error shows."""
+
+
+class Program:
+    """The running program: requests out, responses in, its log kept."""
+
+    def __init__(self, command: str) -> None:
+        self._command = command
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the program)
+        try:
+            arguments = shlex.split(command)
+            self._popen = subprocess.Popen(
+                arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                preexec_fn=_die_with_worker,  # noqa: PLW1509 (a worker has one thread here)
+            )
+        except (OSError, ValueError, IndexError) as error:
+            raise ImplementationError(
+                f"implementation 'cmd:{command}': cannot be started ({error}); check the command",
+                unknown=isinstance(error, FileNotFoundError),
+            ) from error
+        self._seq = 0
+
+    def ask(self, op: str, **fields: object) -> dict[str, Any]:
+        """One request, its response. Raises Died for the program's end and for any breach."""
+        self._seq += 1
+        request = json.dumps({"op": op, "seq": self._seq, **fields}, ensure_ascii=False)
+        stdin, stdout = self._popen.stdin, self._popen.stdout
+        assert stdin is not None and stdout is not None
+        try:
+            stdin.write(request.encode() + b"\n")
+            stdin.flush()
+            line = stdout.readline()
+        except OSError:
+            line = b""
+        if not line.endswith(b"\n"):
+            self._mourn(op)
+        try:
+            response = json.loads(line)
+        except ValueError:
+            self.breach(f"answered {op!r} with a line that is not JSON: {_quote(line)}")
+        if not isinstance(response, dict):
+            self.breach(f"answered {op!r} with {_quote(line)}, not a JSON object")
+        if response.get("seq") != self._seq:
+            self.breach(f"answered {op!r} number {self._seq} with seq {response.get('seq')!r}")
+        return response
+
+    def _mourn(self, op: str) -> NoReturn:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(timeout=2.0)
+        code = self._popen.poll()
+        if code is None:
+            how = "closed its standard output"
+        elif code < 0:
+            how = f"was killed by {signal.Signals(-code).name}"
+        else:
+            how = f"exited with status {code}"
+        self.end()
+        raise Died("crashed", f"the program {how} during {op!r}", self._log_tail())
+
+    def breach(self, what: str) -> NoReturn:
+        """The program broke the protocol: end it and say how."""
+        self.end()
+        raise Died("protocol", f"the program {what}", self._log_tail())
+
+    def _log_tail(self) -> str:
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - LOG_TAIL))
+        return self._log.read().decode("utf-8", "replace").strip()
+
+    def end(self) -> None:
+        """Kill it."""
+        self._popen.kill()
+        self._popen.wait()
+        for stream in (self._popen.stdin, self._popen.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    def stop(self) -> None:
+        """Ask it to exit, and kill it if it does not."""
+        self._seq += 1
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            if self._popen.stdin is not None:
+                self._popen.stdin.write(b'{"op": "stop", "seq": %d}\n' % self._seq)
+                self._popen.stdin.close()
+            self._popen.wait(timeout=1.0)
+        self.end()
+
+
+class ExternalEncoder:
+    """A program with a vocabulary loaded, started again whenever it dies."""
+
+    def __init__(self, command: str, wire: dict[str, object]) -> None:
+        self._command = command
+        self._wire = wire
+        self._program: Program | None = None
+        self._ready()
+        atexit.register(self.close)
+
+    def _ready(self) -> Program:
+        if self._program is None:
+            program = Program(self._command)
+            program.ask("hello", protocol=PROTOCOL_VERSION)
+            answer = program.ask("load", vocabulary=self._wire)
+            if "unsupported" in answer:
+                program.stop()
+                raise Unsupported(str(answer["unsupported"]))
+            if answer.get("ok") is not True:
+                program.breach(f"answered 'load' with neither ok nor unsupported: {answer}")
+            self._program = program
+        return self._program
+
+    def close(self) -> None:
+        """Stop the program."""
+        if self._program is not None:
+            self._program.stop()
+            self._program = None
+
+    def _results(self, op: str, count: int, **fields: object) -> list[dict[str, Any]]:
+        """``count`` results of one request. Raises Died; the next call starts it again."""
+        program = self._ready()
+        try:
+            response = program.ask(op, **fields)
+            if "unsupported" in response:
+                raise Unsupported(str(response["unsupported"]))
+            results = response.get("results")
+            if not isinstance(results, list) or len(results) != count:
+                size = len(results) if isinstance(results, list) else "no list of"
+                program.breach(f"gave {size} results for {count} inputs of {op!r}")
+            for result in results:
+                if not isinstance(result, dict):
+                    program.breach(f"gave a result of {op!r} that is no object: {result!r}")
+            return results
+        except Died:
+            self._program = None
+            raise
+
+    def _answer(self, result: dict[str, Any]) -> dict[str, Any]:
+        """The result if it is an answer, else the exception that it stands for."""
+        if "rejected" in result:
+            raise Rejected(str(result["rejected"]))
+        if "unsupported" in result:
+            raise Unsupported(str(result["unsupported"]))
+        if "error" in result:
+            raise RuntimeError(str(result["error"]))
+        return result
+
+    def _one(self, op: str, key: str, item: object, **fields: object) -> dict[str, Any]:
+        result = self._answer(self._results(op, 1, inputs=[item], **fields)[0])
+        if not isinstance(result.get(key), list | str):
+            program, self._program = self._program, None
+            assert program is not None
+            program.breach(f"gave a result of {op!r} without {key!r}: {result}")
+        return result
+
+    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+        """The ids, as the program gives them."""
+        result = self._one("encode", "ids", _text(data), **_mode(mode))
+        ids: list[int] = result["ids"]
+        return ids
+
+    def encode_batch(
+        self, data: bytes, ends: NDArray[np.int64], mode: Mode
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Many inputs in one request; anything but plain ids makes the harness ask singly."""
+        starts = [0, *ends.tolist()]
+        inputs = [_text(data[a:b]) for a, b in zip(starts, ends.tolist(), strict=False)]
+        flat: list[int] = []
+        stops: list[int] = []
+        for result in self._results("encode", len(inputs), inputs=inputs, **_mode(mode)):
+            ids = self._answer(result)["ids"]
+            if not all(type(token_id) is int for token_id in ids):
+                raise TypeError(f"token ids must be integers: {ids[:8]}")
+            flat.extend(ids)
+            stops.append(len(flat))
+        return np.array(flat, dtype=np.int32), np.array(stops, dtype=np.int64)
+
+    def encode_with_offsets(
+        self, data: bytes, mode: Mode
+    ) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
+        """The ids with byte offsets."""
+        result = self._one("encode", "ids", _text(data), **_mode(mode))
+        if "offsets" not in result:
+            raise Unsupported("the program gave no offsets")
+        return result["ids"], [(start, end) for start, end in result["offsets"]]
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """The bytes that the program decodes."""
+        result = self._one("decode", "bytes", list(ids))
+        return base64.b64decode(result["bytes"], validate=True)
+
+
+class ExternalImplementation:
+    """``cmd:PROGRAM ARGS``. ``about`` starts the program once, to hear its ``hello``."""
+
+    def __init__(self, command: str) -> None:
+        self._command = command
+
+    @cached_property
+    def _hello(self) -> dict[str, Any]:
+        program = Program(self._command)
+        previous = signal.signal(signal.SIGALRM, _too_slow)
+        signal.setitimer(signal.ITIMER_REAL, HELLO_SECONDS)
+        try:
+            hello = program.ask("hello", protocol=PROTOCOL_VERSION)
+        except (Died, TimeoutError) as error:
+            program.end()
+            log = getattr(error, "log", "").split("\n")[-1]
+            raise ImplementationError(
+                f"implementation 'cmd:{self._command}': {error}; {log or 'no answer to hello'}"
+            ) from error
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, previous)
+        program.stop()
+        operations = hello.get("operations")
+        if hello.get("protocol") != PROTOCOL_VERSION or not isinstance(operations, list):
+            raise ImplementationError(
+                f"implementation 'cmd:{self._command}': its hello must have protocol "
+                f"{PROTOCOL_VERSION} and a list of operations, it has {hello}"
+            )
+        return hello
+
+    @cached_property
+    def about(self) -> About:
+        """What the program says of itself."""
+        hello = self._hello
+        known = {capability.value: capability for capability in Capability}
+        claimed = {known[op] for op in hello["operations"] if op in known}
+        return About(
+            name=str(hello.get("name") or f"cmd:{self._command}"),
+            version=str(hello.get("version") or "unknown"),
+            language=str(hello.get("language") or "unknown"),
+            homepage=str(hello.get("homepage") or ""),
+            issues=str(hello.get("issues") or ""),
+            capabilities=frozenset(claimed),
+        )
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        """By the algorithms that it names; the rest is for its answer to ``load``."""
+        algorithms = self._hello.get("algorithms")
+        if isinstance(algorithms, list) and vocabulary.algorithm not in algorithms:
+            return f"the program runs {', '.join(map(str, algorithms)) or 'no algorithm'} only"
+        return None
+
+    def load(self, vocabulary: Vocabulary) -> ExternalEncoder:
+        """Start the program and give it the vocabulary."""
+        from corpora.vocabularies import bundle  # noqa: PLC0415
+
+        folder = Path(tempfile.mkdtemp(prefix="tokgate-bundle-"))
+        path = folder / "bundle.json"
+        bundle.write_bundle(vocabulary, path)
+        return ExternalEncoder(self._command, bundle.wire_vocabulary(vocabulary, path))
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _mode(mode: Mode) -> dict[str, object]:
+    return {"pretokenize": mode.pretokenize, "special": mode.special}
+
+
+def _quote(line: bytes) -> str:
+    return repr(line[:LONGEST_QUOTE].decode("utf-8", "replace"))
+
+
+def _too_slow(signum: int, frame: object) -> NoReturn:
+    raise TimeoutError(f"the program did not answer 'hello' within {HELLO_SECONDS:.0f} s")
+
+
+def _die_with_worker() -> None:
+    """In the child: die when the worker does (PR_SET_PDEATHSIG), as its orphan would hang on."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)

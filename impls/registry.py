@@ -1,0 +1,164 @@
+"""Names to implementations: what may stand after ``--impl``.
+
+``tiktoken``            a registered name: built in, or the entry point group
+                        ``tokgate.implementations`` of any installed package
+``package.module:attr`` an importable attribute: an Implementation, or a class of one
+``path/to/file.py:attr`` the same in a file
+``cmd:PROGRAM ARGS``    a program that speaks the stdio protocol (:mod:`impls.external`)
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from impls.interface import About
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from impls.interface import Implementation
+
+GROUP = "tokgate.implementations"
+
+BUILT_IN = {
+    "tiktoken": "impls.references.tiktoken:IMPLEMENTATION",
+    "tokenizers": "impls.references.tokenizers:IMPLEMENTATION",
+    "sentencepiece": "impls.references.sentencepiece:IMPLEMENTATION",
+    "mistral-common": "impls.references.mistral_common:IMPLEMENTATION",
+    "llguidance": "impls.references.llguidance:IMPLEMENTATION",
+    "rs-bpe": "impls.references.rs_bpe:IMPLEMENTATION",
+    "bpe.naive": "impls.bpe.naive:IMPLEMENTATION",
+    "bpe.heap": "impls.bpe.heap:IMPLEMENTATION",
+    "unigram.viterbi": "impls.unigram.viterbi:IMPLEMENTATION",
+}
+"""What tokgate itself brings, by name, in the order of reports: references first."""
+
+REFERENCES = ("tiktoken", "sentencepiece")
+"""Trusted where a run declares none: the libraries that define their formats."""
+
+
+class ImplementationError(Exception):
+    """An implementation cannot be had; one line that names it, the fault and the mend.
+
+    unknown: nothing of that name exists (a usage error), else it exists and cannot start.
+    """
+
+    def __init__(self, message: str, *, unknown: bool = False) -> None:
+        self.unknown = unknown
+        super().__init__(message)
+
+
+def registered() -> dict[str, str]:
+    """All registered names with their ``module:attr``, built-in ones first."""
+    plugged = {entry.name: entry.value for entry in entry_points(group=GROUP)}
+    return {**BUILT_IN, **dict(sorted(plugged.items()))}
+
+
+def resolve(spec: str) -> Implementation:
+    """The implementation of a spec.
+
+    Raises ImplementationError: an unknown name (with the nearest one), a module that fails to
+    import (with the exception's line), an attribute that is no implementation.
+    """
+    if spec.startswith("cmd:"):
+        from impls import external  # noqa: PLC0415 (only runs that need it pay for it)
+
+        return external.ExternalImplementation(spec.removeprefix("cmd:"))
+    target = registered().get(spec, spec)
+    module_name, colon, attribute = target.rpartition(":")
+    if not colon:
+        raise ImplementationError(_unknown(spec), unknown=True)
+    module = _load_file(spec, module_name) if _is_path(module_name) else _load(spec, module_name)
+    return _implementation(spec, module, attribute)
+
+
+def _unknown(spec: str) -> str:
+    near = difflib.get_close_matches(spec, registered(), n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "see `tokgate list impls`"
+    return (
+        f"implementation {spec!r}: no such name; {hint} "
+        "(others: module:attr, path.py:attr, cmd:PROGRAM)"
+    )
+
+
+def _is_path(module_name: str) -> bool:
+    return module_name.endswith(".py") or "/" in module_name
+
+
+def _load(spec: str, module_name: str) -> ModuleType:
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        package = module_name.partition(".")[0]
+        if error.name is not None and error.name.partition(".")[0] == package:
+            message = f"implementation {spec!r}: no module named {error.name!r}; is it installed?"
+            raise ImplementationError(message, unknown=True) from error
+        raise ImplementationError(_failed_import(spec, error)) from error
+    except Exception as error:
+        raise ImplementationError(_failed_import(spec, error)) from error
+
+
+def _load_file(spec: str, path: str) -> ModuleType:
+    file = Path(path).resolve()
+    if not file.is_file():
+        raise ImplementationError(
+            f"implementation {spec!r}: no file {path}; check the path", unknown=True
+        )
+    name = f"tokgate_plugin_{file.stem}"
+    if name in sys.modules and sys.modules[name].__file__ == str(file):
+        return sys.modules[name]
+    made = importlib.util.spec_from_file_location(name, file)
+    if made is None or made.loader is None:
+        raise ImplementationError(f"implementation {spec!r}: {path} is no Python file; name one")
+    module = importlib.util.module_from_spec(made)
+    sys.modules[name] = module
+    sys.path.insert(0, str(file.parent))  # a plug-in may import its neighbours
+    try:
+        made.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise ImplementationError(_failed_import(spec, error)) from error
+    finally:
+        sys.path.remove(str(file.parent))
+    return module
+
+
+def _failed_import(spec: str, error: Exception) -> str:
+    line = str(error).split("\n", 1)[0]
+    return (
+        f"implementation {spec!r}: its module fails to import "
+        f"({type(error).__name__}: {line}); --debug shows where"
+    )
+
+
+def _implementation(spec: str, module: ModuleType, attribute: str) -> Implementation:
+    found: object = module
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            name = getattr(module, "__file__", None) or module.__name__
+            message = f"implementation {spec!r}: {name} has no attribute {attribute!r}; check it"
+            raise ImplementationError(message, unknown=True)
+        found = getattr(found, part)
+    if isinstance(found, type):
+        try:
+            found = found()
+        except Exception as error:
+            raise ImplementationError(_failed_import(spec, error)) from error
+    missing = [name for name in ("about", "supports", "load") if not hasattr(found, name)]
+    if missing:
+        message = (
+            f"implementation {spec!r}: {attribute} has no {', '.join(missing)}; "
+            "see impls/interface.py for what an implementation is"
+        )
+        raise ImplementationError(message)
+    implementation = cast("Implementation", found)
+    if not isinstance(implementation.about, About):
+        message = f"implementation {spec!r}: about is not an impls.interface.About; make it one"
+        raise ImplementationError(message)
+    return implementation
