@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from reports.cards import ROOMY, TIGHT, TIGHT_FROM, Card, card
 from reports.grids import growth, matrix
-from reports.record import RunRecord, Verdict
+from reports.record import FAILING_EXPECTATIONS, RunRecord, Verdict
 from reports.text import printable
 from reports.words import plural, reason, safe_link, title
 
@@ -58,6 +58,9 @@ def render(record: RunRecord) -> str:
             reason=reason(record),
             cards=cards,
             uncarded=record.buckets[MAX_CARDS:],
+            expectations=sorted(
+                record.expectations, key=lambda e: (e.status not in FAILING_EXPECTATIONS, e.status)
+            ),
             index=len(record.buckets) >= INDEX_FROM,
             matrix=matrix(record, anchors),
             growth=growth(record.measured),

@@ -1,0 +1,144 @@
+"""JSON, Markdown and JUnit: each parses, holds what its contract says, and is not broken out of."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import json
+import math
+import re
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from harness.events import Measured
+from reports import FILES, FORMATS, junit, markdown, summary_json, write_all
+from reports.record import RunRecord
+from tests.reports import records
+from tests.reports.records import SHAPES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FINDING_KEYS = {
+    "id", "check", "bucket", "contract", "implementations", "partition", "input_b64", "reproducer",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_summary_json_holds_its_contract(shape: str) -> None:
+    summary = json.loads(summary_json.render(SHAPES[shape]()))
+    assert summary.keys() >= {
+        "complete", "verdict", "seed", "versions", "cases", "seconds", "findings", "scaling",
+        "canonicality",
+    }  # fmt: skip
+    assert summary["verdict"] in {"pass", "fail"}
+    assert summary["complete"] or summary["verdict"] == "fail"
+    for finding in summary["findings"]:
+        assert finding.keys() >= FINDING_KEYS
+    for row in summary["scaling"]:
+        assert row.keys() >= {"implementation", "vocabulary", "family", "exponent", "low", "high"}
+
+
+def test_summary_json_keeps_inputs_exactly() -> None:
+    summary = json.loads(summary_json.render(records.nasty()))
+    inputs = {f["id"]: base64.b64decode(f["input_b64"]) for f in summary["findings"]}
+    for name, data in records.NASTY.items():
+        assert inputs[f"f-{name}"] == data
+
+
+def test_summary_json_has_no_nan_and_no_lone_surrogates() -> None:
+    odd = Measured("x", "v", "f", math.nan, -math.inf, None, "failed", [[1.0, math.nan]], "\ud800")
+    text = summary_json.render(RunRecord.from_events([odd]))
+    text.encode("ascii")
+    (row,) = json.loads(text, parse_constant=pytest.fail)["scaling"]
+    assert (row["exponent"], row["low"], row["points"]) == (None, None, [[1.0, None]])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_junit_is_valid_xml_that_adds_up(shape: str) -> None:
+    root = ET.fromstring(junit.render(SHAPES[shape]()))
+    for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        assert int(root.get(key, "-1")) == len(root.findall(f"testsuite/testcase/{tag}"))
+    for suite in root:
+        names = [case.get("name") for case in suite]
+        assert len(set(names)) == len(names)
+        assert int(suite.get("tests", "-1")) == len(names)
+
+
+def test_junit_says_what_failed_and_what_was_expected() -> None:
+    root = ET.fromstring(junit.render(records.three()))
+
+    def outcome(suite: str, name: str) -> ET.Element:
+        return root.find(f"testsuite[@name='{suite}']/testcase[@name='{name}']/*")
+
+    failed = outcome("tekken_240911/text", "equivalence: tokenizers")
+    assert failed.tag == "failure"
+    assert failed.get("message").startswith("tokenizers crashed")
+    assert "\\x1b[31mindex out of bounds" in failed.text
+    known = outcome("t5_base/text", "equivalence: tokenizers")
+    assert (known.tag, "per grapheme" in known.get("message")) == ("skipped", True)
+    assert outcome("tekken_240911/text", "equivalence: rs-bpe").tag == "error"
+    assert outcome("expectations", "equivalence/gone").tag == "failure"
+    assert outcome("gate", "verdict").tag == "failure"
+    incomplete = ET.fromstring(junit.render(records.incomplete()))
+    assert incomplete.find("testsuite[@name='gate']/testcase/error") is not None
+
+
+def test_markdown_of_nasty_inputs_stays_a_table() -> None:
+    lines = markdown.render(records.nasty()).splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+    assert len(rows) == 2 + len(records.nasty().buckets)
+    assert {row.count("|") for row in rows} == {6}
+    text = "\n".join(lines)
+    outside = re.sub(r"`[^`]*`", "", text)
+    assert "<" not in outside
+    assert "javascript:" not in outside
+    spans = re.findall(r"`([^`]*)`", text)
+    assert any(_is(span, records.NASTY["cdata"]) for span in spans)
+
+
+def _is(span: str, data: bytes) -> bool:
+    try:
+        return ast.literal_eval(span).encode() == data
+    except (ValueError, SyntaxError, AttributeError):
+        return False
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_markdown_is_short(shape: str) -> None:
+    text = markdown.render(SHAPES[shape]())
+    assert len(text.encode("utf-8", "backslashreplace")) < 64 * 1024
+    assert text.startswith("## ")
+
+
+def test_markdown_is_cut_below_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(markdown, "MAX_BYTES", 2000)
+    text = markdown.render(records.many(60))
+    assert len(text.encode()) < 2000
+    assert text.endswith("_Cut: the rest is in report.html._\n")
+
+
+def test_write_all_replaces_and_leaves_nothing_else(tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    write_all(records.three(), out)
+    write_all(records.clean(), out)
+    assert {p.name for p in out.iterdir()} == set(FILES.values())
+    assert FILES.keys() == FORMATS.keys()
+    assert json.loads((out / "summary.json").read_text())["verdict"] == "pass"
+
+
+def test_a_failing_format_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_all(records.clean(), tmp_path)
+    before = (tmp_path / "report.html").read_bytes()
+
+    def broken(record: RunRecord) -> str:
+        raise RuntimeError
+
+    monkeypatch.setitem(FORMATS, "html", broken)
+    with pytest.raises(RuntimeError):
+        write_all(records.three(), tmp_path)
+    assert (tmp_path / "report.html").read_bytes() == before

@@ -1,0 +1,113 @@
+"""The record: what replaces what, the order of buckets, the matrix, the verdict."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.events import BatchDone, Counted, read_events, write_events
+from reports.record import RunRecord, Status, Verdict
+from reports.words import reason, safe_link, title
+from tests.reports import records
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_later_finding_replaces_the_earlier() -> None:
+    first = records.found("f-1", b"long input", minimal=False)
+    second = records.found("f-1", b"x")
+    record = RunRecord.from_events([first, Counted(first.bucket, 9), second])
+    assert record.findings == (second,)
+    assert [b.count for b in record.buckets] == [9]
+
+
+def test_verdicts() -> None:
+    assert records.clean().verdict is Verdict.PASS
+    assert records.three().verdict is Verdict.FAIL
+    assert records.incomplete().verdict is Verdict.INCOMPLETE
+    assert records.cut_off().verdict is Verdict.INCOMPLETE
+    assert RunRecord.from_events([]).verdict is Verdict.INCOMPLETE
+    for record in (records.incomplete(), records.cut_off()):
+        assert "did not come to its end" in reason(record)
+
+
+def test_a_resumed_run_is_open_again() -> None:
+    record = RunRecord.from_events([records.started(), records.finished(), records.started()])
+    assert record.verdict is Verdict.INCOMPLETE
+
+
+def test_buckets_are_ordered_unexpected_then_severe_then_frequent() -> None:
+    events = [
+        records.found("f-rare", b"a"),
+        records.found("f-known", b"a", expected="known"),
+        records.found("f-trip", b"a", check="round-trip"),
+        records.found("f-often", b"a"),
+        Counted("equivalence/pre-tokens/f-often", 50),
+        Counted("equivalence/pre-tokens/f-known", 5000),
+        records.found("f-dead", b"a", partition=[records.died(["tokenizers"], "crashed", "boom")]),
+    ]
+    names = [b.example.id for b in RunRecord.from_events(events).buckets]
+    assert names == ["f-dead", "f-often", "f-rare", "f-trip", "f-known"]
+
+
+def test_a_bucket_with_one_uncovered_finding_is_unexpected() -> None:
+    events = [
+        records.found("f-1", b"a", bucket="b", expected="known"),
+        records.found("f-2", b"longer", bucket="b"),
+    ]
+    (bucket,) = RunRecord.from_events(events).buckets
+    assert not bucket.expected
+    assert bucket.example.id == "f-2"
+
+
+def test_matrix() -> None:
+    record = records.three()
+    matrix = record.matrix
+    assert matrix["tiktoken", "tekken_240911/text", "equivalence"].status is Status.OK
+    assert matrix["tiktoken", "tekken_240911/text", "equivalence"].exercised == 21_500
+    assert matrix["tokenizers", "tekken_240911/text", "equivalence"].status is Status.VIOLATED
+    assert matrix["tokenizers", "tekken_240911/text", "equivalence"].violations == 4
+    assert matrix["tokenizers", "t5_base/text", "equivalence"].status is Status.EXPECTED
+    assert matrix["tokenizers", "tekken_240911/raw", "equivalence"].status is Status.OK
+    assert matrix["tiktoken", "tekken_240911/text", "offsets"].status is Status.NOT_EXERCISED
+    unsupported = matrix["tiktoken", "t5_base/text", "equivalence"]
+    assert unsupported.status is Status.UNSUPPORTED
+    assert unsupported.reason == "byte-pair encoding only"
+    assert matrix["rs-bpe", "tekken_240911/raw", "equivalence"].status is Status.FAILED
+
+
+def test_violations_without_a_finding_still_show() -> None:
+    batch = BatchDone("tekken_240911/raw", "g", 1, 1, 1, {}, {"validity": {"tiktoken": 2}})
+    record = RunRecord.from_events([*records.opening(), batch])
+    assert record.matrix["tiktoken", "tekken_240911/raw", "validity"].status is Status.VIOLATED
+
+
+def test_generators_add_up() -> None:
+    totals = {g.name: g for g in records.three().generators}
+    assert totals["vocabulary"].cases == 27_000
+    assert totals["bytes"].violations == 4
+
+
+def test_a_record_survives_its_file(tmp_path: Path) -> None:
+    record = records.three()
+    events = [*records.opening(), *records.special()]
+    write_events(tmp_path / "run.jsonl", events)
+    again = RunRecord.from_events(read_events(tmp_path / "run.jsonl"))
+    assert again == RunRecord.from_events(events)
+    assert dataclasses.replace(record) == record
+
+
+def test_titles() -> None:
+    by_id = {f.id: title(f) for f in records.three().findings}
+    assert by_id["f-crash"] == "tokenizers crashed"
+    assert by_id["f-trip"] == "tokenizers did not decode back to the input"
+    assert by_id["f-expected"] == "tokenizers disagrees with sentencepiece (normalization)"
+
+
+@pytest.mark.parametrize("link", ["javascript:alert(1)", "data:text/html,x", "//x", "", None])
+def test_only_web_links_are_links(link: str | None) -> None:
+    assert safe_link(link) is None
+    assert safe_link("https://example.org/a") == "https://example.org/a"
