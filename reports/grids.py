@@ -197,6 +197,6 @@ def _growth(place: str, own: Measured, peers: Sequence[Measured]) -> Growth:
         interval=interval,
         note=own.note,
         plot=loglog(own, peers),
-        peers=[p.implementation for p in peers],
+        peers=[p.implementation for p in peers if usable(p.points)],
         points=[(size(x), duration(y)) for x, y in usable(own.points)],
     )

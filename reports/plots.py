@@ -32,7 +32,7 @@ def duration(seconds: float) -> str:
     """Seconds in a fitting unit: ``1.2 ms``."""
     for unit, name in _TIMES:
         if seconds >= unit:
-            return f"{seconds / unit:.3g} {name}"
+            return f"{seconds / unit:.3g} {name}" if seconds < 1000 else f"{seconds:,.0f} s"
     return f"{seconds:.3g} s"
 
 
@@ -62,8 +62,9 @@ def loglog(shown: Measured, peers: Iterable[Measured]) -> Markup:
         axes.line(linear, "linear"),
         *(axes.line(points, "peer", name) for name, points in others if points),
         axes.line(own, "own", shown.implementation),
-        *axes.dots(own),
         Markup("</g>"),
+        *axes.dots(own),
+        *axes.names([(name, points[-1]) for name, points in others if points]),
     ]
     label = printable(
         f"{shown.implementation} on {shown.family}: from {size(own[0][0])} in "
@@ -126,3 +127,14 @@ class _Axes:
             yield Markup('<circle cx="{:.1f}" cy="{:.1f}" r="4"><title>{}</title></circle>').format(
                 self.x(x), self.y(y), escape(f"{size(x)}: {duration(y)}")
             )
+
+    def names(self, ends: Iterable[tuple[str, Point]]) -> Iterable[Markup]:
+        """Names above the ends of lines; where two would overlap, the upper one only."""
+        taken: list[float] = []
+        for name, (x, y) in sorted(ends, key=lambda end: -end[1][1]):
+            height = self.y(y) - 5
+            if all(abs(height - other) >= 12 for other in taken):
+                taken.append(height)
+                yield Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>').format(
+                    self.x(x), height, printable(name)
+                )
