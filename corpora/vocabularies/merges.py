@@ -5,7 +5,7 @@ as exactly two tokens. As in tiktoken, any two neighbours whose concatenation is
 whatever that token's own split is.
 """
 
-# ruff: noqa: PLR0917 (compiled functions take arrays, not objects)
+
 
 from __future__ import annotations
 
