@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 SPECIAL_GENERATORS = frozenset({"special", "edge", "expectations"})
 """What is worth asking with special tokens on: elsewhere their texts hardly ever occur."""
 
+IMPROPER = frozenset({"not-self-encoding", "no-valid-split", "not-self-encoding-by-rank"})
+"""Kinds of preflight problems that take away what the validity check rests on."""
+
 IN_FLIGHT = 2
 """Batches asked ahead of the one being judged, so that no worker waits for the harness."""
 
@@ -148,7 +151,7 @@ class Campaign:
         end = None if share is None else time.monotonic() + share
         self._say(Phase(f"loading {source}"))
         vocabulary = self._plan.vocabularies[source]()
-        contracts = self._open(arena, vocabulary)
+        contracts = self._open(arena, source, vocabulary)
         for contract in contracts:
             self._examples(arena, contract)
         self._say(Phase(f"checking {vocabulary.id}"))
@@ -161,9 +164,9 @@ class Campaign:
         for name, reason in arena.withdrawn().items():
             self._say(Withdrawn(name, vocabulary.id, reason))
 
-    def _open(self, arena: Arena, vocabulary: Vocabulary) -> list[Contract]:
+    def _open(self, arena: Arena, source: str, vocabulary: Vocabulary) -> list[Contract]:
         """Load the vocabulary into all that can run it, and open its contracts."""
-        from corpora.vocabularies.preflight import is_proper, preflight  # noqa: PLC0415 (Numba)
+        from corpora.vocabularies.preflight import preflight  # noqa: PLC0415 (imports Numba)
 
         problems = preflight(vocabulary)
         self._say(
@@ -175,10 +178,11 @@ class Campaign:
                 fingerprint=vocabulary.fingerprint,
                 path=vocabulary.source_path,
                 problems=[problem.message for problem in problems],
+                source=source,
             )
         )
         plan = self._plan
-        proper = is_proper(problems)
+        proper = not any(problem.kind in IMPROPER for problem in problems)
         able = contracts_of(vocabulary, plan.contestants, plan.references, proper=proper)
         names = list(dict.fromkeys(name for contract in able for name in contract.names))
         errors = arena.load(vocabulary, names)

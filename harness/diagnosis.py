@@ -16,7 +16,7 @@ import regex
 
 from corpora.vocabularies.model import PieceType
 from harness.checks.base import Violation, ids_of
-from harness.outcomes import Encoded, Rejected
+from harness.outcomes import Encoded, Outcome, Rejected
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -54,6 +54,8 @@ class Started(Event):
     command: str
     versions: dict[str, str]
     machine: str
+    specs: dict[str, str] = field(default_factory=dict)
+    """How each implementation was given, by name: what a replay makes it from."""
 
 
 @_event
@@ -68,6 +70,8 @@ class VocabularyLoaded(Event):
     fingerprint: str
     path: str | None
     problems: list[str]
+    source: str = ""
+    """How it was given: what a replay loads it from."""
 
 
 @_event

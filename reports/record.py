@@ -323,6 +323,8 @@ class _Fold:
             case ImplementationFailed():
                 self.failures[event.implementation, event.vocabulary] = event
             case Found():
+                if event.replaces is not None:
+                    self.findings.pop(event.replaces, None)
                 self.findings[event.id] = event
             case Counted():
                 self.counts[event.bucket] = event.count

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 import regex
 
 from impls.bpe.tables import EMPTY
+from impls.bpe.unicode_version import as_of_unicode_16
 from impls.interface import Unsupported
 
 if TYPE_CHECKING:
@@ -45,8 +47,9 @@ class Cutter:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._splits = [regex.compile(split) for split in vocabulary.splits]
-        self._always = {t.text: t.id for t in vocabulary.added_tokens if not t.special}
-        self._special = {**self._always, **vocabulary.special_tokens}
+        always = {t.text: t.id for t in vocabulary.added_tokens if not t.special}
+        self._always = SpecialTexts(always)
+        self._special = SpecialTexts({**always, **vocabulary.special_tokens})
         self._form = vocabulary.normalizer.form
 
     def takes_whole(self, mode: Mode) -> bool:
@@ -72,7 +75,7 @@ class Cutter:
                 text = unicodedata.normalize(cast("_Form", self._form), text)
                 normalized.append(text)
             if texts:
-                for part, token_id in _cut_out(text, texts):
+                for part, token_id in texts.cut_out(text):
                     pieces = [part] if token_id != EMPTY else _split(part, splits)
                     lengths.extend(_byte_lengths(pieces))
                     given.extend([token_id] * len(pieces))
@@ -92,7 +95,7 @@ class Cutter:
             return False
         return unicodedata.normalize(cast("_Form", self._form), _decode(data)).encode() != data
 
-    def _texts(self, mode: Mode) -> dict[str, int]:
+    def _texts(self, mode: Mode) -> SpecialTexts:
         return self._special if mode.special == "all" else self._always
 
 
@@ -112,10 +115,14 @@ def _byte_lengths(pieces: list[str]) -> list[int]:
 
 def _split(text: str, splits: list[regex.Pattern[str]]) -> list[str]:
     """Apply the splits one after another; a later one sees a piece as if it were the text."""
-    pieces = [text] if text else []
+    dated = as_of_unicode_16(text) if splits else text
+    pieces = [dated] if dated else []
     for split in splits:
         pieces = [part for piece in pieces for part in _matches_and_gaps(piece, split)]
-    return pieces
+    if dated is text:
+        return pieces
+    ends = accumulate(map(len, pieces))
+    return [text[end - len(piece) : end] for piece, end in zip(pieces, ends, strict=True)]
 
 
 def _matches_and_gaps(text: str, split: regex.Pattern[str]) -> list[str]:
@@ -134,16 +141,29 @@ def _matches_and_gaps(text: str, split: regex.Pattern[str]) -> list[str]:
     return [piece for piece in pieces if piece]
 
 
-def _cut_out(text: str, special: dict[str, int]) -> Iterator[tuple[str, int]]:
-    """Parts of ``text`` with their id, EMPTY for ordinary text: leftmost, longest first."""
-    longest_first = sorted(special, key=lambda token: (-len(token), token))
-    pattern = regex.compile("|".join(regex.escape(token) for token in longest_first))
-    position = 0
-    for match in pattern.finditer(text):
-        start, end = match.span()
-        if position < start:
-            yield text[position:start], EMPTY
-        yield match[0], special[match[0]]
-        position = end
-    if position < len(text):
-        yield text[position:], EMPTY
+class SpecialTexts:
+    """Texts that stand for one token each, found leftmost and longest first."""
+
+    def __init__(self, ids: dict[str, int]) -> None:
+        self._ids = ids
+        longest_first = sorted(ids, key=lambda text: (-len(text), text))
+        either = "|".join(regex.escape(text) for text in longest_first)
+        # A vocabulary may have a thousand of them; looking at the first character comes first,
+        # as it rules nearly every place out.
+        first = "".join(sorted({regex.escape(text[0]) for text in ids if text}))
+        self._pattern = regex.compile(f"(?=[{first}])(?:{either})") if first else None
+
+    def __bool__(self) -> bool:
+        return self._pattern is not None
+
+    def cut_out(self, text: str) -> Iterator[tuple[str, int]]:
+        """Parts of ``text`` with their id, EMPTY for ordinary text."""
+        position = 0
+        for match in self._pattern.finditer(text) if self._pattern is not None else ():
+            start, end = match.span()
+            if position < start:
+                yield text[position:start], EMPTY
+            yield match[0], self._ids[match[0]]
+            position = end
+        if position < len(text):
+            yield text[position:], EMPTY

@@ -1,0 +1,102 @@
+"""Given inputs again: ``tokgate replay`` and ``tokgate minimize``."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from corpora.generators.base import FunctionGenerator
+from harness import selection
+from harness.campaign import Plan
+from harness.checks import CHECKS
+from harness.events import Found, Started, VocabularyLoaded, read_events
+from harness.progress import Progress
+from harness.run import RunResult, execute
+from harness.selection import SelectionError
+from harness.store import RunFolder
+from harness.suites import Budget, Suite
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.events import Event
+
+ANY_LENGTH = 1 << 40
+
+
+def examine_inputs(
+    inputs: Mapping[str, Sequence[bytes]], impls: Sequence[str], out: Path, command: str
+) -> RunResult:
+    """All checks on these inputs, by vocabulary source; nothing is expected."""
+    loaders = selection.vocabularies(list(inputs))
+    by_id = {loaders[source]().id: list(cases) for source, cases in inputs.items()}
+
+    def given(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
+        return iter(by_id[vocabulary.id])
+
+    present, _ = selection.contestants(impls)
+    plan = Plan(
+        vocabularies=loaders,
+        contestants=present,
+        references=selection.references([], present),
+        generators=[FunctionGenerator("given", "inputs that were given", given)],
+        checks=list(CHECKS.values()),
+        expectations=[],
+        suite=Suite("given", "inputs that were given", "1s", ANY_LENGTH, 0.0, 0),
+        budget=Budget(),
+        seed=0,
+        jobs=1,
+        fail_fast=False,
+    )
+    progress = Progress(Console(stderr=True, highlight=False), None)
+    try:
+        return execute(plan, RunFolder(out), [progress.consume], command)
+    finally:
+        progress.stop()
+
+
+def replay_findings(what: str, run_folder: Path, out: Path, command: str) -> RunResult:
+    """The findings of a run (``what``: its folder, or the id of one of them) once more."""
+    if what.startswith("f-"):
+        folder, wanted = run_folder, what
+    else:
+        folder, wanted = run_folder.__class__(what), None
+    record = folder / "run.jsonl"
+    if not record.is_file():
+        raise SelectionError(f"{record}: no such record; name the --out folder of a run")
+    if folder.resolve() == out.resolve():
+        raise SelectionError(f"--out {out}: is the run to replay; name another folder")
+    started, sources, findings = digest(read_events(record))
+    if wanted is not None:
+        findings = {name: found for name, found in findings.items() if name == wanted}
+        if not findings:
+            raise SelectionError(f"{wanted}: no such finding in {folder}; see its report.html")
+    if not findings or started is None:
+        raise SelectionError(f"{record}: has no finding to replay")
+    inputs: dict[str, list[bytes]] = {}
+    for found in findings.values():
+        source = sources.get(found.vocabulary, found.vocabulary)
+        inputs.setdefault(source, []).append(base64.b64decode(found.input_b64))
+    return examine_inputs(inputs, list(started.specs.values()), out, command)
+
+
+def digest(events: Iterator[Event]) -> tuple[Started | None, dict[str, str], dict[str, Found]]:
+    """The start of a run, the sources of its vocabularies, its findings in their last state."""
+    started: Started | None = None
+    sources: dict[str, str] = {}
+    findings: dict[str, Found] = {}
+    for event in events:
+        if isinstance(event, Started):
+            started = event
+        elif isinstance(event, VocabularyLoaded):
+            sources[event.id] = event.source
+        elif isinstance(event, Found):
+            if event.replaces is not None:
+                findings.pop(event.replaces, None)
+            findings[event.id] = event
+    return started, sources, findings

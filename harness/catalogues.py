@@ -1,0 +1,77 @@
+"""What ``tokgate list`` lists: each entry a flat dictionary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impls import registry
+
+Row = dict[str, Any]
+
+
+def rows(kind: str) -> list[Row]:
+    """The entries of ``vocabs``, ``impls``, ``generators``, ``families`` or ``checks``."""
+    return {
+        "vocabs": vocabularies,
+        "impls": implementations,
+        "generators": generators,
+        "families": families,
+        "checks": checks,
+    }[kind]()
+
+
+def vocabularies() -> list[Row]:
+    """The embedded vocabularies."""
+    from corpora.vocabularies import sources  # noqa: PLC0415
+
+    return [{"name": name, "summary": text} for name, text in sources.embedded().items()]
+
+
+def implementations() -> list[Row]:
+    """Everything registered, installed or not."""
+    found = []
+    for spec in registry.registered():
+        try:
+            about = registry.resolve(spec).about
+        except (registry.ImplementationError, ImportError) as error:
+            found.append(
+                {
+                    "name": spec,
+                    "version": "not installed",
+                    "language": "",
+                    "capabilities": [],
+                    "homepage": str(error),
+                }
+            )
+            continue
+        found.append(
+            {
+                "name": about.name,
+                "version": about.version,
+                "language": about.language,
+                "capabilities": sorted(about.capabilities),
+                "homepage": about.homepage,
+            }
+        )
+    return found
+
+
+def generators() -> list[Row]:
+    """The ways of making cases."""
+    from corpora.generators import catalog  # noqa: PLC0415
+
+    return [{"name": g.name, "summary": g.summary} for g in catalog.generators().values()]
+
+
+def families() -> list[Row]:
+    """The hostile families whose growth is measured."""
+    from corpora.families.catalog import families as known  # noqa: PLC0415
+
+    return [{"name": f.name, "reason": f.reason} for f in known().values()]
+
+
+def checks() -> list[Row]:
+    """The properties."""
+    from harness.checks import CHECKS  # noqa: PLC0415
+
+    return [{"name": check.name, "summary": check.summary} for check in CHECKS.values()]

@@ -1,0 +1,322 @@
+"""The ``tokgate`` command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from corpora.vocabularies.model import VocabularyError
+from harness import gate
+from harness.expectations import ExpectationsError
+from harness.selection import SelectionError
+from harness.store import OutputError
+from impls.registry import ImplementationError
+
+if TYPE_CHECKING:
+    from harness.run import RunResult
+
+app = typer.Typer(
+    name="tokgate",
+    help="Differential fuzzing and conformance harness for LLM tokenizers.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+EXIT_STATUSES = """
+Exit status: 0 the gate holds; 1 it does not (unexpected findings, a broken bound, an expected
+finding that no longer shows); 2 usage or input error; 3 an implementation could not be started;
+130 interrupted.
+"""
+
+VOCAB_HELP = (
+    "A vocabulary: an embedded name, tiktoken:NAME, hf:ORG/NAME, or a path "
+    "(FILE#pattern=NAME where the format has no pattern). May be repeated."
+)
+IMPL_HELP = (
+    "An implementation: a registered name, module:attr, path.py:attr, or 'cmd:PROGRAM ARGS'. "
+    "May be repeated."
+)
+
+Vocabs = Annotated[list[str] | None, typer.Option("--vocab", "-V", help=VOCAB_HELP)]
+Impls = Annotated[list[str] | None, typer.Option("--impl", "-i", help=IMPL_HELP)]
+Out = Annotated[Path, typer.Option("--out", help="Folder that receives the record and reports.")]
+Seed = Annotated[int, typer.Option(help="Same seed, versions and options: the same cases.")]
+
+
+class Kind(StrEnum):
+    """What ``tokgate list`` lists."""
+
+    VOCABS = "vocabs"
+    IMPLS = "impls"
+    GENERATORS = "generators"
+    FAMILIES = "families"
+    CHECKS = "checks"
+
+
+class SuiteName(StrEnum):
+    """How much a run does."""
+
+    SMOKE = "smoke"
+    CI = "ci"
+    NIGHTLY = "nightly"
+
+
+@app.callback(epilog="Add --debug to any command to see the traceback behind an error.")
+def common() -> None:
+    """Differential fuzzing and conformance harness for LLM tokenizers."""
+
+
+@app.command(epilog=EXIT_STATUSES)
+def run(
+    vocab: Vocabs = None,
+    impl: Impls = None,
+    reference: Annotated[
+        list[str] | None, typer.Option(help="Trusted implementation (default: by format).")
+    ] = None,
+    check: Annotated[
+        list[str] | None, typer.Option(help="Only this check. May be repeated.")
+    ] = None,
+    generator: Annotated[
+        list[str] | None, typer.Option(help="Only this generator. May be repeated.")
+    ] = None,
+    suite: Annotated[SuiteName, typer.Option(help="How much of everything.")] = SuiteName.SMOKE,
+    budget: Annotated[
+        str | None, typer.Option(help="60s, 5m, 8h, or 20000cases (a contract's).")
+    ] = None,
+    seed: Seed = 0,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="Vocabularies side by side; 0: by the cores.")
+    ] = 0,
+    expect: Annotated[
+        Path | None, typer.Option(help="Expectations file, besides the shipped one.")
+    ] = None,
+    out: Out = Path("tokgate-out"),
+    fail_fast: Annotated[bool, typer.Option(help="Stop at the first unexpected finding.")] = False,
+) -> None:
+    """Compare implementations on generated and hostile inputs: the main job.
+
+    Without arguments it takes the embedded vocabularies and every implementation installed.
+    """
+    from corpora.generators.catalog import generators  # noqa: PLC0415
+    from harness import expectations, selection  # noqa: PLC0415
+    from harness.campaign import Plan  # noqa: PLC0415
+    from harness.checks import CHECKS  # noqa: PLC0415
+    from harness.progress import Progress  # noqa: PLC0415
+    from harness.run import execute  # noqa: PLC0415
+    from harness.store import RunFolder  # noqa: PLC0415
+    from harness.suites import SUITES, parse_budget  # noqa: PLC0415
+
+    chosen_suite = SUITES[suite.value]
+    try:
+        amount = parse_budget(budget or chosen_suite.budget)
+    except ValueError as error:
+        raise SelectionError(f"--budget: {error}") from error
+    catalog = generators()
+    present, missing = selection.contestants(impl or [])
+    known = expectations.load(expectations.SHIPPED)
+    if expect is not None:
+        known = [*expectations.load(expect), *known]
+    console = Console(stderr=True, highlight=False)
+    for spec, why in missing.items():
+        console.print(Text(f"{spec} takes no part: {why}", style="dim"))
+    plan = Plan(
+        vocabularies=selection.vocabularies(vocab or []),
+        contestants=present,
+        references=selection.references(reference or [], present),
+        generators=[catalog[n] for n in selection.chosen("generator", generator or [], catalog)],
+        checks=[CHECKS[n] for n in selection.chosen("check", check or [], CHECKS)],
+        expectations=known,
+        suite=chosen_suite,
+        budget=amount,
+        seed=seed,
+        jobs=jobs or max(1, (os.cpu_count() or 2) // 2),
+        fail_fast=fail_fast,
+    )
+    folder = RunFolder(out)
+    progress = Progress(console, amount.seconds)
+    try:
+        result = execute(plan, folder, [progress.consume], command_line())
+    finally:
+        progress.stop()
+    finish(result, out)
+
+
+@app.command("list")
+def list_(
+    kind: Annotated[Kind, typer.Argument(help="What to list.")],
+    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+) -> None:
+    """List what there is: names to use with the options of `tokgate run`."""
+    from harness.catalogues import rows  # noqa: PLC0415
+
+    entries = rows(kind.value)
+    if as_json:
+        print(json.dumps(entries, indent=1))
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
+    for heading in entries[0] if entries else ["name"]:
+        table.add_column(heading, header_style="dim", overflow="fold")
+    for entry in entries:
+        table.add_row(*(Text(plain(value)) for value in entry.values()))
+    Console(highlight=False).print(table)
+
+
+@app.command()
+def preflight(
+    vocab: Annotated[list[str], typer.Argument(help=VOCAB_HELP)],
+    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+) -> None:
+    """Say what makes a vocabulary improper for an algorithm."""
+    from corpora.vocabularies import preflight as rules  # noqa: PLC0415
+    from corpora.vocabularies import sources  # noqa: PLC0415
+
+    console = Console(highlight=False)
+    report: dict[str, list[dict[str, Any]]] = {}
+    for source in vocab:
+        vocabulary = sources.resolve(source)
+        problems = rules.preflight(vocabulary)
+        report[source] = [
+            {"kind": p.kind, "count": p.count, "examples": list(p.examples), "message": p.message}
+            for p in problems
+        ]
+        if not as_json:
+            sizes = f"{vocabulary.format} {vocabulary.algorithm}, {len(vocabulary):,} ids"
+            console.print(Text.assemble((source, "bold"), f"  {sizes}"))
+            for problem in problems:
+                console.print(Text(f"  {problem.message}", style="yellow"))
+            if not problems:
+                console.print(Text("  proper: nothing to report", style="green"))
+    if as_json:
+        print(json.dumps(report, indent=1))
+
+
+@app.command(epilog=EXIT_STATUSES)
+def minimize(
+    impl: Annotated[list[str], typer.Option("--impl", "-i", help="Two of them. " + IMPL_HELP)],
+    vocab: Annotated[str, typer.Option("--vocab", "-V", help=VOCAB_HELP)],
+    text: Annotated[str | None, typer.Option(help="The input as text.")] = None,
+    hexadecimal: Annotated[str | None, typer.Option("--hex", help="The input in hex.")] = None,
+    file: Annotated[Path | None, typer.Option(help="The input as a file's bytes.")] = None,
+    out: Out = Path("tokgate-out"),
+) -> None:
+    """Minimise one input on which two implementations differ."""
+    from harness.again import examine_inputs  # noqa: PLC0415
+
+    given = [one for one in (text, hexadecimal, file) if one is not None]
+    if len(given) != 1:
+        raise SelectionError("minimize: give the input once, by --text, --hex or --file")
+    if hexadecimal is not None:
+        try:
+            data = bytes.fromhex(hexadecimal)
+        except ValueError as error:
+            raise SelectionError(f"--hex: {error}; write two digits a byte") from error
+    elif file is not None:
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            raise SelectionError(f"--file {file}: {error.strerror}; check the path") from error
+    else:
+        data = os.fsencode(text or "")
+    finish(examine_inputs({vocab: [data]}, impl, out, command_line()), out)
+
+
+@app.command(epilog=EXIT_STATUSES)
+def replay(
+    what: Annotated[str, typer.Argument(help="A run's folder, or a finding's id (f-..).")],
+    out: Annotated[
+        Path, typer.Option(help="Folder for the replay's own record and reports.")
+    ] = Path("tokgate-replay"),
+    run_folder: Annotated[
+        Path, typer.Option("--run", help="The run's folder, with a finding's id.")
+    ] = Path("tokgate-out"),
+) -> None:
+    """Run recorded findings again, on today's implementations."""
+    from harness.again import replay_findings  # noqa: PLC0415
+
+    finish(replay_findings(what, run_folder, out, command_line()), out)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="A run's folder.")] = Path("tokgate-out"),
+    form: Annotated[str, typer.Option("--format", help="html, junit, markdown or json.")] = "html",
+) -> None:
+    """Print a report of a recorded run, in another format or of an interrupted run."""
+    from reports import FORMATS  # noqa: PLC0415
+
+    if form not in FORMATS:
+        raise SelectionError(f"--format {form!r}: none; there are {', '.join(FORMATS)}")
+    sys.stdout.write(FORMATS[form](recorded(folder)))
+
+
+def recorded(folder: Path) -> Any:
+    """The record in a run's folder. Raises SelectionError with one line."""
+    from harness.events import read_events  # noqa: PLC0415
+    from reports.record import RunRecord  # noqa: PLC0415
+
+    path = folder / "run.jsonl"
+    if not path.is_file():
+        raise SelectionError(f"{path}: no such record; name the --out folder of a run")
+    try:
+        return RunRecord.from_events(read_events(path))
+    except (ValueError, TypeError, KeyError) as error:
+        raise SelectionError(f"{path}: damaged ({error}); run again") from error
+
+
+def finish(result: RunResult, out: Path) -> NoReturn:
+    """Write all reports, say the last words, exit with the verdict's status."""
+    from harness.progress import closing  # noqa: PLC0415
+    from reports import write_all  # noqa: PLC0415
+
+    write_all(recorded(out), out)
+    console = Console(stderr=True, highlight=False)
+    closing(
+        console, result.finished, result.findings, result.expectations, str(out / "report.html")
+    )
+    raise typer.Exit(result.finished.exit_status)
+
+
+def plain(value: object) -> str:
+    """A cell of a table."""
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def command_line() -> str:
+    """The command that repeats this run."""
+    return shlex.join(["tokgate", *sys.argv[1:]])
+
+
+def main() -> None:
+    """The entry point: one line for what a user can mend, a traceback only on request."""
+    debug = "--debug" in sys.argv  # allowed anywhere, so that it can be added to a failed line
+    sys.argv = [argument for argument in sys.argv if argument != "--debug"]
+    try:
+        app()
+    except (VocabularyError, SelectionError, ExpectationsError, OutputError) as error:
+        fail(str(error), gate.USAGE, debug=debug)
+    except ImplementationError as error:
+        fail(str(error), gate.USAGE if error.unknown else gate.CANNOT_START, debug=debug)
+    except KeyboardInterrupt:
+        fail("interrupted", gate.INTERRUPTED, debug=debug)
+
+
+def fail(line: str, status: int, *, debug: bool) -> None:
+    """Print the one line (and, on request, the traceback) and exit."""
+    if debug:
+        Console(stderr=True).print_exception()
+    Console(stderr=True, highlight=False).print(
+        Text.assemble(("tokgate: ", "bold red"), line), soft_wrap=True
+    )
+    raise SystemExit(status)

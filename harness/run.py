@@ -1,0 +1,130 @@
+"""One run from plan to verdict: folder, events, campaign, gate, reports' record."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import os
+import platform
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness import gate
+from harness.campaign import Campaign, Plan
+from harness.events import Event, ExpectationJudged, Finished, Found, Measured, Started
+from harness.findings import Book
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from harness.store import RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run came to."""
+
+    finished: Finished
+    findings: list[Found]
+    expectations: list[ExpectationJudged]
+
+
+class Bus:
+    """Hands each event to every consumer, one event at a time."""
+
+    def __init__(self, consumers: list[Callable[[Event], None]]) -> None:
+        self._consumers = consumers
+        self._lock = threading.Lock()
+
+    def __call__(self, event: Event) -> None:
+        """Hand on an event."""
+        with self._lock:
+            for consume in self._consumers:
+                consume(event)
+
+
+def execute(
+    plan: Plan,
+    folder: RunFolder,
+    consumers: list[Callable[[Event], None]],
+    command: str,
+) -> RunResult:
+    """Run a plan. Ctrl-C gives a result that is not complete; nothing found is lost."""
+    started = time.monotonic()
+    measured: list[Measured] = []
+
+    def remember(event: Event) -> None:
+        if isinstance(event, Measured):
+            measured.append(event)
+
+    emit = Bus([folder.consume, remember, *consumers])
+    emit(
+        Started(
+            time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            seed=plan.seed,
+            suite=plan.suite.name,
+            budget=budget_text(plan),
+            command=command,
+            versions=versions(plan),
+            machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+            specs={contestant.name: contestant.spec for contestant in plan.contestants},
+        )
+    )
+    book = Book(emit, folder.save_finding, plan.expectations, plan.versions)
+    campaign = Campaign(plan, emit, book)
+    complete = True
+    try:
+        campaign.run(plan.budget.seconds)
+    except KeyboardInterrupt:
+        complete = False
+    tally = campaign.tally
+    judged = gate.judge_expectations(
+        plan.expectations,
+        book.findings,
+        tally.exercised,
+        tally.shown,
+        datetime.datetime.now(datetime.UTC).date(),
+    )
+    for one in judged:
+        emit(one)
+    verdict = gate.judge(
+        book.findings,
+        judged,
+        measured,
+        frozenset(c.name for c in plan.contestants if c.about.linear),
+        [f"{name} on {vocabulary}: {line}" for name, vocabulary, line in tally.failed_to_load],
+        tally.comparisons,
+    )
+    if not complete:
+        interrupted = ("interrupted before its end: what was found so far is here",)
+        verdict = gate.Verdict(False, interrupted + verdict.reasons, gate.INTERRUPTED)
+    finished = Finished(
+        complete=complete,
+        verdict="pass" if verdict.passed else "fail",
+        reasons=list(verdict.reasons),
+        seconds=time.monotonic() - started,
+        cases=tally.cases,
+        comparisons=tally.comparisons,
+        exit_status=verdict.exit_status,
+    )
+    emit(finished)
+    folder.close()
+    return RunResult(finished, book.findings, judged)
+
+
+def budget_text(plan: Plan) -> str:
+    """The budget as it was given, for the record."""
+    if plan.budget.cases is not None:
+        return f"{plan.budget.cases}cases"
+    return "none" if plan.budget.seconds is None else f"{plan.budget.seconds:g}s"
+
+
+def versions(plan: Plan) -> dict[str, str]:
+    """Versions of all that decides the outcome."""
+    return {
+        "tokgate": importlib.metadata.version("tokgate"),
+        "python": platform.python_version(),
+        **plan.versions,
+    }

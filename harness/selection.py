@@ -1,0 +1,86 @@
+"""What a run is made of, from the names that a user gave."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies import sources
+from harness.contracts import Contestant
+from impls import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+
+
+class SelectionError(Exception):
+    """A name that a user gave is none: one line that names it and the mend."""
+
+
+def vocabularies(names: Sequence[str]) -> dict[str, Callable[[], Vocabulary]]:
+    """Loaders of the named vocabularies; of the embedded ones where none is named.
+
+    Named ones are loaded here, so that a mistake shows before anything starts. Raises
+    VocabularyError.
+    """
+    if not names:
+        return {name: partial(sources.resolve, name) for name in sources.embedded()}
+    loaded = {name: sources.resolve(name) for name in dict.fromkeys(names)}
+    return {name: partial(_same, vocabulary) for name, vocabulary in loaded.items()}
+
+
+def _same(vocabulary: Vocabulary) -> Vocabulary:
+    return vocabulary
+
+
+def contestants(specs: Sequence[str]) -> tuple[list[Contestant], dict[str, str]]:
+    """The implementations named, or all registered ones; with those not installed, and why.
+
+    Raises ImplementationError for a named one that cannot be had; among all registered ones
+    it is only left out.
+    """
+    chosen = list(dict.fromkeys(specs or registry.registered()))
+    found: dict[str, Contestant] = {}
+    missing: dict[str, str] = {}
+    for spec in chosen:
+        try:
+            implementation = registry.resolve(spec)
+            about = implementation.about
+        except (registry.ImplementationError, ImportError) as error:
+            if specs:
+                if isinstance(error, registry.ImplementationError):
+                    raise
+                raise registry.ImplementationError(f"implementation {spec!r}: {error}") from error
+            missing[spec] = str(error)
+            continue
+        name = about.name
+        if name in found:  # two programs of one name: tell them apart by how they were given
+            name = spec
+        found[name] = Contestant(name, spec, about, implementation)
+    return list(found.values()), missing
+
+
+def chosen(kind: str, names: Sequence[str], known: Iterable[str]) -> list[str]:
+    """The names given, or all; raises SelectionError for one that is unknown."""
+    everything = list(known)
+    for name in names:
+        if name not in everything:
+            raise SelectionError(
+                f"{kind} {name!r}: no such {kind}; there are {', '.join(everything)}"
+            )
+    return list(names) or everything
+
+
+def references(names: Sequence[str], present: Sequence[Contestant]) -> frozenset[str]:
+    """The trusted ones: those named, or the libraries that define their formats."""
+    if not names:
+        return frozenset(registry.REFERENCES)
+    known = {contestant.name for contestant in present} | {c.spec for c in present}
+    for name in names:
+        if name not in known:
+            raise SelectionError(
+                f"reference {name!r}: takes no part in this run; add --impl {name}"
+            )
+    return frozenset(c.name for c in present if c.name in names or c.spec in names)
