@@ -1,0 +1,149 @@
+"""Deriving merges from ranks and scores, against the definition and against hand-worked cases."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+
+from corpora.vocabularies.merges import merges_from_ranks, merges_from_scores
+from corpora.vocabularies.model import Merges, Piece, PieceType
+from corpora.vocabularies.sources import resolve
+from corpora.vocabularies.tiktoken_file import parse
+from tests.data import data_path
+
+
+def triples(merges: Merges) -> list[tuple[int, int, int]]:
+    columns = (merges.left.tolist(), merges.right.tolist(), merges.merged.tolist())
+    return list(zip(*columns, strict=True))
+
+
+def by_definition(tokens: list[bytes | None], ranks: list[int]) -> list[tuple[int, int, int]]:
+    """Slow and literal: merge neighbours that spell a lower-ranked token, lowest first."""
+    ids: dict[bytes, int] = {}
+    for token_id, token in enumerate(tokens):
+        if token:
+            ids.setdefault(token, token_id)
+    found = []
+    for token_id, token in enumerate(tokens):
+        if token is None or len(token) < 2:
+            continue
+        parts = [token[k : k + 1] for k in range(len(token))]
+        while True:
+            pairs = [
+                (ranks[ids[a + b]], k)
+                for k, (a, b) in enumerate(itertools.pairwise(parts))
+                if a + b in ids and ranks[ids[a + b]] < ranks[token_id]
+            ]
+            if not pairs:
+                break
+            k = min(pairs)[1]
+            parts[k : k + 2] = [parts[k] + parts[k + 1]]
+        if len(parts) == 2 and all(part in ids for part in parts):
+            found.append((ids[parts[0]], ids[parts[1]], token_id))
+    return sorted(found, key=lambda merge: ranks[merge[2]])
+
+
+def test_the_founding_dictionary() -> None:
+    # a b c ac bb ab acbb: ac = a c, bb = b b, ab = a b, acbb = ac bb
+    assert triples(resolve("toy_acbb").merges) == [(0, 2, 3), (1, 1, 4), (0, 1, 5), (3, 4, 6)]
+
+
+def test_a_token_that_three_parts_leave_has_no_merge() -> None:
+    # bc comes first, so that abcd stays a, bc, d.
+    tokens = [b"a", b"b", b"c", b"d", b"bc", b"ab", b"cd", b"abcd"]
+    assert [merged for _, _, merged in triples(merges_from_ranks(tokens))] == [4, 5, 6]
+
+
+def test_ranks_rather_than_ids_order_the_merges() -> None:
+    tokens = [b"abb", b"bb", b"ab", b"a", b"b"]
+    ranks = [9, 7, 8, 0, 1]
+    # bb (7) before ab (8): abb is a, bb.
+    assert triples(merges_from_ranks(tokens, ranks)) == [(4, 4, 1), (3, 4, 2), (3, 1, 0)]
+
+
+def test_a_missing_byte_leaves_its_tokens_without_a_merge() -> None:
+    assert triples(merges_from_ranks([b"a", None, b"ax", b"aa"])) == [(0, 0, 3)]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_vocabularies_follow_the_definition(seed: int) -> None:
+    rng = random.Random(seed)
+    alphabet = b"ab" if seed % 2 else b"a\x00\xff"
+    tokens: list[bytes | None] = [bytes([byte]) for byte in alphabet]
+    while len(tokens) < 40:
+        token = bytes(rng.choices(alphabet, k=rng.randint(2, 7)))
+        if token not in tokens:
+            tokens.append(rng.choice((token, token, token, None)))
+    ranks = list(range(len(tokens)))
+    if seed % 3 == 0:
+        rng.shuffle(ranks)
+    assert triples(merges_from_ranks(tokens, ranks)) == by_definition(tokens, ranks)
+
+
+def test_interpreted_and_compiled_agree() -> None:
+    code = (
+        "from corpora.vocabularies.sources import resolve;"
+        "from corpora.vocabularies.preflight import preflight;"
+        "v = resolve('toy_bytes'); i = resolve('toy_improper');"
+        "print(v.fingerprint, i.fingerprint, [p.kind for p in preflight(i)])"
+    )
+    results = {
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            env=os.environ | {"NUMBA_DISABLE_JIT": flag},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for flag in ("0", "1")
+    }
+    assert len(results) == 1
+
+
+def test_scores_order_merges_and_longer_left_parts_go_first() -> None:
+    def piece(text: str, score: float, kind: PieceType = PieceType.NORMAL) -> Piece:
+        return Piece(text, score, kind)
+
+    pieces = [
+        piece("a", -9.0),  # 0
+        piece("b", -9.0),  # 1
+        piece("ab", -2.0),  # 2
+        piece("bb", -1.0),  # 3
+        piece("abb", -3.0),  # 4: ab b, then a bb
+        piece("aa", -3.0),  # 5: a a, after those of the same score with longer left parts
+        piece("ba", math.nan),  # 6: last
+        piece("aab", 5.0, PieceType.CONTROL),  # 7: never built
+    ]
+    expected = [(1, 1, 3), (0, 1, 2), (2, 1, 4), (0, 3, 4), (0, 0, 5), (1, 0, 6)]
+    assert triples(merges_from_scores(pieces)) == expected
+
+
+def test_control_pieces_are_not_parts() -> None:
+    pieces = [
+        Piece("<", -1.0, PieceType.NORMAL),
+        Piece("s>", -1.0, PieceType.NORMAL),
+        Piece("<s>", 0.0, PieceType.CONTROL),
+        Piece("<s>s>", -3.0, PieceType.NORMAL),
+        Piece("<s", -3.0, PieceType.UNUSED),
+        Piece("s", -3.0, PieceType.USER_DEFINED),
+    ]
+    assert triples(merges_from_scores(pieces)) == [(0, 5, 4)]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "tokens"), [("o200k_base", 199998), ("cl100k_base", 100256), ("voyage3_base", 151643)]
+)
+def test_proper_vocabularies_have_a_merge_for_every_longer_token(name: str, tokens: int) -> None:
+    import gzip
+
+    path = data_path(f"vocabs/{name}.tiktoken.gz")
+    spelled = parse(gzip.decompress(path.read_bytes()), name)
+    assert len(spelled) == tokens
+    assert len(merges_from_ranks(spelled)) == tokens - 256
