@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class EncodePieces(Protocol):
     """A compiled encoder of many pieces."""
 
-    def __call__(  # noqa: PLR0917 - compiled code takes arguments by position
+    def __call__(
         self,
         tables: Tables,
         data: NDArray[np.uint8],

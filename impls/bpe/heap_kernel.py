@@ -25,7 +25,7 @@ POSITION_BITS = 32
 
 
 @njit
-def encode_pieces(  # noqa: PLR0917 - compiled code takes arguments by position
+def encode_pieces(
     tables: Tables,
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],

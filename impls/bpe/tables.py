@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from corpora.vocabularies.model import RankOrder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,8 +30,8 @@ class Tables(NamedTuple):
 
     byte_ids: the id of each single byte, EMPTY where there is none (256).
     pairs: open-addressing hash of merges, rows of (left id, right id, rank, merged id); the
-        number of rows is a power of two, at most half of them used. The rank is the index in
-        the vocabulary's list of merges.
+        number of rows is a power of two, at most half of them used. The rank is the merged id
+        where ids are ranks, else the index in the vocabulary's list of merges.
     whole_slots: open-addressing hash of the tokens that are emitted whole where they are a
         piece: indices into ``whole_ids``, EMPTY for free; no slots at all if there are none.
     whole_ids: ids of those tokens. whole_bytes, whole_ends: their concatenated bytes, and where
@@ -89,25 +90,18 @@ def _hash_bytes(data: NDArray[np.uint8], start: int, end: int) -> int:
 
 
 @njit
-def _fill_pairs(
-    pairs: NDArray[np.int64],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    merged: NDArray[np.int64],
-) -> None:
+def _fill_pairs(pairs: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
     mask = len(pairs) - 1
-    for rank in range(len(left)):
+    for index in range(len(rows)):
+        left, right = rows[index, 0], rows[index, 1]
         # Of a pair that is listed twice the first, that is the lower rank, is the one that acts.
-        if pair_slot(pairs, left[rank], right[rank]) != EMPTY:
+        if pair_slot(pairs, left, right) != EMPTY:
             continue
-        mixed = left[rank] * 0x1E3779B1 + right[rank] * 0x05EBCA6B
+        mixed = left * 0x1E3779B1 + right * 0x05EBCA6B
         row = (mixed ^ (mixed >> 23)) & mask
         while pairs[row, 0] != EMPTY:
             row = (row + 1) & mask
-        pairs[row, 0] = left[rank]
-        pairs[row, 1] = right[rank]
-        pairs[row, 2] = rank
-        pairs[row, 3] = merged[rank]
+        pairs[row] = rows[index]
 
 
 @njit
@@ -127,10 +121,9 @@ def _fill_wholes(
 
 def make_tables(vocabulary: Vocabulary, whole: Iterable[int] = ()) -> Tables:
     """Tables of a byte-level vocabulary; ``whole``: ids that are emitted whole as a piece."""
-    merges = vocabulary.merges
-    columns = [np.asarray(c, dtype=np.int64) for c in (merges.left, merges.right, merges.merged)]
-    pairs = np.full((_capacity(len(merges)), 4), EMPTY, dtype=np.int64)
-    _fill_pairs(pairs, *columns)
+    rows = _pair_rows(vocabulary)
+    pairs = np.full((_capacity(len(rows)), 4), EMPTY, dtype=np.int64)
+    _fill_pairs(pairs, rows)
 
     whole_ids = np.fromiter(whole, dtype=np.int64)
     texts = [vocabulary.tokens[token_id] or b"" for token_id in whole_ids.tolist()]
@@ -142,6 +135,36 @@ def make_tables(vocabulary: Vocabulary, whole: Iterable[int] = ()) -> Tables:
 
     byte_ids = np.array([EMPTY if i is None else i for i in vocabulary.byte_ids], dtype=np.int64)
     return Tables(byte_ids, pairs, slots, whole_ids, whole_bytes, whole_ends)
+
+
+def _pair_rows(vocabulary: Vocabulary) -> NDArray[np.int64]:
+    """All merges in order of rank: (left id, right id, rank, merged id)."""
+    merges = vocabulary.merges
+    columns = [merges.left, merges.right, merges.merged, merges.merged]
+    rows = np.stack(columns, axis=1).astype(np.int64)
+    if vocabulary.rank_order is not RankOrder.IDS:
+        rows[:, 2] = np.arange(len(rows))
+        return rows
+    late = _late_merges(vocabulary)
+    return np.concatenate((rows, np.array(late, dtype=np.int64))) if late else rows
+
+
+def _late_merges(vocabulary: Vocabulary) -> list[tuple[int, int, int, int]]:
+    """Rows for the tokens that lower-ranked ones do not build, where ids are ranks.
+
+    Two neighbours that spell a token merge whatever built them, even if one of them has the
+    higher rank: so Llama 3 reaches its token 111954 from a neighbour that is token 119706. A
+    token with a merge needs no other split: before any token above it can be built, it is.
+    """
+    built = set(vocabulary.merges.merged.tolist())
+    ids = vocabulary.ids
+    return [
+        (ids[token[:cut]], ids[token[cut:]], token_id, token_id)
+        for token, token_id in ids.items()
+        if len(token) > 1 and token_id not in built
+        for cut in range(1, len(token))
+        if token[:cut] in ids and token[cut:] in ids
+    ]
 
 
 def _capacity(entries: int) -> int:

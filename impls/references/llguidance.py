@@ -68,6 +68,8 @@ class Implementation:
         """Text, always pre-tokenized, with the text's own start."""
         if not mode.pretokenize:
             return "always pre-tokenizes"
+        if vocabulary.algorithm is not Algorithm.BPE:
+            return "byte-pair encoding only: it cannot tell how unigram pieces decode"
         if vocabulary.normalizer.add_dummy_prefix:
             return "leaves out the space before the text: it encodes what continues a text"
         return None

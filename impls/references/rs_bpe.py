@@ -80,8 +80,9 @@ class Implementation:
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:
         """Decompress the built-in vocabulary: a few seconds."""
-        LIBRARY.load()
-        return _Encoder(getattr(LIBRARY.load("openai"), built_in_name(vocabulary) or "")())
+        # An attribute: imported as a module, `rs_bpe.openai` is a stub that lacks the encodings.
+        openai = LIBRARY.load().openai
+        return _Encoder(getattr(openai, built_in_name(vocabulary) or "")())
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """No artifact: the vocabulary is in the wheel."""

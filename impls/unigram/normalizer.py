@@ -214,7 +214,7 @@ def character_length(data: NDArray[np.uint8], position: int, end: int) -> int:
 
 
 @njit
-def _is_one_space(  # noqa: PLR0917 - compiled code takes arguments by position
+def _is_one_space(
     rules: Rules, data: NDArray[np.uint8], position: int, taken: int, kind: int, at: int
 ) -> bool:
     if kind == REPLACED:

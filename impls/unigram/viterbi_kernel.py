@@ -149,7 +149,7 @@ def _lead_length(lead: int) -> int:
 
 
 @njit
-def _trace(  # noqa: PLR0917 - compiled code takes arguments by position
+def _trace(
     lexicon: Lexicon,
     text: NDArray[np.uint8],
     starts: NDArray[np.int64],
