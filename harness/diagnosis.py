@@ -29,8 +29,14 @@ TIE = 1e-4
 """Two sums of scores nearer than this, relative to their size, are a tie broken differently:
 float32 sums of a few dozen scores differ by about this much from one order to another."""
 
-KIND_LIMIT = 3
-"""A kind names at most so many general categories; more is ``mixed``."""
+PLAIN = frozenset({"Ll", "Lu", "Lo", "Lt", "Nd", "Zs", "Po", "Ps", "Pe", "Pd", "Pc", "Sm"})
+"""Categories that say little about a cause: they are in any text."""
+
+KIND_LIMIT = 2
+"""A kind names at most so many categories; more is ``mixed``."""
+
+SEGMENTATION = frozenset({"tie", "scores", "merges", "unknown-merging", "part"})
+"""Stages at which the text is the same and only its cuts differ."""
 
 Difference = tuple[int | None, str]
 """The token index of the first difference (None: not of tokens), and a sentence."""
@@ -70,19 +76,35 @@ def bucket(sign: Signature, contract: Contract, kind: str) -> str:
     )
 
 
-def kind_of(data: bytes) -> str:
-    """The Unicode general categories of a minimised input in order of appearance.
+def kind_of(violation: Violation, stage: str, contract: Contract) -> str:
+    """What sort of input or difference a minimised finding shows, coarse on purpose.
 
-    ``Mn``, ``Ll+Mn``; ``mixed`` for more than three; ``bytes`` for what is not UTF-8; ``empty``.
+    Where tokens are cut differently: ``more``, ``fewer`` or ``as-many`` tokens than the trusted
+    ones. Where a decoder meets the unknown token: ``unknown``. Elsewhere the Unicode general
+    categories that stand out in the input (``Mn``), or the class of a plain one (``L``).
     """
+    if len(violation.parts) > 1:
+        one, other = (ids_of(part.outcome) for part in violation.parts[:2])
+        if stage in SEGMENTATION:
+            return (
+                "more" if len(other) > len(one) else "fewer" if len(other) < len(one) else "as-many"
+            )
+        if stage == "decode" and contract.vocabulary.unk_id in one:
+            return "unknown"
+    return categories(violation.data)
+
+
+def categories(data: bytes) -> str:
+    """The categories that stand out in a text; ``bytes`` for what is not UTF-8."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
         return "bytes"
-    categories = list(dict.fromkeys(unicodedata.category(character) for character in text))
-    if len(categories) > KIND_LIMIT:
-        return "mixed"
-    return "+".join(categories) or "empty"
+    found = sorted({unicodedata.category(character) for character in text})
+    odd = [category for category in found if category not in PLAIN]
+    if odd:
+        return "+".join(odd) if len(odd) <= KIND_LIMIT else "mixed"
+    return "+".join(sorted({category[0] for category in found})) or "empty"
 
 
 def stage_of(violation: Violation, contract: Contract) -> str:

@@ -197,7 +197,9 @@ class Book:
     ) -> str:
         """Write a finding unless its bucket has a smaller one, and count it."""
         data = entry.violation.data
-        kind = kind_of(data) if minimal else UNMINIMISED
+        kind = UNMINIMISED
+        if minimal:
+            kind = kind_of(entry.violation, entry.signature.stage, entry.contract)
         name = bucket(entry.signature, entry.contract, kind)
         if minimal or not page.claims:
             page.claims.append((data, name))

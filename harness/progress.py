@@ -89,7 +89,11 @@ class Progress:
             self._say(f"{mark} {event.bucket}: {event.difference}", style)
 
     def _say(self, line: str, style: str) -> None:
-        self._console.print(Text(line, style=style), overflow="ellipsis", no_wrap=True)
+        text = Text(line, style=style)
+        if self._live is not None:
+            self._console.print(text, overflow="ellipsis", no_wrap=True)
+        else:
+            self._console.print(text, soft_wrap=True)
 
     def _render(self) -> RenderableType:
         spent = time.monotonic() - self._start
@@ -129,20 +133,12 @@ def closing(
 ) -> None:
     """The last words of a run: the verdict, the buckets, where the report is."""
     unexpected = [f for f in findings if f.expected is None]
-    if unexpected:
-        table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
-        for heading in ("finding", "vocabulary", "input", "first difference"):
-            table.add_column(heading, overflow="fold", header_style="dim")
-        for found in unexpected[:LINES_SHOWN]:
-            table.add_row(
-                Text(found.bucket),
-                Text(found.vocabulary),
-                Text(shown(found)),
-                Text(found.difference),
-            )
-        console.print(table)
-        if len(unexpected) > LINES_SHOWN:
-            console.print(f"and {len(unexpected) - LINES_SHOWN} more", style="dim")
+    for found in unexpected[:LINES_SHOWN]:
+        line = Text.assemble((found.bucket, "bold red"), f"  on {found.vocabulary}: {shown(found)}")
+        console.print(line, soft_wrap=True)
+        console.print(Text(f"    {found.difference}", style="dim"), soft_wrap=True)
+    if len(unexpected) > LINES_SHOWN:
+        console.print(f"and {len(unexpected) - LINES_SHOWN} more", style="dim")
     known = Counter(one.status for one in expectations)
     if known:
         words = ", ".join(f"{count} {status}" for status, count in sorted(known.items()))
@@ -156,8 +152,8 @@ def closing(
         )
     )
     for reason in finished.reasons:
-        console.print(Text(f"  {reason}"))
-    console.print(Text(f"  {report}", style="dim"))
+        console.print(Text(f"  {reason}"), soft_wrap=True)
+    console.print(Text(f"  {report}", style="dim"), soft_wrap=True)
 
 
 def shown(found: Found) -> str:

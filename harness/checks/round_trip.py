@@ -87,7 +87,7 @@ class RoundTrip:
         common = next(iter(seen.results.values()))
         for index in encoded_indices(common):
             outcomes: dict[str, Outcome] = {n: a.outcome(index) for n, a in named.items()}
-            judgement.exercised.update(outcomes)
+            judgement.exercised.update(list(outcomes))
             parts = partition(outcomes, seen.contract.references)
             if len(parts) > 1:
                 judgement.violations.append(
