@@ -97,45 +97,49 @@ def normalize(
 
     ``out`` has room for ``(end - start + 1) * rules.growth`` bytes.
     """
+    # Arrays one by one: tuples of them, passed on, cost seconds of compilation.
+    units, replacements = rules.units, rules.replacements
+    edges, ids = rules.symbols.edges, rules.symbols.ids
+    escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
     position = start
-    if rules.remove_extra_whitespaces:
-        while position < end:
-            taken, kind, at = _prefix(rules, data, position, end)
-            if not _is_one_space(rules, data, position, taken, kind, at):
-                break
-            position += taken
+    while tidy and position < end:
+        taken, kind, at = _prefix(units, edges, ids, data, position, end)
+        source = replacements if kind == REPLACED else data
+        after = int(replacements[at + 1]) if kind == REPLACED else taken - 1
+        if kind == MALFORMED or source[at] != SPACE or after != 0:
+            break
+        position += taken
     if position >= end:
         return 0
     size = 0
     if rules.add_dummy_prefix and not rules.treat_whitespace_as_suffix:
-        size = _put(rules, out, size, SPACE)
-    after_space = rules.remove_extra_whitespaces
+        size = _put(out, size, SPACE, escape)
+    after_space = tidy
     while position < end:
-        taken, kind, at = _prefix(rules, data, position, end)
-        if kind == MALFORMED:
-            for byte in REPLACEMENT:
-                size = _put(rules, out, size, byte)
-            after_space = False
-        else:
-            source = data if kind == VERBATIM else rules.replacements
-            stop = at + taken if kind == VERBATIM else len(source)
-            skipping = after_space
-            for i in range(at, stop):
-                byte = int(source[i])
-                if kind == REPLACED and byte == 0:
-                    break
-                if skipping and byte == SPACE:
-                    continue
-                skipping = False
-                size = _put(rules, out, size, byte)
-                after_space = byte == SPACE
-        if not rules.remove_extra_whitespaces:
-            after_space = False
+        taken, kind, at = _prefix(units, edges, ids, data, position, end)
         position += taken
-    if rules.remove_extra_whitespaces:
-        size = _without_spaces(rules, out, size)
+        if kind == MALFORMED:
+            for i in range(3):
+                out[size + i] = REPLACEMENT[i]
+            size += 3
+            after_space = False
+            continue
+        source = replacements if kind == REPLACED else data
+        stop = len(source) if kind == REPLACED else at + taken
+        skipping = after_space
+        for i in range(at, stop):
+            byte = int(source[i])
+            if kind == REPLACED and byte == 0:
+                break
+            if skipping and byte == SPACE:
+                continue
+            skipping = False
+            size = _put(out, size, byte, escape)
+            after_space = tidy and byte == SPACE
+    if tidy:
+        size = _without_spaces(out, size, escape)
     if rules.add_dummy_prefix and rules.treat_whitespace_as_suffix:
-        size = _put(rules, out, size, SPACE)
+        size = _put(out, size, SPACE, escape)
     return size
 
 
@@ -146,32 +150,39 @@ MALFORMED = 2
 
 
 @njit
-def _prefix(rules: Rules, data: NDArray[np.uint8], position: int, end: int) -> tuple[int, int, int]:
+def _prefix(
+    units: NDArray[np.int64],
+    edges: NDArray[np.int64],
+    ids: NDArray[np.int64],
+    data: NDArray[np.uint8],
+    position: int,
+    end: int,
+) -> tuple[int, int, int]:
     """Number of bytes taken at ``position``, what they become, and where that stands."""
     longest = 0
     node = ROOT
     for i in range(position, end):
-        node = child(rules.symbols, node, int(data[i]))
+        node = child(edges, node, int(data[i]))
         if node == NOWHERE:
             break
-        if rules.symbols.ids[node] != NOWHERE:
+        if ids[node] != NOWHERE:
             longest = i + 1 - position
     if longest > 0:
         return longest, VERBATIM, position
 
-    if len(rules.units) > 0:
+    if len(units) > 0:
         value = 0
-        index = _offset(rules.units[0])
+        index = _offset(units[0])
         for i in range(position, end):
             byte = int(data[i])
             index ^= byte
-            if index >= len(rules.units) or rules.units[index] & 0x800000FF != byte:
+            if index >= len(units) or units[index] & 0x800000FF != byte:
                 break
-            unit = rules.units[index]
+            unit = units[index]
             index ^= _offset(unit)
-            if unit & 0x100 and index < len(rules.units):
+            if unit & 0x100 and index < len(units):
                 longest = i + 1 - position
-                value = rules.units[index] & 0x7FFFFFFF
+                value = units[index] & 0x7FFFFFFF
         if longest > 0:
             return longest, REPLACED, value
 
@@ -214,19 +225,9 @@ def character_length(data: NDArray[np.uint8], position: int, end: int) -> int:
 
 
 @njit
-def _is_one_space(
-    rules: Rules, data: NDArray[np.uint8], position: int, taken: int, kind: int, at: int
-) -> bool:
-    if kind == REPLACED:
-        text = rules.replacements
-        return bool(text[at] == SPACE and text[at + 1] == 0)
-    return bool(kind == VERBATIM and taken == 1 and data[position] == SPACE)
-
-
-@njit
-def _put(rules: Rules, out: NDArray[np.uint8], size: int, byte: int) -> int:
-    """Append a byte, a space escaped where the rules say so; returns the new size."""
-    if byte == SPACE and rules.escape_whitespaces:
+def _put(out: NDArray[np.uint8], size: int, byte: int, escape: bool) -> int:
+    """Append a byte, a space as U+2581 if it is to be escaped; returns the new size."""
+    if byte == SPACE and escape:
         for i in range(3):
             out[size + i] = SPACE_SYMBOL[i]
         return size + 3
@@ -235,20 +236,15 @@ def _put(rules: Rules, out: NDArray[np.uint8], size: int, byte: int) -> int:
 
 
 @njit
-def _without_spaces(rules: Rules, out: NDArray[np.uint8], size: int) -> int:
-    """The size without the spaces at the end."""
-    while size > 0:
-        if not rules.escape_whitespaces:
-            if out[size - 1] != SPACE:
-                break
+def _without_spaces(out: NDArray[np.uint8], size: int, escape: bool) -> int:
+    """The size without the spaces, escaped or not, at the end."""
+    if not escape:
+        while size > 0 and out[size - 1] == SPACE:
             size -= 1
-        else:
-            if size < 3:
-                break
-            same = True
-            for i in range(3):
-                same = same and out[size - 3 + i] == SPACE_SYMBOL[i]
-            if not same:
-                break
-            size -= 3
+        return size
+    while size >= 3:
+        for i in range(3):
+            if out[size - 3 + i] != SPACE_SYMBOL[i]:
+                return size
+        size -= 3
     return size

@@ -31,14 +31,14 @@ class Trie(NamedTuple):
 
 
 @njit
-def child(trie: Trie, node: int, byte: int) -> int:
+def child(edges: NDArray[np.int64], node: int, byte: int) -> int:
     """The node below ``node`` by ``byte``, or NOWHERE."""
-    mask = len(trie.edges) - 1
+    mask = len(edges) - 1
     key = node * 256 + byte
     row = _mix(key) & mask
-    while trie.edges[row, 0] != NOWHERE:
-        if trie.edges[row, 0] == key:
-            return int(trie.edges[row, 1])
+    while edges[row, 0] != NOWHERE:
+        if edges[row, 0] == key:
+            return int(edges[row, 1])
         row = (row + 1) & mask
     return NOWHERE
 
@@ -51,25 +51,30 @@ def _mix(key: int) -> int:
 
 
 @njit
-def _insert_all(trie: Trie, data: NDArray[np.uint8], ends: NDArray[np.int64]) -> None:
-    mask = len(trie.edges) - 1
+def _insert_all(
+    edges: NDArray[np.int64],
+    ids: NDArray[np.int64],
+    data: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+) -> None:
+    mask = len(edges) - 1
     nodes = 1
     start = 0
     for index in range(len(ends)):
         node = ROOT
         for position in range(start, ends[index]):
             byte = int(data[position])
-            below = child(trie, node, byte)
+            below = child(edges, node, byte)
             if below == NOWHERE:
                 below = nodes
                 nodes += 1
                 row = _mix(node * 256 + byte) & mask
-                while trie.edges[row, 0] != NOWHERE:
+                while edges[row, 0] != NOWHERE:
                     row = (row + 1) & mask
-                trie.edges[row, 0] = node * 256 + byte
-                trie.edges[row, 1] = below
+                edges[row, 0] = node * 256 + byte
+                edges[row, 1] = below
             node = below
-        trie.ids[node] = index
+        ids[node] = index
         start = ends[index]
 
 
@@ -78,9 +83,9 @@ def make_trie(strings: Mapping[bytes, int]) -> Trie:
     kept = {text: string_id for text, string_id in strings.items() if text}
     size = sum(map(len, kept))
     edges = np.full((1 << max(1, 2 * size).bit_length(), 2), NOWHERE, dtype=np.int64)
-    trie = Trie(edges, np.full(size + 1, NOWHERE, dtype=np.int64))
+    indices = np.full(size + 1, NOWHERE, dtype=np.int64)
     if kept:
         ends = np.cumsum([len(text) for text in kept], dtype=np.int64)
-        _insert_all(trie, np.frombuffer(b"".join(kept), dtype=np.uint8), ends)
+        _insert_all(edges, indices, np.frombuffer(b"".join(kept), dtype=np.uint8), ends)
     string_ids = np.array([*kept.values(), NOWHERE], dtype=np.int64)
-    return Trie(trie.edges, string_ids[trie.ids])
+    return Trie(edges, string_ids[indices])

@@ -118,7 +118,7 @@ def _segment(lexicon: Lexicon, text: NDArray[np.uint8], ids: NDArray[np.int32], 
         alone = False
         node = ROOT
         for end in range(start + 1, size + 1):
-            node = child(lexicon.trie, node, int(text[end - 1]))
+            node = child(lexicon.trie.edges, node, int(text[end - 1]))
             if node == NOWHERE:
                 break
             piece = lexicon.trie.ids[node]
