@@ -3,8 +3,6 @@
 Both keep merges in a hash table of pairs, as the linear encoders do.
 """
 
-
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -5,8 +5,6 @@ as exactly two tokens. As in tiktoken, any two neighbours whose concatenation is
 whatever that token's own split is.
 """
 
-
-
 from __future__ import annotations
 
 import math

@@ -2,7 +2,8 @@
 
 Each pattern is a tuple of regular expressions in the syntax of the ``regex`` package that
 tiktoken's and Oniguruma's engines read alike: without possessive quantifiers, because Oniguruma
-takes ``{1,3}+`` for a repeated repetition. They match what the originals match.
+takes ``{1,3}+`` for a repeated repetition. With the tokens of their own encoding they give the
+ids that the originals give.
 
 A tuple of several is applied one after another: each match, and each gap between matches, is a
 piece that the next expression splits further.
@@ -22,6 +23,9 @@ _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)
 
 _CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _TAIL = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+# tiktoken 0.14 (not 0.7) puts "white space up to the end of the text" before line ends, so that
+# "\n\n\t" at the end is one piece there and two here. The ids are the same: no token of
+# cl100k_base goes on after a line end.
 _CL100K = rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}|{_TAIL}"
 _QWEN2 = rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}|{_TAIL}"
 

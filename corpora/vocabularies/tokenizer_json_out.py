@@ -105,21 +105,10 @@ def _characters(vocabulary: Vocabulary) -> Json:
     if normalizer.remove_extra_whitespaces:
         steps.append({"type": "Strip", "strip_left": True, "strip_right": True})
         steps.append({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "})
-    if normalizer.add_dummy_prefix:
-        prepend = _SPACE if normalizer.escape_whitespaces else " "
-        steps.append({"type": "Prepend", "prepend": prepend})
-    if normalizer.escape_whitespaces:
-        steps.append(_ESCAPE)
-    decoders: list[Json] = [
-        {"type": "Replace", "pattern": {"String": _SPACE}, "content": " "},
-        {"type": "ByteFallback"},
-        {"type": "Fuse"},
-    ]
-    if normalizer.add_dummy_prefix:
-        decoders.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
+    steps += _prefix_and_escape(vocabulary)
     return {
         "normalizer": _sequence(steps, "normalizers"),
-        "decoder": _sequence(decoders, "decoders"),
+        "decoder": _sequence(_unescaping(vocabulary), "decoders"),
         "model": _bpe_model(
             vocab,
             [(texts[left], texts[right]) for left, right, _ in _merges(vocabulary)],
@@ -144,24 +133,24 @@ def _unigram(vocabulary: Vocabulary) -> Json:
         steps.append({"type": "Strip", "strip_left": False, "strip_right": True})
         steps.append({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": _SPACE})
     metaspace: Json | None = None
-    if normalizer.escape_whitespaces:
+    decoders: list[Json]
+    if normalizer.escape_whitespaces and normalizer.remove_extra_whitespaces:
         metaspace = {
             "type": "Metaspace",
             "replacement": _SPACE,
             "prepend_scheme": "always" if normalizer.add_dummy_prefix else "never",
-            # Where runs of spaces are kept, pieces may hold several: then words must not part.
-            "split": normalizer.remove_extra_whitespaces,
+            "split": True,
         }
-    elif normalizer.add_dummy_prefix:
-        steps.append({"type": "Prepend", "prepend": " "})
-    decoder = metaspace
-    if vocabulary.byte_fallback:
-        fallback: list[Json] = [{"type": "ByteFallback"}]
-        decoder = _sequence([*fallback, *([metaspace] if metaspace else [])], "decoders")
+        decoders = [{"type": "ByteFallback"}] if vocabulary.byte_fallback else []
+        decoders.append(metaspace)
+    else:
+        # Where runs of spaces are kept, Metaspace would part them and miss the prefix before one.
+        steps += _prefix_and_escape(vocabulary)
+        decoders = _unescaping(vocabulary)
     return {
         "normalizer": _sequence(steps, "normalizers"),
         "pre_tokenizer": metaspace,
-        "decoder": decoder,
+        "decoder": _sequence(decoders, "decoders"),
         "model": {
             "type": "Unigram",
             "unk_id": vocabulary.unk_id,
@@ -179,6 +168,27 @@ def _normal_form(vocabulary: Vocabulary) -> list[Json]:
         charsmap = base64.b64encode(vocabulary.normalizer.charsmap).decode("ascii")
         steps.append({"type": "Precompiled", "precompiled_charsmap": charsmap})
     return steps
+
+
+def _prefix_and_escape(vocabulary: Vocabulary) -> list[Json]:
+    """Normalizer steps for the dummy prefix and U+2581, as in Llama 2's file."""
+    escape = vocabulary.normalizer.escape_whitespaces
+    steps: list[Json] = []
+    if vocabulary.normalizer.add_dummy_prefix:
+        steps.append({"type": "Prepend", "prepend": _SPACE if escape else " "})
+    return [*steps, _ESCAPE] if escape else steps
+
+
+def _unescaping(vocabulary: Vocabulary) -> list[Json]:
+    """Decoder steps, as in Llama 2's file."""
+    decoders: list[Json] = [
+        {"type": "Replace", "pattern": {"String": _SPACE}, "content": " "},
+        {"type": "ByteFallback"},
+        {"type": "Fuse"},
+    ]
+    if vocabulary.normalizer.add_dummy_prefix:
+        decoders.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
+    return decoders
 
 
 def _added_tokens(vocabulary: Vocabulary) -> list[AddedToken]:

@@ -63,7 +63,7 @@ def _merges() -> Vocabulary:
 
 def _improper() -> Vocabulary:
     tokens = [b"a", b"b", b"c", b"d", b" ", b"bc", b"ab", b"cd", b"abcd", b" a"]
-    return _by_ids("toy_improper", tokens, splits=(" ?[a-d]+",), ignore_merges=True)
+    return _by_ids("toy_improper", tokens, splits=(" ?[a-d]+| +",), ignore_merges=True)
 
 
 def _bytes() -> Vocabulary:
