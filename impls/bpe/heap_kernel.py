@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.tables import EMPTY, Tables, make_tables, pair_slot, whole_id
+from impls.bpe.tables import EMPTY, Tables, make_tables, pair_slot, whole_index
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +34,7 @@ def encode_pieces(
     id_ends: NDArray[np.int64],
 ) -> int:
     """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
+    slots, token_bytes, token_ends = tables.whole_slots, tables.whole_bytes, tables.whole_ends
     longest = 0
     start = 0
     for piece in range(len(ends)):
@@ -50,7 +51,8 @@ def encode_pieces(
         end = ends[piece]
         known = given[piece] if len(given) > 0 else EMPTY
         if known == EMPTY:
-            known = whole_id(tables, data, start, end)
+            index = whole_index(slots, token_bytes, token_ends, data, start, end)
+            known = tables.whole_ids[index] if index != EMPTY else EMPTY
         if known != EMPTY:
             ids[at] = known
             at += 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.tables import EMPTY, Tables, make_tables, pair_slot, whole_id
+from impls.bpe.tables import EMPTY, Tables, make_tables, pair_slot, whole_index
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,13 +29,15 @@ def encode_pieces(
     id_ends: NDArray[np.int64],
 ) -> int:
     """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
+    slots, token_bytes, token_ends = tables.whole_slots, tables.whole_bytes, tables.whole_ends
     at = 0
     start = 0
     for piece in range(len(ends)):
         end = ends[piece]
         known = given[piece] if len(given) > 0 else EMPTY
         if known == EMPTY:
-            known = whole_id(tables, data, start, end)
+            index = whole_index(slots, token_bytes, token_ends, data, start, end)
+            known = tables.whole_ids[index] if index != EMPTY else EMPTY
         if known != EMPTY:
             ids[at] = known
             at += 1
@@ -46,7 +48,7 @@ def encode_pieces(
                 if symbol == EMPTY:
                     return -1 - position
                 symbols[position - start] = symbol
-            for symbol in _merged(tables, symbols):
+            for symbol in _merged(tables.pairs, symbols):
                 ids[at] = symbol
                 at += 1
         id_ends[piece] = at
@@ -55,19 +57,19 @@ def encode_pieces(
 
 
 @njit
-def _merged(tables: Tables, symbols: NDArray[np.int64]) -> NDArray[np.int64]:
+def _merged(pairs: NDArray[np.int64], symbols: NDArray[np.int64]) -> NDArray[np.int64]:
     count = len(symbols)
     while True:
         best = EMPTY
         where = 0
         for i in range(count - 1):
-            row = pair_slot(tables.pairs, symbols[i], symbols[i + 1])
-            if row != EMPTY and (best == EMPTY or tables.pairs[row, 2] < tables.pairs[best, 2]):
+            row = pair_slot(pairs, symbols[i], symbols[i + 1])
+            if row != EMPTY and (best == EMPTY or pairs[row, 2] < pairs[best, 2]):
                 best = row
                 where = i
         if best == EMPTY:
             return symbols[:count]
-        symbols[where] = tables.pairs[best, 3]
+        symbols[where] = pairs[best, 3]
         for i in range(where + 1, count - 1):
             symbols[i] = symbols[i + 1]
         count -= 1

@@ -60,23 +60,33 @@ def pair_slot(pairs: NDArray[np.int64], left: int, right: int) -> int:
 
 
 @njit
-def whole_id(tables: Tables, data: NDArray[np.uint8], start: int, end: int) -> int:
-    """The id of the whole-piece token spelled ``data[start:end]``, or EMPTY."""
-    mask = len(tables.whole_slots) - 1
+def whole_index(
+    slots: NDArray[np.int64],
+    token_bytes: NDArray[np.uint8],
+    token_ends: NDArray[np.int64],
+    data: NDArray[np.uint8],
+    start: int,
+    end: int,
+) -> int:
+    """The index in ``whole_ids`` of the token spelled ``data[start:end]``, or EMPTY.
+
+    slots, token_bytes, token_ends: those of :class:`Tables`. They are passed one by one because
+    a tuple of arrays, passed on, costs a second of compilation.
+    """
+    mask = len(slots) - 1
     if mask < 0:
         return EMPTY
     slot = _hash_bytes(data, start, end) & mask
-    while tables.whole_slots[slot] != EMPTY:
-        index = tables.whole_slots[slot]
-        token_start = tables.whole_ends[index - 1] if index > 0 else 0
-        if tables.whole_ends[index] - token_start == end - start:
-            same = True
-            for offset in range(end - start):
-                if tables.whole_bytes[token_start + offset] != data[start + offset]:
-                    same = False
-                    break
-            if same:
-                return int(tables.whole_ids[index])
+    while slots[slot] != EMPTY:
+        index = slots[slot]
+        token_start = token_ends[index - 1] if index > 0 else 0
+        same = token_ends[index] - token_start == end - start
+        for offset in range(end - start if same else 0):
+            if token_bytes[token_start + offset] != data[start + offset]:
+                same = False
+                break
+        if same:
+            return int(index)
         slot = (slot + 1) & mask
     return EMPTY
 

@@ -76,12 +76,18 @@ def encode_inputs(
     lexicon: Lexicon, data: NDArray[np.uint8], ends: NDArray[np.int64], id_ends: NDArray[np.int64]
 ) -> NDArray[np.int32]:
     """Encode each input; writes where its ids end to ``id_ends`` and returns all ids."""
+    # Arrays one by one: tuples of them, passed on, cost seconds of compilation.
+    edges, node_ids = lexicon.trie.edges, lexicon.trie.ids
+    scores, unknown_score = lexicon.scores, lexicon.unknown_score[0]
+    unknown_id, byte_ids = lexicon.unknown_id, lexicon.byte_ids
     longest = 0
     start = 0
     for index in range(len(ends)):
         longest = max(longest, ends[index] - start)
         start = ends[index]
     text = np.empty((longest + 1) * lexicon.rules.growth, dtype=np.uint8)
+    starts = np.empty(len(text) + 1, dtype=np.int64)
+    pieces = np.empty(len(text) + 1, dtype=np.int64)
     ids = np.empty(len(data) + 16, dtype=np.int32)
     at = 0
     start = 0
@@ -92,20 +98,29 @@ def encode_inputs(
             more[:at] = ids[:at]
             ids = more
         if size > 0:
-            at = _segment(lexicon, text[:size], ids, at)
+            normalized, path = text[:size], starts[: size + 1]
+            _segment(edges, node_ids, scores, unknown_score, unknown_id, normalized, path, pieces)
+            at = _trace(normalized, path, pieces, unknown_id, byte_ids, ids, at)
         id_ends[index] = at
         start = ends[index]
     return ids[:at]
 
 
 @njit
-def _segment(lexicon: Lexicon, text: NDArray[np.uint8], ids: NDArray[np.int32], at: int) -> int:
-    """Append the ids of a normalized text at ``at``; returns where they end."""
+def _segment(
+    edges: NDArray[np.int64],
+    node_ids: NDArray[np.int64],
+    scores: NDArray[np.float32],
+    unknown_score: np.float32,
+    unknown_id: int,
+    text: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    pieces: NDArray[np.int64],
+) -> None:
+    """For each end of the best path: where its last piece starts, and which piece that is."""
     size = len(text)
     best = np.zeros(size + 1, dtype=np.float32)
-    starts = np.full(size + 1, NOWHERE, dtype=np.int64)
-    pieces = np.empty(size + 1, dtype=np.int64)
-    unknown_score = lexicon.unknown_score[0]
+    starts[:] = NOWHERE
     start = 0
     reached = 0
     while start < size:
@@ -118,13 +133,13 @@ def _segment(lexicon: Lexicon, text: NDArray[np.uint8], ids: NDArray[np.int32], 
         alone = False
         node = ROOT
         for end in range(start + 1, size + 1):
-            node = child(lexicon.trie.edges, node, int(text[end - 1]))
+            node = child(edges, node, int(text[end - 1]))
             if node == NOWHERE:
                 break
-            piece = lexicon.trie.ids[node]
+            piece = node_ids[node]
             if piece == NOWHERE:
                 continue
-            candidate = score + lexicon.scores[piece]
+            candidate = score + scores[piece]
             if starts[end] == NOWHERE or candidate > best[end]:
                 best[end] = candidate
                 starts[end] = start
@@ -137,10 +152,9 @@ def _segment(lexicon: Lexicon, text: NDArray[np.uint8], ids: NDArray[np.int32], 
             if starts[end] == NOWHERE or candidate > best[end]:
                 best[end] = candidate
                 starts[end] = start
-                pieces[end] = lexicon.unknown_id
+                pieces[end] = unknown_id
                 reached = max(reached, end)
         start += character
-    return _trace(lexicon, text, starts, pieces, ids, at)
 
 
 @njit
@@ -150,10 +164,11 @@ def _lead_length(lead: int) -> int:
 
 @njit
 def _trace(
-    lexicon: Lexicon,
     text: NDArray[np.uint8],
     starts: NDArray[np.int64],
     pieces: NDArray[np.int64],
+    unknown_id: int,
+    byte_ids: NDArray[np.int64],
     ids: NDArray[np.int32],
     at: int,
 ) -> int:
@@ -165,17 +180,17 @@ def _trace(
     while end > 0:
         start = starts[end]
         piece = pieces[end]
-        if piece != lexicon.unknown_id:
+        if piece != unknown_id:
             ids[at] = piece
             at += 1
-        elif len(lexicon.byte_ids) > 0:
+        elif len(byte_ids) > 0:
             for position in range(end - 1, start - 1, -1):
-                ids[at] = lexicon.byte_ids[text[position]]
+                ids[at] = byte_ids[text[position]]
                 at += 1
         elif not in_unknown:
             ids[at] = piece
             at += 1
-        in_unknown = piece == lexicon.unknown_id
+        in_unknown = piece == unknown_id
         end = start
     left, right = first, at - 1
     while left < right:
