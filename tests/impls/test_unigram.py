@@ -1,0 +1,210 @@
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpora.vocabularies.model import (
+    Algorithm,
+    Alphabet,
+    Normalizer,
+    Piece,
+    PieceType,
+    RankOrder,
+    Vocabulary,
+    VocabularyError,
+)
+from corpora.vocabularies.sources import resolve
+from impls.interface import Mode
+from impls.references.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
+from impls.unigram.trie import make_trie
+from impls.unigram.viterbi import IMPLEMENTATION as VITERBI
+from tests.data import data_path
+
+TEXT = Mode()
+UNKNOWN = Piece("<unk>", 0.0, PieceType.UNKNOWN)
+BYTES = [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)]
+
+
+def unigram(pieces, normalizer=None, byte_fallback=False):
+    pieces = (UNKNOWN, *(BYTES if byte_fallback else ()), *pieces)
+    return Vocabulary(
+        "test",
+        Algorithm.UNIGRAM,
+        "test",
+        tuple(None if piece.type is PieceType.UNKNOWN else piece.text.encode() for piece in pieces),
+        pieces=pieces,
+        alphabet=Alphabet.CHARACTERS,
+        rank_order=RankOrder.SCORES,
+        normalizer=normalizer or Normalizer(),
+        unk_id=0,
+        byte_fallback=byte_fallback,
+    )
+
+
+def spelled(vocabulary, data):
+    ids = VITERBI.load(vocabulary).encode(data if isinstance(data, bytes) else data.encode(), TEXT)
+    return [vocabulary.pieces[i].text for i in ids]
+
+
+def normal(text, score):
+    return Piece(text, score, PieceType.NORMAL)
+
+
+def test_the_best_sum_wins_not_the_longest_piece():
+    pieces = [normal("abc", -9.0), normal("ab", -2.0), normal("c", -2.0), normal("a", -1.5)]
+
+    assert spelled(unigram(pieces), "abc") == ["ab", "c"]
+
+
+def test_of_equal_sums_the_earlier_start_wins():
+    tie = [normal("a", -1.0), normal("aa", -2.0)]
+
+    # "a a" and "aa" are worth the same; the end is reached from the start first.
+    assert spelled(unigram(tie), "aa") == ["aa"]
+
+
+def test_runs_of_unknown_characters_are_one_token():
+    assert spelled(unigram([normal("a", -1.0)]), "xéax") == ["<unk>", "a", "<unk>"]
+
+
+def test_unknown_characters_fall_back_to_bytes():
+    assert spelled(unigram([normal("a", -1.0)], byte_fallback=True), "éa") == [
+        "<0xC3>",
+        "<0xA9>",
+        "a",
+    ]
+
+
+def test_unused_pieces_are_passed_over():
+    pieces = [Piece("ab", 5.0, PieceType.UNUSED), normal("a", -1.0), normal("b", -1.0)]
+
+    assert spelled(unigram(pieces), "ab") == ["a", "b"]
+
+
+def test_invalid_bytes_become_the_replacement_character():
+    pieces = [normal("\ufffd", -1.0), normal("a", -1.0)]
+
+    assert spelled(unigram(pieces), b"a\xe2\x96a\xff") == ["a", "\ufffd", "\ufffd", "a", "\ufffd"]
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "expected"),
+    [
+        (Normalizer(), [" ", "a", " ", " ", "a", " "]),
+        (Normalizer(remove_extra_whitespaces=True), ["a", " ", "a"]),
+        (Normalizer(add_dummy_prefix=True), [" ", " ", "a", " ", " ", "a", " "]),
+        (
+            Normalizer(
+                add_dummy_prefix=True,
+                remove_extra_whitespaces=True,
+                escape_whitespaces=True,
+                treat_whitespace_as_suffix=True,
+            ),
+            ["a", "▁", "a", "▁"],
+        ),
+    ],
+)
+def test_white_space(normalizer, expected):
+    pieces = [normal("a", -1.0), normal(" ", -1.0), normal("▁", -1.0)]
+
+    assert spelled(unigram(pieces, normalizer), " a  a ") == expected
+
+
+@pytest.mark.data
+def test_the_worked_example_of_t5():
+    t5 = resolve(str(data_path("vocabs/t5_base.model")))
+
+    assert VITERBI.load(t5).encode(b"What is LoRA?", TEXT) == [363, 19, 1815, 4763, 58]
+
+
+def test_a_charsmap_cut_short_is_one_line():
+    with pytest.raises(VocabularyError, match="charsmap"):
+        VITERBI.load(unigram([normal("a", -1.0)], Normalizer(charsmap=b"\xff\0\0\0x")))
+
+
+def test_trie_walks_are_a_dictionary():
+    strings = {b"a": 3, b"ab": 0, b"\xff\x00": 7}
+    trie = make_trie(strings)
+
+    assert sorted(trie.ids[trie.ids >= 0].tolist()) == [0, 3, 7]
+    assert len(make_trie({}).ids) == 1
+
+
+def test_a_batch_is_its_inputs_one_by_one():
+    encoder = VITERBI.load(resolve("unigram_nfkc"))
+    inputs = [b"", b"Hello  world", b"\xff", "\ufdfa".encode() * 5, b""]
+    ids, ends = encoder.encode_batch(b"".join(inputs), np.cumsum([len(i) for i in inputs]), TEXT)
+    parts = np.split(ids, ends[:-1])
+
+    assert [part.tolist() for part in parts] == [encoder.encode(i, TEXT) for i in inputs]
+
+
+def test_supports():
+    assert VITERBI.supports(resolve("unigram_nfkc"), TEXT) is None
+    assert VITERBI.supports(resolve("unigram_nfkc"), Mode(pretokenize=False))
+    assert VITERBI.supports(resolve("unigram_nfkc"), Mode(special="all"))
+    assert VITERBI.supports(resolve("toy_characters"), TEXT)
+
+
+@st.composite
+def models(draw):
+    """Pieces over a few letters with few different scores, so that sums tie all the time."""
+    letters = draw(st.sampled_from(["abc▁", "aé😀▁"]))
+    texts = draw(
+        st.lists(st.text(letters, min_size=1, max_size=5), min_size=1, max_size=20, unique=True)
+    )
+    scores = draw(
+        st.lists(st.sampled_from([-0.1, -1.0, -1.1, -2.2, -3.3, 0.5]), min_size=1, max_size=4)
+    )
+    types = [PieceType.NORMAL] * 4 + [PieceType.USER_DEFINED, PieceType.UNUSED]
+    pieces = [
+        Piece(text, float(np.float32(draw(st.sampled_from(scores)))), draw(st.sampled_from(types)))
+        for text in texts
+    ]
+    flags = [draw(st.booleans()) for _ in range(4)]
+    vocabulary = unigram(pieces, Normalizer(None, None, *flags), draw(st.booleans()))
+    text = st.text(letters + "d ", max_size=40).map(str.encode)
+    inputs = draw(st.lists(text | st.binary(max_size=8), min_size=3, max_size=8))
+    return vocabulary, inputs
+
+
+@settings(max_examples=300, deadline=None)
+@given(models())
+def test_random_models_segment_as_sentencepiece_does(drawn):
+    vocabulary, inputs = drawn
+    reference, ours = SENTENCEPIECE.load(vocabulary), VITERBI.load(vocabulary)
+    for data in inputs:
+        assert ours.encode(data, TEXT) == reference.encode(data, TEXT)
+
+
+def assert_as_sentencepiece(vocabulary, cases):
+    rng = random.Random(11)
+    reference, ours = SENTENCEPIECE.load(vocabulary), VITERBI.load(vocabulary)
+    pieces = [piece.text.replace("▁", " ").encode() for piece in vocabulary.pieces]
+    odd = "  |\u3000|½|ﬁ|\u0301|e\u0301|한|ᄒ|\ufdfa|㌀|▁|\n|\0|\u200b|😀|\ufffd".encode().split(
+        b"|"
+    )
+    odd += [b"\xff", b"\xc3", b"\xe2\x96", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80"]
+    for case in range(cases):
+        few = [rng.choice(rng.choice((pieces, odd))) for _ in range(rng.randint(1, 8))]
+        data = b"".join(rng.choices(few, k=rng.randrange(12)))
+        if case % 3 == 0:
+            data = rng.randbytes(rng.randrange(20))
+
+        assert ours.encode(data, TEXT) == reference.encode(data, TEXT), data
+    # Long enough for sums to be rebased.
+    data = b"".join(rng.choice(pieces) for _ in range(30_000))
+    assert ours.encode(data, TEXT) == reference.encode(data, TEXT)
+
+
+@pytest.mark.parametrize("name", ["unigram_nfkc", "unigram_bytes", "toy_unigram"])
+def test_embedded_models_as_sentencepiece(name):
+    assert_as_sentencepiece(resolve(name), 5000)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["t5_base", "albert_fixture", "sp_test_model", "sp_test_ja_model"])
+def test_real_models_as_sentencepiece(name):
+    assert_as_sentencepiece(resolve(str(data_path(f"vocabs/{name}.model"))), 10_000)
