@@ -44,7 +44,7 @@ SHRINK_SHARE = 0.4
 """Of a lane's time, at most so much goes into minimising once each signature has an example."""
 
 UNMINIMISED = "any"
-"""The kind of input in a bucket that could not be minimised."""
+"""The kind of input in a bucket that is not minimised, or cannot be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +119,13 @@ class Book:
         page = self._pages.setdefault((contract.id, entry.signature), Page())
         if confirmed is None or confirmed.check != violation.check:
             # It does not come back alone, so there is nothing to minimise by.
-            return self._enter(page, entry, minimal=False)
+            return self._enter(page, entry, UNMINIMISED, minimal=False)
         provisional = None
         if not page.claims:
             provisional = self._write(entry, UNMINIMISED, minimal=False)
         smaller, ended = self._shrink(arena, entry)
-        return self._enter(page, smaller, minimal=ended, replaces=provisional)
+        kind = kind_of(smaller.violation, smaller.signature.stage, contract)
+        return self._enter(page, smaller, kind, minimal=ended, replaces=provisional)
 
     def _claimed(self, contract: Contract, violation: Violation) -> str | None:
         """The bucket of a known finding that explains this violation, if one does."""
@@ -193,13 +194,10 @@ class Book:
         return Entry(contract, latest[smallest], entry.case), ended
 
     def _enter(
-        self, page: Page, entry: Entry, *, minimal: bool, replaces: Found | None = None
+        self, page: Page, entry: Entry, kind: str, *, minimal: bool, replaces: Found | None = None
     ) -> str:
         """Write a finding unless its bucket has a smaller one, and count it."""
         data = entry.violation.data
-        kind = UNMINIMISED
-        if minimal:
-            kind = kind_of(entry.violation, entry.signature.stage, entry.contract)
         name = bucket(entry.signature, entry.contract, kind)
         if minimal or not page.claims:
             page.claims.append((data, name))

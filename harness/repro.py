@@ -2,7 +2,7 @@
 
 It calls each library as its users do, on the vocabulary in the library's own format (written
 once a run into ``vocabularies/``), prints what each gives beside what the run recorded, and exits
-with 1 if the finding shows again, 0 if it does not.
+with 1 if the finding shows again, 0 if it does not, 2 if a library is missing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ TEMPLATE = '''\
 {sentence}
 
 Contract: {contract}. Needs: {install}
-Run it: python {file_name}; exit status 1 means that the finding still shows.
+Run it: python {file_name}; exit status 1: the finding still shows, 0: it is gone, 2: a library
+is missing.
 """
 
 import base64
@@ -59,11 +60,12 @@ def shown(value):
 
 def main():
     print("input:", shown(INPUT))
-    answers = {{}}
+    answers, missing = {{}}, []
     for name, (load, vocabulary) in LIBRARIES.items():
         try:
             answers[name] = {question}
         except ModuleNotFoundError as error:
+            missing.append(name)
             print(f"{{name}}: not installed ({{error.name}})")
         except BaseException as error:  # a panic is one
             answers[name] = f"{{type(error).__name__}}: {{error}}"
@@ -71,6 +73,9 @@ def main():
     for name, answer in answers.items():
         again = "" if name in LIBRARIES else " (as recorded)"
         print(f"{{name}}{{again}}: {{shown(answer)}}")
+    if missing:
+        print("nothing can be said without them: {install}")
+        return 2
     {verdict}
 
 

@@ -1,0 +1,59 @@
+# Each target sets up all that it needs on a machine with Python 3.11 to 3.13 and make: with uv
+# where it is installed, with venv and pip otherwise.
+
+VENV   ?= .venv
+PYTHON ?= python3
+BIN    := $(VENV)/bin
+ARGS   ?=
+
+.PHONY: help run test lint format bench clean
+
+help:  ## List the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(BIN)/python:
+	@if command -v uv >/dev/null 2>&1; then \
+		uv venv --quiet --python '>=3.11,<3.14' $(VENV); \
+	else \
+		$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' || \
+			{ echo "tokgate needs Python 3.11 to 3.13; name one: make PYTHON=python3.12"; exit 1; }; \
+		$(PYTHON) -m venv $(VENV); \
+	fi
+
+# $(call install,EXTRAS): the project, editable, with extras
+define install
+	@if command -v uv >/dev/null 2>&1; then \
+		uv pip install --quiet --python $(BIN)/python --editable '.$(1)'; \
+	else \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.$(1)'; \
+	fi
+	@touch $@
+endef
+
+$(VENV)/.installed: $(BIN)/python pyproject.toml
+	$(call install,)
+
+$(VENV)/.installed-dev: $(BIN)/python pyproject.toml
+	$(call install,[dev])
+	@touch $(VENV)/.installed
+
+run: $(VENV)/.installed  ## Do the main job; options as in: make run ARGS="--seed 1"
+	$(BIN)/tokgate run $(ARGS)
+
+test: $(VENV)/.installed-dev  ## Pass the tests
+	$(BIN)/python -m pytest --numprocesses auto $(ARGS)
+
+lint: $(VENV)/.installed-dev  ## Lint, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-dev  ## Format the sources
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed-dev  ## Measure what the harness costs beside what it calls
+	$(BIN)/python -m pytest --override-ini addopts= --benchmark-only tests/benchmarks $(ARGS)
+
+clean:  ## Remove what the targets made
+	rm -rf $(VENV) tokgate-out tokgate-replay .pytest_cache .mypy_cache .ruff_cache .hypothesis
