@@ -1,0 +1,1 @@
+"""Worked examples to copy: a program that speaks the stdio protocol."""
