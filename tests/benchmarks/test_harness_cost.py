@@ -1,0 +1,112 @@
+"""What the harness costs beside what it calls: differential cases a second.
+
+Run with ``make bench``. Each pair of rows is one set of implementations on the same inputs of
+about 64 bytes: ``bare`` is a Python loop in this process that calls the encoders one after
+another and compares their ids, ``harness`` the arena with a worker process for each, the
+equivalence and survival checks included. Nothing here passes or fails by speed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from typing import TYPE_CHECKING
+
+import pytest
+
+from corpora.vocabularies import sources
+from harness import selection
+from harness.arena import Arena
+from harness.checks import CHECKS
+from harness.contracts import Contract, contracts_of
+from harness.outcomes import Inputs
+from harness.workers import Limits
+from impls.interface import Encoder, Mode
+from tests.data import data_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_benchmark.fixture import BenchmarkFixture
+
+CASES = 20_000
+BATCH = 1024
+SETS = {
+    "tiktoken + bpe.heap": ("tiktoken", "bpe.heap"),
+    "tiktoken + tokenizers + bpe.heap": ("tiktoken", "tokenizers", "bpe.heap"),
+}
+TEXT = Mode(pretokenize=True)
+
+
+@pytest.fixture(scope="module")
+def inputs() -> list[bytes]:
+    """Words, numbers and punctuation of about 64 bytes, no two alike."""
+    rng = random.Random(64)
+    words = [
+        "".join(rng.choices("etaoinshrdlucmfwypvbgkjqxz", k=rng.randint(1, 10)))
+        for _ in range(5000)
+    ]
+    made = []
+    for _ in range(CASES):
+        text = ""
+        while len(text) < 60:
+            text += rng.choice(words) + rng.choice((" ", " ", " ", ", ", ". ", "\n", "(", " 12"))
+        made.append(text[:64].encode())
+    return made
+
+
+class Setting:
+    """One set of implementations: their encoders in this process, and their arena."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        vocabulary = sources.resolve(
+            str(data_path("vocabs/o200k_base.tiktoken.gz")) + "#pattern=o200k_base"
+        )
+        contestants, _ = selection.contestants(names)
+        found = contracts_of(vocabulary, contestants, frozenset(["tiktoken"]), proper=True)
+        self.contract: Contract = next(c for c in found if c.mode == TEXT)
+        self.encoders: list[Encoder] = [c.implementation.load(vocabulary) for c in contestants]
+        self.arena = Arena(contestants, Limits())
+        assert not self.arena.load(vocabulary, names)
+
+    def bare(self, inputs: list[bytes]) -> int:
+        """Call and compare, nothing else; the number of differences."""
+        encoders, different = self.encoders, 0
+        for data in inputs:
+            first, *others = [list(encoder.encode(data, TEXT)) for encoder in encoders]
+            different += any(first != other for other in others)
+        return different
+
+    def harness(self, inputs: list[bytes]) -> int:
+        """The same through the workers, two batches ahead, as a campaign does it."""
+        different = 0
+        ahead = deque()
+        for start in range(0, len(inputs), BATCH):
+            ahead.append(self.arena.ask(self.contract, Inputs.of(inputs[start : start + BATCH])))
+            if len(ahead) > 2:
+                different += self.judge(ahead.popleft())
+        return different + sum(map(self.judge, ahead))
+
+    def judge(self, pending: object) -> int:
+        """Both checks on one batch."""
+        seen = pending.wait()  # type: ignore[attr-defined]
+        checks = (CHECKS["survival"], CHECKS["equivalence"])
+        return sum(len(self.arena.judge(check, seen).violations) for check in checks)
+
+
+@pytest.fixture(scope="module", params=SETS.values(), ids=SETS)
+def setting(request: pytest.FixtureRequest) -> Iterator[Setting]:
+    made = Setting(request.param)
+    yield made
+    made.arena.close()
+
+
+@pytest.mark.parametrize("way", ["bare", "harness"])
+def test_differential_cases(
+    benchmark: BenchmarkFixture, setting: Setting, inputs: list[bytes], way: str
+) -> None:
+    run = getattr(setting, way)
+    assert run(inputs[:2048]) == 0  # warm: compiled, caches filled alike
+    benchmark.group = " + ".join(setting.contract.names)
+    assert benchmark.pedantic(run, args=(inputs,), rounds=7, iterations=1) == 0
+    benchmark.extra_info["cases a second"] = round(CASES / benchmark.stats.stats.min)
