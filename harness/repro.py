@@ -10,10 +10,10 @@ from __future__ import annotations
 import base64
 import re
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
 from harness.outcomes import Encoded
-from impls.interface import Recipe, Reproducible
+from impls.interface import Implementation, Recipe, Reproducible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -156,8 +156,12 @@ def reproducer(
     )
 
 
-def recipes_for(violation: Violation, contract: Contract) -> dict[str, Recipe]:
-    """Recipes of the implementations concerned, where they have any.
+class ReproducibleImplementation(Implementation, Reproducible, Protocol):
+    """An implementation that has recipes."""
+
+
+def reproducible(violation: Violation, contract: Contract) -> list[ReproducibleImplementation]:
+    """The implementations concerned that can be run without tokgate.
 
     A disagreement concerns all who were compared, any other violation its culprits (and, for a
     failure, nobody else: it shows by itself).
@@ -165,12 +169,11 @@ def recipes_for(violation: Violation, contract: Contract) -> dict[str, Recipe]:
     concerned = set(violation.culprits)
     if violation.check in {"equivalence", "round-trip"}:
         concerned.update(name for part in violation.parts for name in part.names)
-    found = {}
-    for contestant in contract.contestants:
-        implementation = contestant.implementation
-        if contestant.name in concerned and isinstance(implementation, Reproducible):
-            found[contestant.name] = implementation.recipe(contract.vocabulary, contract.mode)
-    return found
+    return [
+        cast("ReproducibleImplementation", contestant.implementation)
+        for contestant in contract.contestants
+        if contestant.name in concerned and isinstance(contestant.implementation, Reproducible)
+    ]
 
 
 def _recorded(violation: Violation) -> list[str]:

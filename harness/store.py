@@ -10,12 +10,13 @@ import json
 import re
 import shutil
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.diagnosis import difference
 from harness.events import Found
 from harness.findings import described
-from harness.repro import recipes_for, reproducer
+from harness.repro import reproducer, reproducible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from harness.checks.base import Violation
     from harness.contracts import Contract
     from harness.events import Event
+    from harness.repro import ReproducibleImplementation
     from impls.interface import Recipe
 
 
@@ -48,6 +50,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
+        self._recipes: dict[tuple[str, str], tuple[Recipe, str]] = {}
         try:
             path.mkdir(parents=True, exist_ok=True)
             for name in OURS:
@@ -85,28 +88,40 @@ class RunFolder:
             "partition": groups,
         }
         write_whole(folder / "outcomes.json", json.dumps(whole, indent=1))
-        recipes = recipes_for(violation, contract)
-        if not recipes:
+        placed = {
+            implementation.about.name: self._recipe(implementation, contract)
+            for implementation in reproducible(violation, contract)
+        }
+        if not placed:
             return None
-        placed = {name: (recipe, self._place(recipe, contract)) for name, recipe in recipes.items()}
         _, sentence = difference(violation, contract.vocabulary)
         title = f"tokgate finding {name}: {violation.check}"
         source = reproducer(title, sentence, violation, contract, placed)
         write_whole(folder / "repro.py", source)
         return f"findings/{name}/repro.py"
 
+    def _recipe(
+        self, implementation: ReproducibleImplementation, contract: Contract
+    ) -> tuple[Recipe, str]:
+        """A recipe and the path of its vocabulary as seen from a finding's folder, made once."""
+        key = (implementation.about.name, contract.id)
+        with self._lock:
+            if key not in self._recipes:
+                recipe = implementation.recipe(contract.vocabulary, contract.mode)
+                path = self._place(recipe, contract)
+                self._recipes[key] = (replace(recipe, artifact=b""), path)
+            return self._recipes[key]
+
     def _place(self, recipe: Recipe, contract: Contract) -> str:
-        """Write a recipe's vocabulary once; its path as seen from a finding's folder."""
         if not recipe.artifact_name:
             return ""
         slug = re.sub(r"[^\w.-]", "_", contract.vocabulary.id)
         path = self.path / "vocabularies" / slug / recipe.artifact_name
-        with self._lock:
-            if not path.exists() or path.read_bytes() != recipe.artifact:
-                if path.exists():  # another mode's artifact of the same name
-                    path = path.with_name(f"{contract.mode.label}-{path.name}")
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(recipe.artifact)
+        if path.exists() and path.read_bytes() != recipe.artifact:
+            # Another mode's, or another library's, of the same name.
+            path = path.with_name(f"{len(self._recipes)}-{path.name}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(recipe.artifact)
         return f"../../{path.relative_to(self.path)}"
 
     def close(self) -> None:
