@@ -164,13 +164,17 @@ FAMILIES = (
     Family("combining-marks", "one grapheme that never ends, reordered by NFC", combining_marks),
     Family("cjk", "ideographs without a space: one pre-token, many byte fallbacks", cjk),
     Family("normalizer-expansion", "U+FDFA, 18 characters under NFKC", run_of(LIGATURE)),
-    Family("random-text", "random characters: unknown tokens, fallbacks, rare classes", random_text),
+    Family(
+        "random-text", "random characters: unknown tokens, fallbacks, rare classes", random_text
+    ),
     Family(
         "token-prefixes",
         "each token's longest proper prefix: every longest match begins and fails",
         token_prefixes,
     ),
-    Family("invalid-utf8", "bytes that are no text: repair, or raw bytes", invalid_utf8, text=False),
+    Family(
+        "invalid-utf8", "bytes that are no text: repair, or raw bytes", invalid_utf8, text=False
+    ),
 )
 
 
