@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from corpora.families.catalog import families
 from corpora.generators.base import Case
 from harness.arena import Arena, Pending
 from harness.checks import CHECKS
@@ -26,8 +27,10 @@ from harness.events import (
     VocabularyLoaded,
     Withdrawn,
 )
+from harness.growth import Measurement
 from harness.outcomes import Inputs, Status
 from harness.streams import Batch, batches
+from harness.suites import parse_budget
 from harness.workers import Limits
 
 if TYPE_CHECKING:
@@ -53,7 +56,11 @@ IN_FLIGHT = 2
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run does. vocabularies: sources with their loaders, in order."""
+    """What a run does.
+
+    vocabularies: sources with their loaders, in order. scaled: those of them on which growth is
+    measured, too. Without checks, that is all that is done.
+    """
 
     vocabularies: Mapping[str, Callable[[], Vocabulary]]
     contestants: Sequence[Contestant]
@@ -66,12 +73,30 @@ class Plan:
     seed: int
     jobs: int
     fail_fast: bool
+    scaled: Sequence[str] = ()
     limits: Limits = field(default_factory=Limits)
 
     @property
     def versions(self) -> dict[str, str]:
         """Version of each contestant."""
         return {contestant.name: contestant.about.version for contestant in self.contestants}
+
+    @property
+    def visited(self) -> list[str]:
+        """The vocabularies on which there is something to do."""
+        return [source for source in self.vocabularies if self.checks or source in self.scaled]
+
+    def scaling_seconds(self, seconds: float | None) -> float:
+        """The time for growth on one vocabulary, of a run that may take ``seconds`` in all.
+
+        A run that is limited by its cases measures as long as its suite would: times have no part
+        in what such a run is compared for.
+        """
+        if not self.scaled:
+            return 0.0
+        whole = parse_budget(self.suite.budget).seconds or 0.0 if seconds is None else seconds
+        share = self.suite.scaling if self.checks else 1.0
+        return share * whole / len(self.scaled)
 
 
 @dataclass(slots=True)
@@ -99,6 +124,8 @@ class Campaign:
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._arenas: list[Arena] = []
+        self._unmeasured = set(plan.scaled)
+        self._scaling_seconds = 0.0
         self.tally = Tally()
 
     def run(self, seconds: float | None) -> None:
@@ -107,10 +134,11 @@ class Campaign:
         An exception of a lane, KeyboardInterrupt included, stops all and is raised again.
         """
         waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
-        for source in self._plan.vocabularies:
+        for source in self._plan.visited:
             waiting.put(source)
         deadline = None if seconds is None else time.monotonic() + seconds
-        jobs = max(1, min(self._plan.jobs, len(self._plan.vocabularies)))
+        self._scaling_seconds = self._plan.scaling_seconds(seconds)
+        jobs = max(1, min(self._plan.jobs, len(self._plan.visited)))
         with ThreadPoolExecutor(jobs, thread_name_prefix="lane") as lanes:
             futures = [lanes.submit(self._lane, waiting, deadline, jobs) for _ in range(jobs)]
             try:
@@ -142,7 +170,10 @@ class Campaign:
                 except queue.Empty:
                     return
                 left = waiting.qsize() // jobs + 1
-                share = None if deadline is None else (deadline - time.monotonic()) / left
+                reserved = self._scaling_seconds * len(self._unmeasured) / jobs
+                share = (
+                    None if deadline is None else (deadline - time.monotonic() - reserved) / left
+                )
                 self._vocabulary(arena, source, share)
         finally:
             arena.close()
@@ -152,6 +183,23 @@ class Campaign:
         self._say(Phase(f"loading {source}"))
         vocabulary = self._plan.vocabularies[source]()
         contracts = self._open(arena, source, vocabulary)
+        if self._plan.checks:
+            self._check(arena, vocabulary, contracts, end)
+        if source in self._plan.scaled and not self._stop.is_set():
+            self._measure(arena, vocabulary, contracts)
+        self._unmeasured.discard(source)
+        if not self._stop.is_set():
+            for name, reason in arena.withdrawn().items():
+                self._say(Withdrawn(name, vocabulary.id, reason))
+
+    def _check(
+        self,
+        arena: Arena,
+        vocabulary: Vocabulary,
+        contracts: Sequence[Contract],
+        end: float | None,
+    ) -> None:
+        """Cases, until ``end`` or as many as the budget has."""
         for contract in contracts:
             self._examples(arena, contract)
         self._say(Phase(f"checking {vocabulary.id}"))
@@ -161,8 +209,13 @@ class Campaign:
             self._judge(arena, pending.wait(), batch)
             if self._plan.fail_fast and any(not f.expected for f in self._book.findings):
                 self._stop.set()
-        for name, reason in arena.withdrawn().items():
-            self._say(Withdrawn(name, vocabulary.id, reason))
+
+    def _measure(self, arena: Arena, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> None:
+        """Growth on one vocabulary, while its workers are loaded: that takes longest."""
+        self._say(Phase(f"measuring growth on {vocabulary.id}"))
+        largest = self._plan.suite.scaling_bytes
+        measurement = Measurement(arena, contracts, families().values(), largest)
+        measurement.run(self._scaling_seconds, self._say, self._stop.is_set)
 
     def _open(self, arena: Arena, source: str, vocabulary: Vocabulary) -> list[Contract]:
         """Load the vocabulary into all that can run it, and open its contracts."""

@@ -71,7 +71,8 @@ def families() -> list[Row]:
 
 
 def checks() -> list[Row]:
-    """The properties."""
-    from harness.checks import CHECKS  # noqa: PLC0415
+    """The properties, and what is measured."""
+    from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
 
-    return [{"name": check.name, "summary": check.summary} for check in CHECKS.values()]
+    judged = {check.name: check.summary for check in CHECKS.values()}
+    return [{"name": name, "summary": text} for name, text in {**judged, **MEASURES}.items()]

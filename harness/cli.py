@@ -112,7 +112,7 @@ def run(
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness import expectations, selection  # noqa: PLC0415
     from harness.campaign import Plan  # noqa: PLC0415
-    from harness.checks import CHECKS  # noqa: PLC0415
+    from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
     from harness.progress import Progress  # noqa: PLC0415
     from harness.run import execute  # noqa: PLC0415
     from harness.store import RunFolder  # noqa: PLC0415
@@ -124,6 +124,7 @@ def run(
     except ValueError as error:
         raise SelectionError(f"--budget: {error}") from error
     catalog = generators()
+    checks = selection.chosen("check", check or [], [*CHECKS, *MEASURES])
     present, missing = selection.contestants(impl or [])
     known = expectations.load(expectations.SHIPPED)
     if expect is not None:
@@ -136,7 +137,8 @@ def run(
         contestants=present,
         references=selection.references(reference or [], present),
         generators=[catalog[n] for n in selection.chosen("generator", generator or [], catalog)],
-        checks=[CHECKS[n] for n in selection.chosen("check", check or [], CHECKS)],
+        checks=[CHECKS[n] for n in checks if n in CHECKS],
+        scaled=selection.scaled(vocab or [], checks),
         expectations=known,
         suite=chosen_suite,
         budget=amount,

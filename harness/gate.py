@@ -68,10 +68,13 @@ def judge(
     linear: frozenset[str],
     failed_to_start: Sequence[str],
     comparisons: int,
+    *,
+    comparing: bool = True,
 ) -> Verdict:
     """The verdict of a complete run.
 
     linear: implementations that are held to linear growth. failed_to_start: one line each.
+    comparing: whether the run was to compare at all, and not only to measure.
     A run that compared and judged nothing does not pass: it says nothing.
     """
     reasons = []
@@ -99,6 +102,8 @@ def judge(
     if failed_to_start:
         reasons.append(f"could not be started: {'; '.join(failed_to_start[:REASONS_SHOWN])}")
         return Verdict(False, tuple(reasons), CANNOT_START)
-    if not comparisons and not findings:
+    if not comparing and not measured:
+        reasons.append("nothing was measured: no implementation can run a vocabulary")
+    if comparing and not comparisons and not findings:
         reasons.append("nothing was compared: no two implementations share a vocabulary and mode")
     return Verdict(not reasons, tuple(reasons), FAILS if reasons else HOLDS)

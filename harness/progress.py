@@ -46,6 +46,7 @@ class Progress:
         self._phase = "starting"
         self._findings: dict[str, Found] = {}
         self._counts: Counter[str] = Counter()
+        self._grown: set[tuple[str, str, str]] = set()
         self._live: Live | None = None
         if console.is_terminal:
             self._live = Live(
@@ -64,7 +65,8 @@ class Progress:
                 self._cases += event.cases
                 self._comparisons += event.comparisons
             case Measured():
-                self._phase = f"measuring {event.implementation} on {event.family}"
+                self._phase = f"measuring growth on {event.vocabulary}: {event.family}"
+                self._measured(event)
             case Found():
                 self._found(event)
             case Counted():
@@ -77,6 +79,18 @@ class Progress:
                 self._say(f"{event.implementation} on {event.vocabulary}: {line}", "yellow")
             case Finished():
                 self.stop()
+
+    def _measured(self, event: Measured) -> None:
+        """One line for each implementation and vocabulary; the report has all families."""
+        if event.verdict not in {"superlinear", "failed"}:
+            return
+        cell = (event.implementation, event.vocabulary, event.verdict)
+        if cell in self._grown:
+            return
+        self._grown.add(cell)
+        what = f"exponent {event.exponent:.2f}" if event.exponent is not None else event.note
+        place = f"{event.implementation} on {event.family} of {event.vocabulary}"
+        self._say(f"growth {event.verdict}: {place}, {what}", "yellow")
 
     def _found(self, event: Found) -> None:
         known = event.id in self._findings

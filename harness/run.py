@@ -96,6 +96,7 @@ def execute(
         frozenset(c.name for c in plan.contestants if c.about.linear),
         [f"{name} on {vocabulary}: {line}" for name, vocabulary, line in tally.failed_to_load],
         tally.comparisons,
+        comparing=bool(plan.checks),
     )
     if not complete:
         interrupted = ("interrupted before its end: what was found so far is here",)

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 
+SCALED = ("tekken_240911", "unigram_nfkc")
+"""Embedded vocabularies whose growth is measured where none is named: one of each algorithm, with
+a pre-tokenizer and with a normalizer. A step more would take the time of those."""
+
+
 class SelectionError(Exception):
     """A name that a user gave is none: one line that names it and the mend."""
 
@@ -29,6 +34,13 @@ def vocabularies(names: Sequence[str]) -> dict[str, Callable[[], Vocabulary]]:
         return {name: partial(sources.resolve, name) for name in sources.embedded()}
     loaded = {name: sources.resolve(name) for name in dict.fromkeys(names)}
     return {name: partial(_same, vocabulary) for name, vocabulary in loaded.items()}
+
+
+def scaled(names: Sequence[str], chosen_checks: Sequence[str]) -> tuple[str, ...]:
+    """The sources whose growth is measured: those named, else ``SCALED``; none if not chosen."""
+    if "scaling" not in chosen_checks:
+        return ()
+    return tuple(dict.fromkeys(names)) or SCALED
 
 
 def _same(vocabulary: Vocabulary) -> Vocabulary:

@@ -13,3 +13,8 @@ CHECKS: dict[str, Check] = {
     for check in (Survival(), Equivalence(), RoundTrip(), Determinism(), Validity(), Offsets())
 }
 """All checks by name, in the order in which they judge."""
+
+MEASURES = {
+    "scaling": "cost grows linearly with the length of the input, on every hostile family",
+}
+"""What a run measures besides checking cases; chosen by name like a check."""
