@@ -48,6 +48,11 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str) -> Vocabulary:
         raise VocabularyError(
             source, "is no SentencePiece model (no pieces)", "get a complete copy of the file"
         )
+    if not proto.HasField("trainer_spec"):
+        # Pieces come first in the file, so one cut between two of them still parses.
+        raise VocabularyError(
+            source, "trainer_spec is missing (cut short?)", "get a complete copy of the file"
+        )
     kind = _MODEL_TYPES.get(proto.trainer_spec.model_type, "?")
     if kind not in ("unigram", "bpe"):
         raise VocabularyError(

@@ -222,6 +222,15 @@ def test_a_corrupt_model(tmp_path: Path) -> None:
     assert "no pieces" in refusal(sentencepiece_model.load, path)
 
 
+def test_a_model_cut_between_two_pieces(tmp_path: Path) -> None:
+    whole = proto()
+    whole.ClearField("trainer_spec")
+    whole.ClearField("normalizer_spec")
+    path = tmp_path / "x.model"
+    path.write_bytes(whole.SerializeToString())
+    assert "trainer_spec is missing" in refusal(sentencepiece_model.load, path)
+
+
 # tokenizer.json
 
 
