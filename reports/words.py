@@ -48,13 +48,20 @@ def title(finding: Found) -> str:
         if group.kind in DEATHS and set(group.implementations) & set(finding.culprits):
             return f"{listed(group.implementations)} {_DIED[group.kind]}"
     check = finding.check.replace("_", "-").replace(" ", "-")
-    stage = f" ({finding.stage})" if finding.stage else ""
+    stage = f" ({_stage(finding)})" if finding.stage else ""
     if check in _LAWS:
         return f"{who} {_LAWS[check]}{stage}"
     if check == "equivalence" and groups:
         verb = "disagrees" if len(finding.culprits) == 1 else "disagree"
         return f"{who} {verb} with {listed(groups[0].implementations)}{stage}"
     return f"{who}: {finding.check}{stage}"
+
+
+def _stage(finding: Found) -> str:
+    """The stage, with the kind of input that the bucket names after it: ``unknown: Mn``."""
+    parts = finding.bucket.split("/")
+    kind = parts[4] if len(parts) > 5 and parts[3] == finding.stage else ""
+    return f"{finding.stage}: {kind}" if kind else finding.stage
 
 
 def reason(record: RunRecord) -> str:
