@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 import regex
 
+from impls.bpe.scanners import kinds_of, scanner_of
+from impls.bpe.scanners_special import SpecialTexts
 from impls.bpe.tables import EMPTY
 from impls.bpe.unicode_version import as_of_unicode_16
 from impls.interface import Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
@@ -46,7 +46,10 @@ class Cutter:
     """Cuts inputs as a vocabulary's pre-tokenizer and its special tokens ask for."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._splits = [regex.compile(split) for split in vocabulary.splits]
+        self._splits = vocabulary.splits
+        self._scanner = scanner_of(vocabulary.splits)
+        unknown = () if self._scanner is not None else vocabulary.splits
+        self._expressions = [regex.compile(split) for split in unknown]
         always = {t.text: t.id for t in vocabulary.added_tokens if not t.special}
         self._always = SpecialTexts(always)
         self._special = SpecialTexts({**always, **vocabulary.special_tokens})
@@ -61,33 +64,49 @@ class Cutter:
         """Cut a batch (as in ``EncodesBatches``). Raises Unsupported for invalid UTF-8."""
         if self.takes_whole(mode):
             return Pieces(data, ends, NONE_GIVEN, np.arange(1, len(ends) + 1, dtype=np.int64))
+        if self._form is not None:
+            data, ends = _normalized(data, ends, self._form)
+        scanner = self._scanner if mode.pretokenize else None
+        codes = np.frombuffer(data, dtype=np.uint8)
+        if scanner is not None:
+            kinds, fault = kinds_of(codes, ends)
+            if fault >= 0:
+                _decode(data[ends[fault - 1] if fault else 0 : ends[fault]])
+        else:
+            _check(data, ends)
+
         texts = self._texts(mode)
-        splits = self._splits if mode.pretokenize else []
+        if texts:
+            part_ends, given, part_counts = texts.cut_out(codes, ends)
+        else:
+            part_ends, given, part_counts = ends, NONE_GIVEN, None
+
+        if scanner is not None:
+            piece_ends, counts = scanner.split(codes, kinds, part_ends, given)
+        elif mode.pretokenize and self._splits:
+            piece_ends, counts = self._split(data, part_ends, given)
+        else:
+            piece_ends, counts = part_ends, np.arange(1, len(part_ends) + 1, dtype=np.int64)
+        if part_counts is None:
+            return Pieces(data, piece_ends, NONE_GIVEN, counts)
+        padded = np.concatenate((np.zeros(1, dtype=np.int64), counts))
+        return Pieces(data, piece_ends, np.repeat(given, np.diff(padded)), padded[part_counts])
+
+    def _split(
+        self, data: bytes, part_ends: NDArray[np.int64], given: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """What a scanner does, by the `regex` package."""
         lengths: list[int] = []
         counts: list[int] = []
-        given: list[int] = []
-        normalized: list[str] = []
         start = 0
-        for end in ends.tolist():
-            text = _decode(data[start:end])
-            start = end
-            if self._form is not None:
-                text = unicodedata.normalize(cast("_Form", self._form), text)
-                normalized.append(text)
-            if texts:
-                for part, token_id in texts.cut_out(text):
-                    pieces = [part] if token_id != EMPTY else _split(part, splits)
-                    lengths.extend(_byte_lengths(pieces))
-                    given.extend([token_id] * len(pieces))
+        for part, end in enumerate(part_ends.tolist()):
+            if len(given) and given[part] != EMPTY:
+                lengths.append(end - start)
             else:
-                lengths.extend(_byte_lengths(_split(text, splits)))
+                lengths.extend(_byte_lengths(_split(data[start:end].decode(), self._expressions)))
             counts.append(len(lengths))
-        return Pieces(
-            "".join(normalized).encode() if self._form is not None else data,
-            np.cumsum(lengths, dtype=np.int64),
-            np.array(given, dtype=np.int64),
-            np.array(counts, dtype=np.int64),
-        )
+            start = end
+        return np.cumsum(lengths, dtype=np.int64), np.array(counts, dtype=np.int64)
 
     def changes(self, data: bytes) -> bool:
         """Whether normalization makes another text of ``data``."""
@@ -107,6 +126,25 @@ def _decode(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         raise Unsupported(f"the pre-tokenizer needs UTF-8: {error.reason}") from None
+
+
+def _check(data: bytes, ends: NDArray[np.int64]) -> None:
+    """Raise Unsupported if an input is not UTF-8."""
+    start = 0
+    for end in ends.tolist():
+        _decode(data[start:end])
+        start = end
+
+
+def _normalized(data: bytes, ends: NDArray[np.int64], form: str) -> tuple[bytes, NDArray[np.int64]]:
+    """All inputs in a Unicode normalization form, and where they end now."""
+    texts: list[bytes] = []
+    start = 0
+    for end in ends.tolist():
+        text = _decode(data[start:end])
+        texts.append(unicodedata.normalize(cast("_Form", form), text).encode())
+        start = end
+    return b"".join(texts), np.cumsum([len(text) for text in texts], dtype=np.int64)
 
 
 def _byte_lengths(pieces: list[str]) -> list[int]:
@@ -139,31 +177,3 @@ def _matches_and_gaps(text: str, split: regex.Pattern[str]) -> list[str]:
         position = end
     pieces.append(text[position:])
     return [piece for piece in pieces if piece]
-
-
-class SpecialTexts:
-    """Texts that stand for one token each, found leftmost and longest first."""
-
-    def __init__(self, ids: dict[str, int]) -> None:
-        self._ids = ids
-        longest_first = sorted(ids, key=lambda text: (-len(text), text))
-        either = "|".join(regex.escape(text) for text in longest_first)
-        # A vocabulary may have a thousand of them; looking at the first character comes first,
-        # as it rules nearly every place out.
-        first = "".join(sorted({regex.escape(text[0]) for text in ids if text}))
-        self._pattern = regex.compile(f"(?=[{first}])(?:{either})") if first else None
-
-    def __bool__(self) -> bool:
-        return self._pattern is not None
-
-    def cut_out(self, text: str) -> Iterator[tuple[str, int]]:
-        """Parts of ``text`` with their id, EMPTY for ordinary text."""
-        position = 0
-        for match in self._pattern.finditer(text) if self._pattern is not None else ():
-            start, end = match.span()
-            if position < start:
-                yield text[position:start], EMPTY
-            yield match[0], self._ids[match[0]]
-            position = end
-        if position < len(text):
-            yield text[position:], EMPTY

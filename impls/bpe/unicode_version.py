@@ -8,6 +8,12 @@ run, characters that are newer are replaced by stand-ins that are still what tho
 
 from __future__ import annotations
 
+import sys
+from functools import lru_cache
+
+UNICODE_VERSION = 16
+"""Decides the pre-tokens, and so is part of the declared version of whoever uses them."""
+
 # Code points assigned in Unicode 17 or 18: the ranges where `\\p{Cn}` of regex 2026.11.15 and of
 # tiktoken 0.14.0 (Unicode 16) part. A test compares the two over all code points.
 _NEWER_RANGES = """
@@ -53,3 +59,12 @@ def as_of_unicode_16(text: str) -> str:
     if text.isascii() or _NEWER.isdisjoint(text):
         return text
     return "".join([_STAND_INS.get(character, character) for character in text])
+
+
+@lru_cache(maxsize=1)
+def all_code_points_as_of_unicode_16() -> str:
+    """A text of 0x110000 characters: each code point in order, or the stand-in for it."""
+    characters = list(map(chr, range(sys.maxunicode + 1)))
+    for newer, stand_in in _STAND_INS.items():
+        characters[ord(newer)] = stand_in
+    return "".join(characters)

@@ -1,0 +1,154 @@
+"""Choosing a hand scanner by the spelling of the pattern, and running it over a batch.
+
+Patterns reach us in several spellings that match alike: with possessive quantifiers or without,
+with the contractions as a list or factored. A spelling that is not listed here is run by the
+`regex` package; it would be a guess that it means the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+import numpy as np
+
+from corpora.vocabularies.patterns import PATTERNS
+from impls.bpe.character_classes import class_table
+from impls.bpe.scanners_common import classify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+
+class ScanParts(Protocol):
+    """A compiled scanner of many texts."""
+
+    def __call__(
+        self,
+        data: NDArray[np.uint8],
+        kinds: NDArray[np.uint8],
+        part_ends: NDArray[np.int64],
+        given: NDArray[np.int64],
+        options: tuple[int, bool],
+        piece_ends: NDArray[np.int64],
+        part_counts: NDArray[np.int64],
+        state: NDArray[np.int64],
+    ) -> bool:
+        """Split each part as if it were a text of its own; false if there is no room left.
+
+        data, part_ends: the concatenated parts, each UTF-8. kinds: of :func:`classify`.
+        given: EMPTY for a part to split, anything else for one that is a piece as it is; no
+            entries at all if every part is to be split.
+        piece_ends, part_counts: receive where each piece ends, and the number of pieces up to
+            and including each part.
+        state: (part, position, number of pieces), zeros at first. After false, a call with the
+            same state and a longer copy of ``piece_ends`` goes on.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Scanner:
+    """One pattern. module: with its ``scan_parts``. options: see there at ``_piece_end``."""
+
+    module: str
+    options: tuple[int, bool]
+
+    def load(self) -> ScanParts:
+        """The compiled function; imported here, so that only the pattern in use is compiled."""
+        return cast("ScanParts", import_module(self.module).scan_parts)
+
+    def split(
+        self,
+        data: NDArray[np.uint8],
+        kinds: NDArray[np.uint8],
+        part_ends: NDArray[np.int64],
+        given: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The ends of all pieces, and their number up to each part; see :class:`ScanParts`."""
+        scan_parts = self.load()
+        # Pieces of text have four bytes and more; what has shorter ones takes another round.
+        piece_ends = np.empty(len(data) // 3 + len(part_ends) + 16, dtype=np.int64)
+        part_counts = np.empty(len(part_ends), dtype=np.int64)
+        state = np.zeros(3, dtype=np.int64)
+        while not scan_parts(
+            data, kinds, part_ends, given, self.options, piece_ends, part_counts, state
+        ):
+            longer = np.empty(2 * len(piece_ends), dtype=np.int64)
+            longer[: len(piece_ends)] = piece_ends
+            piece_ends = longer
+        return piece_ends[: state[2]], part_counts
+
+
+def kinds_of(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> tuple[NDArray[np.uint8], int]:
+    """The classes of all characters, and -1 or the index of an input that is not UTF-8."""
+    kinds = np.empty(len(data), dtype=np.uint8)
+    return kinds, classify(data, ends, class_table(), kinds)
+
+
+_GPT2 = Scanner("impls.bpe.scanners_gpt2", (0, False))
+_CL100K = Scanner("impls.bpe.scanners_cl100k", (3, False))
+_CL100K_SPACE_TO_END = Scanner("impls.bpe.scanners_cl100k", (3, True))
+_QWEN2 = Scanner("impls.bpe.scanners_cl100k", (1, False))
+_O200K = Scanner("impls.bpe.scanners_cased", (3, True))
+_TEKKEN = Scanner("impls.bpe.scanners_cased", (1, False))
+
+_LISTED = r"(?:'s|'t|'re|'ve|'m|'ll|'d)"
+_FACTORED = r"'(?:[sdmt]|ll|ve|re)"
+_FOLDED = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)", r"'(?i:[sdmt]|ll|ve|re)")
+
+
+def _spellings() -> Iterator[tuple[str, Scanner]]:
+    """Every spelling that is known to match like the one of PATTERNS, with its scanner.
+
+    The tests run each one by the `regex` package and compare.
+    """
+    yield PATTERNS["gpt2"][0], _GPT2
+    for contractions in (_LISTED, _FACTORED):
+        words = r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+"
+        yield rf"{contractions}|{words}|\s+(?!\S)|\s+", _GPT2
+        possessive = r" ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++"
+        # tiktoken 0.7 and later; where the text ends, so does the look-ahead.
+        yield rf"{contractions}|{possessive}|\s++$|\s+(?!\S)|\s", _GPT2
+    for digits, scanner in ((r"\p{N}{1,3}", _CL100K), (r"\p{N}", _QWEN2)):
+        for contractions in _FOLDED:
+            yield (
+                (
+                    rf"{contractions}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|{digits}"
+                    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+                ),
+                scanner,
+            )
+    for contractions in _FOLDED:
+        # tiktoken 0.6, and transformers' cl100k.
+        yield (
+            (
+                rf"{contractions}|[^\r\n\p{{L}}\p{{N}}]?+\p{{L}}+|\p{{N}}{{1,3}}"
+                r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+            ),
+            _CL100K,
+        )
+        # tiktoken 0.8 and later.
+        yield (
+            (
+                rf"{contractions}|[^\r\n\p{{L}}\p{{N}}]?+\p{{L}}++|\p{{N}}{{1,3}}+"
+                r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+            ),
+            _CL100K_SPACE_TO_END,
+        )
+    o200k, tekken = PATTERNS["o200k_base"][0], PATTERNS["tekken"][0]
+    for contractions in _FOLDED:
+        yield o200k.replace(_FOLDED[0], contractions), _O200K
+    yield tekken, _TEKKEN
+
+
+SCANNERS: dict[str, Scanner] = dict(_spellings())
+"""By the exact spelling of the pattern."""
+
+
+def scanner_of(splits: tuple[str, ...]) -> Scanner | None:
+    """The scanner of a vocabulary's splits, None where the `regex` package must run them."""
+    return SCANNERS.get(splits[0]) if len(splits) == 1 else None
