@@ -227,7 +227,8 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> Difference:
         return None, f"{ours}: {left}; {theirs}: {right}"
     if one.ids == other.ids:
         if one.text != other.text:
-            return None, f"{theirs} decodes {other.text!r} where {ours} has {one.text!r}"
+            left, right = literal(one.text or b""), literal(other.text or b"")
+            return None, f"{theirs} decodes {right} where {ours} has {left}"
         return None, f"{theirs}: offsets {list(other.offsets or ())[:8]} do not fit the text"
     place = next(
         (i for i, (a, b) in enumerate(zip(one.ids, other.ids, strict=False)) if a != b),
@@ -237,6 +238,14 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> Difference:
         f"token {place}: {_token(vocabulary, one.ids, place)} in {ours}, "
         f"{_token(vocabulary, other.ids, place)} in {theirs}"
     )
+
+
+def literal(data: bytes) -> str:
+    """Bytes as a Python literal: a text's where they are UTF-8, with what is invisible escaped."""
+    try:
+        return repr(data.decode())
+    except UnicodeDecodeError:
+        return repr(data)
 
 
 def _described(outcome: Outcome) -> str:
@@ -251,7 +260,7 @@ def _token(vocabulary: Vocabulary, ids: Sequence[int], place: int) -> str:
     if place >= len(ids):
         return "the end"
     try:
-        spelled = repr(vocabulary.spelling(ids[place]))[1:]
+        spelled = literal(vocabulary.spelling(ids[place]))
     except KeyError:
         spelled = "not in the vocabulary"
     return f"{ids[place]} ({spelled})"
