@@ -139,10 +139,9 @@ def _spellings() -> Iterator[tuple[str, Scanner]]:
             ),
             _CL100K_SPACE_TO_END,
         )
-    o200k, tekken = PATTERNS["o200k_base"][0], PATTERNS["tekken"][0]
-    for contractions in _FOLDED:
-        yield o200k.replace(_FOLDED[0], contractions), _O200K
-    yield tekken, _TEKKEN
+    yield PATTERNS["o200k_base"][0], _O200K
+    yield PATTERNS["o200k_base"][0].replace(_FOLDED[0], f"(?:{_FOLDED[1]})"), _O200K
+    yield PATTERNS["tekken"][0], _TEKKEN
 
 
 SCANNERS: dict[str, Scanner] = dict(_spellings())

@@ -1,0 +1,366 @@
+"""Hand scanners against the `regex` package and tiktoken: classes, pieces, UTF-8, special texts."""
+
+import os
+import random
+import subprocess
+import sys
+from itertools import product
+
+import numpy as np
+import pytest
+import regex
+import tiktoken
+
+from corpora.generators.characters import CLASS_CHARACTERS, CODEPOINT_TEMPLATES
+from corpora.vocabularies.model import Algorithm, Merges, Normalizer, Vocabulary
+from corpora.vocabularies.patterns import PATTERNS
+from corpora.vocabularies.sources import resolve
+from impls.bpe import character_classes, heap
+from impls.bpe.character_classes import class_table
+from impls.bpe.pieces import Cutter
+from impls.bpe.scanners import SCANNERS, kinds_of, scanner_of
+from impls.bpe.unicode_version import as_of_unicode_16
+from impls.interface import Mode, Unsupported
+from tests.data import data_path
+
+TEXT = Mode()
+SPECIAL = Mode(special="all")
+NAMES = ("gpt2", "cl100k_base", "o200k_base", "llama3", "qwen2", "tekken")
+BYTES = tuple(bytes([byte]) for byte in range(256))
+INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+SOME = 300 if INTERPRETED else 3000
+
+# One of every class that some pattern tells apart, in every length of UTF-8, and what is special.
+REPRESENTATIVES = (
+    "a", "é", "ß", "ſ", "\u212a", "\U00010428",            # Ll, and the folded ones
+    "B", "É", "\U00010400", "\u01c5",                       # Lu, Lt
+    "\u02b0", "\u3005", "\u4e2d", "\u00aa", "\U00020000",   # Lm, Lo
+    "\u0301", "\u20dd", "\u0903", "\U0001d165",             # M
+    "1", "\u00b2", "\u0661", "\u2167", "\U0001d7ce",        # N
+    " ", "\t", "\x0b", "\x85", "\u00a0", "\u2003", "\u3000", "\u2028", "\x1c",
+    "\n", "\r", "'", "/", "!", "_", "-", "\u2019", "\u20ac", "\U0001f600", "\u200d", "\ufeff",
+    "\x00", "\u0378", "\ue000", "\U0010ffff", "\ufb06",
+    "s", "S", "t", "T", "d", "m", "M", "l", "L", "r", "R", "e", "E", "v", "V",
+    "\u0295", "\u088f", "\ua7d2",                           # Unicode 17 sees these differently
+)  # fmt: skip
+CHUNKS = (
+    "'s", "'S", "'ſ", "'ll", "'Ll", "'lL", "'re", "'vE", "'t", "can't", "'sA", "'l", "'r", "''",
+    "  ", "\r\n", "\n\n", " \n", "\n ", "123", "1234", "AB", "ab", "Ab", "aB", "\u4e2dA", "A\u4e2d",
+    "!/", "\n/", "/\n", " /", " '", " \u0301", "\u0301A", "A\u0301",
+)  # fmt: skip
+
+
+def vocabulary(splits, **fields):
+    return Vocabulary("test", Algorithm.BPE, "test", BYTES, Merges.none(), splits=splits, **fields)
+
+
+def cut(cutter, texts, mode=TEXT):
+    """The pieces of each text as bytes, in one batch."""
+    datas = [text.encode() for text in texts]
+    ends = np.cumsum([len(data) for data in datas], dtype=np.int64)
+    pieces = cutter.cut(b"".join(datas), ends, mode)
+    parts, start = [], 0
+    for end in pieces.ends.tolist():
+        parts.append(pieces.data[start:end])
+        start = end
+    counts = pieces.counts.tolist()
+    return [parts[a:b] for a, b in zip([0, *counts[:-1]], counts, strict=True)]
+
+
+def by_regex(expression, text):
+    """The pieces of a pattern that leaves no gaps, by the `regex` package."""
+    return [
+        text[match.start() : match.end()].encode()
+        for match in expression.finditer(as_of_unicode_16(text))
+    ]
+
+
+def adversarial(rng, count):
+    """Short strings over a few representatives each, so that runs and repetitions are common."""
+    for _ in range(count):
+        palette = rng.choices(REPRESENTATIVES, k=rng.randint(1, 5))
+        palette += rng.choices(CHUNKS, k=rng.randint(0, 2))
+        yield "".join(rng.choices(palette, k=rng.randint(1, 12)))
+
+
+def differences(pattern, texts):
+    """The texts that the scanner of ``pattern`` splits otherwise than the `regex` package."""
+    assert scanner_of((pattern,)) is not None
+    texts = list(texts)
+    expression = regex.compile(pattern)
+    found = cut(Cutter(vocabulary((pattern,))), texts)
+    return [
+        text
+        for text, pieces in zip(texts, found, strict=True)
+        if pieces != by_regex(expression, text)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("gpt2", "I'll 'S  x2\n\n y", "I|'ll| '|S| | x|2|\n\n| y"),
+        ("gpt2", "Привет, мир!  ", "Привет|,| мир|!|  "),
+        ("cl100k_base", "I'LL 1234567!\n\n  \n x", "I|'LL| |123|456|7|!\n\n|  \n| x"),
+        ("cl100k_base", "'ſt\t\tab", "'ſ|t|\t|\tab"),
+        ("llama3", "a\u0301b", "a|\u0301b"),
+        ("qwen2", "1234 $x", "1|2|3|4| $|x"),
+        ("o200k_base", "HelloWORLDwide can'T", "Hello|WORLDwide| can'T"),
+        ("o200k_base", "AB中CD", "AB中|CD"),
+        ("o200k_base", "!\u0301AB", "!\u0301|AB"),
+        ("o200k_base", "\u0301AB", "\u0301|AB"),
+        ("o200k_base", " //\n/\r x", " //\n/\r| x"),
+        ("tekken", "DON't 12", "DON|'t| |1|2"),
+    ],
+)
+def test_worked_examples(name, text, expected):
+    pieces = cut(Cutter(vocabulary(PATTERNS[name])), [text])[0]
+
+    assert b"|".join(pieces).decode() == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_named_pattern_has_a_scanner(name):
+    assert scanner_of(PATTERNS[name]) is not None
+
+
+@pytest.mark.parametrize("pattern", SCANNERS, ids=range(len(SCANNERS)))
+def test_scanners_split_as_the_regex_package_does(pattern):
+    rng = random.Random(SCANNERS[pattern].module)
+
+    assert differences(pattern, adversarial(rng, SOME)) == []
+
+
+@pytest.mark.skipif(INTERPRETED, reason="compares compiled code")
+@pytest.mark.parametrize("name", NAMES)
+def test_short_strings_of_the_classes_exhaustively(name):
+    few = ("a", "B", "\u4e2d", "\u0301", "1", " ", "\u00a0", "\n", "'", "s", "/", "!")
+    texts = ("".join(text) for length in (1, 2, 3, 4) for text in product(few, repeat=length))
+
+    assert differences(PATTERNS[name][0], texts) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_class_characters_in_all_templates(name):
+    characters = {*CLASS_CHARACTERS, *REPRESENTATIVES}
+    texts = (t.replace("{}", c) for t in CODEPOINT_TEMPLATES for c in sorted(characters))
+
+    assert differences(PATTERNS[name][0], texts) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_long_runs(name):
+    length = 300 if INTERPRETED else 20_000
+    runs = (
+        "A",
+        "a",
+        "\u4e2d",
+        "\u02b0",
+        "\u0301",
+        "1",
+        " ",
+        "\n",
+        " \n",
+        "'s",
+        "!/",
+        "\u00a0",
+        "aA",
+    )
+    befores_and_afters = ("", "a", "B", "\u0301", "!", " ", "\n")
+    texts = [
+        before + run * length + after
+        for run in runs
+        for before, after in zip(befores_and_afters, befores_and_afters[::-1], strict=True)
+    ]
+
+    assert differences(PATTERNS[name][0], texts) == []
+
+
+def test_more_pieces_than_expected():
+    digits = "1" * (1000 if INTERPRETED else 100_000)
+    pieces = cut(Cutter(vocabulary(PATTERNS["qwen2"])), ["", digits, "", "a"])
+
+    assert [len(part) for part in pieces] == [0, len(digits), 0, 1]
+
+
+def test_an_unknown_spelling_is_run_by_the_regex_package():
+    pattern = PATTERNS["gpt2"][0].replace(" ?", "[ ]?")
+    texts = list(adversarial(random.Random(1), 200))
+
+    assert scanner_of((pattern,)) is None
+    assert cut(Cutter(vocabulary((pattern,))), texts) == cut(
+        Cutter(vocabulary(PATTERNS["gpt2"])), texts
+    )
+
+
+CLASSES = [
+    (character_classes.LETTER, r"\p{L}"),
+    (character_classes.NUMBER, r"\p{N}"),
+    (character_classes.SPACE, r"\s"),
+    (character_classes.NEWLINE, r"[\r\n]"),
+    (character_classes.UPPER, r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"),
+    (character_classes.LOWER, r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"),
+]
+SCALARS = [*range(0xD800), *range(0xE000, sys.maxunicode + 1)]
+
+
+@pytest.mark.parametrize(("bit", "expression"), CLASSES)
+def test_the_class_of_every_code_point_is_that_of_tiktoken(bit, expression):
+    # tiktoken drops what its pattern does not match, so what is left are the characters of the
+    # class: by its tables of Unicode 16.
+    engine = tiktoken.Encoding(
+        "class",
+        pat_str=expression,
+        mergeable_ranks={byte: rank for rank, byte in enumerate(BYTES)},
+        special_tokens={},
+    )
+    everything = "".join(map(chr, SCALARS))
+    theirs = bytes(engine.encode_ordinary(everything)).decode()
+    table = class_table()
+
+    assert "".join(chr(code) for code in SCALARS if table[code] & bit) == theirs
+
+
+def test_what_is_in_no_other_class_is_other():
+    table = class_table()
+    bits = character_classes.LETTER | character_classes.NUMBER | character_classes.SPACE
+
+    assert len(table) == sys.maxunicode + 1
+    assert np.array_equal(table & character_classes.OTHER != 0, table & bits == 0)
+    assert not (table & character_classes.CONTINUATION).any()
+
+
+def is_utf8(data):
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def finds_fault(datas):
+    data = np.frombuffer(b"".join(datas), dtype=np.uint8)
+    return kinds_of(data, np.cumsum([len(d) for d in datas], dtype=np.int64))[1]
+
+
+def test_invalid_utf8_is_found_as_python_finds_it():
+    telling = b"\x00a\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf\xe0\xed\xee\xef\xf0\xf4\xf5\xff"
+    rng = random.Random(5)
+    for data in map(bytes, product(telling, repeat=3 if not INTERPRETED else 2)):
+        assert (finds_fault([data]) < 0) == is_utf8(data), data
+    for _ in range(SOME):
+        data = bytes(rng.choices(telling, k=rng.randint(3, 5)))
+        assert (finds_fault([b"ok", data]) < 0) == is_utf8(data), data
+
+
+def test_every_scalar_value_is_valid_and_no_surrogate_is():
+    step = 997 if INTERPRETED else 1
+    assert finds_fault(["".join(map(chr, SCALARS[::step])).encode()]) == -1
+    for code in range(0xD800, 0xE000, 17):
+        assert finds_fault([b"a", chr(code).encode(errors="surrogatepass")]) == 1
+
+
+@pytest.mark.parametrize("splits", [PATTERNS["o200k_base"], PATTERNS["deepseek_v3"]])
+def test_a_character_cut_in_two_inputs_is_invalid_in_both(splits):
+    cutter = Cutter(vocabulary(splits))
+    for at in (1, 2):
+        with pytest.raises(Unsupported, match="UTF-8"):
+            cutter.cut("€".encode(), np.array([at, 3], dtype=np.int64), TEXT)
+
+
+def special_parts(text, ids):
+    longest_first = sorted(ids, key=lambda special: (-len(special), special))
+    either = regex.compile("(" + "|".join(map(regex.escape, longest_first)) + ")")
+    return [(part, ids.get(part)) for part in either.split(text) if part]
+
+
+def test_special_texts_leftmost_and_longest():
+    texts = ("<s>", "<s><s>", "<", "s><s", "é€", "é", "\U0001f600x", "s>", "<s><s>!")
+    ids = {text: 300 + i for i, text in enumerate(texts)}
+    cutter = Cutter(vocabulary((), special_tokens=ids))
+    rng = random.Random(7)
+    inputs = ["".join(rng.choices([*texts, "a", "\U0001f600", ">"], k=8)) for _ in range(SOME)]
+    ends = np.cumsum([len(text.encode()) for text in inputs], dtype=np.int64)
+    pieces = cutter.cut("".join(inputs).encode(), ends, SPECIAL)
+    expected = [part for text in inputs for part in special_parts(text, ids)]
+
+    assert [part for text in cut(cutter, inputs, SPECIAL) for part in text] == [
+        part.encode() for part, _ in expected
+    ]
+    assert pieces.given.tolist() == [-1 if token is None else token for _, token in expected]
+
+
+def test_look_ahead_ends_at_a_special_text():
+    ids = {f"<|reserved_{i}|>": 300 + i for i in range(1000)}
+    cutter = Cutter(vocabulary(PATTERNS["o200k_base"], special_tokens=ids))
+    text = "a  <|reserved_7|>  b<|reserved_777|><|reserved_7x"
+
+    assert cut(cutter, ["", text], SPECIAL)[1] == [
+        b"a", b"  ", b"<|reserved_7|>", b" ", b" b", b"<|reserved_777|>",
+        b"<|", b"reserved", b"_", b"7", b"x",
+    ]  # fmt: skip
+    assert len(cut(cutter, [text], TEXT)[0]) == 15
+
+
+def test_normalization_comes_first_and_moves_the_ends():
+    cutter = Cutter(vocabulary(PATTERNS["gpt2"], normalizer=Normalizer(form="NFC")))
+
+    assert cut(cutter, ["e\u0301 x", "", "e\u0301"]) == [["é".encode(), b" x"], [], ["é".encode()]]
+
+
+def tiktoken_of(vocabulary, pattern):
+    ranks = {token: i for i, token in enumerate(vocabulary.tokens) if token is not None}
+    return tiktoken.Encoding("theirs", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+
+
+def full_encodings(vocabulary, count):
+    rng = random.Random(vocabulary.id)
+    texts = list(adversarial(rng, count))
+    encoder = heap.IMPLEMENTATION.load(vocabulary)
+    datas = [text.encode() for text in texts]
+    ids, ends = encoder.encode_batch(b"".join(datas), np.cumsum([len(d) for d in datas]), TEXT)
+    ours = [part.tolist() for part in np.split(ids, ends[:-1])]
+    theirs = tiktoken_of(vocabulary, vocabulary.splits[0]).encode_ordinary_batch(texts)
+    return [t for t, a, b in zip(texts, ours, theirs, strict=True) if a != b]
+
+
+@pytest.mark.skipif(INTERPRETED, reason="slow")
+def test_encodings_of_tekken_are_those_of_tiktoken():
+    assert full_encodings(resolve("tekken_240911"), 20_000) == []
+
+
+@pytest.mark.data
+@pytest.mark.skipif(INTERPRETED, reason="slow")
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [("o200k_base", "o200k_base"), ("cl100k_base", "cl100k_base"), ("llama3", "llama3")],
+)
+def test_encodings_are_those_of_tiktoken(name, pattern):
+    path = data_path(f"vocabs/{name}.tiktoken.gz")
+
+    assert full_encodings(resolve(f"{path}#pattern={pattern}"), 20_000) == []
+
+
+@pytest.mark.skipif(INTERPRETED, reason="runs itself interpreted")
+def test_the_scanners_run_interpreted():
+    chosen = "worked or package or long_runs or utf8 or special or exhaustively or normalization"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-p",
+            "no:cacheprovider",
+            __file__,
+            "-k",
+            chosen,
+        ],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout[-2000:]
