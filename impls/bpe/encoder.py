@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from impls.bpe.pieces import Cutter, Pieces
-    from impls.bpe.tables import Tables
     from impls.interface import Mode
 
 
@@ -27,7 +26,7 @@ class EncodePieces(Protocol):
 
     def __call__(
         self,
-        tables: Tables,
+        block: NDArray[np.int32],
         data: NDArray[np.uint8],
         ends: NDArray[np.int64],
         given: NDArray[np.int64],
@@ -36,7 +35,8 @@ class EncodePieces(Protocol):
     ) -> int:
         """Encode pieces; those of ``given`` other than EMPTY become just that id.
 
-        data, ends, given: as in :class:`impls.bpe.pieces.Pieces`. ids: receives the ids; as
+        block: the encoder's tables (:mod:`impls.bpe.layout`), read-only. data (read-only), ends,
+        given: as in :class:`impls.bpe.pieces.Pieces`. ids: receives the ids; as
         long as ``data``. id_ends: receives where the ids of each piece end.
         Returns the number of ids, or ``-1 - p`` where the byte at ``data[p]`` has no token.
         """
@@ -48,8 +48,8 @@ class Kernel(Protocol):
 
     encode_pieces: EncodePieces
 
-    def whole_piece_tables(self, vocabulary: Vocabulary) -> Tables:
-        """The tables of a vocabulary, with the tokens that this encoder emits whole."""
+    def block_of(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
+        """The tables that this encoder needs for a vocabulary (:mod:`impls.bpe.layout`)."""
         ...
 
 
@@ -57,11 +57,15 @@ class BpeEncoder:
     """A compiled encoder with a vocabulary's tables. Holds no state between calls."""
 
     def __init__(
-        self, vocabulary: Vocabulary, encode_pieces: EncodePieces, tables: Tables, cutter: Cutter
+        self,
+        vocabulary: Vocabulary,
+        encode_pieces: EncodePieces,
+        block: NDArray[np.int32],
+        cutter: Cutter,
     ) -> None:
         self._vocabulary = vocabulary
         self._encode_pieces = encode_pieces
-        self._tables = tables
+        self._block = block
         self._cutter = cutter
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
@@ -83,7 +87,7 @@ class BpeEncoder:
         data = np.frombuffer(pieces.data, dtype=np.uint8)
         ids = np.empty(len(data), dtype=np.int32)
         id_ends = np.empty(len(pieces.ends), dtype=np.int64)
-        count = self._encode_pieces(self._tables, data, pieces.ends, pieces.given, ids, id_ends)
+        count = self._encode_pieces(self._block, data, pieces.ends, pieces.given, ids, id_ends)
         if count < 0:
             raise Rejected(f"byte 0x{pieces.data[-1 - count]:02x} has no token")
         return ids[:count], id_ends
@@ -146,5 +150,5 @@ class BpeImplementation:
         from impls.bpe.pieces import Cutter  # noqa: PLC0415 - `regex` is not needed to list names
 
         kernel = cast("Kernel", import_module(self._kernel))
-        tables = kernel.whole_piece_tables(vocabulary)
-        return BpeEncoder(vocabulary, kernel.encode_pieces, tables, Cutter(vocabulary))
+        block = kernel.block_of(vocabulary)
+        return BpeEncoder(vocabulary, kernel.encode_pieces, block, Cutter(vocabulary))

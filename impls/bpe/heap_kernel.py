@@ -2,8 +2,7 @@
 
 The heap holds pairs keyed by (rank, position), so that its minimum is the definition's next merge.
 A merge changes the pairs on either side; their old entries stay in the heap and are skipped when
-they come up, since a position remembers which rank it has now. A position never gets a pair of
-the same rank twice, because its symbols only grow.
+they come up, since a position remembers which pair it has now.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.tables import EMPTY, Tables, make_tables, pair_slot, whole_index
+from impls.bpe.layout import BYTE_IDS, EMPTY, PAIRS, pack, section
+from impls.bpe.tables import merge_tables, pair_row, whole_id, whole_tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +26,7 @@ POSITION_BITS = 32
 
 @njit
 def encode_pieces(
-    tables: Tables,
+    block: NDArray[np.int32],
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
     given: NDArray[np.int64],
@@ -34,12 +34,12 @@ def encode_pieces(
     id_ends: NDArray[np.int64],
 ) -> int:
     """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
-    slots, token_bytes, token_ends = tables.whole_slots, tables.whole_bytes, tables.whole_ends
+    byte_ids, pairs = section(block, BYTE_IDS), section(block, PAIRS)
     longest = 0
     start = 0
     for piece in range(len(ends)):
-        longest = max(longest, ends[piece] - start)
-        start = ends[piece]
+        longest = max(longest, int(ends[piece]) - start)
+        start = int(ends[piece])
     # Rows: symbol, next position, previous position, row of the pair that begins here.
     links = np.empty((4, longest + 1), dtype=np.int64)
     # A pair for each position at first, and at most two more for each merge.
@@ -48,87 +48,94 @@ def encode_pieces(
     at = 0
     start = 0
     for piece in range(len(ends)):
-        end = ends[piece]
-        known = given[piece] if len(given) > 0 else EMPTY
+        end = int(ends[piece])
+        known = int(given[piece]) if len(given) > 0 else EMPTY
         if known == EMPTY:
-            index = whole_index(slots, token_bytes, token_ends, data, start, end)
-            known = tables.whole_ids[index] if index != EMPTY else EMPTY
+            known = whole_id(block, data, start, end)
         if known != EMPTY:
             ids[at] = known
             at += 1
         elif start < end:
             for position in range(start, end):
-                symbol = tables.byte_ids[data[position]]
+                symbol = int(byte_ids[data[position]])
                 if symbol == EMPTY:
                     return -1 - position
                 links[0, position - start] = symbol
-            _merge(tables.pairs, links, heap, end - start)
+            merge(pairs, links, heap, end - start)
             position = 0
             while position != EMPTY:
                 ids[at] = links[0, position]
                 at += 1
-                position = links[1, position]
+                position = int(links[1, position])
         id_ends[piece] = at
         start = end
     return at
 
 
 @njit
-def _merge(
-    pairs: NDArray[np.int64], links: NDArray[np.int64], heap: NDArray[np.int64], length: int
-) -> None:
-    """Merge the symbols ``links[0, :length]`` in place; position 0 begins the list that is left."""
+def merge(
+    pairs: NDArray[np.int32], links: NDArray[np.int64], heap: NDArray[np.int64], length: int
+) -> int:
+    """Merge the symbols ``links[0, :length]`` in place; position 0 begins the list that is left.
+
+    Returns the row of the last merge, EMPTY if there was none.
+    """
     symbols, following, preceding, pair_rows = links[0], links[1], links[2], links[3]
     size = 0
+    last = EMPTY
     for position in range(length):
         following[position] = position + 1
         preceding[position] = position - 1
     following[length - 1] = EMPTY
     pair_rows[length - 1] = EMPTY
     for position in range(length - 1):
-        row = pair_slot(pairs, symbols[position], symbols[position + 1])
+        row = pair_row(pairs, symbols[position], symbols[position + 1])
         pair_rows[position] = row
         if row != EMPTY:
-            size = _push(heap, size, (pairs[row, 2] << POSITION_BITS) | position)
+            size = push(heap, size, (int(pairs[row + 2]) << POSITION_BITS) | position)
 
     while size > 0:
-        key = heap[0]
-        size = _pop(heap, size)
+        key = int(heap[0])
+        size = pop(heap, size)
         position = key & ((1 << POSITION_BITS) - 1)
-        row = pair_rows[position]
-        if row == EMPTY or pairs[row, 2] != key >> POSITION_BITS:
+        row = int(pair_rows[position])
+        if row == EMPTY or pairs[row + 2] != key >> POSITION_BITS:
             continue
-        gone = following[position]
-        after = following[gone]
-        symbols[position] = pairs[row, 3]
+        last = row
+        gone = int(following[position])
+        after = int(following[gone])
+        symbols[position] = pairs[row + 3]
         following[position] = after
         pair_rows[gone] = EMPTY
         pair_rows[position] = EMPTY
         if after != EMPTY:
             preceding[after] = position
-            size = _repair(pairs, links, heap, size, position)
-        if preceding[position] != EMPTY:
-            size = _repair(pairs, links, heap, size, preceding[position])
+            size = repair(pairs, links, heap, size, position)
+        before = int(preceding[position])
+        if before != EMPTY:
+            size = repair(pairs, links, heap, size, before)
+    return last
 
 
 @njit
-def _repair(
-    pairs: NDArray[np.int64],
+def repair(
+    pairs: NDArray[np.int32],
     links: NDArray[np.int64],
     heap: NDArray[np.int64],
     size: int,
     position: int,
 ) -> int:
     """Look up the pair at ``position`` anew, and queue it; returns the heap's new size."""
-    row = pair_slot(pairs, links[0, position], links[0, links[1, position]])
+    row = pair_row(pairs, links[0, position], links[0, links[1, position]])
     links[3, position] = row
     if row == EMPTY:
         return size
-    return _push(heap, size, (pairs[row, 2] << POSITION_BITS) | position)
+    return push(heap, size, (int(pairs[row + 2]) << POSITION_BITS) | position)
 
 
 @njit
-def _push(heap: NDArray[np.int64], size: int, key: int) -> int:
+def push(heap: NDArray[np.int64], size: int, key: int) -> int:
+    """Add ``key`` to the heap ``heap[:size]``; returns its new size."""
     hole = size
     while hole > 0:
         parent = (hole - 1) >> 1
@@ -141,10 +148,10 @@ def _push(heap: NDArray[np.int64], size: int, key: int) -> int:
 
 
 @njit
-def _pop(heap: NDArray[np.int64], size: int) -> int:
-    """Remove the minimum, ``heap[0]``."""
+def pop(heap: NDArray[np.int64], size: int) -> int:
+    """Remove the minimum, ``heap[0]``; returns the new size."""
     size -= 1
-    key = heap[size]
+    key = int(heap[size])
     hole = 0
     child = 1
     while child < size:
@@ -173,7 +180,8 @@ def improper_tokens(vocabulary: Vocabulary) -> list[int]:
     data = np.frombuffer(b"".join(kept), dtype=np.uint8)
     ids = np.empty(len(data), dtype=np.int32)
     id_ends = np.empty(len(ends), dtype=np.int64)
-    encode_pieces(make_tables(vocabulary), data, ends, np.empty(0, np.int64), ids, id_ends)
+    block = pack(merge_tables(vocabulary))
+    encode_pieces(block, data, ends, np.empty(0, np.int64), ids, id_ends)
 
     proper = np.zeros(len(texts), dtype=bool)
     if kept:
@@ -184,6 +192,7 @@ def improper_tokens(vocabulary: Vocabulary) -> list[int]:
     return [int(token_id) for token_id in token_ids[~proper]]
 
 
-def whole_piece_tables(vocabulary: Vocabulary) -> Tables:
+def block_of(vocabulary: Vocabulary) -> NDArray[np.int32]:
     """Only improper tokens need the whole-piece rule: merging finds the others by itself."""
-    return make_tables(vocabulary, improper_tokens(vocabulary) if vocabulary.ignore_merges else ())
+    whole = improper_tokens(vocabulary) if vocabulary.ignore_merges else ()
+    return pack({**merge_tables(vocabulary), **whole_tables(vocabulary, whole)})

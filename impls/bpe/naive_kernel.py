@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.tables import EMPTY, Tables, make_tables, pair_slot, whole_index
+from impls.bpe.layout import BYTE_IDS, EMPTY, PAIRS, pack, section
+from impls.bpe.tables import merge_tables, pair_row, whole_id, whole_tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @njit
 def encode_pieces(
-    tables: Tables,
+    block: NDArray[np.int32],
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
     given: NDArray[np.int64],
@@ -29,52 +30,50 @@ def encode_pieces(
     id_ends: NDArray[np.int64],
 ) -> int:
     """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
-    slots, token_bytes, token_ends = tables.whole_slots, tables.whole_bytes, tables.whole_ends
+    byte_ids, pairs = section(block, BYTE_IDS), section(block, PAIRS)
     at = 0
     start = 0
     for piece in range(len(ends)):
-        end = ends[piece]
-        known = given[piece] if len(given) > 0 else EMPTY
+        end = int(ends[piece])
+        known = int(given[piece]) if len(given) > 0 else EMPTY
         if known == EMPTY:
-            index = whole_index(slots, token_bytes, token_ends, data, start, end)
-            known = tables.whole_ids[index] if index != EMPTY else EMPTY
+            known = whole_id(block, data, start, end)
         if known != EMPTY:
             ids[at] = known
             at += 1
         else:
-            symbols = np.empty(end - start, dtype=np.int64)
             for position in range(start, end):
-                symbol = tables.byte_ids[data[position]]
+                symbol = int(byte_ids[data[position]])
                 if symbol == EMPTY:
                     return -1 - position
-                symbols[position - start] = symbol
-            for symbol in _merged(tables.pairs, symbols):
-                ids[at] = symbol
-                at += 1
+                ids[at + position - start] = symbol
+            at += _merge(pairs, ids[at : at + end - start])
         id_ends[piece] = at
         start = end
     return at
 
 
 @njit
-def _merged(pairs: NDArray[np.int64], symbols: NDArray[np.int64]) -> NDArray[np.int64]:
+def _merge(pairs: NDArray[np.int32], symbols: NDArray[np.int32]) -> int:
+    """Merge the symbols in place; returns how many are left."""
     count = len(symbols)
     while True:
         best = EMPTY
         where = 0
         for i in range(count - 1):
-            row = pair_slot(pairs, symbols[i], symbols[i + 1])
-            if row != EMPTY and (best == EMPTY or pairs[row, 2] < pairs[best, 2]):
+            row = pair_row(pairs, symbols[i], symbols[i + 1])
+            if row != EMPTY and (best == EMPTY or pairs[row + 2] < pairs[best + 2]):
                 best = row
                 where = i
         if best == EMPTY:
-            return symbols[:count]
-        symbols[where] = pairs[best, 3]
+            return count
+        symbols[where] = pairs[best + 3]
         for i in range(where + 1, count - 1):
             symbols[i] = symbols[i + 1]
         count -= 1
 
 
-def whole_piece_tables(vocabulary: Vocabulary) -> Tables:
+def block_of(vocabulary: Vocabulary) -> NDArray[np.int32]:
     """All tokens count as whole pieces where the vocabulary says so: again the definition."""
-    return make_tables(vocabulary, vocabulary.ids.values() if vocabulary.ignore_merges else ())
+    whole = vocabulary.ids.values() if vocabulary.ignore_merges else ()
+    return pack({**merge_tables(vocabulary), **whole_tables(vocabulary, whole)})

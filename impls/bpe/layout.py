@@ -1,0 +1,117 @@
+"""One array for all tables of an encoder: numbered sections behind a header.
+
+A compiled call pays about 150 ns for each array it is handed, and a tuple of arrays costs a second
+of compilation more; one int32 array costs neither, is what the cache stores, and is read alike
+compiled and interpreted. ``block[k]`` and ``block[k + 1]`` bound section k.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corpora.vocabularies.jit import njit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+EMPTY = -1
+"""A free slot in a table; also "no such token"."""
+
+# The definition's tables (impls.bpe.tables).
+BYTE_IDS = 0
+"""256: the id of each single byte, EMPTY where there is none."""
+PAIRS = 1
+"""Open-addressing hash of all merges: rows of (left id, right id, rank, merged id)."""
+WHOLE_SLOTS = 2
+"""Open-addressing hash of the tokens that are emitted whole where they are a piece: indices into
+WHOLE_IDS; no slots at all if there are none."""
+WHOLE_IDS = 3
+WHOLE_BYTES = 4
+"""Their concatenated bytes, one an entry."""
+WHOLE_ENDS = 5
+"""Where each of them ends in WHOLE_BYTES."""
+
+# Tokens by age (impls.bpe.derivations): atoms first, then in order of rank.
+ATOMS = 6
+"""256: the token of each single byte, EMPTY where there is none."""
+IDS = 7
+"""The vocabulary's id of each token."""
+SPLITS = 8
+"""Two a token: the left and right tokens of its one merge; an atom's are itself."""
+LENGTHS = 9
+"""Bytes of each token."""
+
+# The double array (impls.bpe.trie).
+TRIE = 10
+"""Two a slot: base, and ``(token + 1) << 9 | (byte + 1)``."""
+PREFIXES = 11
+"""The next shorter token that is a prefix of each token, EMPTY for none."""
+
+# Pair validity (impls.bpe.validity).
+MERGED = 12
+"""Open-addressing hash of splits: the token that a pair merges to. Its key is its SPLITS."""
+BLOOM = 13
+"""Bits: a clear one says that a pair does not merge."""
+SEAMS = 14
+"""65,536 bits: byte pairs (last of the left, first of the right) over which some merge goes."""
+
+# The automaton (impls.bpe.automaton).
+STATES = 15
+"""Two a slot of TRIE: the slot of the longest proper suffix, and the longest suffix token."""
+SUFFIXES = 16
+"""The next shorter token that is a suffix of each token, EMPTY for none."""
+
+# Right spines (impls.bpe.spines).
+SPINES = 17
+"""Three a token: its preorder number; the interval of those that may stand to its right half's
+left (first number, end)."""
+SEARCHES = 18
+"""The centroid tree of each token's suffixes: see impls.bpe.spines."""
+SEARCH_STARTS = 19
+"""Where each token's tree begins in SEARCHES."""
+
+# Merges that act out of order (impls.bpe.late).
+LATE = 20
+"""A TRIE of the spellings that only the definition encodes; empty for nearly all vocabularies."""
+
+SECTIONS = 21
+
+
+@njit
+def section(block: NDArray[np.int32], number: int) -> NDArray[np.int32]:
+    """The entries of a section; a view."""
+    return block[int(block[number]) : int(block[number + 1])]
+
+
+def pack(sections: Mapping[int, NDArray[np.int32]]) -> NDArray[np.int32]:
+    """The block of these sections, the others empty."""
+    ends = np.zeros(SECTIONS + 1, dtype=np.int64)
+    filled: list[NDArray[np.int32]] = []
+    at = SECTIONS + 1
+    ends[0] = at
+    header = np.zeros(at, dtype=np.int32)
+    for number in range(SECTIONS):
+        entries = sections.get(number)
+        size = 0 if entries is None else len(entries)
+        if entries is not None and size:
+            filled.append(np.ascontiguousarray(entries, dtype=np.int32))
+        at += size
+        ends[number + 1] = at
+    header[: SECTIONS + 1] = ends
+    block = np.concatenate([header, *filled])
+    block.flags.writeable = False
+    return block
+
+
+def unpack(block: NDArray[np.int32]) -> dict[int, NDArray[np.int32]]:
+    """The sections that have entries."""
+    bounds = block[: SECTIONS + 1].tolist()
+    return {
+        number: block[bounds[number] : bounds[number + 1]]
+        for number in range(SECTIONS)
+        if bounds[number] < bounds[number + 1]
+    }
