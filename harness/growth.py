@@ -10,6 +10,7 @@ takes more than its share of the time.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,10 @@ DOUBLINGS_A_ROUND = 2
 WAITING = 2
 """Time that passes for each second of CPU: making the inputs, pipes, busy neighbours."""
 
+DEATHS = 2
+"""After so many deaths an implementation is measured no further: to start it again with a large
+vocabulary takes seconds, which the others lack."""
+
 LEAST_CALL, MOST_CALL = 0.001, 2.0
 """Bounds of the seconds that a call may take before its cell stops growing: below a millisecond
 there is nothing to compare, and two seconds stay well within the limit of a request."""
@@ -56,6 +61,7 @@ class Cell:
 
     overhead: likewise for the tiny input. grown: its largest size is settled.
     refused: it rejects these inputs, or does not support them, so that there is nothing to say.
+    given_up: it died on others too often. failure: how it failed on this one.
     """
 
     contestant: Contestant
@@ -66,6 +72,7 @@ class Cell:
     rounds: int = 0
     grown: bool = False
     refused: bool = False
+    given_up: bool = False
     failure: str = ""
     stopped: str = ""
 
@@ -80,7 +87,7 @@ class Cell:
     @property
     def decided(self) -> bool:
         """Whether more rounds would change nothing."""
-        if self.refused or self.failure or self.rounds >= LAST_LOOK:
+        if self.refused or self.given_up or self.failure or self.rounds >= LAST_LOOK:
             return True
         if self.grown and len(self.times) < LEAST_POINTS:
             return True
@@ -94,7 +101,7 @@ class Cell:
         growth, reason = self.growth, self.failure
         if growth.verdict is Verdict.SUPERLINEAR and self.rounds < SECOND_LOOK:
             growth = Growth(growth.exponent, growth.low, growth.high, Verdict.INCONCLUSIVE)
-        if growth.verdict is Verdict.INCONCLUSIVE:
+        if growth.verdict is Verdict.INCONCLUSIVE and not self.given_up:
             rounds = f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
             reason = f"out of time after {rounds}" if out_of_time else f"after {rounds}"
         return Measured(
@@ -122,6 +129,7 @@ class Measurement:
     ) -> None:
         self._arena = arena
         self._largest = largest
+        self._deaths: Counter[str] = Counter()
         self._cells = [
             Cell(contestant, contract, family)
             for family in families
@@ -163,6 +171,11 @@ class Measurement:
             emit(cell.event(out_of_time=True))
 
     def _round(self, cell: Cell, inputs: Inputs, limit: float) -> None:
+        name = cell.contestant.name
+        if self._deaths[name] >= DEATHS:
+            cell.stopped = f"not measured further, as {name} died on {DEATHS} families"
+            cell.given_up = True
+            return
         if cell.grown:
             self._ask(cell, inputs, sorted(cell.times))
         else:
@@ -213,6 +226,8 @@ class Measurement:
             cell.refused = True
         else:
             cell.failure = f"{status.label} at {shown(size)}: {line}"
+            if status is not Status.ERRORED:  # an exception leaves the worker alive
+                self._deaths[cell.contestant.name] += 1
 
 
 class Inputs:

@@ -1,0 +1,299 @@
+"""Measurement of planted growth: with a simulated arena, and from the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from corpora.families.base import Family
+from corpora.families.catalog import FAMILIES, families
+from corpora.vocabularies import sources
+from harness import cli, selection
+from harness.arena import Arena
+from harness.campaign import Plan
+from harness.catalogues import rows
+from harness.checks import CHECKS, MEASURES
+from harness.contracts import Contestant, Contract
+from harness.events import Measured
+from harness.exponent import LEAST_POINTS
+from harness.growth import DEATHS, LAST_LOOK, SECOND_LOOK, SMALLEST, Measurement, taking_part
+from harness.outcomes import Encoded, Failed, Outcome, Rejected, Results, Status
+from harness.suites import SUITES, Budget
+from impls.interface import Mode
+from tests.harness import planted
+
+Answer = Callable[[bytes], int | Outcome]
+"""Nanoseconds, or what happens instead."""
+
+LARGEST = 64 << 10
+PLANTED = Path(planted.__file__)
+
+
+class Simulated:
+    """Stands in for an arena: answers with planted times."""
+
+    def __init__(self, answers: dict[str, Answer]) -> None:
+        self._answers = answers
+        self.asked: list[tuple[str, bytes]] = []
+        self.gone: dict[str, str] = {}
+
+    def time(self, name: str, contract: Contract, inputs: Sequence[bytes]) -> Results:
+        if name in self.gone:
+            return Results.of([Failed(Status.UNSUPPORTED, self.gone[name])] * len(inputs))
+        self.asked += [(name, data) for data in inputs]
+        answers = [self._answers[name](data) for data in inputs]
+        results = Results.of([Encoded(()) if isinstance(a, int) else a for a in answers])
+        spent = [a if isinstance(a, int) else 0 for a in answers]
+        return replace(results, nanoseconds=np.array(spent, dtype=np.int64))
+
+    def withdrawn(self) -> dict[str, str]:
+        return self.gone
+
+
+def contestant(name: str, max_input: int | None = None) -> Contestant:
+    implementation = planted.Linear()
+    about = replace(implementation.about, name=name, max_input=max_input)
+    return Contestant(name, name, about, implementation)
+
+
+def contract(contestants: Sequence[Contestant], vocabulary: str = "toy_bytes") -> Contract:
+    loaded = sources.resolve(vocabulary)
+    return Contract(loaded, Mode(), tuple(contestants), frozenset(), {}, proper=True)
+
+
+def measure(
+    answers: dict[str, Answer],
+    kinds: Sequence[Family] = FAMILIES[:1],
+    seconds: float = 60.0,
+    max_input: int | None = None,
+) -> tuple[list[Measured], Simulated]:
+    arena = Simulated(answers)
+    taking = contract([contestant(name, max_input) for name in answers])
+    said: list[Measured] = []
+    Measurement(cast("Arena", arena), [taking], kinds, LARGEST).run(seconds, said.append)
+    return said, arena
+
+
+def linear(data: bytes) -> int:
+    return 2_000 + 50 * len(data)
+
+
+def quadratic(data: bytes) -> int:
+    return 2_000 + 10 * len(data) + len(data) ** 2 // 10
+
+
+class TestSimulated:
+    def test_verdicts(self) -> None:
+        said, _ = measure({"linear": linear, "quadratic": quadratic})
+        by_name = {event.implementation: event for event in said}
+        assert len(said) == 2
+        assert by_name["linear"].verdict == "linear"
+        assert by_name["linear"].exponent == pytest.approx(1.0, abs=0.05)
+        assert by_name["quadratic"].verdict == "superlinear"
+        assert by_name["quadratic"].exponent == pytest.approx(2.0, abs=0.1)
+        low, high = by_name["quadratic"].low, by_name["quadratic"].high
+        assert low is not None and high is not None and low <= high
+
+    def test_points_are_bytes_and_seconds(self) -> None:
+        said, _ = measure({"linear": linear})
+        points = said[0].points
+        assert [size for size, _ in points] == [SMALLEST << i for i in range(9)]
+        assert points[0][1] == pytest.approx((2_000 + 50 * 256) / 1e9, rel=0.02)
+
+    def test_no_input_is_timed_twice(self) -> None:
+        _, arena = measure({"quadratic": quadratic}, [families()["letter-run"]])
+        timed = [data for _, data in arena.asked if len(data) >= SMALLEST]
+        assert len(set(timed)) == len(timed) > 20
+
+    def test_implementations_get_the_same_inputs_in_turn(self) -> None:
+        _, arena = measure({"a": linear, "b": linear})
+        order = "".join(name for name, _ in arena.asked)
+        inputs = {name: [d for n, d in arena.asked if n == name] for name in "ab"}
+        assert inputs["a"] == inputs["b"]
+        assert order.count("ab") >= 3
+
+    def test_a_slow_cell_stops_growing_and_says_so(self) -> None:
+        def slow(data: bytes) -> int:
+            return quadratic(data) * 1000
+
+        said, arena = measure({"slow": slow}, seconds=30.0)
+        assert max(len(data) for _, data in arena.asked) < LARGEST
+        assert "stopped at" in said[0].note
+        # Never far beyond what a call may take.
+        assert max(time for _, time in said[0].points) < 8.0
+
+    def test_too_slow_for_enough_sizes_is_inconclusive(self) -> None:
+        said, _ = measure({"slow": lambda data: 10**9 * len(data)})
+        assert said[0].verdict == "inconclusive"
+        assert said[0].exponent is None
+        assert len(said[0].points) < LEAST_POINTS
+
+    def test_max_input_is_kept(self) -> None:
+        said, arena = measure({"limited": quadratic}, max_input=4096)
+        assert max(len(data) for _, data in arena.asked) == 4096
+        assert said[0].verdict == "superlinear"
+
+    def test_superlinear_needs_a_second_look(self) -> None:
+        _, arena = measure({"quadratic": quadratic})
+        largest = [data for _, data in arena.asked if len(data) > LARGEST - 4]
+        assert len(largest) == SECOND_LOOK
+
+    def test_an_early_disturbance_is_measured_away(self) -> None:
+        calls = 0
+
+        def disturbed(data: bytes) -> int:
+            nonlocal calls
+            calls += 1
+            # The first rounds look quadratic: another process grows with them.
+            return quadratic(data) if calls < 40 else linear(data)
+
+        said, _ = measure({"disturbed": disturbed})
+        assert said[0].verdict == "linear"
+
+    def test_a_step_is_inconclusive_after_the_last_look(self) -> None:
+        def step(data: bytes) -> int:
+            return linear(data) * (2 if len(data) > 20_000 else 1)
+
+        said, arena = measure({"step": step})
+        assert said[0].verdict == "inconclusive"
+        assert f"after {LAST_LOOK} rounds" in said[0].note
+        assert sum(len(data) > LARGEST - 4 for _, data in arena.asked) == LAST_LOOK
+
+    def test_a_death_is_failed_and_not_asked_again(self) -> None:
+        def dies(data: bytes) -> int | Outcome:
+            return Failed(Status.CRASHED, "killed by SIGABRT") if len(data) > 2000 else linear(data)
+
+        said, arena = measure({"dies": dies, "linear": linear})
+        by_name = {event.implementation: event for event in said}
+        assert by_name["dies"].verdict == "failed"
+        assert "crashed at 2 KiB: killed by SIGABRT" in by_name["dies"].note
+        assert len(by_name["dies"].points) == 3
+        assert sum(name == "dies" and len(data) > 2000 for name, data in arena.asked) == 1
+        assert by_name["linear"].verdict == "linear"
+
+    def test_an_implementation_that_dies_does_not_starve_the_others(self) -> None:
+        dead = Failed(Status.CRASHED, "killed by SIGABRT")
+        said, arena = measure({"dies": lambda _: dead, "linear": linear}, FAMILIES)
+        verdicts = [event.verdict for event in said if event.implementation == "dies"]
+        assert sorted(verdicts) == ["failed"] * DEATHS + ["inconclusive"] * (len(FAMILIES) - DEATHS)
+        assert sum(name == "dies" for name, _ in arena.asked) == 3 * DEATHS
+        assert all(e.verdict == "linear" for e in said if e.implementation == "linear")
+        notes = {event.note for event in said if event.verdict == "inconclusive"}
+        assert notes == {f"not measured further, as dies died on {DEATHS} families"}
+
+    def test_a_withdrawn_implementation_is_not_asked(self) -> None:
+        arena = Simulated({"gone": linear})
+        arena.gone = {"gone": "withdrawn after 12 deaths"}
+        said: list[Measured] = []
+        taking = contract([contestant("gone")])
+        Measurement(cast("Arena", arena), [taking], FAMILIES, LARGEST).run(5.0, said.append)
+        assert (said, arena.asked) == ([], [])
+
+    def test_rejection_says_nothing(self) -> None:
+        said, arena = measure({"picky": lambda _: Rejected("no")})
+        assert said == []
+        assert len(arena.asked) == 3
+
+    def test_out_of_time_says_so(self) -> None:
+        said, _ = measure({"linear": linear}, FAMILIES, seconds=0.0)
+        assert len(said) == len(FAMILIES)
+        assert {event.verdict for event in said} == {"inconclusive"}
+        assert all("out of time" in event.note for event in said)
+
+    def test_stopping_says_no_more(self) -> None:
+        arena = Simulated({"linear": linear})
+        said: list[Measured] = []
+        measurement = Measurement(
+            cast("Arena", arena), [contract([contestant("linear")])], FAMILIES, LARGEST
+        )
+        measurement.run(60.0, said.append, lambda: len(arena.asked) > 20)
+        assert said == []
+
+
+def test_each_implementation_is_measured_in_its_first_mode() -> None:
+    a, b = contestant("a"), contestant("b")
+    first, second = contract([a]), replace_mode(contract([a, b]))
+    found = [(one.name, other.mode.label) for one, other in taking_part([first, second])]
+    assert found == [("a", "text"), ("b", "raw")]
+
+
+def replace_mode(made: Contract) -> Contract:
+    return replace(made, mode=Mode(pretokenize=False))
+
+
+class TestSeams:
+    def test_named_vocabularies_are_measured_and_else_a_few(self) -> None:
+        everything = [*CHECKS, *MEASURES]
+        assert selection.scaled(["toy_runs", "toy_ties"], everything) == ("toy_runs", "toy_ties")
+        assert set(selection.scaled([], everything)) <= set(sources.embedded())
+        assert selection.scaled(["toy_runs"], ["equivalence"]) == ()
+
+    def test_the_default_has_both_algorithms(self) -> None:
+        found = {str(sources.resolve(name).algorithm) for name in selection.SCALED}
+        assert found == {"bpe", "unigram"}
+
+    def test_lists(self) -> None:
+        assert {"scaling", "equivalence"} <= {row["name"] for row in rows("checks")}
+        assert [row["name"] for row in rows("families")] == list(families())
+
+    def test_share_of_the_time(self) -> None:
+        def plan(checks: list[Any], scaled: tuple[str, ...]) -> Plan:
+            return Plan(
+                vocabularies={name: lambda: sources.resolve("toy_runs") for name in "abc"},
+                contestants=[],
+                references=frozenset(),
+                generators=[],
+                checks=checks,
+                expectations=[],
+                suite=SUITES["smoke"],
+                budget=Budget(seconds=100.0),
+                seed=0,
+                jobs=1,
+                fail_fast=False,
+                scaled=scaled,
+            )
+
+        share = SUITES["smoke"].scaling
+        every = list(CHECKS.values())
+        assert plan(every, ("a", "b")).scaling_seconds(100.0) == pytest.approx(share * 50)
+        assert plan([], ("a", "b")).scaling_seconds(100.0) == pytest.approx(50)
+        assert plan(every, ()).scaling_seconds(100.0) == 0.0
+        assert plan(every, ("a",)).scaling_seconds(None) == pytest.approx(share * 60)
+        assert plan([], ("b",)).visited == ["b"]
+        assert plan(every, ("b",)).visited == ["a", "b", "c"]
+
+
+def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("Linear", "Quadratic", "QuadraticOnRuns", "Dies", "Picky")
+    implementations = [part for name in names for part in ("--impl", f"{PLANTED}:{name}")]
+    arguments = ["run", "--check", "scaling", "--vocab", "toy_bytes", "--budget", "6s"]
+    monkeypatch.setattr(
+        "sys.argv", ["tokgate", *arguments, *implementations, "--out", str(tmp_path)]
+    )
+    with pytest.raises(SystemExit) as exited:
+        cli.main()
+    assert exited.value.code == 1
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["complete"] and summary["cases"] == 0
+    cells = {(m["implementation"], m["family"]): m for m in summary["scaling"]}
+    verdicts = {cell: m["verdict"] for cell, m in cells.items()}
+
+    def of(name: str) -> set[str]:
+        return {verdict for (who, _), verdict in verdicts.items() if who == name}
+
+    assert of("linear") <= {"linear", "inconclusive"} and "linear" in of("linear")
+    assert of("quadratic") <= {"superlinear", "inconclusive"}
+    assert "superlinear" in of("quadratic")
+    assert verdicts["quadratic-on-runs", "letter-run"] == "superlinear"
+    assert verdicts["quadratic-on-runs", "prose"] == "linear"
+    assert of("dies") == {"failed", "inconclusive"}
+    assert not of("picky")
+    # Only what claims to be linear is held to it.
+    (reason,) = (line for line in summary["reasons"] if "faster than linearly" in line)
+    assert "quadratic on " in reason and "quadratic-on-runs" not in reason
