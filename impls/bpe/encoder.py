@@ -115,10 +115,13 @@ class BpeImplementation:
         name: str,
         kernel: str,
         max_input: int | None = None,
+        *,
+        linear: bool = False,
     ) -> None:
         self._name = name
         self._kernel = kernel
         self._max_input = max_input
+        self._linear = linear
 
     @cached_property
     def about(self) -> About:
@@ -128,6 +131,7 @@ class BpeImplementation:
             version=metadata.version("tokgate"),
             capabilities=frozenset({Capability.DECODE, Capability.OFFSETS, Capability.THREADS}),
             max_input=self._max_input,
+            linear=self._linear,
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:

@@ -37,7 +37,7 @@ WHOLE_ENDS = 5
 
 # Tokens by age (impls.bpe.derivations): atoms first, then in order of rank.
 ATOMS = 6
-"""256: the token of each single byte, EMPTY where there is none."""
+"""257: the token of each single byte, EMPTY where there is none; and the number of atoms."""
 IDS = 7
 """The vocabulary's id of each token."""
 SPLITS = 8

@@ -1,0 +1,9 @@
+"""``bpe.backtracking``: byte-pair encoding, the longest token first, step by step back where it does not fit."""
+
+from __future__ import annotations
+
+from impls.bpe.encoder import BpeImplementation
+
+IMPLEMENTATION = BpeImplementation(
+    name="bpe.backtracking", kernel="impls.bpe.backtracking_kernel", linear=True
+)
