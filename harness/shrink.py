@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
 
 Failing = Callable[[Sequence[bytes]], list[bool]]
 """Which of these inputs still fail in the same way."""
-
-Atoms = TypeVar("Atoms", str, bytes)
 
 SIMPLE = "a 0A.\n"
 """Characters that a reader understands at once, the simplest first."""
@@ -34,58 +31,84 @@ def shrink(data: bytes, failing: Failing, seconds: float) -> tuple[bytes, bool]:
     The result fails wherever ``data`` did; it is never longer than ``data``, and it is the same
     for the same answers of ``failing``.
     """
-    deadline = time.monotonic() + seconds
-    best = data
-    improved = True
-    while improved:
-        improved = False
-        for candidates in (deletions, replacements):
-            while (smaller := _first_failing(candidates(best), failing, deadline)) is not None:
-                best, improved = smaller, True
-            if time.monotonic() > deadline:
-                return best, False
-    return best, True
+    search = _Search(data, failing, time.monotonic() + seconds)
+    while not search.late:
+        before = search.best
+        search.delete()
+        search.simplify()
+        if search.best == before:
+            return before, not search.late
+    return search.best, False
 
 
-def _first_failing(candidates: Iterator[bytes], failing: Failing, deadline: float) -> bytes | None:
-    round_: list[bytes] = []
-    size = 0
-    for candidate in candidates:
-        round_.append(candidate)
-        size += len(candidate)
-        if len(round_) >= ROUND_CASES or size >= ROUND_BYTES:
-            found = _ask(round_, failing)
-            if found is not None or time.monotonic() > deadline:
-                return found
-            round_, size = [], 0
-    return _ask(round_, failing) if round_ else None
+class _Search:
+    """The smallest failing input so far, and the time by which the search must end."""
+
+    def __init__(self, data: bytes, failing: Failing, deadline: float) -> None:
+        self.best = data
+        self._failing = failing
+        self._deadline = deadline
+
+    @property
+    def late(self) -> bool:
+        """Whether time has run out."""
+        return time.monotonic() > self._deadline
+
+    def delete(self) -> None:
+        """Take out chunks: halves first, then ever smaller ones, down to single atoms."""
+        chunk = (len(_atoms(self.best)) + 1) // 2
+        while chunk and not self.late:
+            start: int | None = 0
+            while start is not None and not self.late:
+                start = self._first(_without_chunks(self.best, chunk, start))
+            chunk //= 2
+
+    def simplify(self) -> None:
+        """Make atoms simpler as long as any can be."""
+        while not self.late and self._first(enumerate(replacements(self.best))) is not None:
+            pass
+
+    def _first(self, candidates: Iterator[tuple[int, bytes]]) -> int | None:
+        """Take the first candidate that fails; its place, None if none does or time is up."""
+        round_: list[tuple[int, bytes]] = []
+        size = 0
+        for candidate in candidates:
+            round_.append(candidate)
+            size += len(candidate[1])
+            if len(round_) >= ROUND_CASES or size >= ROUND_BYTES:
+                place = self._ask(round_)
+                if place is not None or self.late:
+                    return place
+                round_, size = [], 0
+        return self._ask(round_) if round_ else None
+
+    def _ask(self, round_: list[tuple[int, bytes]]) -> int | None:
+        answers = self._failing([candidate for _, candidate in round_])
+        for (place, candidate), fails in zip(round_, answers, strict=True):
+            if fails:
+                self.best = candidate
+                return place
+        return None
 
 
-def _ask(round_: list[bytes], failing: Failing) -> bytes | None:
-    for candidate, fails in zip(round_, failing(round_), strict=True):
-        if fails:
-            return candidate
-    return None
+def _atoms(data: bytes) -> str | bytes:
+    """The characters of a text, the bytes of what is none."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data
 
 
-def deletions(data: bytes) -> Iterator[bytes]:
-    """The input without a chunk: halves first, then ever smaller chunks, down to single atoms."""
+def _without_chunks(data: bytes, chunk: int, start: int) -> Iterator[tuple[int, bytes]]:
+    """The input without one chunk, for each from the atom ``start`` on, with where it began."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        yield from _without_chunks(data)
+        for place in range(start, len(data), chunk):
+            yield place, data[:place] + data[place + chunk :]
         return
-    for shorter in _without_chunks(text):
-        yield shorter.encode()
-
-
-def _without_chunks(atoms: Atoms) -> Iterator[Atoms]:
-    chunk = (len(atoms) + 1) // 2
-    while chunk:
-        # Long inputs keep what is at one end far more often than what is in the middle.
-        for start in range(0, len(atoms), chunk):
-            yield atoms[:start] + atoms[start + chunk :]
-        chunk //= 2
+    for place in range(start, len(text), chunk):
+        yield place, (text[:place] + text[place + chunk :]).encode()
 
 
 def replacements(data: bytes) -> Iterator[bytes]:
