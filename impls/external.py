@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 PROTOCOL_VERSION = 1
 HELLO_SECONDS = 20.0
 LOG_TAIL = 64 * 1024
+OUT_OF_MEMORY_SIGNS = ("memory allocation of", "bad_alloc", "MemoryError", "out of memory")
+"""What runtimes print when an allocation fails: Rust, C++, Python, and Go or Node."""
+
 LONGEST_QUOTE = 120
 """Characters of a malformed line that an error shows."""
 
@@ -103,6 +106,8 @@ class Program:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(timeout=2.0)
         code = self._popen.poll()
+        log = self._log_tail()
+        kind = "out-of-memory" if any(sign in log for sign in OUT_OF_MEMORY_SIGNS) else "crashed"
         if code is None:
             how = "closed its standard output"
         elif code < 0:
@@ -110,7 +115,7 @@ class Program:
         else:
             how = f"exited with status {code}"
         self.end()
-        raise Died("crashed", f"the program {how} during {op!r}", self._log_tail())
+        raise Died(kind, f"the program {how} during {op!r}", log)
 
     def breach(self, what: str) -> NoReturn:
         """The program broke the protocol: end it and say how."""
@@ -145,9 +150,16 @@ class Program:
 class ExternalEncoder:
     """A program with a vocabulary loaded, started again whenever it dies."""
 
-    def __init__(self, command: str, wire: dict[str, object]) -> None:
+    def __init__(
+        self,
+        command: str,
+        wire: dict[str, object],
+        folder: tempfile.TemporaryDirectory[str] | None = None,
+    ) -> None:
         self._command = command
         self._wire = wire
+        self._folder = folder  # with the bundle, which is there as long as the encoder
+        self._claims: list[str] = []
         self._program: Program | None = None
         self.nanoseconds = 0
         """What the last ``encode`` took: the program's own ``ns``, else the round trip."""
@@ -157,7 +169,8 @@ class ExternalEncoder:
     def _ready(self) -> Program:
         if self._program is None:
             program = Program(self._command)
-            program.ask("hello", protocol=PROTOCOL_VERSION)
+            hello = program.ask("hello", protocol=PROTOCOL_VERSION)
+            self._claims = list(hello.get("operations") or ())
             answer = program.ask("load", vocabulary=self._wire)
             if "unsupported" in answer:
                 program.stop()
@@ -179,6 +192,8 @@ class ExternalEncoder:
         try:
             response = program.ask(op, **fields)
             if "unsupported" in response:
+                if op == "decode" and op in self._claims:
+                    raise TypeError(f"claims {op!r} but does not do it: {response['unsupported']}")
                 raise Unsupported(str(response["unsupported"]))
             results = response.get("results")
             if not isinstance(results, list) or len(results) != count:
@@ -241,7 +256,8 @@ class ExternalEncoder:
         """The ids with byte offsets."""
         result = self._one("encode", "ids", _text(data), **_mode(mode))
         if "offsets" not in result:
-            raise Unsupported("the program gave no offsets")
+            # Asked for only where they are claimed.
+            raise TypeError("claims 'offsets' but gives none")
         return result["ids"], [(start, end) for start, end in result["offsets"]]
 
     def decode(self, ids: Sequence[int]) -> bytes:
@@ -307,10 +323,11 @@ class ExternalImplementation:
         """Start the program and give it the vocabulary."""
         from corpora.vocabularies import bundle  # noqa: PLC0415
 
-        folder = Path(tempfile.mkdtemp(prefix="tokgate-bundle-"))
-        path = folder / "bundle.json"
+        folder = tempfile.TemporaryDirectory(prefix="tokgate-bundle-")
+        path = Path(folder.name) / "bundle.json"
         bundle.write_bundle(vocabulary, path)
-        return ExternalEncoder(self._command, bundle.wire_vocabulary(vocabulary, path))
+        wire = bundle.wire_vocabulary(vocabulary, path)
+        return ExternalEncoder(self._command, wire, folder)
 
 
 def _text(data: bytes) -> str:
