@@ -34,6 +34,9 @@ class Encode:
     threads: bool = False
     timed: bool = False
 
+    def __len__(self) -> int:
+        return len(self.inputs)
+
 
 @dataclass(frozen=True, slots=True)
 class Decode:
@@ -41,6 +44,9 @@ class Decode:
 
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.ends)
 
 
 Request = Load | Encode | Decode

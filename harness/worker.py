@@ -43,6 +43,12 @@ PR_SET_PDEATHSIG = 1
 INT32 = range(-(2**31), 2**31)
 THREADS = 4
 
+DEATHS = 2
+"""After so many deaths of a program the rest of a batch is not asked: each costs a new start, and
+the batch has a time limit."""
+
+ENOUGH = Unsupported("not asked: the program died too often in this batch")
+
 
 @runtime_checkable
 class Timed(Protocol):
@@ -153,12 +159,16 @@ class Server:
         flat: list[int] = []
         ends: list[int] = []
         troubles: dict[int, Outcome] = {}
+        deaths = 0
         for index, data in enumerate(request.inputs):
             progress(index)
             try:
+                if deaths == DEATHS:
+                    raise ENOUGH
                 flat.extend(encode(data, mode))
             except BaseException as error:
                 del flat[ends[-1] if ends else 0 :]
+                deaths += isinstance(error, Died)
                 troubles[index] = outcome_of(lambda error=error: raise_(error))  # type: ignore[misc]
             ends.append(len(flat))
         ids = plain_ids(flat)
@@ -173,9 +183,21 @@ class Server:
 
     def _one_by_one(self, request: Encode, call: Callable[[bytes], Outcome]) -> Results:
         outcomes: list[Outcome] = []
+        deaths = 0
+
+        def unless_dead(data: bytes) -> Outcome:
+            nonlocal deaths
+            if deaths == DEATHS:
+                raise ENOUGH
+            try:
+                return call(data)
+            except Died:
+                deaths += 1
+                raise
+
         for index, data in enumerate(request.inputs):
             self._progress.set(index)
-            outcomes.append(outcome_of(lambda data=data: call(data)))  # type: ignore[misc]
+            outcomes.append(outcome_of(lambda data=data: unless_dead(data)))  # type: ignore[misc]
         return Results.of(outcomes)
 
     def _in_threads(self, request: Encode, encoder: Encoder) -> Results:

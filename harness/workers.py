@@ -1,9 +1,9 @@
 """Worker processes as the harness sees them: limits, capture of deaths, restarts.
 
 A :class:`Worker` owns one implementation in one process, and one thread of this process that
-talks to it. Requests are answered in order; a request that kills the process is asked again input
-by input in fresh processes, so that the death is pinned to the input that caused it and its
-neighbours still get their answers.
+talks to it. Requests are answered in order. A request that kills the process is asked again
+around the input that was at work (input by input where that is not known) in a fresh process, so
+that the death is pinned to the input that caused it and its neighbours still get their answers.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import psutil
 
 from harness.messages import Decode, Encode, Load, Loaded, Progress, Request
 from harness.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
+from impls.external import OUT_OF_MEMORY_SIGNS
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
@@ -34,8 +35,10 @@ LOG_TAIL = 64 * 1024
 POLL_SECONDS = 0.1
 """How often a waiting harness looks at the clock and at the worker's memory."""
 
-OUT_OF_MEMORY_SIGNS = ("memory allocation of", "bad_alloc", "MemoryError", "out of memory")
-"""What runtimes print when an allocation fails: Rust, C++, Python, and Go or Node."""
+STOPPED = "stopped"
+"""Why a worker is withdrawn that the harness has ended."""
+
+ENOUGH = "not asked: it died too often in this batch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +49,18 @@ class Limits:
         is for hangs and not for slowness. memory: bytes, of the worker and its children.
     load_seconds: for building the library's object from a vocabulary.
     deaths: after so many deaths on one vocabulary an implementation is withdrawn from it;
-        hangs: likewise for timeouts, which cost more.
+        hangs: likewise for timeouts, which cost more. A new process takes a second or two.
+    batch_deaths: after so many deaths the rest of a batch is not asked any more, so that one
+        batch does not use them all up.
     """
 
     seconds: float = 8.0
     seconds_per_megabyte: float = 10.0
     load_seconds: float = 120.0
     memory: int = 4 << 30
-    deaths: int = 12
+    deaths: int = 16
     hangs: int = 3
+    batch_deaths: int = 2
 
     def for_bytes(self, count: int) -> float:
         """Seconds for a request of ``count`` bytes."""
@@ -81,6 +87,10 @@ class Process:
         child_inlet, self_outlet = os.pipe()
         self_inlet, child_outlet = os.pipe()
         inherited = (child_inlet, child_outlet, cell)
+        # Its temporary files go when it goes, however it ends.
+        self._scratch = tempfile.TemporaryDirectory(
+            prefix="tokgate-worker-", ignore_cleanup_errors=True
+        )
         self._popen = subprocess.Popen(
             [
                 *(sys.executable, "-m", "harness.worker"),
@@ -91,6 +101,7 @@ class Process:
             stderr=self._log,
             pass_fds=inherited,
             start_new_session=True,
+            env={**os.environ, "TMPDIR": self._scratch.name},
         )
         self._progress = Progress(cell)
         for descriptor in inherited:
@@ -168,6 +179,7 @@ class Process:
         self._inlet.close()
         self._progress.close()
         self._log.close()
+        self._scratch.cleanup()
 
 
 class Worker:
@@ -208,8 +220,8 @@ class Worker:
         return self._thread.submit(self._decode, request)
 
     def kill(self) -> None:
-        """End the process at once, from any thread; a waiting request ends as crashed."""
-        self._withdrawn = "stopped"
+        """End the process at once, from any thread; a waiting request ends as unsupported."""
+        self._withdrawn = STOPPED
         process = self._process
         if process is not None:
             process.kill()
@@ -225,7 +237,7 @@ class Worker:
     def _load(self, vocabulary: Vocabulary) -> str | None:
         self._vocabulary = vocabulary
         self._deaths = self._hangs = 0
-        if self._withdrawn != "stopped":
+        if self._withdrawn != STOPPED:
             self._withdrawn = None
         try:
             error = self._ensure_loaded(fresh=True)
@@ -260,6 +272,8 @@ class Worker:
             response = self._process.ask(request, self._limits.for_bytes(size))
         except WorkerDied as death:
             self._discard()
+            if self._withdrawn == STOPPED:  # the harness killed it
+                return self._refused(len(request))
             self._count(death.outcome)
             raise
         if isinstance(response, Results):
@@ -285,19 +299,61 @@ class Worker:
         except WorkerDied as death:
             if len(inputs) == 1:
                 return Results.of([death.outcome])
-            return self._pinned(request, death)
+            if death.index < 0 or request.threads:
+                return self._singly(request, death)
+            return self._around(request, death)
 
-    def _pinned(self, request: Encode, first: WorkerDied) -> Results:
+    def _around(self, request: Encode, death: WorkerDied) -> Results:
+        """Ask again what stood before and after the inputs that were at work at each death."""
+        rest = list(request.inputs)
+        outcomes: list[Outcome] = []
+        for deaths in range(1, len(rest) + 1):
+            outcomes += self._some(request, rest[: death.index])
+            outcomes.append(death.outcome)
+            rest = rest[death.index + 1 :]
+            if self._withdrawn is not None or deaths == self._limits.batch_deaths or not rest:
+                outcomes += [Unsupported(self._withdrawn or ENOUGH)] * len(rest)
+                break
+            part, size = self._part(request, rest)
+            try:
+                outcomes += rows(self._ask(part, size))
+                break
+            except WorkerDied as another:
+                if another.index < 0:
+                    outcomes += rows(self._singly(part, another))
+                    break
+                death = another
+        return Results.of(outcomes)
+
+    def _some(self, request: Encode, inputs: list[bytes]) -> list[Outcome]:
+        """The outcomes of some of the inputs, which may be none."""
+        if not inputs or self._withdrawn is not None:
+            return [Unsupported(self._withdrawn or "")] * len(inputs)
+        part, size = self._part(request, inputs)
+        try:
+            return rows(self._ask(part, size))
+        except WorkerDied as death:
+            return rows(self._singly(part, death))
+
+    @staticmethod
+    def _part(request: Encode, inputs: list[bytes]) -> tuple[Encode, int]:
+        """The same request for some of its inputs, and how many bytes they are."""
+        some = Inputs.of(inputs)
+        return replace(request, inputs=some), len(some.data)
+
+    def _singly(self, request: Encode, first: WorkerDied) -> Results:
         """Ask again input by input after a death, to find whose it was."""
         outcomes: list[Outcome] = []
+        deaths = 0
         for data in request.inputs:
-            if self._withdrawn is not None:
-                outcomes.append(Unsupported(self._withdrawn))
+            if self._withdrawn is not None or deaths == self._limits.batch_deaths:
+                outcomes.append(Unsupported(self._withdrawn or ENOUGH))
                 continue
             single = replace(request, inputs=Inputs.of([data]), threads=False)
             try:
                 outcomes.append(self._ask(single, len(data)).outcome(0))
             except WorkerDied as death:
+                deaths += 1
                 outcomes.append(death.outcome)
         if not any(isinstance(o, Failed) and o.status == first.outcome.status for o in outcomes):
             # It does not come back by itself: pin it to the input that was at work.
@@ -324,6 +380,11 @@ class Worker:
         process, self._process = self._process, None
         if process is not None:
             process.close()
+
+
+def rows(results: Results) -> list[Outcome]:
+    """All outcomes of a batch."""
+    return [results.outcome(index) for index in range(len(results))]
 
 
 def first_line(message: str) -> str:
