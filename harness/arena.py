@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from harness.contracts import Contestant, Contract
 
 
+class Stopped(Exception):
+    """The arena was killed from another thread: what its workers say now means nothing."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Pending:
     """A batch on its way: who was asked what."""
@@ -27,10 +32,11 @@ class Pending:
     contract: Contract
     inputs: Inputs
     futures: dict[str, Asked]
+    stopped: threading.Event
 
     def wait(self) -> Observation:
-        """The answers of all."""
-        results = {name: asked.wait() for name, asked in self.futures.items()}
+        """The answers of all. Raises Stopped."""
+        results = {name: asked.wait(self.stopped) for name, asked in self.futures.items()}
         return Observation(self.contract, self.inputs, results)
 
 
@@ -43,13 +49,15 @@ class Asked:
     size: int
     reason: str = ""
 
-    def wait(self) -> Results:
-        """The results, with the inputs held back as unsupported."""
-        if not self.held_back:
-            assert self.future is not None
-            return self.future.result()
-        outcomes: list[Outcome] = []
+    def wait(self, stopped: threading.Event) -> Results:
+        """The results, with the inputs held back as unsupported. Raises Stopped."""
         results = self.future.result() if self.future is not None else None
+        if stopped.is_set():
+            raise Stopped
+        if not self.held_back:
+            assert results is not None
+            return results
+        outcomes: list[Outcome] = []
         row = 0
         held_back = set(self.held_back)
         for index in range(self.size):
@@ -67,6 +75,7 @@ class Arena:
     def __init__(self, contestants: Sequence[Contestant], limits: Limits) -> None:
         self._contestants = {contestant.name: contestant for contestant in contestants}
         self._workers = {c.name: Worker(c.name, c.spec, limits) for c in contestants}
+        self._stopped = threading.Event()
 
     def load(self, vocabulary: Vocabulary, names: Sequence[str]) -> dict[str, str]:
         """Load a vocabulary into these contestants; the errors of those that could not."""
@@ -85,7 +94,7 @@ class Arena:
             contestant.name: self._ask(contestant.name, Encode(inputs, contract.mode))
             for contestant in contract.contestants
         }
-        return Pending(contract, inputs, futures)
+        return Pending(contract, inputs, futures, self._stopped)
 
     def _ask(self, name: str, request: Encode | Decode) -> Asked:
         worker = self._workers[name]
@@ -111,7 +120,7 @@ class Arena:
     def judge(self, check: Check, seen: Observation) -> Judgement:
         """Put a check's further questions and let it judge."""
         asked = [self._ask(probe.implementation, probe.request) for probe in check.probes(seen)]
-        return check.judge(seen, [one.wait() for one in asked])
+        return check.judge(seen, [one.wait(self._stopped) for one in asked])
 
     def examine(self, contract: Contract, check: Check, inputs: Sequence[bytes]) -> Judgement:
         """One check on these inputs, from the encoding up."""
@@ -119,10 +128,13 @@ class Arena:
 
     def time(self, name: str, contract: Contract, inputs: Sequence[bytes]) -> Results:
         """Encode input by input with the nanoseconds that each took."""
-        return self._ask(name, Encode(Inputs.of(inputs), contract.mode, timed=True)).wait()
+        return self._ask(name, Encode(Inputs.of(inputs), contract.mode, timed=True)).wait(
+            self._stopped
+        )
 
     def kill(self) -> None:
-        """End all processes at once; may be called from another thread."""
+        """End all processes at once, from any thread; who waits for answers gets Stopped."""
+        self._stopped.set()
         for worker in self._workers.values():
             worker.kill()
 

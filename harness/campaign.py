@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from corpora.families.catalog import families
 from corpora.generators.base import Case
-from harness.arena import Arena, Pending
+from harness.arena import Arena, Pending, Stopped
 from harness.checks import CHECKS
 from harness.contracts import Contestant, Contract, contracts_of
 from harness.events import (
@@ -175,6 +175,8 @@ class Campaign:
                     None if deadline is None else (deadline - time.monotonic() - reserved) / left
                 )
                 self._vocabulary(arena, source, share)
+        except Stopped:
+            return
         finally:
             arena.close()
 

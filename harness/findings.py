@@ -12,7 +12,7 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from harness.checks import CHECKS
@@ -40,8 +40,19 @@ MESSAGE_SHOWN = 8 * 1024
 SHRINK_SECONDS = 4.0
 """For one finding."""
 
+SHRINK_DEATHS_SECONDS = 12.0
+"""For a finding that ends the process: each step that fails costs a new one, a second or two."""
+
 SHRINK_SHARE = 0.4
 """Of a lane's time, at most so much goes into minimising once each signature has an example."""
+
+AGAIN = 4
+"""How often a violation must come back before it is believed: one that shows once in a hundred
+calls, or only after certain others, would pass for one of the input's otherwise."""
+
+FURTHER_QUESTIONS = frozenset({"validity", "round-trip", "offsets"})
+"""Checks that compare an implementation with itself: they say nothing new of one that is known to
+answer one question in two ways."""
 
 UNMINIMISED = "any"
 """The kind of input in a bucket that is not minimised, or cannot be."""
@@ -92,6 +103,7 @@ class Book:
         self._findings: dict[str, Found] = {}
         self._pages: dict[tuple[str, Signature], Page] = {}
         self._counts: Counter[str] = Counter()
+        self._unstable: dict[tuple[str, str], str] = {}
         self._shrinking = 0.0
         self._since = time.monotonic()
         self._lock = threading.Lock()
@@ -114,21 +126,37 @@ class Book:
         known = self._claimed(contract, violation)
         if known is not None:
             return self._count(known)
+        provisional = None
+        if violation.check == "survival":
+            # On record before it is tried again: that may take long, and the last allowed death.
+            provisional = self._provisional(Entry(contract, violation, case))
         confirmed = self._confirm(arena, contract, violation)
         entry = Entry(contract, confirmed or violation, case)
-        page = self._pages.setdefault((contract.id, entry.signature), Page())
+        page = self._page(entry)
         if confirmed is None or confirmed.check != violation.check:
             # It does not come back alone, so there is nothing to minimise by.
             return self._enter(page, entry, UNMINIMISED, minimal=False)
-        provisional = None
-        if not page.claims:
-            provisional = self._write(entry, UNMINIMISED, minimal=False)
+        if provisional is None:
+            provisional = self._provisional(entry)
         smaller, ended = self._shrink(arena, entry)
         kind = kind_of(smaller.violation, smaller.signature.stage, contract)
         return self._enter(page, smaller, kind, minimal=ended, replaces=provisional)
 
+    def _page(self, entry: Entry) -> Page:
+        return self._pages.setdefault((entry.contract.id, entry.signature), Page())
+
+    def _provisional(self, entry: Entry) -> Found | None:
+        """Write the first finding of a signature as it is, to be replaced by its minimum."""
+        if self._page(entry).claims:
+            return None
+        return self._write(entry, UNMINIMISED, minimal=False)
+
     def _claimed(self, contract: Contract, violation: Violation) -> str | None:
         """The bucket of a known finding that explains this violation, if one does."""
+        if violation.check in FURTHER_QUESTIONS:
+            for culprit in violation.culprits:
+                if (contract.id, culprit) in self._unstable:
+                    return self._unstable[contract.id, culprit]
         page = self._pages.get((contract.id, signature(violation, contract)))
         if page is None or not page.claims:
             return None
@@ -147,14 +175,20 @@ class Book:
         return name
 
     def _confirm(self, arena: Arena, contract: Contract, violation: Violation) -> Violation | None:
-        """Ask again, alone: the violation itself, one of determinism, or None if it is gone."""
+        """Ask again, alone: the violation itself, one of determinism, or None if it is gone.
+
+        Between the empty input and itself, so that what an earlier call left behind shows.
+        """
         if violation.check == "determinism":
             return None
+        data = violation.data
+        inputs = [data] if violation.check == "survival" else [b"", data, data] * (AGAIN // 2)
         sign = signature(violation, contract)
-        again = arena.examine(contract, CHECKS[violation.check], [violation.data]).violations
-        if any(signature(one, contract) == sign for one in again):
+        again = arena.examine(contract, CHECKS[violation.check], inputs).violations
+        seen = [one for one in again if one.data == data and signature(one, contract) == sign]
+        if len(seen) == inputs.count(data):
             return violation
-        if violation.check != "equivalence":
+        if violation.check == "survival" or set(violation.culprits) & set(arena.withdrawn()):
             return None
         return self._changed_mind(arena, contract, violation)
 
@@ -162,16 +196,21 @@ class Book:
         self, arena: Arena, contract: Contract, violation: Violation
     ) -> Violation | None:
         """A violation of determinism if somebody's answer alone is not the one in the batch."""
-        seen = arena.ask(contract, Inputs.of([violation.data])).wait()
+        if violation.check != "equivalence":
+            # What a check found out by further questions comes out otherwise today.
+            return replace(violation, check="determinism", stage="order")
+        data = violation.data
+        seen = arena.ask(contract, Inputs.of([b"", data, data])).wait()
         for part in violation.parts:
             for name in part.names:
-                outcome = seen.results[name].outcome(0)
-                if comparable(outcome) and outcome != part.outcome:
-                    parts = (
-                        Part((f"{name} (alone)",), outcome),
-                        Part((f"{name} (in a batch)",), part.outcome),
-                    )
-                    return Violation("determinism", 0, violation.data, parts, (name,), "order")
+                for row in (1, 2):
+                    outcome = seen.results[name].outcome(row)
+                    if comparable(outcome) and outcome != part.outcome:
+                        parts = (
+                            Part((f"{name} (alone)",), outcome),
+                            Part((f"{name} (in a batch)",), part.outcome),
+                        )
+                        return Violation("determinism", 0, data, parts, (name,), "order")
         return None
 
     def _shrink(self, arena: Arena, entry: Entry) -> tuple[Entry, bool]:
@@ -189,7 +228,8 @@ class Book:
                     latest[one.data] = one
             return [candidate in alike for candidate in candidates]
 
-        smallest, ended = shrink(entry.violation.data, failing, SHRINK_SECONDS)
+        seconds = SHRINK_DEATHS_SECONDS if check.name == "survival" else SHRINK_SECONDS
+        smallest, ended = shrink(entry.violation.data, failing, seconds)
         self._shrinking += time.monotonic() - started
         return Entry(contract, latest[smallest], entry.case), ended
 
@@ -199,6 +239,9 @@ class Book:
         """Write a finding unless its bucket has a smaller one, and count it."""
         data = entry.violation.data
         name = bucket(entry.signature, entry.contract, kind)
+        if entry.violation.check == "determinism":
+            for culprit in entry.violation.culprits:
+                self._unstable.setdefault((entry.contract.id, culprit), name)
         if minimal or not page.claims:
             page.claims.append((data, name))
         known = self._findings.get(finding_id(name, entry.contract.vocabulary.id))
