@@ -104,6 +104,13 @@ def run(
     ] = None,
     out: Out = Path("tokgate-out"),
     fail_fast: Annotated[bool, typer.Option(help="Stop at the first unexpected finding.")] = False,
+    timeout: Annotated[
+        float,
+        typer.Option(min=0.1, help="Seconds for a batch, and 10 more a megabyte: then it hangs."),
+    ] = 8.0,
+    memory: Annotated[
+        float, typer.Option(min=0.1, help="GiB that an implementation may take.")
+    ] = 4.0,
 ) -> None:
     """Compare implementations on generated and hostile inputs: the main job.
 
@@ -117,6 +124,7 @@ def run(
     from harness.run import execute  # noqa: PLC0415
     from harness.store import RunFolder  # noqa: PLC0415
     from harness.suites import SUITES, parse_budget  # noqa: PLC0415
+    from harness.workers import Limits  # noqa: PLC0415
 
     chosen_suite = SUITES[suite.value]
     try:
@@ -145,6 +153,7 @@ def run(
         seed=seed,
         jobs=jobs or max(1, (os.cpu_count() or 2) // 2),
         fail_fast=fail_fast,
+        limits=Limits(seconds=timeout, memory=int(memory * 2**30)),
     )
     folder = RunFolder(out)
     progress = Progress(console, amount.seconds)
