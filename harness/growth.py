@@ -3,12 +3,13 @@
 A round encodes one fresh input of a family at each size, so that what is kept from earlier inputs
 does not help, and takes the implementations in turn, so that a disturbance falls on all alike.
 Of the times of all rounds the smallest at each size counts. The sizes of a cell, one
-implementation on one family, are settled in its first round: it stops growing where a call
-takes more than its share of the time.
+implementation on one family, are settled in its first round: it stops growing where the next call
+may take more than its share of the time.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -43,8 +44,14 @@ which fails the gate, from the second on only; after the last, what is inconclus
 DOUBLINGS_A_ROUND = 2
 """A round up to a size costs about twice the call at that size, as the sizes are geometric."""
 
-WAITING = 2
-"""Time that passes for each second of CPU: making the inputs, pipes, busy neighbours."""
+WAITING = 2.0
+"""Seconds that pass for each one measured, at the least: making inputs, pipes, neighbours."""
+
+TELLING = 0.1
+"""Seconds to be measured before the time that passes beside them tells anything."""
+
+AT_FIRST = 3
+"""Sizes asked at once of a cell of which nothing is known: up to 1 KiB."""
 
 DEATHS = 2
 """After so many deaths an implementation is measured no further: to start it again with a large
@@ -117,6 +124,37 @@ class Cell:
         )
 
 
+class Clock:
+    """The time of a measurement, and how it passes beside the time that is measured."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self._start = time.monotonic()
+        self._end = self._start + seconds
+        self._measured = 0.0
+
+    def count(self, nanoseconds: int) -> None:
+        """Take note of time that was measured."""
+        self._measured += nanoseconds / 1e9
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is up."""
+        return time.monotonic() >= self._end
+
+    def limit(self, cells: int) -> float:
+        """The seconds that a call may take if ``cells`` are to have their first look in time.
+
+        By how much more time than was measured has passed so far: with busy neighbours that may be
+        several times as much.
+        """
+        now = time.monotonic()
+        waiting = WAITING
+        if self._measured > TELLING:
+            waiting = max(waiting, (now - self._start) / self._measured)
+        calls = FIRST_LOOK * DOUBLINGS_A_ROUND * waiting * max(1, cells)
+        return min(max((self._end - now) / calls, LEAST_CALL), MOST_CALL)
+
+
 class Measurement:
     """The growth measurements on one vocabulary, whose workers are loaded with it."""
 
@@ -130,13 +168,15 @@ class Measurement:
         self._arena = arena
         self._largest = largest
         self._deaths: Counter[str] = Counter()
+        self._clock = Clock()
         self._cells = [
-            Cell(contestant, contract, family)
+            [
+                Cell(contestant, contract, family)
+                for contestant, contract in taking_part(contracts)
+                # Who died too often before is no longer asked; the run says so elsewhere.
+                if contestant.name not in arena.withdrawn() and family.suits(contract.vocabulary)
+            ]
             for family in families
-            for contestant, contract in taking_part(contracts)
-            # Who died too often before is no longer asked; the run says so elsewhere.
-            if contestant.name not in arena.withdrawn()
-            if family.suits(contract.vocabulary)
         ]
 
     def run(
@@ -147,28 +187,45 @@ class Measurement:
     ) -> None:
         """Measure until every cell is decided, at most for ``seconds``; say each one's verdict.
 
+        Family by family up to the first look, so that what the time does not reach is the last
+        families and not the last rounds of all; then all that is undecided, round by round.
         A cell is said when it is decided, or at the end. Where ``stopped`` turns true, nothing
         more is said.
         """
-        deadline = time.monotonic() + seconds
-        calls = FIRST_LOOK * DOUBLINGS_A_ROUND * WAITING * max(1, len(self._cells))
-        limit = min(max(seconds / calls, LEAST_CALL), MOST_CALL)
-        waiting = list(self._cells)
-        for number in range(LAST_LOOK):
-            inputs = Inputs(number)
-            for cell in waiting:
-                if stopped():
-                    return
-                if time.monotonic() > deadline:
-                    break
-                self._round(cell, inputs, limit)
-                if cell.decided and not cell.refused:
-                    emit(cell.event(out_of_time=False))
-            waiting = [cell for cell in waiting if not cell.decided]
-            if not waiting or time.monotonic() > deadline:
-                break
-        for cell in waiting:
-            emit(cell.event(out_of_time=True))
+        self._clock = Clock(seconds)
+        every = [cell for cells in self._cells for cell in cells]
+        to_come = len(every)
+        for cells in self._cells:
+            limit = self._clock.limit(to_come)
+            for variant in range(FIRST_LOOK):
+                self._pass(cells, variant, limit, emit, stopped)
+            to_come -= len(cells)
+        for variant in range(FIRST_LOOK, LAST_LOOK):
+            self._pass(every, variant, LEAST_CALL, emit, stopped)
+        if not stopped():
+            for cell in every:
+                if not cell.decided:
+                    emit(cell.event(out_of_time=True))
+
+    def _pass(
+        self,
+        cells: Sequence[Cell],
+        variant: int,
+        limit: float,
+        emit: Callable[[Measured], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """One round of each cell that is not decided, while there is time."""
+        inputs = Inputs(variant)
+        for cell in cells:
+            if stopped() or self._clock.over:
+                return
+            if cell.decided:
+                continue
+            self._round(cell, inputs, limit)
+            # A worker that was ended meanwhile gives no answer, which is not its fault.
+            if cell.decided and not cell.refused and not stopped():
+                emit(cell.event(out_of_time=False))
 
     def _round(self, cell: Cell, inputs: Inputs, limit: float) -> None:
         name = cell.contestant.name
@@ -185,18 +242,19 @@ class Measurement:
     def _grow(self, cell: Cell, inputs: Inputs, limit: float) -> None:
         """The first round: size after size, until the largest or a call that takes too long."""
         most = cell.contestant.about.max_input
-        size, spent = SMALLEST, 0.0
-        while size <= self._largest and (most is None or size <= most):
-            # A quadratic cost would be four times as much at the next size: never more than twice
-            # the limit is asked.
-            if spent > limit / 2:
-                cell.stopped = f"stopped at {shown(size // 2)}: {spent * 1e3:.3g} ms a call"
-                break
-            self._ask(cell, inputs, [size])
+        largest = self._largest if most is None else min(self._largest, most)
+        sizes = [SMALLEST << i for i in range(largest.bit_length()) if SMALLEST << i <= largest]
+        asked = AT_FIRST
+        while sizes:
+            self._ask(cell, inputs, sizes[:asked])
             if cell.refused or cell.failure:
                 break
-            spent = cell.times[size] / 1e9
-            size *= 2
+            size, sizes = sizes[asked - 1 : asked], sizes[asked:]
+            spent = cell.times[size[0]] / 1e9 if size else 0.0
+            asked = ahead(spent, limit)
+            if sizes and not asked:
+                cell.stopped = f"stopped at {shown(size[0])}: {spent * 1e3:.3g} ms a call"
+                break
         cell.grown = True
 
     def _ask(self, cell: Cell, inputs: Inputs, sizes: Sequence[int]) -> None:
@@ -212,6 +270,7 @@ class Measurement:
             cell.failure = "gave no times"
             return
         spent = results.nanoseconds.tolist()
+        self._clock.count(sum(spent))
         cell.overhead = least(cell.overhead, spent[1])
         for size, one in zip(sizes, spent[2:], strict=True):
             cell.times[size] = least(cell.times.get(size), one)
@@ -246,6 +305,15 @@ class Inputs:
         if size not in self._made:
             self._made[size] = family.make(vocabulary, size, self._variant)
         return self._made[size]
+
+
+def ahead(spent: float, limit: float) -> int:
+    """How many further sizes may be asked at once after a call of ``spent`` seconds.
+
+    Were the cost quadratic, each would be four times as much as the one before: the last is not to
+    take more than twice the limit, and none is asked where the next may.
+    """
+    return max(0, int(math.log(2 * limit / max(spent, 1e-9), 4)))
 
 
 def taking_part(contracts: Sequence[Contract]) -> list[tuple[Contestant, Contract]]:
