@@ -15,7 +15,8 @@ UNICODE_VERSION = 16
 """Decides the pre-tokens, and so is part of the declared version of whoever uses them."""
 
 # Code points assigned in Unicode 17 or 18: the ranges where `\\p{Cn}` of regex 2026.11.15 and of
-# tiktoken 0.14.0 (Unicode 16) part. A test compares the two over all code points.
+# tiktoken 0.14.0 (Unicode 16) part. A test compares the two, with the stand-ins, over all scalar
+# values, in this and in each property that the patterns name.
 _NEWER_RANGES = """
 0558 058B-058C 05C8-05C9 088F 0B53-0B54 0C5C 0CDC 1ACF-1AF0 208F 209D-209F 20C1-20C4 2B96
 2E60-2E63 A7CE-A7CF A7D2 A7D4 A7DD A7E2 A7F1 AB6C-AB6D FBC3-FBD2 FD90-FD91 FDC8-FDCE

@@ -204,21 +204,32 @@ CLASSES = [
 SCALARS = [*range(0xD800), *range(0xE000, sys.maxunicode + 1)]
 
 
-@pytest.mark.parametrize(("bit", "expression"), CLASSES)
-def test_the_class_of_every_code_point_is_that_of_tiktoken(bit, expression):
-    # tiktoken drops what its pattern does not match, so what is left are the characters of the
-    # class: by its tables of Unicode 16.
+EVERYTHING = "".join(map(chr, SCALARS))
+
+
+def matched_by_tiktoken(expression):
+    """The characters that match: tiktoken drops what its pattern leaves over."""
     engine = tiktoken.Encoding(
         "class",
         pat_str=expression,
         mergeable_ranks={byte: rank for rank, byte in enumerate(BYTES)},
         special_tokens={},
     )
-    everything = "".join(map(chr, SCALARS))
-    theirs = bytes(engine.encode_ordinary(everything)).decode()
-    table = class_table()
+    return bytes(engine.encode_ordinary(EVERYTHING)).decode()
 
-    assert "".join(chr(code) for code in SCALARS if table[code] & bit) == theirs
+
+@pytest.mark.parametrize(("bit", "expression"), CLASSES)
+def test_the_class_of_every_code_point_is_that_of_tiktoken(bit, expression):
+    has = (class_table() & bit != 0).tolist()
+
+    assert "".join(chr(code) for code in SCALARS if has[code]) == matched_by_tiktoken(expression)
+
+
+@pytest.mark.parametrize("expression", [r"\P{Cn}", r"\p{P}", r"\p{S}", r"\p{M}", r"\p{Lt}", r"\w"])
+def test_unicode_16_is_what_tiktoken_has(expression):
+    ours = regex.finditer(expression, as_of_unicode_16(EVERYTHING))
+
+    assert "".join(EVERYTHING[match.start()] for match in ours) == matched_by_tiktoken(expression)
 
 
 def test_what_is_in_no_other_class_is_other():
