@@ -11,7 +11,19 @@ from impls.bpe import cache
 from impls.bpe.automaton import automaton_tables
 from impls.bpe.derivations import derive
 from impls.bpe.heap_kernel import improper_tokens
-from impls.bpe.layout import BYTE_IDS, EMPTY, IDS, LATE, PAIRS, PREFIXES, TRIE, section
+from impls.bpe.layout import (
+    ATOMS,
+    BYTE_IDS,
+    EMPTY,
+    IDS,
+    LATE,
+    PREFIXES,
+    SPLITS,
+    SUFFIXES,
+    TRIE,
+    section,
+)
+from impls.bpe.spines import spine_tables
 from impls.bpe.tables import merge_tables, whole_tables
 from impls.bpe.trie import LABEL_MASK, build_trie, token_at
 from impls.bpe.validity import validity_tables
@@ -57,6 +69,15 @@ def suffix_sections(vocabulary: Vocabulary, tokens: Sections) -> Sections:
         vocabulary.fingerprint,
         "suffixes",
         lambda: automaton_tables(tokens[TRIE], len(tokens[IDS])),
+    )
+
+
+def spine_sections(vocabulary: Vocabulary, tokens: Sections) -> Sections:
+    """Intervals and search trees. tokens: also with :func:`suffix_sections`."""
+    return cache.tables(
+        vocabulary.fingerprint,
+        "spines",
+        lambda: spine_tables(tokens[SPLITS], tokens[SUFFIXES], int(tokens[ATOMS][256])),
     )
 
 

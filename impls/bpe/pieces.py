@@ -71,7 +71,7 @@ class Cutter:
         if scanner is not None:
             kinds, fault = kinds_of(codes, ends)
             if fault >= 0:
-                _decode(data[ends[fault - 1] if fault else 0 : ends[fault]])
+                _check(data, ends[: fault + 1])
         else:
             _check(data, ends)
 
