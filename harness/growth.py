@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from corpora.families.base import Family
-    from corpora.vocabularies.model import Vocabulary
     from harness.arena import Arena
     from harness.contracts import Contestant, Contract
     from harness.outcomes import Results
@@ -40,6 +39,10 @@ WARM_UP = 192
 FIRST_LOOK, SECOND_LOOK, LAST_LOOK = 3, 6, 24
 """Rounds after which a cell is judged: ``linear`` may be said at the first look, ``superlinear``,
 which fails the gate, from the second on only; after the last, what is inconclusive stays so."""
+
+PLANNED_ROUNDS = 4
+"""For how many rounds of each cell the time is planned: most are decided at the first look, the
+rest is for those that are not."""
 
 DOUBLINGS_A_ROUND = 2
 """A round up to a size costs about twice the call at that size, as the sizes are geometric."""
@@ -142,7 +145,7 @@ class Clock:
         return time.monotonic() >= self._end
 
     def limit(self, cells: int) -> float:
-        """The seconds that a call may take if ``cells`` are to have their first look in time.
+        """The seconds that a call may take if ``cells`` are to be measured in time.
 
         By how much more time than was measured has passed so far: with busy neighbours that may be
         several times as much.
@@ -151,7 +154,7 @@ class Clock:
         waiting = WAITING
         if self._measured > TELLING:
             waiting = max(waiting, (now - self._start) / self._measured)
-        calls = FIRST_LOOK * DOUBLINGS_A_ROUND * waiting * max(1, cells)
+        calls = PLANNED_ROUNDS * DOUBLINGS_A_ROUND * waiting * max(1, cells)
         return min(max((self._end - now) / calls, LEAST_CALL), MOST_CALL)
 
 
@@ -169,6 +172,7 @@ class Measurement:
         self._largest = largest
         self._deaths: Counter[str] = Counter()
         self._clock = Clock()
+        self._inputs = Inputs()
         self._cells = [
             [
                 Cell(contestant, contract, family)
@@ -187,8 +191,9 @@ class Measurement:
     ) -> None:
         """Measure until every cell is decided, at most for ``seconds``; say each one's verdict.
 
-        Family by family up to the first look, so that what the time does not reach is the last
-        families and not the last rounds of all; then all that is undecided, round by round.
+        Family by family up to the first look (the second of what grows fast), so that what the
+        time does not reach is the last families and not the last rounds of all; then all that is
+        undecided, round by round.
         A cell is said when it is decided, or at the end. Where ``stopped`` turns true, nothing
         more is said.
         """
@@ -197,11 +202,14 @@ class Measurement:
         to_come = len(every)
         for cells in self._cells:
             limit = self._clock.limit(to_come)
-            for variant in range(FIRST_LOOK):
-                self._pass(cells, variant, limit, emit, stopped)
+            for _ in range(FIRST_LOOK):
+                self._pass(cells, limit, emit, stopped)
+            fast = [cell for cell in cells if cell.growth.verdict is Verdict.SUPERLINEAR]
+            for _ in range(FIRST_LOOK, SECOND_LOOK):
+                self._pass(fast, limit, emit, stopped)
             to_come -= len(cells)
-        for variant in range(FIRST_LOOK, LAST_LOOK):
-            self._pass(every, variant, LEAST_CALL, emit, stopped)
+        for _ in range(FIRST_LOOK, LAST_LOOK):
+            self._pass(every, LEAST_CALL, emit, stopped)
         if not stopped():
             for cell in every:
                 if not cell.decided:
@@ -210,43 +218,41 @@ class Measurement:
     def _pass(
         self,
         cells: Sequence[Cell],
-        variant: int,
         limit: float,
         emit: Callable[[Measured], None],
         stopped: Callable[[], bool],
     ) -> None:
         """One round of each cell that is not decided, while there is time."""
-        inputs = Inputs(variant)
         for cell in cells:
             if stopped() or self._clock.over:
                 return
             if cell.decided:
                 continue
-            self._round(cell, inputs, limit)
+            self._round(cell, limit)
             # A worker that was ended meanwhile gives no answer, which is not its fault.
             if cell.decided and not cell.refused and not stopped():
                 emit(cell.event(out_of_time=False))
 
-    def _round(self, cell: Cell, inputs: Inputs, limit: float) -> None:
+    def _round(self, cell: Cell, limit: float) -> None:
         name = cell.contestant.name
         if self._deaths[name] >= DEATHS:
             cell.stopped = f"not measured further, as {name} died on {DEATHS} families"
             cell.given_up = True
             return
         if cell.grown:
-            self._ask(cell, inputs, sorted(cell.times))
+            self._ask(cell, sorted(cell.times))
         else:
-            self._grow(cell, inputs, limit)
+            self._grow(cell, limit)
         cell.rounds += 1
 
-    def _grow(self, cell: Cell, inputs: Inputs, limit: float) -> None:
+    def _grow(self, cell: Cell, limit: float) -> None:
         """The first round: size after size, until the largest or a call that takes too long."""
         most = cell.contestant.about.max_input
         largest = self._largest if most is None else min(self._largest, most)
         sizes = [SMALLEST << i for i in range(largest.bit_length()) if SMALLEST << i <= largest]
         asked = AT_FIRST
         while sizes:
-            self._ask(cell, inputs, sizes[:asked])
+            self._ask(cell, sizes[:asked])
             if cell.refused or cell.failure:
                 break
             size, sizes = sizes[asked - 1 : asked], sizes[asked:]
@@ -257,10 +263,10 @@ class Measurement:
                 break
         cell.grown = True
 
-    def _ask(self, cell: Cell, inputs: Inputs, sizes: Sequence[int]) -> None:
+    def _ask(self, cell: Cell, sizes: Sequence[int]) -> None:
         """Time one input of each size, after one to warm up and a tiny one."""
         every = (WARM_UP, TINY, *sizes)
-        data = [inputs.of(cell.family, cell.contract.vocabulary, size) for size in every]
+        data = [self._inputs.of(cell, size) for size in every]
         results = self._arena.time(cell.contestant.name, cell.contract, data)
         at = next((i for i, status in enumerate(results.status) if status), None)
         if at is not None:
@@ -290,20 +296,20 @@ class Measurement:
 
 
 class Inputs:
-    """The inputs of one round, made once for all implementations."""
+    """The inputs of a round, made once for all implementations."""
 
-    def __init__(self, variant: int) -> None:
-        self._variant = variant
-        self._family = ""
+    def __init__(self) -> None:
+        self._round = ("", -1)
         self._made: dict[int, bytes] = {}
 
-    def of(self, family: Family, vocabulary: Vocabulary, size: int) -> bytes:
-        """The input of a size; those of the family before are forgotten."""
-        if family.name != self._family:
-            self._family = family.name
+    def of(self, cell: Cell, size: int) -> bytes:
+        """The input of a size for a cell's next round; another round's are forgotten."""
+        if self._round != (cell.family.name, cell.rounds):
+            self._round = (cell.family.name, cell.rounds)
             self._made = {}
         if size not in self._made:
-            self._made[size] = family.make(vocabulary, size, self._variant)
+            made = cell.family.make(cell.contract.vocabulary, size, cell.rounds)
+            self._made[size] = made
         return self._made[size]
 
 
