@@ -11,6 +11,8 @@ from __future__ import annotations
 import sys
 from functools import lru_cache
 
+import numpy as np
+
 UNICODE_VERSION = 16
 """Decides the pre-tokens, and so is part of the declared version of whoever uses them."""
 
@@ -65,7 +67,8 @@ def as_of_unicode_16(text: str) -> str:
 @lru_cache(maxsize=1)
 def all_code_points_as_of_unicode_16() -> str:
     """A text of 0x110000 characters: each code point in order, or the stand-in for it."""
-    characters = list(map(chr, range(sys.maxunicode + 1)))
-    for newer, stand_in in _STAND_INS.items():
-        characters[ord(newer)] = stand_in
-    return "".join(characters)
+    codes = np.arange(sys.maxunicode + 1, dtype="<u4")
+    codes[[ord(newer) for newer in _STAND_INS]] = [
+        ord(stand_in) for stand_in in _STAND_INS.values()
+    ]
+    return codes.tobytes().decode("utf-32-le", "surrogatepass")
