@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 
 @njit
-def next_state(
-    trie: NDArray[np.int32], states: NDArray[np.int32], state: int, byte: int
-) -> int:
+def next_state(trie: NDArray[np.int32], states: NDArray[np.int32], state: int, byte: int) -> int:
     """The state after one more byte; the root for a byte that begins no token."""
     while True:
         after = int(trie[2 * state]) ^ byte

@@ -49,7 +49,11 @@ def encode_pieces(
     id_ends: NDArray[np.int64],
 ) -> int:
     """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
-    trie, prefixes, lengths = section(block, TRIE), section(block, PREFIXES), section(block, LENGTHS)
+    trie, prefixes, lengths = (
+        section(block, TRIE),
+        section(block, PREFIXES),
+        section(block, LENGTHS),
+    )
     splits, merged, bloom = section(block, SPLITS), section(block, MERGED), section(block, BLOOM)
     seams, id_of, atoms = section(block, SEAMS), section(block, IDS), section(block, ATOMS)
     # One mark a position; zeroed pages that no conflict touches are never made.

@@ -73,9 +73,7 @@ def _derive(
 
 
 @njit
-def _mark_late(
-    found: NDArray[np.int64], ranks: NDArray[np.int64], late: NDArray[np.bool_]
-) -> None:
+def _mark_late(found: NDArray[np.int64], ranks: NDArray[np.int64], late: NDArray[np.bool_]) -> None:
     """Mark the ids whose rank is below that of a half, or that have a late half.
 
     found: rows (left id, right id, rank, id) with halves before wholes. ranks: by id, -1 for atoms.

@@ -151,8 +151,14 @@ class BpeImplementation:
 
     def load(self, vocabulary: Vocabulary) -> BpeEncoder:
         """Build the tables: well under a second for 200,000 tokens, once compiled."""
+        from impls.bpe.layout import LATE, section  # noqa: PLC0415 - Numba takes a second
         from impls.bpe.pieces import Cutter  # noqa: PLC0415 - `regex` is not needed to list names
 
         kernel = cast("Kernel", import_module(self._kernel))
         block = kernel.block_of(vocabulary)
-        return BpeEncoder(vocabulary, kernel.encode_pieces, block, Cutter(vocabulary))
+        encode_pieces = kernel.encode_pieces
+        if len(section(block, LATE)):
+            from impls.bpe.late import around_late_tokens  # noqa: PLC0415 - hardly ever needed
+
+            encode_pieces = around_late_tokens(encode_pieces)
+        return BpeEncoder(vocabulary, encode_pieces, block, Cutter(vocabulary))

@@ -1,12 +1,9 @@
-"""What the linear encoders share: their tables by subject, and the way around late tokens."""
+"""What the linear encoders share: their tables by subject."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from corpora.vocabularies.jit import njit
 from impls.bpe import cache
 from impls.bpe.automaton import automaton_tables
 from impls.bpe.derivations import derive
@@ -14,21 +11,20 @@ from impls.bpe.heap_kernel import improper_tokens
 from impls.bpe.layout import (
     ATOMS,
     BYTE_IDS,
-    EMPTY,
     IDS,
     LATE,
     PREFIXES,
     SPLITS,
     SUFFIXES,
     TRIE,
-    section,
 )
 from impls.bpe.spines import spine_tables
 from impls.bpe.tables import merge_tables, whole_tables
-from impls.bpe.trie import LABEL_MASK, build_trie, token_at
+from impls.bpe.trie import build_trie
 from impls.bpe.validity import validity_tables
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
@@ -79,34 +75,3 @@ def spine_sections(vocabulary: Vocabulary, tokens: Sections) -> Sections:
         "spines",
         lambda: spine_tables(tokens[SPLITS], tokens[SUFFIXES], int(tokens[ATOMS][256])),
     )
-
-
-@njit
-def late_pieces(
-    block: NDArray[np.int32],
-    data: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    late: NDArray[np.bool_],
-) -> bool:
-    """Mark the pieces that spell a late token anywhere; returns whether any does."""
-    trie = section(block, LATE)
-    found = False
-    start = 0
-    for piece in range(len(ends)):
-        end = int(ends[piece])
-        late[piece] = False
-        for begin in range(start, end):
-            slot = 0
-            for position in range(begin, end):
-                byte = int(data[position])
-                slot = int(trie[2 * slot]) ^ byte
-                if (int(trie[2 * slot + 1]) & LABEL_MASK) != byte + 1:
-                    break
-                if token_at(trie, slot) != EMPTY:
-                    late[piece] = True
-                    break
-            if late[piece]:
-                found = True
-                break
-        start = end
-    return found

@@ -4,6 +4,4 @@ from __future__ import annotations
 
 from impls.bpe.encoder import BpeImplementation
 
-IMPLEMENTATION = BpeImplementation(
-    name="bpe.table", kernel="impls.bpe.table_kernel", linear=True
-)
+IMPLEMENTATION = BpeImplementation(name="bpe.table", kernel="impls.bpe.table_kernel", linear=True)
