@@ -35,6 +35,12 @@ LOG_TAIL = 64 * 1024
 POLL_SECONDS = 0.1
 """How often a waiting harness looks at the clock and at the worker's memory."""
 
+SLOW_DEATHS = frozenset({Status.TIMED_OUT, Status.OUT_OF_MEMORY})
+"""One of them costs a batch enough."""
+
+MUCH = 0.2
+"""Share of the allowed memory that no single request should need besides."""
+
 STOPPED = "stopped"
 """Why a worker is withdrawn that the harness has ended."""
 
@@ -114,10 +120,12 @@ class Process:
         """The response, or WorkerDied. A response that takes too long or too much kills it."""
         deadline = time.monotonic() + seconds
         try:
+            before = None
             self._outlet.send(request)
             while not self._inlet.poll(POLL_SECONDS):
+                before = self._memory() if before is None else before
                 if time.monotonic() > deadline:
-                    self._die(Failed(Status.TIMED_OUT, f"no answer within {seconds:.1f} s"))
+                    self._die(self._too_late(seconds, self._memory() - before))
                 if self._memory() > self._limits.memory:
                     self._die(Failed(Status.OUT_OF_MEMORY, self._memory_message()))
             response = self._inlet.recv()
@@ -126,6 +134,14 @@ class Process:
         if not isinstance(response, Loaded | Results):
             self._die(Failed(Status.PROTOCOL, "the worker's answer was garbled"))
         return response
+
+    def _too_late(self, seconds: float, taken: int) -> Failed:
+        """A time-out; of one who has taken much memory meanwhile, that is what there is to say."""
+        late = f"no answer within {seconds:.1f} s"
+        if taken < self._limits.memory * MUCH:
+            return Failed(Status.TIMED_OUT, late)
+        taking = f"took {taken / 2**30:.1f} GiB of memory and was still at it"
+        return Failed(Status.OUT_OF_MEMORY, f"{taking}; {late}")
 
     def _memory(self) -> int:
         """Resident bytes of the worker and of the programs it runs."""
@@ -311,7 +327,8 @@ class Worker:
             outcomes += self._some(request, rest[: death.index])
             outcomes.append(death.outcome)
             rest = rest[death.index + 1 :]
-            if self._withdrawn is not None or deaths == self._limits.batch_deaths or not rest:
+            enough = deaths == self._limits.batch_deaths or death.outcome.status in SLOW_DEATHS
+            if self._withdrawn or enough or not rest:
                 outcomes += [Unsupported(self._withdrawn or ENOUGH)] * len(rest)
                 break
             part, size = self._part(request, rest)
@@ -346,14 +363,15 @@ class Worker:
         outcomes: list[Outcome] = []
         deaths = 0
         for data in request.inputs:
-            if self._withdrawn is not None or deaths == self._limits.batch_deaths:
+            if self._withdrawn is not None or deaths >= self._limits.batch_deaths:
                 outcomes.append(Unsupported(self._withdrawn or ENOUGH))
                 continue
             single = replace(request, inputs=Inputs.of([data]), threads=False)
             try:
                 outcomes.append(self._ask(single, len(data)).outcome(0))
             except WorkerDied as death:
-                deaths += 1
+                slow = death.outcome.status in SLOW_DEATHS
+                deaths += self._limits.batch_deaths if slow else 1
                 outcomes.append(death.outcome)
         if not any(isinstance(o, Failed) and o.status == first.outcome.status for o in outcomes):
             # It does not come back by itself: pin it to the input that was at work.
