@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary
-from impls.interface import About, Capability, Implementation, Mode
+from impls.interface import About, Capability, Implementation, Law, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,6 +62,11 @@ class Contract:
     def names(self) -> list[str]:
         """The contestants' names."""
         return [contestant.name for contestant in self.contestants]
+
+    @property
+    def exact(self) -> list[str]:
+        """The names of those that mean to give the ids that the vocabulary defines."""
+        return [c.name for c in self.contestants if c.about.law is Law.EXACT]
 
 
 def modes_of(vocabulary: Vocabulary) -> list[Mode]:

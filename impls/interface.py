@@ -72,6 +72,17 @@ class Capability(StrEnum):
     HEAL = "heal"
 
 
+class Law(StrEnum):
+    """What the ids of an implementation must be."""
+
+    EXACT = "exact"
+    """Those that the vocabulary defines."""
+    FEWEST = "fewest"
+    """As few as spell the text."""
+    SPELLING = "spelling"
+    """Any that spell the text."""
+
+
 class Rejected(Exception):
     """Raised by an encoder: the input is invalid for this tokenizer. A legitimate answer."""
 
@@ -100,6 +111,7 @@ class About:
     name: as users type it after ``--impl``. version: of the code that does the work.
     max_input: longest input in bytes that it is asked to encode (quadratic algorithms), or None.
     linear: its author claims linear cost, so the scaling gate holds it to that.
+    law: what its ids must be; only exact ones are compared with one another.
     """
 
     name: str
@@ -110,6 +122,7 @@ class About:
     capabilities: frozenset[Capability] = frozenset()
     max_input: int | None = None
     linear: bool = False
+    law: Law = Law.EXACT
 
 
 @runtime_checkable

@@ -35,6 +35,12 @@ BUILT_IN = {
     "rs-bpe": "impls.references.rs_bpe:IMPLEMENTATION",
     "bpe.naive": "impls.bpe.naive:IMPLEMENTATION",
     "bpe.heap": "impls.bpe.heap:IMPLEMENTATION",
+    "bpe.table": "impls.bpe.table:IMPLEMENTATION",
+    "bpe.backtracking": "impls.bpe.backtracking:IMPLEMENTATION",
+    "bpe.incremental": "impls.bpe.incremental:IMPLEMENTATION",
+    "bpe.greedy": "impls.bpe.greedy:IMPLEMENTATION",
+    "bpe.minimal": "impls.bpe.minimal:IMPLEMENTATION",
+    "bpe.dropout": "impls.bpe.dropout:IMPLEMENTATION",
     "unigram.viterbi": "impls.unigram.viterbi:IMPLEMENTATION",
 }
 """What tokgate itself brings, by name, in the order of reports: references first."""

@@ -3,6 +3,7 @@
 from harness.checks.base import Check
 from harness.checks.determinism import Determinism
 from harness.checks.equivalence import Equivalence
+from harness.checks.minimality import Minimality
 from harness.checks.offsets import Offsets
 from harness.checks.round_trip import RoundTrip
 from harness.checks.survival import Survival
@@ -10,7 +11,15 @@ from harness.checks.validity import Validity
 
 CHECKS: dict[str, Check] = {
     check.name: check
-    for check in (Survival(), Equivalence(), RoundTrip(), Determinism(), Validity(), Offsets())
+    for check in (
+        Survival(),
+        Equivalence(),
+        RoundTrip(),
+        Determinism(),
+        Validity(),
+        Offsets(),
+        Minimality(),
+    )
 }
 """All checks by name, in the order in which they judge."""
 

@@ -17,7 +17,7 @@ IN_THE_GAME = (Status.ENCODED, Status.REJECTED)
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """For all implementations A, B under one contract and all x: encode_A(x) = encode_B(x).
+    """For all exact implementations A, B under one contract and all x: encode_A(x) = encode_B(x).
 
     A rejection equals a rejection. What an implementation does not support is not compared, and
     what it dies of is the survival check's.
@@ -29,7 +29,7 @@ class Equivalence:
 
     def applies(self, contract: Contract) -> bool:
         """With two or more."""
-        return len(contract.contestants) > 1
+        return len(contract.exact) > 1
 
     def probes(self, seen: Observation) -> list[Probe]:
         """None: the encodings are what is compared."""
@@ -38,8 +38,11 @@ class Equivalence:
     def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
         """The fast path compares whole batches; only batches that differ are taken apart."""
         judgement = Judgement()
-        names = list(seen.results)
-        for name, results in seen.results.items():
+        names = [name for name in seen.contract.exact if name in seen.results]
+        if not names:
+            return judgement
+        for name in names:
+            results = seen.results[name]
             judged = (
                 np.isin(results.status, IN_THE_GAME).sum() if results.messages else len(results)
             )

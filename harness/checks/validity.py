@@ -66,7 +66,10 @@ class Validity:
         """For each implementation: (index, text, ids) of one part of each encoding."""
         vocabulary = seen.contract.vocabulary
         found: dict[str, list[tuple[int, bytes, tuple[int, ...]]]] = {}
-        for name, results in seen.results.items():
+        for name in seen.contract.exact:
+            if name not in seen.results:
+                continue
+            results = seen.results[name]
             rows = found.setdefault(name, [])
             for index in range(len(results)):
                 ids = results.ids_of(index)

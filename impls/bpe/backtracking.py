@@ -1,4 +1,4 @@
-"""``bpe.backtracking``: byte-pair encoding, the longest token first, step by step back where it does not fit."""
+"""``bpe.backtracking``: byte-pair encoding, longest token first, back where it does not fit."""
 
 from __future__ import annotations
 

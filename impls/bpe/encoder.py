@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cached_property
 from importlib import import_module, metadata
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer
-from impls.interface import About, Capability, Rejected, Unsupported
+from impls.interface import About, Capability, Law, Mode, Rejected, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from impls.bpe.pieces import Cutter, Pieces
-    from impls.interface import Mode
+
+
+NONE_GIVEN = np.empty(0, dtype=np.int64)
+_SPECIAL: tuple[Literal["none", "all"], ...] = ("none", "all")
 
 
 class EncodePieces(Protocol):
@@ -67,11 +70,31 @@ class BpeEncoder:
         self._encode_pieces = encode_pieces
         self._block = block
         self._cutter = cutter
+        self._takes_whole = {
+            (pretokenize, special): cutter.takes_whole(Mode(pretokenize, special))
+            for pretokenize in (False, True)
+            for special in _SPECIAL
+        }
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids; Rejected for a byte without a token, Unsupported for invalid UTF-8."""
-        ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
-        return cast("list[int]", ids.tolist())
+        if not self._takes_whole[mode.pretokenize, mode.special]:
+            ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
+            return cast("list[int]", ids.tolist())
+        # The same without a batch's bookkeeping, which costs more than a short text's encoding.
+        length = len(data)
+        ids = np.empty(length, dtype=np.int32)
+        count = self._encode_pieces(
+            self._block,
+            np.frombuffer(data, np.uint8),
+            np.array((length,)),
+            NONE_GIVEN,
+            ids,
+            np.empty(1, np.int64),
+        )
+        if count < 0:
+            raise Rejected(f"byte 0x{data[-1 - count]:02x} has no token")
+        return cast("list[int]", ids[:count].tolist())
 
     def encode_batch(
         self, data: bytes, ends: NDArray[np.int64], mode: Mode
@@ -117,11 +140,13 @@ class BpeImplementation:
         max_input: int | None = None,
         *,
         linear: bool = False,
+        law: Law = Law.EXACT,
     ) -> None:
         self._name = name
         self._kernel = kernel
         self._max_input = max_input
         self._linear = linear
+        self._law = law
 
     @cached_property
     def about(self) -> About:
@@ -132,6 +157,7 @@ class BpeImplementation:
             capabilities=frozenset({Capability.DECODE, Capability.OFFSETS, Capability.THREADS}),
             max_input=self._max_input,
             linear=self._linear,
+            law=self._law,
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:

@@ -7,6 +7,7 @@ spell them pay the heap's O(n log n).
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,7 +71,7 @@ def around_late_tokens(fast: EncodePieces) -> EncodePieces:
         at = 0
         # Runs of pieces that go the same way.
         bounds = [0, *(np.nonzero(late[1:] != late[:-1])[0] + 1).tolist(), len(ends)]
-        for low, high in zip(bounds, bounds[1:], strict=False):
+        for low, high in pairwise(bounds):
             start = int(ends[low - 1]) if low else 0
             encode = heap_kernel.encode_pieces if late[low] else fast
             count = encode(

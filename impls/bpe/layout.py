@@ -102,7 +102,7 @@ def pack(sections: Mapping[int, NDArray[np.int32]]) -> NDArray[np.int32]:
         at += size
         ends[number + 1] = at
     header[: SECTIONS + 1] = ends
-    block = np.concatenate([header, *filled])
+    block: NDArray[np.int32] = np.concatenate([header, *filled])
     block.flags.writeable = False
     return block
 

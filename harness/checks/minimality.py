@@ -1,0 +1,68 @@
+"""Minimality: what claims the fewest tokens is never longer than any other spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.checks.base import Judgement, Observation, Part, Probe, Violation
+from harness.contracts import Contract
+from harness.outcomes import Encoded, Results
+from impls.interface import Law
+
+
+@dataclass(frozen=True, slots=True)
+class Minimality:
+    """For A with ``Law.FEWEST``, any B, and all x: decode(B(x)) = x implies |A(x)| <= |B(x)|.
+
+    Checked without pre-tokenization, where both spell the same one piece. What spells another
+    text proves nothing, and is the round trip's to tell.
+    """
+
+    name: str = "minimality"
+    summary: str = "what claims the fewest tokens is never longer than any other"
+    every: int = 1
+
+    def applies(self, contract: Contract) -> bool:
+        """With somebody who claims it, and somebody else."""
+        claims = [c for c in contract.contestants if c.about.law is Law.FEWEST]
+        raw = not contract.mode.pretokenize and contract.mode.special == "none"
+        return raw and bool(claims) and len(contract.contestants) > 1
+
+    def probes(self, seen: Observation) -> list[Probe]:
+        """None: lengths are known."""
+        return []
+
+    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+        """Only a shorter answer is looked at."""
+        judgement = Judgement()
+        for contestant in seen.contract.contestants:
+            name = contestant.name
+            if contestant.about.law is not Law.FEWEST or name not in seen.results:
+                continue
+            mine = seen.results[name]
+            lengths = np.diff(mine.ends, prepend=0)
+            judgement.exercised[name] += int(np.sum(mine.status == 0))
+            for other, results in seen.results.items():
+                shorter = np.diff(results.ends, prepend=0) < lengths
+                both = (mine.status == 0) & (results.status == 0)
+                for index in np.nonzero(shorter & both)[0].tolist():
+                    found = self._violation(seen, index, name, other)
+                    if found is not None:
+                        judgement.violations.append(found)
+        return judgement
+
+    def _violation(self, seen: Observation, index: int, name: str, other: str) -> Violation | None:
+        data = seen.inputs[index]
+        long, short = (seen.results[n].outcome(index) for n in (name, other))
+        if not (isinstance(long, Encoded) and isinstance(short, Encoded)):
+            return None
+        try:
+            if seen.contract.vocabulary.spell(list(short.ids)) != data:
+                return None
+        except KeyError:
+            return None  # an id that does not exist
+        parts = (Part((other,), short), Part((name,), long))
+        return Violation(self.name, index, data, parts, (name,), stage="length")
