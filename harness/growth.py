@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from harness.events import Measured
-from harness.exponent import LEAST_POINTS, UNKNOWN, Growth, Verdict, judge
+from harness.exponent import LEAST_POINTS, UNKNOWN, Growth, Verdict, fitted, judge
 from harness.outcomes import Status
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ TELLING = 0.1
 
 AT_FIRST = 3
 """Sizes asked at once of a cell of which nothing is known: up to 1 KiB."""
+
+ALLOWANCE = 8
+"""How many times its share a call may take while the cell has too few sizes to be judged: a
+quadratic cost is soon beyond its share, and would else be told by none."""
 
 DEATHS = 2
 """After so many deaths an implementation is measured no further: to start it again with a large
@@ -197,6 +201,7 @@ class Measurement:
         A cell is said when it is decided, or at the end. Where ``stopped`` turns true, nothing
         more is said.
         """
+        self._warm_up()
         self._clock = Clock(seconds)
         every = [cell for cells in self._cells for cell in cells]
         to_come = len(every)
@@ -214,6 +219,12 @@ class Measurement:
             for cell in every:
                 if not cell.decided:
                     emit(cell.event(out_of_time=True))
+
+    def _warm_up(self) -> None:
+        """Have each implementation encode something: compilers work at the first call."""
+        first = {cell.contestant.name: cell for cells in self._cells for cell in reversed(cells)}
+        for name, cell in first.items():
+            self._arena.time(name, cell.contract, [self._inputs.of(cell, SMALLEST - 1)])
 
     def _pass(
         self,
@@ -257,7 +268,10 @@ class Measurement:
                 break
             size, sizes = sizes[asked - 1 : asked], sizes[asked:]
             spent = cell.times[size[0]] / 1e9 if size else 0.0
-            asked = ahead(spent, limit)
+            few = len(fitted(cell.times, cell.overhead or 0)) < LEAST_POINTS
+            asked = ahead(spent, limit * ALLOWANCE if few else limit)
+            if few:
+                asked = min(asked, 1)
             if sizes and not asked:
                 cell.stopped = f"stopped at {shown(size[0])}: {spent * 1e3:.3g} ms a call"
                 break

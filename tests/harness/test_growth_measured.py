@@ -137,6 +137,15 @@ class TestSimulated:
         assert said[0].exponent is None
         assert len(said[0].points) < LEAST_POINTS
 
+    def test_a_quadratic_may_take_longer_until_it_can_be_judged(self) -> None:
+        # A share of a millisecond a call, which it takes at 512 bytes.
+        arena = Simulated({"slow": lambda data: len(data) ** 2 * 3})
+        said: list[Measured] = []
+        taking = contract([contestant("slow")])
+        Measurement(cast("Arena", arena), [taking], FAMILIES[1:2], LARGEST).run(0.01, said.append)
+        assert len(said[0].points) >= LEAST_POINTS
+        assert said[0].points[-1][0] < LARGEST
+
     def test_max_input_is_kept(self) -> None:
         said, arena = measure({"limited": quadratic}, max_input=4096)
         assert max(len(data) for _, data in arena.asked) == 4096
@@ -177,7 +186,7 @@ class TestSimulated:
         assert by_name["dies"].verdict == "failed"
         assert "crashed at 2 KiB: killed by SIGABRT" in by_name["dies"].note
         assert len(by_name["dies"].points) == 3
-        assert arena.requests["dies"] == 2  # up to 1 KiB, and once beyond
+        assert arena.requests["dies"] == 3  # warm-up, up to 1 KiB, and once beyond
         assert by_name["linear"].verdict == "linear"
 
     def test_an_implementation_that_dies_does_not_starve_the_others(self) -> None:
@@ -185,7 +194,7 @@ class TestSimulated:
         said, arena = measure({"dies": lambda _: dead, "linear": linear}, FAMILIES)
         verdicts = [event.verdict for event in said if event.implementation == "dies"]
         assert sorted(verdicts) == ["failed"] * DEATHS + ["inconclusive"] * (len(FAMILIES) - DEATHS)
-        assert arena.requests["dies"] == DEATHS
+        assert arena.requests["dies"] == 1 + DEATHS  # the warm-up first
         assert all(e.verdict == "linear" for e in said if e.implementation == "linear")
         notes = {event.note for event in said if event.verdict == "inconclusive"}
         assert notes == {f"not measured further, as dies died on {DEATHS} families"}
@@ -201,7 +210,7 @@ class TestSimulated:
     def test_rejection_says_nothing(self) -> None:
         said, arena = measure({"picky": lambda _: Rejected("no")})
         assert said == []
-        assert arena.requests == {"picky": 1}
+        assert arena.requests == {"picky": 2}  # the warm-up, and once
 
     def test_out_of_time_says_so(self) -> None:
         said, _ = measure({"linear": linear}, FAMILIES, seconds=0.0)
