@@ -24,8 +24,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from corpora.vocabularies.model import Vocabulary
+
 FORMAT = 1
 """Of the tables, all subjects together: raise it with every change of what they mean."""
+
+SMALLEST = 4096
+"""Tokens of a vocabulary worth a file: tables of smaller ones are built in milliseconds."""
 
 MAGIC = b"tokgate-bpe-tables\n"
 _DIGEST = hashlib.sha256().digest_size
@@ -44,10 +49,12 @@ def directory() -> Path:
 
 
 def tables(
-    fingerprint: str, subject: str, build: Callable[[], Mapping[int, NDArray[np.int32]]]
+    vocabulary: Vocabulary, subject: str, build: Callable[[], Mapping[int, NDArray[np.int32]]]
 ) -> dict[int, NDArray[np.int32]]:
-    """The sections of one subject (``"trie"``), from the cache or from ``build``."""
-    path = directory() / f"{fingerprint[:40]}-{subject}-{FORMAT}.tables"
+    """The sections of one subject (``"tokens"``), from the cache or from ``build``."""
+    if len(vocabulary) < SMALLEST:
+        return dict(build())
+    path = directory() / f"{vocabulary.fingerprint[:40]}-{subject}-{FORMAT}.tables"
     block = _read(path)
     if block is None:
         block = pack(build())

@@ -56,13 +56,13 @@ def token_sections(vocabulary: Vocabulary) -> Sections:
             found[BYTE_IDS] = merges[BYTE_IDS]
         return found
 
-    return cache.tables(vocabulary.fingerprint, "tokens", build)
+    return cache.tables(vocabulary, "tokens", build)
 
 
 def suffix_sections(vocabulary: Vocabulary, tokens: Sections) -> Sections:
     """The automaton over the trie of ``tokens`` (:func:`token_sections`)."""
     return cache.tables(
-        vocabulary.fingerprint,
+        vocabulary,
         "suffixes",
         lambda: automaton_tables(tokens[TRIE], len(tokens[IDS])),
     )
@@ -71,7 +71,7 @@ def suffix_sections(vocabulary: Vocabulary, tokens: Sections) -> Sections:
 def spine_sections(vocabulary: Vocabulary, tokens: Sections) -> Sections:
     """Intervals and search trees. tokens: also with :func:`suffix_sections`."""
     return cache.tables(
-        vocabulary.fingerprint,
+        vocabulary,
         "spines",
         lambda: spine_tables(tokens[SPLITS], tokens[SUFFIXES], int(tokens[ATOMS][256])),
     )

@@ -32,7 +32,7 @@ def spelled_sections(vocabulary: Vocabulary) -> dict[int, NDArray[np.int32]]:
             TRIE: build_trie(spellings)[0],
         }
 
-    return cache.tables(vocabulary.fingerprint, "spelled", build)
+    return cache.tables(vocabulary, "spelled", build)
 
 
 def spelled_suffix_sections(
@@ -40,7 +40,7 @@ def spelled_suffix_sections(
 ) -> dict[int, NDArray[np.int32]]:
     """The automaton over the trie of ``spelled``."""
     return cache.tables(
-        vocabulary.fingerprint,
+        vocabulary,
         "spelled-suffixes",
         lambda: automaton_tables(spelled[TRIE], len(spelled[IDS])),
     )

@@ -1,0 +1,108 @@
+"""Small random vocabularies for the byte-pair encoders, and the definition in plain Python."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+from hypothesis import strategies as st
+
+from corpora.vocabularies.merges import merges_from_ranks
+from corpora.vocabularies.model import Algorithm, Merges, RankOrder, Vocabulary
+
+BYTES = bytes([0, 1, 32, 97, 98, 99, 128, 255])
+
+
+def vocabulary(tokens, merges=None, **fields):
+    tokens = tuple(tokens)
+    if merges is None:
+        merges = merges_from_ranks(tokens)
+    fields = {"rank_order": RankOrder.IDS} | fields
+    return Vocabulary("test", Algorithm.BPE, "test", tokens, merges, **fields)
+
+
+def oracle(vocabulary, data):
+    """The definition over a dict and a list: independent of tables, hashing and compilation.
+
+    For explicit merges, and for proper ranks by id.
+    """
+    ranks = {}
+    merges = vocabulary.merges
+    for rank, (left, right, merged) in enumerate(
+        zip(merges.left.tolist(), merges.right.tolist(), merges.merged.tolist(), strict=True)
+    ):
+        ranks.setdefault((left, right), (rank, merged))
+    symbols = [vocabulary.ids[bytes([byte])] for byte in data]
+    while True:
+        found = [(*ranks[pair], i) for i, pair in enumerate(pairwise(symbols)) if pair in ranks]
+        if not found:
+            return symbols
+        _, merged, at = min(found, key=lambda item: (item[0], item[2]))
+        symbols[at : at + 2] = [merged]
+
+
+def oracle_by_spelling(vocabulary, data):
+    """tiktoken's definition: any two neighbours that spell a token merge, the lowest id first."""
+    ids = vocabulary.ids
+    parts = [bytes([byte]) for byte in data]
+    while True:
+        found = [(ids[a + b], i) for i, (a, b) in enumerate(pairwise(parts)) if a + b in ids]
+        if not found:
+            return [ids[part] for part in parts]
+        _, at = min(found)
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+
+
+def random_vocabulary(rng: random.Random, *, proper: bool = True) -> tuple[bytes, Vocabulary]:
+    """An alphabet of 2 to 5 bytes and merges over it: chains, overlaps, several to one token.
+
+    proper: halves come before wholes, ids are permuted. Otherwise the merges are shuffled, too, or
+    ids are the ranks, whatever they spell; a piece that is a token may count as whole.
+    """
+    letters = bytes(rng.sample(BYTES, rng.randint(2, 5)))
+    spelled = [bytes([letter]) for letter in letters]
+    merges: list[tuple[int, int, int]] = []
+    for _ in range(rng.choice([2, 6, 12, 40])):
+        count = len(spelled)
+        # Often the newest tokens: that makes chains.
+        left, right = (
+            rng.randrange(max(0, count - 3) if rng.random() < 0.4 else 0, count) for _ in range(2)
+        )
+        text = spelled[left] + spelled[right]
+        if len(text) > 16:
+            continue
+        if text not in spelled:
+            spelled.append(text)
+        merges.append((left, right, spelled.index(text)))
+    if not proper and rng.random() < 0.4:
+        texts = list(dict.fromkeys(spelled + [bytes(rng.choices(letters, k=3)) for _ in "abc"]))
+        rng.shuffle(texts)
+        return letters, vocabulary(texts, ignore_merges=rng.random() < 0.3)
+    if not proper:
+        rng.shuffle(merges)
+    order = list(range(len(spelled)))
+    if rng.random() < 0.5:
+        rng.shuffle(order)
+    tokens = [b""] * len(spelled)
+    for old, new in enumerate(order):
+        tokens[new] = spelled[old]
+    renamed = Merges.of([(order[x], order[y], order[z]) for x, y, z in merges])
+    return letters, vocabulary(tokens, renamed, rank_order=RankOrder.MERGES)
+
+
+def random_text(rng: random.Random, letters: bytes, longest: int = 60) -> bytes:
+    """Text over some of the letters, or a repeat of a few of them."""
+    some = letters if rng.random() < 0.5 else bytes(rng.sample(letters, 2))
+    if rng.random() < 0.3:
+        return bytes(rng.choices(some, k=rng.randint(1, 4))) * rng.randint(1, longest // 4)
+    return bytes(rng.choices(some, k=rng.randrange(longest)))
+
+
+@st.composite
+def encodings(draw, *, proper=True, texts=5):
+    """A random vocabulary and texts over its alphabet."""
+    rng = random.Random(draw(st.integers(0, 2**32)))
+    letters, drawn = random_vocabulary(rng, proper=proper)
+    alphabet = st.lists(st.sampled_from(letters), max_size=30).map(bytes)
+    given = draw(st.lists(alphabet, min_size=1, max_size=texts))
+    return drawn, [*given, random_text(rng, letters)]

@@ -1,0 +1,103 @@
+"""The cache of tables: read when sound, rebuilt when not, never in the way."""
+
+import numpy as np
+import pytest
+
+from corpora.vocabularies.sources import resolve
+from impls.bpe import backtracking, cache
+from impls.bpe.layout import IDS, TRIE
+from impls.interface import Mode
+
+RAW = Mode(pretokenize=False)
+TEKKEN = "tekken_240911"
+
+
+@pytest.fixture
+def counted(tmp_path, monkeypatch):
+    """A cache of its own, and a builder that counts its calls."""
+    monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path / "deeper"))
+
+    def build():
+        build.calls += 1
+        return {IDS: np.arange(5, dtype=np.int32), TRIE: np.array([7, -1], dtype=np.int32)}
+
+    build.calls = 0
+    return build
+
+
+def read(build):
+    found = cache.tables(resolve(TEKKEN), "test", build)
+
+    assert {number: entries.tolist() for number, entries in found.items()} == {
+        IDS: [0, 1, 2, 3, 4],
+        TRIE: [7, -1],
+    }
+
+
+def only_file():
+    [file] = cache.directory().iterdir()
+    return file
+
+
+def test_tables_are_built_once(counted):
+    read(counted)
+    read(counted)
+
+    assert counted.calls == 1
+    assert only_file().name.endswith(f"-test-{cache.FORMAT}.tables")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:-4],
+        lambda content: content[:-1],
+        lambda content: content + b"\0\0\0\0",
+        lambda content: content[:-1] + bytes([content[-1] ^ 1]),
+        lambda content: content[:70] + b"\xff" + content[71:],
+        lambda content: b"x" + content[1:],
+        lambda content: content[:25] + bytes([content[25] ^ 1]) + content[26:],
+    ],
+)
+def test_a_damaged_file_is_built_again(counted, damage):
+    read(counted)
+    whole = only_file().read_bytes()
+    only_file().write_bytes(damage(whole))
+    read(counted)
+
+    assert counted.calls == 2
+    assert only_file().read_bytes() == whole
+
+
+def test_another_format_is_another_file(counted, monkeypatch):
+    read(counted)
+    monkeypatch.setattr(cache, "FORMAT", cache.FORMAT + 1)
+    read(counted)
+
+    assert counted.calls == 2
+
+
+def test_a_directory_that_cannot_be_written_only_costs_time(counted, monkeypatch, tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path / "file" / "below"))
+    read(counted)
+    read(counted)
+
+    assert counted.calls == 2
+
+
+def test_small_vocabularies_leave_no_files(counted):
+    cache.tables(resolve("toy_bytes"), "test", counted)
+
+    assert not cache.directory().exists()
+
+
+def test_an_encoder_from_the_cache_is_the_same(tmp_path, monkeypatch):
+    monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
+    data = bytes(range(256)) * 4 + b"Some text, some text."
+    first = backtracking.IMPLEMENTATION.load(resolve(TEKKEN)).encode(data, RAW)
+    again = backtracking.IMPLEMENTATION.load(resolve(TEKKEN)).encode(data, RAW)
+
+    assert first == again
+    assert list(tmp_path.iterdir())
