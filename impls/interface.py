@@ -155,6 +155,71 @@ class GivesOffsets(Protocol):
 
 
 @runtime_checkable
+class Counts(Protocol):
+    """Claimed by ``Capability.COUNT``."""
+
+    def count(self, data: bytes, mode: Mode) -> int:
+        """The number of ids that ``encode`` gives."""
+        ...
+
+
+@runtime_checkable
+class CountsTillLimit(Protocol):
+    """Claimed by ``Capability.COUNT_TILL_LIMIT``."""
+
+    def count_till_limit(self, data: bytes, limit: int, mode: Mode) -> int | None:
+        """The number of ids, or None exactly if it is greater than ``limit``.
+
+        May stop reading once that is certain, and so overlook what ``encode`` would reject.
+        """
+        ...
+
+
+@runtime_checkable
+class Splits(Protocol):
+    """Claimed by ``Capability.SPLIT``."""
+
+    def split(self, data: bytes, limit: int, mode: Mode) -> Sequence[int]:
+        """Where the chunks of ``data`` end, in bytes; none for the empty text.
+
+        Each chunk is non-empty, ends where a UTF-8 character does, and has at most ``limit`` ids
+        if encoded by itself, unless it is a single character that has more.
+        """
+        ...
+
+
+@runtime_checkable
+class Appends(Protocol):
+    """Claimed by ``Capability.APPEND``."""
+
+    def append(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
+        """The number of ids after each chunk, of all bytes so far as one text.
+
+        Chunks may be empty, and may end inside a character. Asked without pre-tokenization, as
+        are ``prepend`` and ``interval``.
+        """
+        ...
+
+
+@runtime_checkable
+class Prepends(Protocol):
+    """Claimed by ``Capability.PREPEND``."""
+
+    def prepend(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
+        """Likewise, each chunk placed before those already there: the text's last one first."""
+        ...
+
+
+@runtime_checkable
+class CountsIntervals(Protocol):
+    """Claimed by ``Capability.INTERVAL``."""
+
+    def interval(self, text: bytes, ranges: Sequence[tuple[int, int]], mode: Mode) -> Sequence[int]:
+        """The number of ids of ``text[start:end]`` encoded by itself, for each (start, end)."""
+        ...
+
+
+@runtime_checkable
 class EncodesBatches(Protocol):
     """An encoder for which many inputs in one call are cheaper; found by its method."""
 

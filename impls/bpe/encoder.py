@@ -133,6 +133,10 @@ class BpeEncoder:
 class BpeImplementation:
     """One of the compiled encoders as an implementation; ``kernel`` is its module's name."""
 
+    encoder_type: type[BpeEncoder] = BpeEncoder
+    services: frozenset[Capability] = frozenset()
+    """What its encoder can do beyond :class:`BpeEncoder`."""
+
     def __init__(
         self,
         name: str,
@@ -154,7 +158,8 @@ class BpeImplementation:
         return About(
             name=self._name,
             version=metadata.version("tokgate"),
-            capabilities=frozenset({Capability.DECODE, Capability.OFFSETS, Capability.THREADS}),
+            capabilities=self.services
+            | {Capability.DECODE, Capability.OFFSETS, Capability.THREADS},
             max_input=self._max_input,
             linear=self._linear,
             law=self._law,
@@ -187,4 +192,4 @@ class BpeImplementation:
             from impls.bpe.late import around_late_tokens  # noqa: PLC0415 - hardly ever needed
 
             encode_pieces = around_late_tokens(encode_pieces)
-        return BpeEncoder(vocabulary, encode_pieces, block, Cutter(vocabulary))
+        return self.encoder_type(vocabulary, encode_pieces, block, Cutter(vocabulary))
