@@ -16,10 +16,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from harness.checks import CHECKS
-from harness.checks.base import Part, Violation, comparable
+from harness.checks.base import Violation
 from harness.diagnosis import Signature, bucket, difference, kind_of, signature
 from harness.events import Counted, Found
 from harness.outcomes import Encoded, Inputs
+from harness.partition import Part, comparable
 from harness.shrink import shrink
 
 if TYPE_CHECKING:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.checks.base import Part, comparable
+from harness.outcomes import Failed, Outcome, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.outcomes import Outcome
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Names with one outcome: a class of a partition."""
+
+    names: tuple[str, ...]
+    outcome: Outcome
+
+
+def comparable(outcome: Outcome) -> bool:
+    """Whether an outcome takes part in comparisons; failures are the survival check's."""
+    return not isinstance(outcome, Unsupported | Failed)
 
 
 def partition(outcomes: Mapping[str, Outcome], references: frozenset[str]) -> tuple[Part, ...]:

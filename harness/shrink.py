@@ -19,6 +19,9 @@ SIMPLE = "a 0A.\n"
 
 SIMPLE_BYTE = b"a"
 
+SMALL_CHUNK = 4
+"""Chunks of up to so many atoms are taken out at every place."""
+
 ROUND_BYTES = 1 << 20
 """At most so many bytes of candidates in one request, so that long inputs do not flood it."""
 
@@ -55,13 +58,18 @@ class _Search:
         return time.monotonic() > self._deadline
 
     def delete(self) -> None:
-        """Take out chunks: halves first, then ever smaller ones, down to single atoms."""
+        """Take out chunks: halves first, then ever smaller ones, down to single atoms.
+
+        Small chunks are tried at every place and in every size, so that what only goes together
+        (a pair of brackets) goes together.
+        """
         chunk = (len(_atoms(self.best)) + 1) // 2
         while chunk and not self.late:
+            step = 1 if chunk <= SMALL_CHUNK else chunk
             start: int | None = 0
             while start is not None and not self.late:
-                start = self._first(_without_chunks(self.best, chunk, start))
-            chunk //= 2
+                start = self._first(_without_chunks(self.best, chunk, start, step))
+            chunk = chunk - 1 if chunk <= SMALL_CHUNK else max(SMALL_CHUNK, chunk // 2)
 
     def simplify(self) -> None:
         """Make atoms simpler as long as any can be."""
@@ -99,15 +107,17 @@ def _atoms(data: bytes) -> str | bytes:
         return data
 
 
-def _without_chunks(data: bytes, chunk: int, start: int) -> Iterator[tuple[int, bytes]]:
-    """The input without one chunk, for each from the atom ``start`` on, with where it began."""
+def _without_chunks(
+    data: bytes, chunk: int, start: int, step: int
+) -> Iterator[tuple[int, bytes]]:
+    """The input without one chunk, for every ``step``-th atom from ``start`` on, with the atom."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        for place in range(start, len(data), chunk):
+        for place in range(start, len(data), step):
             yield place, data[:place] + data[place + chunk :]
         return
-    for place in range(start, len(text), chunk):
+    for place in range(start, len(text), step):
         yield place, (text[:place] + text[place + chunk :]).encode()
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import DecodeError
 
-from corpora.vocabularies.merges import merges_from_scores
 from corpora.vocabularies.model import (
     Algorithm,
     Alphabet,
@@ -90,6 +89,8 @@ def from_pieces(
     for piece_id, piece in enumerate(pieces):
         if piece.type is PieceType.CONTROL:
             specials.setdefault(piece.text, piece_id)
+    from corpora.vocabularies.merges import merges_from_scores  # noqa: PLC0415 (Numba takes a second)
+
     return Vocabulary(
         id=vocabulary_id,
         algorithm=algorithm,

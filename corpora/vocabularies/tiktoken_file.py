@@ -10,7 +10,6 @@ import base64
 import binascii
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
 from corpora.vocabularies.patterns import special_tokens_of, splits_of
 from corpora.vocabularies.reading import read_bytes
@@ -50,6 +49,8 @@ def from_ranks(
     """A vocabulary as tiktoken means it: ranks are ids, and a pre-token that is a token is it."""
     size = max([len(tokens), *(i + 1 for i in special_tokens.values())])
     padded = (*tokens, *([None] * (size - len(tokens))))
+    from corpora.vocabularies.merges import merges_from_ranks  # noqa: PLC0415 (Numba takes a second)
+
     return Vocabulary(
         id=vocabulary_id,
         algorithm=Algorithm.BPE,

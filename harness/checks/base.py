@@ -11,13 +11,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Unsupported
+from harness.outcomes import Encoded, Inputs, Outcome, Results
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from harness.contracts import Contract
     from harness.messages import Decode, Encode
+    from harness.partition import Part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,14 +36,6 @@ class Probe:
 
     implementation: str
     request: Encode | Decode
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Names with one outcome: a class of a partition."""
-
-    names: tuple[str, ...]
-    outcome: Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +97,6 @@ class Check(Protocol):
 def encoded_indices(results: Results) -> list[int]:
     """The inputs that were encoded."""
     return [i for i, status in enumerate(results.status.tolist()) if status == 0]
-
-
-def comparable(outcome: Outcome) -> bool:
-    """Whether an outcome takes part in comparisons; failures are the survival check's."""
-    return not isinstance(outcome, Unsupported | Failed)
 
 
 def ids_of(outcome: Outcome) -> tuple[int, ...]:

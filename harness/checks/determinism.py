@@ -7,18 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.checks.base import (
-    Judgement,
-    Observation,
-    Part,
-    Probe,
-    Violation,
-    comparable,
-)
+from harness.checks.base import Judgement, Observation, Probe, Violation
 from harness.checks.equivalence import differing
 from harness.contracts import Contract
 from harness.messages import Encode
 from harness.outcomes import Inputs, Results, Unsupported
+from harness.partition import Part, comparable
 from impls.interface import Capability
 
 

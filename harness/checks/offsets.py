@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from harness.checks.base import (
-    Judgement,
-    Observation,
-    Part,
-    Probe,
-    Violation,
-    encoded_indices,
-)
+from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
 from harness.contracts import Contract
 from harness.messages import Encode
 from harness.outcomes import Encoded, Failed, Outcome, Results
+from harness.partition import Part
 from impls.interface import Capability
 
 

@@ -7,18 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.checks.base import (
-    Judgement,
-    Observation,
-    Part,
-    Probe,
-    Violation,
-    encoded_indices,
-)
+from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
 from harness.contracts import Contract
 from harness.messages import Decode
 from harness.outcomes import Encoded, Inputs, Outcome, Results, Status, Unsupported
-from harness.partition import culprits, partition
+from harness.partition import Part, culprits, partition
 from impls.interface import Capability
 
 

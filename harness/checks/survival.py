@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.checks.base import Judgement, Observation, Part, Probe, Violation
+from harness.checks.base import Judgement, Observation, Probe, Violation
 from harness.contracts import Contract
 from harness.outcomes import Failed, Results, Status
+from harness.partition import Part
 
 
 @dataclass(frozen=True, slots=True)

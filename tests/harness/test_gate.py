@@ -1,0 +1,115 @@
+"""The verdict, and what becomes of expectations."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+
+import pytest
+from packaging.specifiers import SpecifierSet
+
+from harness.events import ExpectationJudged, Found, Measured
+from harness.expectations import Expectation
+from harness.gate import CANNOT_START, FAILS, HOLDS, Verdict, judge, judge_expectations
+
+TODAY = datetime.date(2026, 11, 20)
+FOUND = Found(
+    id="f-1",
+    check="equivalence",
+    stage="tie",
+    bucket="equivalence/unigram/text/tie/more/mine",
+    contract="v/text",
+    vocabulary="v",
+    mode="text",
+    culprits=["mine"],
+    partition=[],
+    input_b64="",
+    difference="",
+    first_difference=None,
+    generator="g",
+    seed=0,
+    index=0,
+    original_bytes=0,
+    minimal=True,
+    expected=None,
+    link=None,
+    reproducer=None,
+)
+EXPECTED = Expectation("equivalence/unigram/text/tie/*/mine", {"mine": SpecifierSet()}, "because")
+
+
+def status(
+    expectation: Expectation,
+    findings: list[Found],
+    exercised: set[int] | None = None,
+    shown: set[int] | None = None,
+) -> str:
+    (one,) = judge_expectations([expectation], findings, exercised or set(), shown or set(), TODAY)
+    return one.status
+
+
+def test_an_expectation_that_shows() -> None:
+    assert status(EXPECTED, [FOUND]) == "shown"
+    assert status(EXPECTED, [], {0}, {0}) == "shown"
+
+
+def test_an_expectation_that_no_longer_shows_is_stale_only_if_it_was_exercised() -> None:
+    assert status(EXPECTED, [], {0}) == "stale"
+    assert status(EXPECTED, []) == "not-exercised"
+
+
+def test_an_expectation_that_shows_after_its_day_has_expired() -> None:
+    late = replace(EXPECTED, expires=datetime.date(2026, 11, 19))
+    assert status(late, [FOUND]) == "expired"
+    assert status(late, []) == "not-exercised"
+
+
+def verdict(
+    findings: list[Found] | None = None,
+    statuses: tuple[str, ...] = (),
+    measured: list[Measured] | None = None,
+    failed: tuple[str, ...] = (),
+    comparisons: int = 1,
+) -> Verdict:
+    expectations = [ExpectationJudged("b", one, "r", None, ["mine"]) for one in statuses]
+    return judge(
+        findings or [], expectations, measured or [], frozenset(["mine"]), failed, comparisons
+    )
+
+
+def growth(name: str, judged: str) -> Measured:
+    return Measured(name, "v", "runs", 1.9, 1.8, 2.0, judged, [])
+
+
+def test_a_clean_run_passes() -> None:
+    assert verdict() == Verdict(True, (), HOLDS)
+    assert verdict(statuses=("shown", "not-exercised")).passed
+    assert verdict([replace(FOUND, expected="because")]).passed
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        verdict([FOUND]),
+        verdict(statuses=("stale",)),
+        verdict(statuses=("expired",)),
+        verdict(measured=[growth("mine", "superlinear")]),
+        verdict(comparisons=0),
+    ],
+    ids=["finding", "stale", "expired", "growth", "nothing compared"],
+)
+def test_what_fails_the_gate(failing: Verdict) -> None:
+    assert not failing.passed
+    assert failing.exit_status == FAILS
+    assert len(failing.reasons) == 1
+
+
+def test_growth_binds_only_those_that_claim_to_be_linear() -> None:
+    assert verdict(measured=[growth("other", "superlinear")]).passed
+    assert verdict(measured=[growth("mine", "inconclusive")]).passed
+
+
+def test_an_implementation_that_could_not_be_started() -> None:
+    failing = verdict(failed=("mine on v: no",))
+    assert failing.exit_status == CANNOT_START
+    assert "mine on v: no" in failing.reasons[0]

@@ -1,0 +1,70 @@
+"""Minimising: small, deterministic, never longer, never another failure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.shrink import shrink
+
+AMPLE = 30.0
+
+
+def asking(fails: Callable[[bytes], bool]) -> Callable[[Sequence[bytes]], list[bool]]:
+    return lambda candidates: [fails(candidate) for candidate in candidates]
+
+
+@pytest.mark.parametrize(
+    ("data", "fails", "smallest"),
+    [
+        (b"some text with an x in it", lambda d: b"x" in d, b"x"),
+        (b"abc" * 100, lambda d: len(d) > 4, b"aaaaa"),
+        ("über den Wölken".encode(), lambda d: "ö" in d.decode(), "ö".encode()),
+        (b"\xff\x00\xfe" * 9, lambda d: b"\xfe" in d, b"\xfe"),
+        (b"(()())", lambda d: d.count(b"(") == d.count(b")") > 0, b"()"),
+        (b"anything", lambda _: True, b""),
+    ],
+)
+def test_the_smallest_is_found(
+    data: bytes, fails: Callable[[bytes], bool], smallest: bytes
+) -> None:
+    assert shrink(data, asking(fails), AMPLE) == (smallest, True)
+
+
+@given(st.binary(max_size=30), st.sets(st.integers(0x80, 0xBF), min_size=1, max_size=2))
+def test_the_result_fails_and_is_no_longer(data: bytes, wanted: set[int]) -> None:
+    def fails(candidate: bytes) -> bool:
+        return wanted <= set(candidate)
+
+    whole = b"\xff" + data + bytes(sorted(wanted))  # never UTF-8, so its atoms are bytes
+    found, ended = shrink(whole, asking(fails), AMPLE)
+    assert ended
+    assert fails(found)
+    assert len(found) <= len(wanted) + 1  # without the byte that kept it from being text
+    assert shrink(whole, asking(fails), AMPLE) == (found, True)
+
+
+def test_text_stays_text() -> None:
+    def fails(data: bytes) -> bool:
+        data.decode()  # raises for a character cut in two
+        return "e\u0301" in data.decode()
+
+    assert shrink(("日本語 e\u0301 " * 5).encode(), asking(fails), AMPLE)[0] == "e\u0301".encode()
+
+
+def test_a_long_input_shrinks_within_its_time() -> None:
+    data = b"a" * 500_000 + b"needle" + b"b" * 500_000
+    started = time.monotonic()
+    found, _ = shrink(data, asking(lambda d: b"needle" in d), AMPLE)
+    assert found == b"needle"
+    assert time.monotonic() - started < 2 * AMPLE
+
+
+def test_when_time_is_up_what_was_reached_is_given() -> None:
+    found, ended = shrink(b"x" * 1000, asking(lambda d: len(d) > 3), 0.0)
+    assert not ended
+    assert 3 < len(found) <= 1000

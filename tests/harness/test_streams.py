@@ -1,0 +1,96 @@
+"""Batches come in an order that only the seed decides."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from corpora.generators.base import FunctionGenerator
+from corpora.vocabularies import sources
+from corpora.vocabularies.model import Vocabulary
+from harness.streams import BATCH_BYTES, BATCH_CASES, FIRST_BATCH_CASES, Batch, batches
+from harness.suites import Budget, parse_budget
+
+ANY_LENGTH = 1 << 30
+
+
+def endless(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
+    while True:
+        yield rng.randbytes(rng.randint(0, 40))
+
+
+def three(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
+    yield from (b"a", b"b" * 100, b"c")
+
+
+def letters(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
+    yield from (b"z", b"ab", b"abz", b"ba")
+
+
+ENDLESS = FunctionGenerator("endless", "random bytes", endless)
+THREE = FunctionGenerator("three", "three inputs", three)
+LETTERS = FunctionGenerator("letters", "some that the toy cannot encode", letters)
+
+
+@pytest.fixture(scope="module")
+def whole() -> Vocabulary:
+    return sources.resolve("toy_bytes")
+
+
+def first(vocabulary: Vocabulary, seed: int, count: int) -> list[Batch]:
+    made = batches([ENDLESS, THREE], vocabulary, seed, ANY_LENGTH)
+    return list(itertools.islice(made, count))
+
+
+def test_one_seed_one_order(whole: Vocabulary) -> None:
+    assert first(whole, 7, 6) == first(whole, 7, 6)
+    assert first(whole, 7, 6) != first(whole, 8, 6)
+
+
+def test_rounds_and_sizes(whole: Vocabulary) -> None:
+    made = first(whole, 0, 5)
+    assert [batch.generator for batch in made] == ["endless", "three", *["endless"] * 3]
+    assert len(made[0].inputs) == FIRST_BATCH_CASES
+    for batch in made[2:]:
+        total = sum(map(len, batch.inputs))
+        assert len(batch.inputs) == BATCH_CASES or total >= BATCH_BYTES
+    assert made[2].start == FIRST_BATCH_CASES
+    assert made[2].case(3).index == FIRST_BATCH_CASES + 3
+
+
+def test_long_inputs_are_left_out(whole: Vocabulary) -> None:
+    (batch,) = batches([THREE], whole, 0, 50)
+    assert batch.inputs == [b"a", b"c"]
+
+
+def test_what_a_vocabulary_cannot_encode_is_left_out() -> None:
+    (batch,) = batches([LETTERS], sources.resolve("toy_acbb"), 0, ANY_LENGTH)
+    assert batch.inputs == [b"ab", b"ba"]
+
+
+def test_a_generator_with_nothing_to_encode_ends() -> None:
+    hopeless = FunctionGenerator("hopeless", "z", lambda v, r: itertools.repeat(b"z"))
+    assert list(batches([hopeless], sources.resolve("toy_acbb"), 0, ANY_LENGTH)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        ("90s", Budget(seconds=90.0)),
+        ("90", Budget(seconds=90.0)),
+        ("1.5m", Budget(seconds=90.0)),
+        ("8h", Budget(seconds=28_800.0)),
+        ("20000cases", Budget(cases=20_000)),
+    ],
+)
+def test_budgets(text: str, budget: Budget) -> None:
+    assert parse_budget(text) == budget
+
+
+@pytest.mark.parametrize("text", ["", "soon", "-5s", "0s", "5 parsecs"])
+def test_no_budgets(text: str) -> None:
+    with pytest.raises(ValueError, match="60s, 5m, 8h"):
+        parse_budget(text)
