@@ -47,7 +47,7 @@ class Miniature(Program):
 
     def result(self, op: str, item: Any) -> dict[str, Any]:
         result = super().result(op, item)
-        if self.kind not in ("correct", "decode"):
+        if self.kind != "correct":
             result.pop("offsets", None)
         return result
 
@@ -57,7 +57,7 @@ class Miniature(Program):
         if request["op"] == "encode" and self.triggered(request["inputs"]):
             if self.kind == "seq":
                 whole["seq"] += 1
-            if self.kind == "short":
+            if self.kind == "short" and "results" in whole:
                 whole["results"] = whole["results"][:-1]
             if self.kind == "garbage":
                 return "Traceback (most recent call last):"

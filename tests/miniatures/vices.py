@@ -59,9 +59,12 @@ def wrong_id(tokens: list[bytes | None]) -> int:
 class Ties(Correct):
     """Among equal ranks the rightmost pair is merged first, not the leftmost."""
 
+    def __init__(self, tokens: list[bytes | None], merges: Merges) -> None:
+        super().__init__(tokens, merges)
+        self.single = {token: i for i, token in enumerate(tokens) if token and len(token) == 1}
+
     def encode(self, data: bytes, right: Right) -> list[int]:
-        single = {token: i for i, token in enumerate(self.tokens) if token and len(token) == 1}
-        ids = [single[data[i : i + 1]] for i in range(len(data))]
+        ids = [self.single[data[i : i + 1]] for i in range(len(data))]
         size = len(ids)
         after, before = list(range(1, size + 1)), list(range(-1, size - 1))
         heap: list[tuple[int, int, tuple[int, int]]] = []

@@ -1,16 +1,23 @@
 """Deliberately wrong implementations, in process: ``--impl tests/miniatures/wrong.py:Flaky``.
 
-Each is ``bpe.heap`` with one vice, without pre-tokenization.
+Each is the encoder of the stdio example with one vice, without pre-tokenization. (That encoder and
+not a compiled one, so that a process which died is there again in half a second.)
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+import json
+import tempfile
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 import vices
 
+from corpora.vocabularies.bundle import write_bundle
 from impls.bpe.heap import IMPLEMENTATION as HEAP
-from impls.interface import About, Capability, Encoder, Mode
+from impls.examples.stdio_encoder import Encoder
+from impls.interface import About, Capability, Mode, Rejected
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,29 +30,31 @@ class MiniatureEncoder:
 
     def __init__(self, vice: vices.Correct, right: Encoder) -> None:
         self.vice = vice
-        self.right: Any = right
+        self.right = right
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
-        return self.vice.encode(data, lambda text: self.right.encode(text, mode))
+        try:
+            return self.vice.encode(data, self.right.encode)
+        except KeyError as error:
+            raise Rejected(f"no token for {error}") from error
 
 
 class AbleEncoder(MiniatureEncoder):
     """Decodes, and gives offsets, as it should."""
 
     def decode(self, ids: Sequence[int]) -> bytes:
-        text: bytes = self.right.decode(ids)
-        return text
+        return b"".join(self.right.spell[token_id] for token_id in ids)
 
     def encode_with_offsets(
         self, data: bytes, mode: Mode
     ) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
         ids = self.encode(data, mode)
-        _, offsets = self.right.encode_with_offsets(data, mode)
-        return ids, offsets
+        ends = accumulate((len(self.right.spell[token_id]) for token_id in ids), initial=0)
+        return ids, list(pairwise(ends))
 
 
 class Correct:
-    """``bpe.heap`` under another name."""
+    """The right encoder under another name."""
 
     kind: ClassVar[str] = "correct"
     claimed: ClassVar[frozenset[Capability]] = frozenset({Capability.DECODE, Capability.OFFSETS})
@@ -61,13 +70,11 @@ class Correct:
         return HEAP.supports(vocabulary, mode)
 
     def load(self, vocabulary: Vocabulary) -> MiniatureEncoder:
-        columns = (vocabulary.merges.left, vocabulary.merges.right, vocabulary.merges.merged)
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        merges: vices.Merges = {}
-        for rank, (left, right, merged) in enumerate(rows):
-            merges.setdefault((left, right), (rank, merged))
-        vice = vices.VICES[self.kind](list(vocabulary.tokens), merges)
-        return self.encoder(vice, HEAP.load(vocabulary))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "bundle.json"
+            write_bundle(vocabulary, path)
+            right = Encoder(json.loads(path.read_text()))
+        return self.encoder(vices.VICES[self.kind](list(vocabulary.tokens), right.merges), right)
 
 
 class Plain(Correct):
