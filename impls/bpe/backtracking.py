@@ -1,4 +1,4 @@
-"""``bpe.backtracking``: byte-pair encoding, longest token first, back where it does not fit; and services."""
+"""``bpe.backtracking``: longest token first, back where it does not fit; and the services."""
 
 from __future__ import annotations
 
