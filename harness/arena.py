@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.checks.base import Check, Judgement, Observation
-from harness.messages import Decode, Encode
+from harness.checks.base import Check, FollowsUp, Judgement, Observation, Probe
+from harness.messages import Decode, Encode, Serve
 from harness.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
 
@@ -96,10 +96,12 @@ class Arena:
         }
         return Pending(contract, inputs, futures, self._stopped)
 
-    def _ask(self, name: str, request: Encode | Decode) -> Asked:
+    def _ask(self, name: str, request: Encode | Decode | Serve) -> Asked:
         worker = self._workers[name]
         if isinstance(request, Decode):
-            return Asked(worker.decode(request), [], len(request.ends))
+            return Asked(worker.decode(request), [], len(request))
+        if isinstance(request, Serve):
+            return Asked(worker.serve(request), [], len(request))
         limit = self._contestants[name].about.max_input
         size = len(request.inputs)
         if limit is None or len(request.inputs.data) <= limit:
@@ -119,8 +121,14 @@ class Arena:
 
     def judge(self, check: Check, seen: Observation) -> Judgement:
         """Put a check's further questions and let it judge."""
-        asked = [self._ask(probe.implementation, probe.request) for probe in check.probes(seen)]
-        return check.judge(seen, [one.wait(self._stopped) for one in asked])
+        answers = self._answers(check.probes(seen))
+        if isinstance(check, FollowsUp):
+            answers += self._answers(check.follow_ups(seen, answers))
+        return check.judge(seen, answers)
+
+    def _answers(self, probes: Sequence[Probe]) -> list[Results]:
+        asked = [self._ask(probe.implementation, probe.request) for probe in probes]
+        return [one.wait(self._stopped) for one in asked]
 
     def examine(self, contract: Contract, check: Check, inputs: Sequence[bytes]) -> Judgement:
         """One check on these inputs, from the encoding up."""

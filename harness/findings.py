@@ -51,7 +51,17 @@ AGAIN = 4
 """How often a violation must come back before it is believed: one that shows once in a hundred
 calls, or only after certain others, would pass for one of the input's otherwise."""
 
-FURTHER_QUESTIONS = frozenset({"validity", "round-trip", "offsets"})
+FURTHER_QUESTIONS = frozenset(
+    {
+        "validity",
+        "round-trip",
+        "offsets",
+        "incremental",
+        "interval",
+        "count-till-limit",
+        "split",
+    }
+)
 """Checks that compare an implementation with itself: they say nothing new of one that is known to
 answer one question in two ways."""
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.outcomes import Inputs
-    from impls.interface import Mode
+    from impls.interface import Capability, Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,31 @@ class Decode:
         return len(self.ends)
 
 
-Request = Load | Encode | Decode
+@dataclass(frozen=True, slots=True)
+class Serve:
+    """Ask one of the services about each input.
+
+    numbers: what the service takes besides the text, one tuple an input. For ``count``: nothing.
+    ``count_till_limit``, ``split``: the limit. ``append``: where the chunks end that the text is
+    given in. ``prepend``: where they begin, from the last one to the first. ``interval``: the
+    ranges, start and end in turn.
+
+    The answers' ``ids`` are the numbers that the service gives: counts, or ends of chunks;
+    :data:`PAST_THE_LIMIT` for null.
+    """
+
+    service: Capability
+    inputs: Inputs
+    numbers: tuple[tuple[int, ...], ...]
+    mode: Mode
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+
+PAST_THE_LIMIT = -1
+
+Request = Load | Encode | Decode | Serve
 
 
 @dataclass(frozen=True, slots=True)

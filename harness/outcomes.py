@@ -29,6 +29,7 @@ class Status(IntEnum):
     TIMED_OUT = 5
     OUT_OF_MEMORY = 6
     PROTOCOL = 7
+    ANSWERED = 8
 
     @property
     def label(self) -> str:
@@ -78,7 +79,15 @@ class Failed:
     message: str = field(default="", compare=False)
 
 
-Outcome = Encoded | Rejected | Unsupported | Failed
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a service said, or should have said, in words. Checks make it, for violations only."""
+
+    message: str
+    status = Status.ANSWERED
+
+
+Outcome = Encoded | Rejected | Unsupported | Failed | Answered
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,24 +18,32 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from multiprocessing.connection import Connection
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from harness.messages import Decode, Encode, Load, Loaded, Progress, Request
-from harness.outcomes import Encoded, Failed, Outcome, Results, Status
+from harness.messages import PAST_THE_LIMIT, Decode, Encode, Load, Loaded, Progress, Request, Serve
+from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.outcomes import Rejected as RejectedOutcome
 from harness.outcomes import Unsupported as UnsupportedOutcome
 from impls import registry
 from impls.interface import (
+    Appends,
+    Capability,
+    Counts,
+    CountsIntervals,
+    CountsTillLimit,
     Decodes,
     Died,
     Encoder,
     EncodesBatches,
     GivesOffsets,
     Mode,
+    Prepends,
     Rejected,
+    Splits,
     Unsupported,
 )
 
@@ -112,6 +120,8 @@ class Server:
             return Loaded("no vocabulary is loaded", "internal")
         if isinstance(request, Decode):
             return self._decode(request, self._encoder)
+        if isinstance(request, Serve):
+            return self._serve(request, self._encoder)
         return self._encode(request, self._encoder)
 
     def _load(self, request: Load) -> Loaded:
@@ -137,11 +147,19 @@ class Server:
             outcomes.append(outcome_of(lambda ids=ids: decoded(encoder, ids)))  # type: ignore[misc]
         return Results.of(outcomes)
 
+    def _serve(self, request: Serve, encoder: Encoder) -> Results:
+        numbers = iter(request.numbers)
+        return self._one_by_one(
+            request.inputs, lambda data: served(encoder, request, data, next(numbers))
+        )
+
     def _encode(self, request: Encode, encoder: Encoder) -> Results:
         if request.threads:
             return self._in_threads(request, encoder)
         if request.offsets:
-            return self._one_by_one(request, lambda data: located(encoder, data, request.mode))
+            return self._one_by_one(
+                request.inputs, lambda data: located(encoder, data, request.mode)
+            )
         if request.timed:
             return self._timed(request, encoder)
         if isinstance(encoder, EncodesBatches):
@@ -173,7 +191,7 @@ class Server:
             ends.append(len(flat))
         ids = plain_ids(flat)
         if ids is None:
-            return self._one_by_one(request, lambda data: encoded(encoder, data, mode))
+            return self._one_by_one(request.inputs, lambda data: encoded(encoder, data, mode))
         status = np.zeros(len(ends), dtype=np.uint8)
         messages: dict[int, str] = {}
         for index, outcome in troubles.items():
@@ -181,7 +199,7 @@ class Server:
             messages[index] = getattr(outcome, "message", "")
         return Results(status, ids, np.array(ends, dtype=np.int64), messages)
 
-    def _one_by_one(self, request: Encode, call: Callable[[bytes], Outcome]) -> Results:
+    def _one_by_one(self, inputs: Inputs, call: Callable[[bytes], Outcome]) -> Results:
         outcomes: list[Outcome] = []
         deaths = 0
 
@@ -195,7 +213,7 @@ class Server:
                 deaths += 1
                 raise
 
-        for index, data in enumerate(request.inputs):
+        for index, data in enumerate(inputs):
             self._progress.set(index)
             outcomes.append(outcome_of(lambda data=data: unless_dead(data)))  # type: ignore[misc]
         return Results.of(outcomes)
@@ -288,6 +306,48 @@ def located(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:
         message = f"{len(ids)} ids but {len(spans)} offsets"
         raise ValueError(message)
     return Encoded(clean_ids(ids), offsets=tuple((int(a), int(b)) for a, b in spans))
+
+
+def served(encoder: Encoder, request: Serve, data: bytes, numbers: tuple[int, ...]) -> Outcome:
+    """The outcome of a service, its numbers as ids; see :class:`harness.messages.Serve`."""
+    service, mode = request.service, request.mode
+    answer: Sequence[int]
+    if service is Capability.COUNT and isinstance(encoder, Counts):
+        answer = [encoder.count(data, mode)]
+    elif service is Capability.COUNT_TILL_LIMIT and isinstance(encoder, CountsTillLimit):
+        counted = encoder.count_till_limit(data, numbers[0], mode)
+        if counted is None:
+            return Encoded((PAST_THE_LIMIT,))
+        answer = [counted]
+    elif service is Capability.SPLIT and isinstance(encoder, Splits):
+        answer = encoder.split(data, numbers[0], mode)
+    elif service is Capability.APPEND and isinstance(encoder, Appends):
+        bounds = (0, *numbers)
+        chunks = [data[start:end] for start, end in pairwise(bounds)]
+        answer = expected_length(encoder.append(chunks, mode), len(chunks))
+    elif service is Capability.PREPEND and isinstance(encoder, Prepends):
+        bounds = (len(data), *numbers)
+        chunks = [data[start:end] for end, start in pairwise(bounds)]
+        answer = expected_length(encoder.prepend(chunks, mode), len(chunks))
+    elif service is Capability.INTERVAL and isinstance(encoder, CountsIntervals):
+        ranges = list(zip(numbers[::2], numbers[1::2], strict=True))
+        answer = expected_length(encoder.interval(data, ranges, mode), len(ranges))
+    else:
+        message = f"claims the capability '{service}' but has no method {service}"
+        raise TypeError(message)
+    found = clean_ids(answer)
+    if min(found, default=0) < 0:
+        message = f"{service} gave {min(found)}, less than none"
+        raise ValueError(message)
+    return Encoded(found)
+
+
+def expected_length(answer: Sequence[int], length: int) -> Sequence[int]:
+    """The answer; ValueError if it has not as many numbers as it was asked for."""
+    if len(answer) != length:
+        message = f"{len(answer)} numbers for {length} asked for"
+        raise ValueError(message)
+    return answer
 
 
 def die_with_parent() -> None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import psutil
 
-from harness.messages import Decode, Encode, Load, Loaded, Progress, Request
+from harness.messages import Decode, Encode, Load, Loaded, Progress, Request, Serve
 from harness.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
 from impls.external import OUT_OF_MEMORY_SIGNS
 
@@ -233,7 +233,11 @@ class Worker:
 
     def decode(self, request: Decode) -> Future[Results]:
         """Decode a batch of id sequences."""
-        return self._thread.submit(self._decode, request)
+        return self._thread.submit(self._once, request, request.ids.nbytes)
+
+    def serve(self, request: Serve) -> Future[Results]:
+        """Ask a service about each input of a batch."""
+        return self._thread.submit(self._once, request, len(request.inputs.data))
 
     def kill(self) -> None:
         """End the process at once, from any thread; a waiting request ends as unsupported."""
@@ -278,7 +282,7 @@ class Worker:
             return response.error
         return "the worker's answer was garbled"
 
-    def _ask(self, request: Encode | Decode, size: int) -> Results:
+    def _ask(self, request: Encode | Decode | Serve, size: int) -> Results:
         """One request to a living worker; WorkerDied after counting the death."""
         try:
             error = self._ensure_loaded()
@@ -379,12 +383,13 @@ class Worker:
             outcomes[max(first.index, 0)] = Failed(first.outcome.status, note)
         return Results.of(outcomes)
 
-    def _decode(self, request: Decode) -> Results:
-        count = len(request.ends)
+    def _once(self, request: Decode | Serve, size: int) -> Results:
+        """A further question of a check: after a death, the rest of the batch is not asked."""
+        count = len(request)
         if self._withdrawn is not None:
             return self._refused(count)
         try:
-            return self._ask(request, request.ids.nbytes)
+            return self._ask(request, size)
         except WorkerDied as death:
             outcomes: list[Outcome] = [Unsupported("not asked again after a death")] * count
             if count:

@@ -25,6 +25,10 @@ _LAWS = {
     "round-trip": "did not decode back to the input",
     "validity": "gave an encoding that is not valid",
     "offsets": "gave offsets that do not fit the input",
+    "incremental": "counted a growing text wrongly",
+    "interval": "counted a part of the input wrongly",
+    "count-till-limit": "counted wrongly",
+    "split": "split the input against the rules",
 }
 
 

@@ -1,11 +1,15 @@
 """Properties that outcomes must have: one file a property."""
 
 from harness.checks.base import Check
+from harness.checks.count_till_limit import CountTillLimit
 from harness.checks.determinism import Determinism
 from harness.checks.equivalence import Equivalence
+from harness.checks.incremental import Incremental
+from harness.checks.interval import Interval
 from harness.checks.minimality import Minimality
 from harness.checks.offsets import Offsets
 from harness.checks.round_trip import RoundTrip
+from harness.checks.split import Split
 from harness.checks.survival import Survival
 from harness.checks.validity import Validity
 
@@ -19,6 +23,10 @@ CHECKS: dict[str, Check] = {
         Validity(),
         Offsets(),
         Minimality(),
+        Incremental(),
+        Interval(),
+        CountTillLimit(),
+        Split(),
     )
 }
 """All checks by name, in the order in which they judge."""

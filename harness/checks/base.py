@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from harness.outcomes import Encoded, Inputs, Outcome, Results
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from harness.contracts import Contract
-    from harness.messages import Decode, Encode
+    from harness.messages import Decode, Encode, Serve
     from harness.partition import Part
 
 
@@ -35,7 +35,7 @@ class Probe:
     """A further question of a check to one implementation."""
 
     implementation: str
-    request: Encode | Decode
+    request: Encode | Decode | Serve
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,15 @@ class Check(Protocol):
 
     def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
         """The violations; ``answers`` are those to the probes, in their order."""
+        ...
+
+
+@runtime_checkable
+class FollowsUp(Protocol):
+    """A check that has questions about the answers; found by its method."""
+
+    def follow_ups(self, seen: Observation, answers: Sequence[Results]) -> list[Probe]:
+        """Questions after those of ``probes``; ``judge`` gets their answers after the others."""
         ...
 
 

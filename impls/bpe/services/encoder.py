@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impls.bpe.encoder import BpeEncoder, BpeImplementation
-from impls.bpe.layout import EMPTY, LATE, LENGTHS, WHOLE_SLOTS, pack, section
+from impls.bpe.layout import LATE, LENGTHS, WHOLE_SLOTS, pack, section
 from impls.interface import Capability, Mode, Rejected, Unsupported
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from corpora.vocabularies.model import Vocabulary
     from impls.bpe.services.append import Appender
     from impls.bpe.services.interval import Intervals
     from impls.bpe.services.prepend import Prepender
@@ -178,7 +177,7 @@ class ServingEncoder(BpeEncoder):
         size = max(FIRST_WINDOW, 8 * limit)
         while True:
             end = min(len(data), start + size)
-            while 0 < len(data) - end and data[end] & 0xC0 == 0x80:
+            while end < len(data) and data[end] & 0xC0 == 0x80:
                 end += 1
             window = data[start:end]
             pieces = self._cutter.cut(window, np.array([len(window)], dtype=np.int64), mode)

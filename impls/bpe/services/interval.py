@@ -96,8 +96,8 @@ def count_ranges(
     work = 0
     for index in range(len(ranges)):
         start, end = int(ranges[index, 0]), int(ranges[index, 1])
-        if start == 0 or start == end:
-            counts[index] = rows[end, COUNT] if start == 0 else 0
+        if start == 0:
+            counts[index] = rows[end, COUNT]
             continue
         goal = rows[end, NUMBER]
         # As impls.bpe.backtracking_kernel, over positions relative to ``start``.

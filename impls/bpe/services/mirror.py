@@ -22,4 +22,4 @@ def mirror_sections(vocabulary: Vocabulary, tokens: Sections) -> Sections:
         trie, _ = build_trie(spellings)
         return {TRIE: trie, **automaton_tables(trie, len(spellings))}
 
-    return cache.tables(vocabulary.fingerprint, "mirror", build)
+    return cache.tables(vocabulary, "mirror", build)

@@ -1,0 +1,82 @@
+"""Incremental: a text that grows has at each length the tokens that its encoding has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.checks.base import Judgement, Observation, Probe
+from harness.checks.serving import (
+    Inquiry,
+    Question,
+    draw,
+    inquiries,
+    is_raw,
+    judged,
+    probes_of,
+)
+from harness.contracts import Contract
+from harness.outcomes import Results
+from impls.interface import Capability
+
+EACH_BYTE = 12
+"""Up to so many bytes, a text grows byte by byte: so a minimal input shows the fault for sure."""
+
+CUTS = 5
+"""Chunks of a longer text, besides the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incremental:
+    """For chunks c1, .., cn of x: append gives |encode(c1 .. ci)| after chunk i, prepend, from the
+    last chunk to the first, |encode(ci .. cn)|.
+
+    Chunks may be empty and may end inside a character, so this is asked without
+    pre-tokenization. They are drawn from the input's own checksum.
+    """
+
+    name: str = "incremental"
+    summary: str = "a text that grows at either end has at each length as many tokens as encoded"
+    every: int = 4
+
+    def applies(self, contract: Contract) -> bool:
+        """Without pre-tokenization, with somebody who appends or prepends."""
+        services = (Capability.APPEND, Capability.PREPEND)
+        return is_raw(contract) and any(
+            contestant.can(service) for contestant in contract.contestants for service in services
+        )
+
+    def probes(self, seen: Observation) -> list[Probe]:
+        """The services, and the encodings of what there is after each chunk."""
+        return probes_of(seen, self._asked(seen))
+
+    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+        """Compare each count."""
+        return judged(self.name, seen, self._asked(seen), answers)
+
+    def _asked(self, seen: Observation) -> list[Inquiry]:
+        return [
+            *inquiries(seen, Capability.APPEND, appended),
+            *inquiries(seen, Capability.PREPEND, prepended),
+        ]
+
+
+def appended(index: int, data: bytes) -> Question:
+    """Where chunks end, and the texts up to there."""
+    ends = cuts(data)
+    return Question(index, ends, tuple((0, end) for end in ends))
+
+
+def prepended(index: int, data: bytes) -> Question:
+    """Where chunks begin, the last one first, and the texts from there on."""
+    starts = tuple(len(data) - cut for cut in cuts(data))
+    return Question(index, starts, tuple((start, len(data)) for start in starts))
+
+
+def cuts(data: bytes) -> tuple[int, ...]:
+    """Lengths that a text grows to; the last is its own."""
+    size = len(data)
+    if size <= EACH_BYTE:
+        return tuple(range(1, size + 1)) or (0,)
+    dice = draw(data)
+    return (*sorted(dice.randint(0, size) for _ in range(CUTS)), size)

@@ -1,0 +1,80 @@
+"""Interval: the count of any part of a text is that of the part by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations_with_replacement
+
+from harness.checks.base import Judgement, Observation, Probe
+from harness.checks.serving import (
+    Inquiry,
+    Question,
+    draw,
+    inquiries,
+    is_raw,
+    judged,
+    probes_of,
+)
+from harness.contracts import Contract
+from harness.outcomes import Results
+from impls.interface import Capability
+
+EVERY_RANGE = 6
+"""Up to so many bytes, all ranges of a text are asked for (28 of 6 bytes)."""
+
+DRAWN = 4
+"""Of a longer text: so many ranges of any length, and so many short ones."""
+
+SHORT = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """For all x and 0 <= s <= e <= |x|: interval(x, s, e) = |encode(x[s:e])|.
+
+    Ranges may begin and end inside characters, so this is asked without pre-tokenization. They
+    are drawn from the input's own checksum.
+    """
+
+    name: str = "interval"
+    summary: str = "any range of a text is counted as many tokens as encoded by itself"
+    every: int = 4
+
+    def applies(self, contract: Contract) -> bool:
+        """Without pre-tokenization, with somebody who counts intervals."""
+        return is_raw(contract) and any(
+            contestant.can(Capability.INTERVAL) for contestant in contract.contestants
+        )
+
+    def probes(self, seen: Observation) -> list[Probe]:
+        """The service, and the encodings of the ranges."""
+        return probes_of(seen, self._asked(seen))
+
+    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+        """Compare each count."""
+        return judged(self.name, seen, self._asked(seen), answers)
+
+    def _asked(self, seen: Observation) -> list[Inquiry]:
+        return inquiries(seen, Capability.INTERVAL, question)
+
+
+def question(index: int, data: bytes) -> Question:
+    """The ranges of a text that are asked for."""
+    found = ranges(data)
+    return Question(index, tuple(chain.from_iterable(found)), found)
+
+
+def ranges(data: bytes) -> tuple[tuple[int, int], ...]:
+    """Empty, full, beginning, end, and others."""
+    size = len(data)
+    if size <= EVERY_RANGE:
+        return tuple(combinations_with_replacement(range(size + 1), 2))
+    dice = draw(data)
+    found = [(0, size), (0, dice.randint(0, size)), (dice.randint(0, size), size), (size, size)]
+    for _ in range(DRAWN):
+        start, end = sorted(dice.randint(0, size) for _ in range(2))
+        found.append((start, end))
+        start = dice.randrange(size)
+        found.append((start, min(size, start + dice.randint(0, SHORT))))
+    return tuple(found)
