@@ -17,10 +17,10 @@ THRESHOLD = 1.3
 
 Over the sixteenfold range that is fitted, ``n log n`` reads as 1.15 from 256 bytes on and as 1.10
 from 4 KiB on; a rate that drops by half between the caches, evenly over the range, adds 0.25 to
-1. ``n^1.5`` reads as 1.5. Chosen on simulated cells (noise of 3, 8 and 15 %, disturbances, steps at
-caches; 400 cells of each kind) against 1.25, and this interval against three others: of the plain
-linear cost no cell was called superlinear by either, of the quadratic none linear. Under 15 % of
-noise ``n log n`` across two such steps was called superlinear in 9 cells with 1.25 and in 2 with 1.3.
+1. ``n^1.5`` reads as 1.5. Chosen on simulated cells (noise of 3, 8 and 15 %, disturbances, steps
+at caches; 400 cells of each kind) against 1.25 and with three other intervals. With this interval
+no linear cell was called superlinear, and no quadratic one linear, at either threshold; under 15 %
+of noise ``n log n`` across two steps was called superlinear in 9 cells with 1.25, in 2 with 1.3.
 ``tests/harness/test_growth_exponent.py`` holds the choice to its promises up to 10 %.
 """
 
