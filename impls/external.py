@@ -6,7 +6,8 @@ One JSON object a line each way; the steps, and which breach belongs to which:
    answers anything else, is :class:`~impls.registry.ImplementationError`.
 2. ``load``: it gets a vocabulary (its original file and a JSON bundle) and answers ``ok`` or
    ``unsupported``.
-3. ``encode``, ``decode``: many inputs a request, a result each. A result may be an answer,
+3. ``encode``, ``decode``, and the services ``count``, ``count_till_limit``, ``split``, ``append``,
+   ``prepend``, ``interval``: many inputs a request, a result each. A result may be an answer,
    ``rejected``, ``unsupported`` or ``error``.
 4. A malformed line, a wrong ``seq``, a wrong number of results, a result of the wrong shape, or
    the program's end is :class:`~impls.interface.Died`, after which the program is started again,
@@ -32,6 +33,7 @@ import tempfile
 import time
 from functools import cached_property
 from pathlib import Path
+from types import UnionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -217,9 +219,16 @@ class ExternalEncoder:
             raise RuntimeError(str(result["error"]))
         return result
 
-    def _one(self, op: str, key: str, item: object, **fields: object) -> dict[str, Any]:
+    def _one(
+        self,
+        op: str,
+        key: str,
+        item: object,
+        kinds: type | UnionType,
+        **fields: object,
+    ) -> dict[str, Any]:
         result = self._answer(self._results(op, 1, inputs=[item], **fields)[0])
-        if not isinstance(result.get(key), list | str):
+        if key not in result or not isinstance(result[key], kinds):
             program, self._program = self._program, None
             assert program is not None
             program.breach(f"gave a result of {op!r} without {key!r}: {result}")
@@ -228,7 +237,7 @@ class ExternalEncoder:
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         """The ids, as the program gives them."""
         start = time.perf_counter_ns()
-        result = self._one("encode", "ids", _text(data), **_mode(mode))
+        result = self._one("encode", "ids", _text(data), list, **_mode(mode))
         told = result.get("ns")
         self.nanoseconds = told if type(told) is int else time.perf_counter_ns() - start
         ids: list[int] = result["ids"]
@@ -254,7 +263,7 @@ class ExternalEncoder:
         self, data: bytes, mode: Mode
     ) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
         """The ids with byte offsets."""
-        result = self._one("encode", "ids", _text(data), **_mode(mode))
+        result = self._one("encode", "ids", _text(data), list, **_mode(mode))
         if "offsets" not in result:
             # Asked for only where they are claimed.
             raise TypeError("claims 'offsets' but gives none")
@@ -262,8 +271,43 @@ class ExternalEncoder:
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """The bytes that the program decodes."""
-        result = self._one("decode", "bytes", list(ids))
+        result = self._one("decode", "bytes", list(ids), str)
         return base64.b64decode(result["bytes"], validate=True)
+
+    def count(self, data: bytes, mode: Mode) -> int:
+        """The number of ids that the program counts."""
+        count: int = self._one("count", "count", _text(data), int, **_mode(mode))["count"]
+        return count
+
+    def count_till_limit(self, data: bytes, limit: int, mode: Mode) -> int | None:
+        """Likewise, or None past the limit."""
+        fields = {"limit": limit, **_mode(mode)}
+        result = self._one("count_till_limit", "count", _text(data), int | None, **fields)
+        count: int | None = result["count"]
+        return count
+
+    def split(self, data: bytes, limit: int, mode: Mode) -> Sequence[int]:
+        """Where the program's chunks end."""
+        fields = {"limit": limit, **_mode(mode)}
+        ends: list[int] = self._one("split", "ends", _text(data), list, **fields)["ends"]
+        return ends
+
+    def append(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
+        """The program's counts after each chunk."""
+        return self._counts("append", [_text(chunk) for chunk in chunks], mode)
+
+    def prepend(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
+        """Likewise, each chunk before those already there."""
+        return self._counts("prepend", [_text(chunk) for chunk in chunks], mode)
+
+    def interval(self, text: bytes, ranges: Sequence[tuple[int, int]], mode: Mode) -> Sequence[int]:
+        """The program's counts of ranges."""
+        item = {"text": _text(text), "ranges": [list(range_) for range_ in ranges]}
+        return self._counts("interval", item, mode)
+
+    def _counts(self, op: str, item: object, mode: Mode) -> Sequence[int]:
+        counts: list[int] = self._one(op, "counts", item, list, **_mode(mode))["counts"]
+        return counts
 
 
 class ExternalImplementation:
