@@ -9,6 +9,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
+import zlib
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from corpora.families.catalog import families
 from corpora.generators.base import Case
+from corpora.vocabularies.toys import TOYS
 from harness.arena import Arena, Pending, Stopped
 from harness.checks import CHECKS
 from harness.contracts import Contestant, Contract, contracts_of
@@ -49,6 +51,8 @@ SPECIAL_GENERATORS = frozenset({"special", "edge", "expectations"})
 
 IMPROPER = frozenset({"not-self-encoding", "no-valid-split", "not-self-encoding-by-rank"})
 """Kinds of preflight problems that take away what the validity check rests on."""
+
+TOY_WEIGHT = 0.25
 
 IN_FLIGHT = 2
 """Batches asked ahead of the one being judged, so that no worker waits for the harness."""
@@ -85,6 +89,10 @@ class Plan:
     def visited(self) -> list[str]:
         """The vocabularies on which there is something to do."""
         return [source for source in self.vocabularies if self.checks or source in self.scaled]
+
+    def weight(self, source: str) -> float:
+        """The part of the time that a vocabulary gets, beside the others: toys are soon done."""
+        return TOY_WEIGHT if source in TOYS else 1.0
 
     def scaling_seconds(self, seconds: float | None) -> float:
         """The time for growth on one vocabulary, of a run that may take ``seconds`` in all.
@@ -126,21 +134,23 @@ class Campaign:
         self._arenas: list[Arena] = []
         self._unmeasured = set(plan.scaled)
         self._scaling_seconds = 0.0
+        self._weight = sum(map(plan.weight, plan.visited))
         self.tally = Tally()
 
     def run(self, seconds: float | None) -> None:
-        """All vocabularies, within ``seconds`` (None: no limit but the budget's cases).
+        """All vocabularies, checked for ``seconds`` (None: no limit but the budget's cases).
+
+        Loading comes on top: a machine that loads slowly would check nothing otherwise.
 
         An exception of a lane, KeyboardInterrupt included, stops all and is raised again.
         """
         waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
         for source in self._plan.visited:
             waiting.put(source)
-        deadline = None if seconds is None else time.monotonic() + seconds
         self._scaling_seconds = self._plan.scaling_seconds(seconds)
         jobs = max(1, min(self._plan.jobs, len(self._plan.visited)))
         with ThreadPoolExecutor(jobs, thread_name_prefix="lane") as lanes:
-            futures = [lanes.submit(self._lane, waiting, deadline, jobs) for _ in range(jobs)]
+            futures = [lanes.submit(self._lane, waiting, seconds, jobs) for _ in range(jobs)]
             try:
                 # Wake up now and then: a thread that only waits is deaf to Ctrl-C.
                 while wait(futures, timeout=0.2).not_done:
@@ -159,40 +169,46 @@ class Campaign:
             for arena in self._arenas:
                 arena.kill()
 
-    def _lane(self, waiting: queue.SimpleQueue[str], deadline: float | None, jobs: int) -> None:
+    def _lane(self, waiting: queue.SimpleQueue[str], seconds: float | None, jobs: int) -> None:
         arena = Arena(self._plan.contestants, self._plan.limits)
         with self._lock:
             self._arenas.append(arena)
+        spent = 0.0
         try:
             while not self._stop.is_set():
                 try:
                     source = waiting.get_nowait()
                 except queue.Empty:
                     return
-                left = waiting.qsize() // jobs + 1
+                with self._lock:
+                    ahead = self._weight
+                    self._weight -= self._plan.weight(source)
                 reserved = self._scaling_seconds * len(self._unmeasured) / jobs
-                share = (
-                    None if deadline is None else (deadline - time.monotonic() - reserved) / left
-                )
-                self._vocabulary(arena, source, share)
+                share: float | None = None
+                if seconds is not None:
+                    part = min(1.0, jobs * self._plan.weight(source) / ahead)
+                    share = (seconds - spent - reserved) * part
+                spent += self._vocabulary(arena, source, share)
         except Stopped:
             return
         finally:
             arena.close()
 
-    def _vocabulary(self, arena: Arena, source: str, share: float | None) -> None:
-        end = None if share is None else time.monotonic() + share
+    def _vocabulary(self, arena: Arena, source: str, share: float | None) -> float:
+        """Load, check for ``share`` seconds, measure; gives the seconds without the loading."""
         self._say(Phase(f"loading {source}"))
         vocabulary = self._plan.vocabularies[source]()
         contracts = self._open(arena, source, vocabulary)
+        started = time.monotonic()
         if self._plan.checks:
-            self._check(arena, vocabulary, contracts, end)
+            self._check(arena, vocabulary, contracts, None if share is None else started + share)
         if source in self._plan.scaled and not self._stop.is_set():
             self._measure(arena, vocabulary, contracts)
         self._unmeasured.discard(source)
         if not self._stop.is_set():
             for name, reason in arena.withdrawn().items():
                 self._say(Withdrawn(name, vocabulary.id, reason))
+        return time.monotonic() - started
 
     def _check(
         self,
@@ -352,11 +368,13 @@ class Campaign:
 
 
 def due(check: Check, batch: Batch, contract: Contract) -> bool:
-    """Whether a check that samples takes this batch: decided by the batch alone."""
-    if check.every == 1 or batch.start == 0:
-        return True
-    place = sum(batch.generator.encode()) + batch.start // 7 + len(contract.mode.label)
-    return place % check.every == 0
+    """Whether a check that samples takes this batch.
+
+    Each generator starts at another place under each contract, so that a run too short for more
+    than first batches still spreads its checks; decided by names and numbers alone.
+    """
+    start = zlib.crc32(f"{check.name} {batch.generator} {contract.id}".encode())
+    return (start + batch.number) % check.every == 0
 
 
 def comparisons(seen: Observation) -> int:

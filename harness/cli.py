@@ -93,7 +93,8 @@ def run(
     ] = None,
     suite: Annotated[SuiteName, typer.Option(help="How much of everything.")] = SuiteName.SMOKE,
     budget: Annotated[
-        str | None, typer.Option(help="60s, 5m, 8h, or 20000cases (a contract's).")
+        str | None,
+        typer.Option(help="Time for checking, 60s, 5m, 8h (loading comes on top), or 20000cases."),
     ] = None,
     seed: Seed = 0,
     jobs: Annotated[

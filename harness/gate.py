@@ -104,6 +104,6 @@ def judge(
         return Verdict(False, tuple(reasons), CANNOT_START)
     if not comparing and not measured:
         reasons.append("nothing was measured: no implementation can run a vocabulary")
-    if comparing and not comparisons and not findings:
+    if comparing and not comparisons:
         reasons.append("nothing was compared: no two implementations share a vocabulary and mode")
     return Verdict(not reasons, tuple(reasons), FAILS if reasons else HOLDS)

@@ -44,6 +44,8 @@ class Progress:
         self._cases = 0
         self._comparisons = 0
         self._phase = "starting"
+        self._loading = 0.0
+        self._loading_since: float | None = self._start
         self._findings: dict[str, Found] = {}
         self._counts: Counter[str] = Counter()
         self._grown: set[tuple[str, str, str]] = set()
@@ -59,6 +61,7 @@ class Progress:
         match event:
             case Phase():
                 self._phase = event.text
+                self._clock(loading=event.text.startswith("loading"))
                 if self._live is None:
                     self._console.print(escape(event.text), style="dim")
             case BatchDone():
@@ -92,6 +95,12 @@ class Progress:
         place = f"{event.implementation} on {event.family} of {event.vocabulary}"
         self._say(f"growth {event.verdict}: {place}, {what}", "yellow")
 
+    def _clock(self, *, loading: bool) -> None:
+        """Loading is not part of the budget, so the bar stands still meanwhile."""
+        if self._loading_since is not None:
+            self._loading += time.monotonic() - self._loading_since
+        self._loading_since = time.monotonic() if loading else None
+
     def _found(self, event: Found) -> None:
         known = event.id in self._findings
         if event.replaces is not None:
@@ -110,7 +119,9 @@ class Progress:
             self._console.print(text, soft_wrap=True)
 
     def _render(self) -> RenderableType:
-        spent = time.monotonic() - self._start
+        now = time.monotonic()
+        loading = self._loading + (now - self._loading_since if self._loading_since else 0.0)
+        spent = now - self._start - loading
         grid = Table.grid(padding=(0, 2))
         if self._seconds is not None:
             bar = ProgressBar(total=self._seconds, completed=min(spent, self._seconds), width=30)

@@ -25,10 +25,11 @@ FIRST_BATCH_CASES = 128
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Consecutive cases of one generator."""
+    """Consecutive cases of one generator: its ``number``-th batch, from case ``start`` on."""
 
     generator: str
     seed: int
+    number: int
     start: int
     inputs: list[bytes]
 
@@ -49,6 +50,7 @@ class Stream:
         self._can_encode = vocabulary.can_encode if vocabulary.byte_alphabet is not None else None
         self._max_input = max_input
         self._next = 0
+        self._number = 0
         self._size = FIRST_BATCH_CASES
 
     def take(self) -> Batch | None:
@@ -74,9 +76,11 @@ class Stream:
             size += len(data)
             if len(inputs) >= self._size or size >= BATCH_BYTES:
                 break
+        batch = Batch(self.name, self._seed, self._number, start, inputs)
         self._next += len(inputs)
+        self._number += 1
         self._size = BATCH_CASES
-        return Batch(self.name, self._seed, start, inputs) if inputs else None
+        return batch if inputs else None
 
 
 def batches(

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 class Suite:
     """What a run does unless told otherwise.
 
-    budget: as :func:`parse_budget` reads it. max_input: longest input in bytes. scaling: share of
-    the time that goes into growth measurements; scaling_bytes: the largest size measured.
+    budget: as :func:`parse_budget` reads it; loading vocabularies comes on top. max_input: longest
+    input in bytes. scaling: share of the time that goes into growth measurements; scaling_bytes:
+    the largest size measured.
     """
 
     name: str
