@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.bpe.services.encoder import ServingImplementation
+from impls.bpe.services.implementation import ServingImplementation
 
 IMPLEMENTATION = ServingImplementation(
     name="bpe.backtracking", kernel="impls.bpe.backtracking_kernel", linear=True

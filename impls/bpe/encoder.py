@@ -133,7 +133,6 @@ class BpeEncoder:
 class BpeImplementation:
     """One of the compiled encoders as an implementation; ``kernel`` is its module's name."""
 
-    encoder_type: type[BpeEncoder] = BpeEncoder
     services: frozenset[Capability] = frozenset()
     """What its encoder can do beyond :class:`BpeEncoder`."""
 
@@ -152,12 +151,19 @@ class BpeImplementation:
         self._linear = linear
         self._law = law
 
+    @property
+    def encoder_type(self) -> type[BpeEncoder]:
+        """What ``load`` makes."""
+        return BpeEncoder
+
     @cached_property
     def about(self) -> About:
-        """Who it is; its version is tokgate's."""
+        """Who it is; its version is tokgate's, and that of Unicode, as engines differ in it."""
+        from impls.bpe.unicode_version import UNICODE_VERSION  # noqa: PLC0415 (imports `regex`)
+
         return About(
             name=self._name,
-            version=metadata.version("tokgate"),
+            version=f"{metadata.version('tokgate')}+unicode{UNICODE_VERSION}",
             capabilities=self.services
             | {Capability.DECODE, Capability.OFFSETS, Capability.THREADS},
             max_input=self._max_input,

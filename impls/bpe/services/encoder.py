@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.bpe.encoder import BpeEncoder, BpeImplementation
+from impls.bpe.encoder import BpeEncoder
 from impls.bpe.layout import LATE, LENGTHS, WHOLE_SLOTS, pack, section
-from impls.interface import Capability, Mode, Rejected, Unsupported
+from impls.interface import Mode, Rejected, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,17 +29,6 @@ UNCERTAIN = 4
 """Last pre-tokens of a window that are not yet believed: with text after them they may come out
 otherwise. The known patterns change two at most: a contraction joins the word before it, a run of
 white space gives its last character away."""
-
-SERVICES = frozenset(
-    {
-        Capability.COUNT,
-        Capability.COUNT_TILL_LIMIT,
-        Capability.SPLIT,
-        Capability.APPEND,
-        Capability.PREPEND,
-        Capability.INTERVAL,
-    }
-)
 
 
 class ServingEncoder(BpeEncoder):
@@ -246,10 +235,3 @@ def _after_each(growing: Appender | Prepender, chunks: Sequence[bytes]) -> list[
         growing.extend(chunk)
         counts.append(growing.count)
     return counts
-
-
-class ServingImplementation(BpeImplementation):
-    """A compiled encoder that claims the services, too."""
-
-    encoder_type = ServingEncoder
-    services = SERVICES
