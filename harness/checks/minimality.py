@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.checks.base import Judgement, Observation, Part, Probe, Violation
+from harness.checks.base import Judgement, Observation, Probe, Violation
 from harness.contracts import Contract
 from harness.outcomes import Encoded, Results
+from harness.partition import Part
 from impls.interface import Law
 
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from corpora.vocabularies.model import Algorithm, Alphabet
-from harness.checks.base import Judgement, Observation, Part, Probe, Violation
+from harness.checks.base import Judgement, Observation, Probe, Violation
 from harness.contracts import Contract
 from harness.messages import Encode
 from harness.outcomes import Encoded, Inputs, Results
+from harness.partition import Part
 
 
 @dataclass(frozen=True, slots=True)

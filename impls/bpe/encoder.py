@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer
+from impls.bpe.unicode_version import UNICODE_VERSION
 from impls.interface import About, Capability, Law, Mode, Rejected, Unsupported
 
 if TYPE_CHECKING:
@@ -159,8 +160,6 @@ class BpeImplementation:
     @cached_property
     def about(self) -> About:
         """Who it is; its version is tokgate's, and that of Unicode, as engines differ in it."""
-        from impls.bpe.unicode_version import UNICODE_VERSION  # noqa: PLC0415 (imports `regex`)
-
         return About(
             name=self._name,
             version=f"{metadata.version('tokgate')}+unicode{UNICODE_VERSION}",
