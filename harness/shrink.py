@@ -107,9 +107,7 @@ def _atoms(data: bytes) -> str | bytes:
         return data
 
 
-def _without_chunks(
-    data: bytes, chunk: int, start: int, step: int
-) -> Iterator[tuple[int, bytes]]:
+def _without_chunks(data: bytes, chunk: int, start: int, step: int) -> Iterator[tuple[int, bytes]]:
     """The input without one chunk, for every ``step``-th atom from ``start`` on, with the atom."""
     try:
         text = data.decode()
