@@ -30,7 +30,7 @@ class Miniature(Program):
         if request["op"] == "hello":
             claims = ["decode", "offsets"] if self.kind in ("correct", "claims") else []
             response |= {"name": f"mini-{self.kind}", "operations": ["encode", *claims]}
-        elif request["op"] == "load":
+        elif request["op"] == "load" and "ok" in response:
             self.plug_in(vices.VICES.get(self.kind, vices.Correct))
         elif request["op"] == "decode" and self.kind == "claims":
             return {"unsupported": "no op 'decode'"}

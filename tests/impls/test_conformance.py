@@ -1,0 +1,230 @@
+"""The conformance test passes for right implementations and says what is wrong with others."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpora.vocabularies import sources
+from corpora.vocabularies.model import Vocabulary
+from impls import registry
+from impls.conformance import conformance_problems, run_conformance_test
+from impls.interface import About, Capability, Mode, Rejected, Unsupported
+
+MINIATURES = Path(__file__).parents[1] / "miniatures"
+EXAMPLE = Path(registry.__file__).with_name("examples") / "stdio_encoder.py"
+
+
+def toys(*names: str) -> list[Vocabulary]:
+    return [sources.resolve(name) for name in names]
+
+
+@pytest.mark.parametrize("name", registry.BUILT_IN)
+def test_what_tokgate_brings_conforms(name: str) -> None:
+    try:
+        if registry.resolve(name).about.version == "not installed":
+            pytest.skip(f"{name} is not installed")
+    except (registry.ImplementationError, ImportError) as error:
+        pytest.skip(str(error))
+    run_conformance_test(name)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [str(EXAMPLE), f"{MINIATURES / 'program.py'} --kind correct"],
+    ids=["example", "mini"],
+)
+def test_programs_conform(program: str) -> None:
+    run_conformance_test(f"cmd:{sys.executable} {program}")
+
+
+WRONG = {
+    "AlwaysWrong": ("definition", "abacbb"),
+    "OneToken": ("definition", "encode gives"),
+    "Ties": ("definition", "encode gives"),
+    "Above500": ("definition", "encode gives"),
+    "Leak": ("determinism", "first and"),
+    "Flaky": ("determinism", "first and"),
+    "Floats": ("ids", "a float"),
+    "Claims": ("claims", "has no method decode"),
+    "Hog": ("exceptions", "MemoryError"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_vices_in_process_are_reported(kind: str) -> None:
+    spec = f"{MINIATURES}/wrong.py:{kind}"
+    problems = conformance_problems(spec, toys("toy_acbb", "toy_ties", "toy_bytes"))
+    rule, words = WRONG[kind]
+    assert rule in {problem.rule for problem in problems}
+    with pytest.raises(AssertionError, match="breaches of the interface") as raised:
+        run_conformance_test(spec, toys("toy_acbb", "toy_ties", "toy_bytes"))
+    assert words in str(raised.value)
+
+
+PROGRAMS = {
+    "floats": ("ids", "a float"),
+    "claims": ("decode", "claims 'decode' but does not do it"),
+    "seq": ("exceptions", "with seq"),
+    "short": ("exceptions", "gave 0 results for 1 inputs"),
+    "garbage": ("exceptions", "a line that is not JSON"),
+    "exit": ("exceptions", "exited with status 3"),
+    "leak": ("determinism", "first and"),
+}
+
+
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_vices_over_stdio_are_reported(kind: str) -> None:
+    spec = f"cmd:{sys.executable} {MINIATURES}/program.py --kind {kind}"
+    problems = conformance_problems(spec, toys("toy_bytes"))
+    rule, words = PROGRAMS[kind]
+    assert any(problem.rule == rule and words in problem.message for problem in problems), problems
+
+
+class Base:
+    """Gives an id a byte of ``toy_bytes``: right where no token is longer."""
+
+    capabilities: frozenset[Capability] = frozenset()
+
+    @property
+    def about(self) -> Any:
+        return About(name="mine", version="1", capabilities=self.capabilities)
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> Any:
+        return None if mode == Mode(pretokenize=False) else "raw only"
+
+    def load(self, vocabulary: Vocabulary) -> Any:
+        right = registry.resolve("bpe.naive").load(vocabulary)
+        outer = self
+
+        class Encoder:
+            def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+                if len(data) > 4096:
+                    raise Unsupported("too long")
+                return outer.encode(data, list(right.encode(data, mode)))
+
+        return Encoder()
+
+    def encode(self, data: bytes, right: list[int]) -> Sequence[int]:
+        return right
+
+
+class NoAbout(Base):
+    about = {"name": "mine"}
+
+
+class Nameless(Base):
+    about = About(name="", version="1")
+
+
+class SaysTrue(Base):
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> Any:
+        return True
+
+
+class LoadsNothing(Base):
+    def load(self, vocabulary: Vocabulary) -> Any:
+        return None
+
+
+class Raises(Base):
+    def encode(self, data: bytes, right: list[int]) -> Sequence[int]:
+        data.decode()
+        return right
+
+
+class RejectsText(Base):
+    def encode(self, data: bytes, right: list[int]) -> Sequence[int]:
+        if len(data) > 2:
+            raise Rejected("too much")
+        return right
+
+
+class Shares(Base):
+    shared: dict[bytes, list[int]] = {}
+
+    def encode(self, data: bytes, right: list[int]) -> Sequence[int]:
+        return self.shared.setdefault(data, right)
+
+
+class Unknown(Base):
+    def encode(self, data: bytes, right: list[int]) -> Sequence[int]:
+        return [token_id + 1000 for token_id in right]
+
+
+class Batches(Base):
+    """Its batches lose the last id."""
+
+    def load(self, vocabulary: Vocabulary) -> Any:
+        right = registry.resolve("bpe.heap").load(vocabulary)
+
+        class Encoder:
+            encode = right.encode
+
+            def encode_batch(self, data: Any, ends: Any, mode: Mode) -> Any:
+                ids, id_ends = right.encode_batch(data, ends, mode)
+                id_ends[-1] -= 1
+                return ids[:-1], id_ends
+
+        return Encoder()
+
+
+@pytest.mark.parametrize(
+    ("implementation", "rule", "words"),
+    [
+        (NoAbout(), "about", "is a dict, not an About"),
+        (Nameless(), "about", "name is '', not a text"),
+        (SaysTrue(), "supports", "True, neither None nor a line"),
+        (LoadsNothing(), "load", "a NoneType without an encode method"),
+        (Raises(), "exceptions", "raises UnicodeDecodeError"),
+        (RejectsText(), "rejections", "which can be encoded"),
+        (Shares(), "sharing", "a change to the list"),
+        (Unknown(), "ids", "which the vocabulary lacks"),
+        (Batches(), "batches", "encode_batch gives"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Base) else "",
+)
+def test_each_breach_is_said_in_words(implementation: Base, rule: str, words: str) -> None:
+    problems = conformance_problems(implementation, toys("toy_bytes"))  # type: ignore[arg-type]
+    assert any(p.rule == rule and words in p.message for p in problems), problems
+    assert "toy_bytes" in str(problems[0]) or rule == "about"
+
+
+def test_the_base_of_those_is_right() -> None:
+    assert conformance_problems(Base(), toys("toy_bytes")) == []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "name", ["count", "count_till_limit", "split", "append", "prepend", "interval"]
+)
+def test_a_claimed_service_must_be_there(name: str) -> None:
+    class Claims(Base):
+        capabilities = frozenset({Capability(name)})
+
+    problems = conformance_problems(Claims(), toys("toy_acbb"))  # type: ignore[arg-type]
+    assert [problem.rule for problem in problems] == ["claims"]
+
+
+def test_a_service_that_miscounts_is_reported() -> None:
+    class Miscounts(Base):
+        capabilities = frozenset({Capability.COUNT, Capability.APPEND, Capability.SPLIT})
+
+        def load(self, vocabulary: Vocabulary) -> Any:
+            encoder = super().load(vocabulary)
+            encoder_type = type(encoder)
+            encoder_type.count = lambda self, data, mode: len(data)
+            encoder_type.append = lambda self, chunks, mode: [len(chunk) for chunk in chunks]
+            encoder_type.split = lambda self, data, limit, mode: list(range(1, len(data) + 1))
+            return encoder
+
+    problems = conformance_problems(Miscounts(), toys("toy_bytes"))  # type: ignore[arg-type]
+    assert {problem.rule for problem in problems} == {"count", "append", "split"}
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    spec = f"{MINIATURES}/wrong.py:Ties"
+    assert conformance_problems(spec) == conformance_problems(spec)
