@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import random
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from corpora.vocabularies.sources import resolve
+from harness.arena import Arena
+from harness.checks import CHECKS
+from harness.checks.base import FollowsUp, Observation
+from harness.checks.serving import DEFINITION
+from harness.contracts import Contestant, Contract
+from harness.diagnosis import bucket, difference, kind_of, signature
+from harness.messages import Encode, Load
+from harness.outcomes import Inputs
+from harness.worker import Server
+from harness.workers import Limits
+from impls import registry
+from impls.interface import Mode
+from tests.harness.planted_services import MISTAKES, Right
+
+HERE = Path(__file__).parent
+RAW = Mode(pretokenize=False)
+TEXT = Mode()
+SERVICE_CHECKS = ["incremental", "interval", "count-till-limit", "split"]
+
+
+class NoProgress:
+    def set(self, index):
+        pass
+
+
+class Local:
+    """An arena without processes."""
+
+    def __init__(self, vocabulary, specs, mode=RAW):
+        contestants = []
+        self.servers = {}
+        for spec in specs:
+            implementation = registry.resolve(spec)
+            name = implementation.about.name
+            contestants.append(Contestant(name, spec, implementation.about, implementation))
+            self.servers[name] = Server(NoProgress())
+            loaded = self.servers[name].answer(Load(spec, vocabulary))
+            assert loaded.error is None
+        self.contract = Contract(vocabulary, mode, tuple(contestants), frozenset(), {}, proper=True)
+
+    def examine(self, check, inputs):
+        batch = Inputs.of(inputs)
+        request = Encode(batch, self.contract.mode)
+        results = {name: server.answer(request) for name, server in self.servers.items()}
+        seen = Observation(self.contract, batch, results)
+
+        def ask(probes):
+            return [self.servers[p.implementation].answer(p.request) for p in probes]
+
+        answers = ask(check.probes(seen))
+        if isinstance(check, FollowsUp):
+            answers += ask(check.follow_ups(seen, answers))
+        return check.judge(seen, answers)
+
+
+def planted(mistake):
+    return f"{HERE / 'planted_services.py'}:{mistake.__name__}"
+
+
+def inputs():
+    rng = random.Random(3)
+    words = ["the", " tokens", "é", " ", "\n", "日本", "ing", "🙂", "a", "b", "1"]
+    texts = ["".join(rng.choices(words, k=rng.randrange(9))) for _ in range(60)]
+    long = "".join(rng.choices(words, k=300))
+    return [text.encode() for text in ["", "a", "é", *texts, long]]
+
+
+def shown(local):
+    found = set()
+    for name in SERVICE_CHECKS:
+        check = CHECKS[name]
+        if check.applies(local.contract):
+            for violation in local.examine(check, inputs()).violations:
+                found.add((violation.check, violation.stage))
+    return found
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
+def test_each_mistake_is_caught_and_named(mistake):
+    assert shown(Local(resolve("toy_bytes"), [planted(mistake)])) == MISTAKES[mistake]
+
+
+@pytest.mark.parametrize("mode", [RAW, TEXT])
+@pytest.mark.parametrize("spec", [planted(Right), "bpe.backtracking"])
+@pytest.mark.parametrize("vocabulary", ["toy_bytes", "tekken_240911"])
+def test_nothing_is_found_where_nothing_is_wrong(vocabulary, spec, mode):
+    local = Local(resolve(vocabulary), [spec, DEFINITION], mode)
+    (name, _) = local.contract.names
+
+    assert shown(local) == set()
+    for check in SERVICE_CHECKS:
+        if CHECKS[check].applies(local.contract):
+            assert local.examine(CHECKS[check], inputs()).exercised[name] > 60
+
+
+def test_bytes_that_are_no_text():
+    local = Local(resolve("toy_bytes"), ["bpe.backtracking", DEFINITION])
+    rng = random.Random(4)
+    hostile = [rng.randbytes(rng.randrange(40)) for _ in range(50)] + [b"\x80" * 30, b"\xf0\x9f"]
+
+    for check in SERVICE_CHECKS:
+        judgement = local.examine(CHECKS[check], hostile)
+        assert judgement.exercised["bpe.backtracking"] >= 52
+        assert judgement.violations == []
+
+
+def test_parts_of_a_text_are_asked_for_without_pretokenization_only():
+    pretokenized = Local(resolve("tekken_240911"), ["bpe.backtracking"], TEXT).contract
+
+    applying = [name for name in SERVICE_CHECKS if CHECKS[name].applies(pretokenized)]
+
+    assert applying == ["count-till-limit", "split"]
+
+
+def test_nobody_who_serves_nothing_to_check():
+    contract = Local(resolve("toy_bytes"), ["bpe.heap", DEFINITION]).contract
+
+    assert not any(CHECKS[name].applies(contract) for name in SERVICE_CHECKS)
+
+
+def test_a_wrong_encode_shows_against_the_definition():
+    """A service that agrees with its own wrong encoding is still held against bpe.naive."""
+    local = Local(resolve("toy_bytes"), [planted(Right), DEFINITION])
+    right = local.servers["Right"]._encoder
+    encode = right.encode
+    right.encode = lambda data, mode: [*encode(data, mode), 0]
+
+    violations = local.examine(CHECKS["incremental"], [b"abc"]).violations
+
+    assert violations
+    assert violations[0].parts[0].names == (f"{DEFINITION} (encode)",)
+
+
+def test_a_finding_is_told_in_words():
+    mistake = next(m for m in MISTAKES if m.__name__ == "AppendsLate")
+    local = Local(resolve("toy_bytes"), [planted(mistake)])
+    violation = local.examine(CHECKS["incremental"], [b"zq"]).violations[0]
+    sign = signature(violation, local.contract)
+
+    assert difference(violation, local.contract.vocabulary)[1] == (
+        "AppendsLate (encode): answered (1 token in bytes 0 to 1); "
+        "AppendsLate (append): answered (0 tokens in bytes 0 to 1)"
+    )
+    kind = kind_of(violation, sign.stage, local.contract)
+    assert bucket(sign, local.contract, kind) == "incremental/bpe/raw/append/L/AppendsLate"
+
+
+@pytest.mark.parametrize(("options", "expected"), [("", set()), (" --late", {"append"})])
+def test_programs_are_checked_over_the_stdio_protocol(options, expected):
+    vocabulary = resolve("toy_bytes")
+    spec = f"cmd:{sys.executable} {HERE / 'serving_program.py'}{options}"
+    implementation = registry.resolve(spec)
+    contestant = Contestant("program", spec, implementation.about, implementation)
+    contract = Contract(vocabulary, RAW, (contestant,), frozenset(), {}, proper=True)
+    arena = Arena([contestant], replace(Limits(), seconds=20.0))
+    try:
+        assert arena.load(vocabulary, ["program"]) == {}
+        stages = set()
+        for check in SERVICE_CHECKS:
+            judgement = arena.examine(contract, CHECKS[check], inputs()[:20])
+            assert judgement.exercised["program"] >= 20
+            stages |= {violation.stage for violation in judgement.violations}
+    finally:
+        arena.close()
+
+    assert stages == expected
