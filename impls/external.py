@@ -90,6 +90,8 @@ class Program:
             stdin.write(request.encode() + b"\n")
             stdin.flush()
             line = stdout.readline()
+        except TimeoutError:  # an OSError, too: the alarm of a `hello` that takes too long
+            raise
         except OSError:
             line = b""
         if not line.endswith(b"\n"):

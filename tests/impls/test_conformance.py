@@ -114,7 +114,7 @@ class Base:
 
 
 class NoAbout(Base):
-    about = {"name": "mine"}
+    about = None
 
 
 class Nameless(Base):
@@ -145,7 +145,8 @@ class RejectsText(Base):
 
 
 class Shares(Base):
-    shared: dict[bytes, list[int]] = {}
+    def __init__(self) -> None:
+        self.shared: dict[bytes, list[int]] = {}
 
     def encode(self, data: bytes, right: list[int]) -> Sequence[int]:
         return self.shared.setdefault(data, right)
@@ -176,7 +177,7 @@ class Batches(Base):
 @pytest.mark.parametrize(
     ("implementation", "rule", "words"),
     [
-        (NoAbout(), "about", "is a dict, not an About"),
+        (NoAbout(), "about", "is a NoneType, not an About"),
         (Nameless(), "about", "name is '', not a text"),
         (SaysTrue(), "supports", "True, neither None nor a line"),
         (LoadsNothing(), "load", "a NoneType without an encode method"),

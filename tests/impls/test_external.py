@@ -1,0 +1,291 @@
+"""The stdio protocol, seen from the harness: answers, breaches, deaths, starting again."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corpora.vocabularies import sources
+from impls import registry
+from impls.external import ExternalEncoder, ExternalImplementation
+from impls.interface import Capability, Died, Mode, Rejected, Unsupported
+from impls.registry import ImplementationError
+
+RAW = Mode(pretokenize=False)
+EXAMPLE = Path(registry.__file__).with_name("examples") / "stdio_encoder.py"
+
+# A program whose answers to the ops after `hello` a test writes: `answer(op, request)` gives a
+# response, or a text that goes out as it is.
+FRAME = """
+import base64, json, os, sys
+
+{answer}
+
+for line in sys.stdin:
+    request = json.loads(line)
+    op = request["op"]
+    if op == "stop":
+        break
+    response = answer(op, request)
+    if response is None and op == "hello":
+        response = {{"protocol": 1, "name": "t", "version": "2", "language": "x",
+                    "operations": ["encode", "decode", "offsets"], "algorithms": ["bpe"]}}
+    if response is None and op == "load":
+        response = {{"ok": True}}
+    if response is None:
+        response = {{"results": [{{"ids": [1]}} for _ in request["inputs"]]}}
+    if not isinstance(response, str):
+        response = json.dumps({{"seq": request["seq"], **response}})
+    print(response, flush=True)
+"""
+
+Write = Callable[[str], str]
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Write:
+    """Write a program whose ``answer`` has this body; gives its command."""
+
+    def write(body: str) -> str:
+        answer = "def answer(op, request):\n" + textwrap.indent(textwrap.dedent(body), "    ")
+        path = tmp_path / "program.py"
+        path.write_text(FRAME.format(answer=answer))
+        return f"{sys.executable} {path}"
+
+    return write
+
+
+@pytest.fixture
+def load(program: Write) -> Iterator[Callable[[str], ExternalEncoder]]:
+    """Start such a program on a toy; it is stopped at the end."""
+    opened: list[ExternalEncoder] = []
+
+    def loaded(body: str) -> ExternalEncoder:
+        implementation = ExternalImplementation(program(body))
+        opened.append(implementation.load(sources.resolve("toy_bytes")))
+        return opened[-1]
+
+    yield loaded
+    for encoder in opened:
+        encoder.close()
+
+
+Load = Callable[[str], ExternalEncoder]
+
+
+def test_the_example_answers_as_the_definition(tmp_path: Path) -> None:
+    vocabulary = sources.resolve("toy_bytes")
+    implementation = ExternalImplementation(f"{sys.executable} {EXAMPLE}")
+    assert implementation.about.name == "stdio-example"
+    assert {Capability.DECODE, Capability.OFFSETS} <= implementation.about.capabilities
+    encoder = implementation.load(vocabulary)
+    definition = registry.resolve("bpe.naive").load(vocabulary)
+    inputs = [b"", b"the 123\r\n", "é".encode() * 30, bytes(range(256)), b" " * 1000]
+    for data in inputs:
+        assert list(encoder.encode(data, RAW)) == list(definition.encode(data, RAW))
+        assert encoder.decode(encoder.encode(data, RAW)) == data
+    ids, spans = encoder.encode_with_offsets(b"the 12", RAW)
+    assert b"".join(b"the 12"[start:end] for start, end in spans) == b"the 12"
+    assert len(ids) == len(spans)
+    ends = np.cumsum([len(data) for data in inputs], dtype=np.int64)
+    batch, stops = encoder.encode_batch(b"".join(inputs), ends, RAW)
+    assert batch.tolist() == [i for data in inputs for i in definition.encode(data, RAW)]
+    assert len(stops) == len(inputs)
+    with pytest.raises(Unsupported, match="pre-tokenization"):
+        encoder.encode(b"a", Mode(pretokenize=True))
+    with pytest.raises(Rejected, match="not in the vocabulary"):
+        encoder.decode([999_999])
+    encoder.close()
+
+
+def test_the_example_is_short_and_needs_nothing() -> None:
+    source = EXAMPLE.read_text()
+    assert len(source.splitlines()) < 100
+    lines = [line for line in source.splitlines() if line.startswith(("import ", "from "))]
+    assert {line.split()[1] for line in lines} <= sys.stdlib_module_names
+
+
+def test_the_example_answers_count_and_unknown_ops() -> None:
+    from impls.external import Program
+
+    running = Program(f"{sys.executable} {EXAMPLE}")
+    assert "no op 'dance'" in running.ask("dance")["unsupported"]
+    assert running.ask("hello", protocol=1)["protocol"] == 1
+    running.stop()
+
+
+def test_the_bundle_lies_there_as_long_as_the_encoder(load: Load) -> None:
+    encoder = load("""
+        if op == "load":
+            global path
+            path = request["vocabulary"]["bundle"]
+        if op == "encode":
+            return {"results": [{"ids": [len(json.load(open(path))["tokens"])]}]}
+    """)
+    assert list(encoder.encode(b"a", RAW)) == [270]
+
+
+@pytest.mark.parametrize(
+    ("result", "error", "message"),
+    [
+        ({"rejected": "no"}, Rejected, "no"),
+        ({"unsupported": "not here"}, Unsupported, "not here"),
+        ({"error": "oops"}, RuntimeError, "oops"),
+    ],
+)
+def test_results_that_are_no_answers(
+    load: Load, result: dict[str, str], error: type[Exception], message: str
+) -> None:
+    encoder = load(f"""
+        if op == "encode" and request["inputs"][0] == "eA==":
+            return {{"results": [{json.dumps(result)}]}}
+    """)
+    with pytest.raises(error, match=message):
+        encoder.encode(b"x", RAW)
+    assert list(encoder.encode(b"y", RAW)) == [1]
+
+
+BREACHES = {
+    "seq": ('return {"seq": 99, "results": [{"ids": []}]}', "with seq 99"),
+    "garbage": ('return "oh dear"', "not JSON: 'oh dear"),
+    "list": ('return "[1, 2]"', "not a JSON object"),
+    "short": ('return {"results": []}', "gave 0 results for 1 inputs"),
+    "none": ("return {}", "gave no list of results"),
+    "shape": ('return {"results": [7]}', "that is no object: 7"),
+    "field": ('return {"results": [{"tokens": [1]}]}', "without 'ids'"),
+}
+
+
+@pytest.mark.parametrize("breach", BREACHES)
+def test_a_breach_is_named_and_the_program_started_again(
+    load: Load, breach: str, tmp_path: Path
+) -> None:
+    body, message = BREACHES[breach]
+    encoder = load(f"""
+        if op == "load":
+            with open({str(tmp_path / "loads")!r}, "a") as log:
+                log.write("x")
+        if op == "encode" and request["inputs"][0] == "eA==":
+            print("what I was at", file=sys.stderr)
+            {body}
+    """)
+    with pytest.raises(Died, match=message) as raised:
+        encoder.encode(b"x", RAW)
+    assert raised.value.kind == "protocol"
+    assert "what I was at" in raised.value.log
+    assert list(encoder.encode(b"y", RAW)) == [1]
+    assert (tmp_path / "loads").read_text() == "xx"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "message"),
+    [
+        ("os._exit(4)", "crashed", "exited with status 4"),
+        ("os.abort()", "crashed", "killed by SIGABRT"),
+        ("raise MemoryError", "out-of-memory", "exited with status 1"),
+    ],
+)
+def test_a_death_is_named(load: Load, body: str, kind: str, message: str) -> None:
+    encoder = load(f"""
+        if op == "encode" and request["inputs"][0] == "eA==":
+            {body}
+    """)
+    with pytest.raises(Died, match=message) as raised:
+        encoder.encode(b"x", RAW)
+    assert raised.value.kind == kind
+    assert list(encoder.encode(b"y", RAW)) == [1]
+
+
+def test_the_end_of_a_long_log_is_kept(load: Load) -> None:
+    encoder = load("""
+        if op == "encode":
+            sys.stderr.write("begin" + "." * 100_000 + "the end")
+            sys.stderr.flush()
+            os._exit(1)
+    """)
+    with pytest.raises(Died) as raised:
+        encoder.encode(b"x", RAW)
+    assert raised.value.log.endswith("the end")
+    assert len(raised.value.log) <= 64 * 1024
+
+
+def test_a_claim_that_is_not_kept_is_an_error_and_not_a_gap(load: Load) -> None:
+    encoder = load("""
+        if op == "decode":
+            return {"unsupported": "not yet"}
+    """)
+    with pytest.raises(TypeError, match="claims 'decode' but does not do it: not yet"):
+        encoder.decode([1])
+    with pytest.raises(TypeError, match="claims 'offsets' but gives none"):
+        encoder.encode_with_offsets(b"x", RAW)
+
+
+def test_an_op_that_is_not_claimed_may_be_unsupported(load: Load) -> None:
+    encoder = load("""
+        if op == "hello":
+            return {"protocol": 1, "operations": ["encode"], "algorithms": ["bpe"]}
+        if op == "decode":
+            return {"unsupported": "not yet"}
+    """)
+    with pytest.raises(Unsupported, match="not yet"):
+        encoder.decode([1])
+
+
+def test_a_vocabulary_may_be_refused(program: Write) -> None:
+    implementation = ExternalImplementation(
+        program('if op == "load":\n    return {"unsupported": "too big"}')
+    )
+    with pytest.raises(Unsupported, match="too big"):
+        implementation.load(sources.resolve("toy_acbb"))
+    assert implementation.supports(sources.resolve("toy_unigram"), RAW) is not None
+
+
+def fault(command: str) -> ImplementationError:
+    with pytest.raises(ImplementationError) as raised:
+        _ = ExternalImplementation(command).about
+    assert "\n" not in str(raised.value)
+    assert f"'cmd:{command}'" in str(raised.value)
+    return raised.value
+
+
+def test_a_program_that_is_not_there_is_a_usage_error() -> None:
+    error = fault("/nowhere/tokenizer --serve")
+    assert error.unknown
+    assert "cannot be started" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("sys.exit('cannot find my weights')", "cannot find my weights"),
+        ('return "hello yourself"', "not JSON"),
+        ('return {"protocol": 2, "operations": []}', "must have protocol 1"),
+        ('return {"protocol": 1}', "a list of operations"),
+    ],
+)
+def test_a_bad_hello_is_one_line(program: Write, body: str, message: str) -> None:
+    error = fault(program(body))
+    assert not error.unknown
+    assert message in str(error)
+
+
+def test_a_silent_hello_times_out(program: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("impls.external.HELLO_SECONDS", 0.5)
+    assert "did not answer 'hello'" in str(fault(program("import time; time.sleep(60)")))
+
+
+def test_requests_carry_the_mode(load: Load) -> None:
+    encoder: Any = load("""
+        if op == "encode":
+            flags = [int(request["pretokenize"]), int(request["special"] == "all")]
+            return {"results": [{"ids": flags}]}
+    """)
+    assert list(encoder.encode(b"", Mode(pretokenize=True, special="all"))) == [1, 1]
+    assert list(encoder.encode(b"", RAW)) == [0, 0]

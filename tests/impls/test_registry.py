@@ -1,0 +1,134 @@
+"""Names to implementations: what resolves, and the one line where it does not."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from impls import registry
+from impls.interface import About
+from impls.registry import ImplementationError
+
+GOOD = """
+from impls.interface import About
+
+class Mine:
+    about = About(name="mine", version="1")
+    def supports(self, vocabulary, mode): return None
+    def load(self, vocabulary): return self
+    def encode(self, data, mode): return list(data)
+
+MADE = Mine()
+
+class Inner:
+    Deep = Mine
+
+class NoLoad:
+    about = About(name="x", version="1")
+    def supports(self, vocabulary, mode): return None
+
+class NoAbout(Mine):
+    about = "mine"
+
+class Fails:
+    def __init__(self): raise ValueError("not today\\nor ever")
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Path:
+    path = tmp_path / "plugin.py"
+    path.write_text(GOOD)
+    return path
+
+
+def fault(spec: str) -> ImplementationError:
+    """The error of a spec, whose text is one line that names the spec."""
+    with pytest.raises(ImplementationError) as raised:
+        registry.resolve(spec)
+    line = str(raised.value)
+    assert "\n" not in line
+    assert repr(spec) in line
+    return raised.value
+
+
+@pytest.mark.parametrize("name", registry.BUILT_IN)
+def test_every_built_in_name_says_who_it_is(name: str) -> None:
+    try:
+        about = registry.resolve(name).about
+    except (ImplementationError, ImportError) as error:
+        pytest.skip(str(error))
+    assert isinstance(about, About)
+    assert about.name == name
+
+
+@pytest.mark.parametrize("attribute", ["Mine", "MADE", "Inner.Deep"])
+def test_a_class_or_an_object_in_a_file(plugin: Path, attribute: str) -> None:
+    assert registry.resolve(f"{plugin}:{attribute}").about.name == "mine"
+
+
+def test_the_same_file_is_loaded_once(plugin: Path) -> None:
+    one = registry.resolve(f"{plugin}:MADE")
+    assert registry.resolve(f"{plugin}:MADE") is one
+
+
+def test_a_plugin_may_import_its_neighbours(plugin: Path) -> None:
+    (plugin.parent / "tokgate_neighbour_of_test.py").write_text(GOOD)
+    path = plugin.with_name("importer.py")
+    path.write_text("from tokgate_neighbour_of_test import Mine\n")
+    before = list(sys.path)
+    assert registry.resolve(f"{path}:Mine").about.name == "mine"
+    assert sys.path == before
+
+
+def test_an_importable_attribute() -> None:
+    assert registry.resolve("impls.bpe.heap:IMPLEMENTATION").about.name == "bpe.heap"
+
+
+def test_an_unknown_name_comes_with_the_nearest() -> None:
+    error = fault("tiktokn")
+    assert error.unknown
+    assert "did you mean 'tiktoken'?" in str(error)
+    assert "tokgate list impls" in str(fault("zzzzzz"))
+
+
+def test_a_missing_file_or_module_or_attribute_is_unknown(plugin: Path) -> None:
+    assert "no file" in str(error := fault(f"{plugin.parent}/absent.py:X"))
+    assert error.unknown
+    assert "is it installed?" in str(error := fault("tokgate_absent_module:X"))
+    assert error.unknown
+    assert "has no attribute 'Absent'" in str(error := fault(f"{plugin}:Absent"))
+    assert error.unknown
+
+
+def test_a_module_that_fails_to_import_cannot_start(plugin: Path) -> None:
+    plugin.write_text("import tokgate_absent_module\n")
+    error = fault(f"{plugin}:Mine")
+    assert not error.unknown
+    assert "fails to import" in str(error)
+    assert "ModuleNotFoundError" in str(error)
+    plugin.write_text("def broken(:\n")
+    assert "SyntaxError" in str(fault(f"{plugin}:Mine"))
+
+
+def test_a_class_that_cannot_be_made_cannot_start(plugin: Path) -> None:
+    error = fault(f"{plugin}:Fails")
+    assert not error.unknown
+    assert "ValueError: not today" in str(error)
+
+
+def test_what_is_no_implementation_is_told_what_it_lacks(plugin: Path) -> None:
+    assert "NoLoad has no load" in str(fault(f"{plugin}:NoLoad"))
+    assert "about is not an impls.interface.About" in str(fault(f"{plugin}:NoAbout"))
+
+
+def test_entry_points_are_registered_after_the_built_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Entry:
+        name = "theirs"
+        value = "impls.bpe.naive:IMPLEMENTATION"
+
+    monkeypatch.setattr(registry, "entry_points", lambda group: [Entry()])
+    assert list(registry.registered()) == [*registry.BUILT_IN, "theirs"]
+    assert registry.resolve("theirs").about.name == "bpe.naive"
