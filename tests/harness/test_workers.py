@@ -1,0 +1,349 @@
+"""Worker processes: deaths pinned to their inputs, neighbours answered, limits kept, no orphans."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from corpora.vocabularies import sources
+from corpora.vocabularies.model import Vocabulary
+from harness.messages import Decode, Encode
+from harness.outcomes import (
+    Encoded,
+    Failed,
+    Inputs,
+    Outcome,
+    Rejected,
+    Results,
+    Status,
+    Unsupported,
+)
+from harness.workers import LOG_TAIL, Limits, Worker, rows
+from impls.interface import Mode
+
+RAW = Mode(pretokenize=False)
+QUICK = Limits(seconds=1.0, memory=1 << 30)
+
+# An encoder that gives the bytes as ids, and does what some inputs ask for.
+PLUGIN = '''
+import os, signal, sys, threading, time
+import numpy as np
+from impls.interface import About, Rejected, Unsupported
+
+def act(data):
+    if b"exit" in data:
+        os.write(2, b"I was asked to\\n")
+        os._exit(7)
+    if b"segv" in data:
+        os.kill(os.getpid(), signal.SIGSEGV)
+        time.sleep(9)
+    if b"log!" in data:
+        os.write(2, b"begin" + b"." * 100_000 + b"the end")
+        os._exit(1)
+    if b"hang" in data:
+        time.sleep(60)
+    if b"huge" in data:
+        bytearray(64 << 30)
+    if b"grow" in data:
+        kept = []
+        while True:
+            kept.append(bytearray(b"x") * (1 << 20))
+    if b"panic" in data:
+        raise BaseException("like a Rust panic")
+    if b"oops" in data:
+        raise ValueError("oops")
+    if b"reject" in data:
+        raise Rejected("not today")
+    if b"never" in data:
+        raise Unsupported("not ever")
+    return list(data)
+
+class Plain:
+    about = About(name="plain", version="1")
+    def supports(self, vocabulary, mode): return None
+    def load(self, vocabulary):
+        if vocabulary.id == "toy_acbb":
+            raise RuntimeError("not this one")
+        return self
+    def encode(self, data, mode): return act(data)
+    def decode(self, ids): return bytes(act(bytes(ids)))
+
+class Once(Plain):
+    """Dies on the first `once`, and not again."""
+    def encode(self, data, mode):
+        if b"once" in data and not os.path.exists(os.environ["TOKGATE_TEST_MARK"]):
+            open(os.environ["TOKGATE_TEST_MARK"], "w").close()
+            os._exit(1)
+        return act(data)
+
+class Batches(Plain):
+    def encode_batch(self, data, ends, mode):
+        starts = [0, *ends.tolist()]
+        ids = [act(data[a:b]) for a, b in zip(starts, ends.tolist())]
+        flat = np.array([i for one in ids for i in one], dtype=np.int32)
+        return flat, np.cumsum([len(one) for one in ids], dtype=np.int64)
+
+class Threads(Plain):
+    """Dies where two calls meet."""
+    def encode(self, data, mode):
+        if threading.active_count() > 2:
+            os._exit(5)
+        return act(data)
+
+class Prints(Plain):
+    def encode(self, data, mode):
+        print("chatter")
+        os.write(1, b"more chatter")
+        return act(data)
+'''
+
+Make = Callable[..., Worker]
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    return sources.resolve("toy_bytes")
+
+
+@pytest.fixture
+def make(tmp_path: Path, vocabulary: Vocabulary) -> Iterator[Make]:
+    """Start a worker of one of the plug-in's classes."""
+    path = tmp_path / "plugin.py"
+    path.write_text(PLUGIN)
+    made: list[Worker] = []
+
+    def worker(name: str = "Plain", limits: Limits = QUICK) -> Worker:
+        made.append(Worker(name, f"{path}:{name}", limits))
+        assert made[-1].load(vocabulary).result() is None
+        return made[-1]
+
+    yield worker
+    for one in made:
+        one.close()
+
+
+def ask(worker: Worker, *inputs: bytes, threads: bool = False) -> list[Outcome]:
+    request = Encode(Inputs.of(inputs), RAW, threads=threads)
+    return rows(worker.encode(request).result(timeout=60))
+
+
+def statuses(outcomes: list[Outcome]) -> list[str]:
+    return [outcome.status.label for outcome in outcomes]
+
+
+def said(outcome: Outcome) -> str:
+    assert isinstance(outcome, Failed | Unsupported | Rejected)
+    return outcome.message
+
+
+def of(data: bytes) -> Encoded:
+    return Encoded(tuple(data))
+
+
+def test_answers_in_order(make: Make) -> None:
+    worker = make()
+    futures = [worker.encode(Encode(Inputs.of([bytes([i])]), RAW)) for i in range(20)]
+    assert [future.result().ids_of(0) for future in futures] == [[i] for i in range(20)]
+
+
+def test_what_an_encoder_raises_is_its_inputs_outcome(make: Make) -> None:
+    outcomes = ask(make(), b"a", b"oops", b"panic", b"reject", b"never", b"huge", b"z")
+    assert statuses(outcomes) == [
+        *("encoded", "errored", "crashed", "rejected", "unsupported", "out-of-memory", "encoded")
+    ]
+    assert said(outcomes[1]) == "ValueError: oops"
+    assert "BaseException: like a Rust panic" in said(outcomes[2])
+    assert outcomes[6] == of(b"z")
+
+
+@pytest.mark.parametrize("name", ["Plain", "Batches"])
+@pytest.mark.parametrize(
+    ("data", "status", "message"),
+    [
+        (b"exit", Status.CRASHED, "exited with status 7\nI was asked to"),
+        (b"segv", Status.CRASHED, "killed by SIGSEGV"),
+    ],
+)
+def test_a_death_is_pinned_and_its_neighbours_are_answered(
+    make: Make, name: str, data: bytes, status: Status, message: str
+) -> None:
+    outcomes = ask(make(name), b"a", b"b", data, b"c", b"d")
+    assert outcomes[2].status is status
+    assert message in said(outcomes[2])
+    assert [outcomes[i] for i in (0, 1, 3, 4)] == [of(b"a"), of(b"b"), of(b"c"), of(b"d")]
+
+
+def test_two_deaths_in_a_batch_are_pinned_and_a_third_is_not_asked(make: Make) -> None:
+    worker = make()
+    outcomes = ask(worker, b"exit 1", b"a", b"exit 2", b"b", b"exit 3")
+    assert statuses(outcomes) == ["crashed", "encoded", "crashed", "unsupported", "unsupported"]
+    assert "died too often in this batch" in said(outcomes[3])
+    assert ask(worker, b"b") == [of(b"b")]
+
+
+def test_a_death_that_does_not_come_back_says_so(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Where a batch is one call, the input at work is not known, and each is tried alone.
+    monkeypatch.setenv("TOKGATE_TEST_MARK", str(tmp_path / "mark"))
+    outcomes = ask(make("Once"), b"a", b"once", threads=True)
+    assert [outcome.status for outcome in outcomes].count(Status.CRASHED) == 1
+    assert "not when asked again alone" in "".join(
+        said(outcome) for outcome in outcomes if isinstance(outcome, Failed)
+    )
+
+
+def test_a_death_in_threads_alone_is_seen(make: Make) -> None:
+    worker = make("Threads")
+    assert ask(worker, b"a", b"b") == [of(b"a"), of(b"b")]
+    outcomes = ask(worker, *[b"x" * 50] * 200, threads=True)
+    assert Status.CRASHED in [outcome.status for outcome in outcomes]
+
+
+def test_a_hang_ends_in_time_and_the_rest_of_its_batch_is_not_asked(make: Make) -> None:
+    worker = make()
+    started = time.monotonic()
+    outcomes = ask(worker, b"a", b"hang", b"b")
+    assert time.monotonic() - started < 15
+    assert statuses(outcomes) == ["encoded", "timed-out", "unsupported"]
+    assert "no answer within 1.0 s" in said(outcomes[1])
+    assert ask(worker, b"b") == [of(b"b")]
+
+
+def test_growing_memory_is_stopped_at_its_limit(make: Make) -> None:
+    limits = Limits(seconds=20.0, memory=400 << 20)
+    (outcome,) = ask(make("Plain", limits), b"grow")
+    assert outcome.status is Status.OUT_OF_MEMORY
+
+
+def test_who_takes_much_memory_until_time_is_up_is_named_for_that(make: Make) -> None:
+    # Time runs out long before so much memory is filled.
+    limits = Limits(seconds=0.5, memory=1 << 40)
+    worker = make("Plain", replace(limits, memory=64 << 30))
+    failure = worker_too_late(worker, taken=20 << 30)
+    assert failure.status is Status.OUT_OF_MEMORY
+    assert "took 20.0 GiB of memory and was still at it" in failure.message
+    assert worker_too_late(worker, taken=1 << 30).status is Status.TIMED_OUT
+
+
+def worker_too_late(worker: Worker, taken: int) -> Failed:
+    assert worker._process is not None
+    return worker._process._too_late(0.5, taken)
+
+
+def test_the_end_of_standard_error_is_kept(make: Make) -> None:
+    (outcome,) = ask(make(), b"log!")
+    assert said(outcome).endswith("the end")
+    assert LOG_TAIL <= len(said(outcome)) <= LOG_TAIL + 200
+
+
+def test_what_it_prints_stays_out_of_the_way(make: Make, capfd: pytest.CaptureFixture[str]) -> None:
+    assert ask(make("Prints"), b"a", b"b") == [of(b"a"), of(b"b")]
+    assert capfd.readouterr().out == ""
+
+
+def test_withdrawn_after_so_many_deaths_and_back_with_the_next_vocabulary(
+    make: Make, vocabulary: Vocabulary
+) -> None:
+    worker = make("Plain", replace(QUICK, deaths=3))
+    assert statuses(ask(worker, b"exit")) == ["crashed"]
+    assert worker.withdrawn is None
+    assert statuses(ask(worker, b"exit", b"exit", b"a")) == ["crashed", "crashed", "unsupported"]
+    assert worker.withdrawn == "withdrawn after 3 deaths"
+    assert statuses(ask(worker, b"a")) == ["unsupported"]
+    assert worker.load(vocabulary).result() is None
+    assert worker.withdrawn is None
+    assert ask(worker, b"a") == [of(b"a")]
+
+
+def test_withdrawn_after_so_many_hangs(make: Make) -> None:
+    worker = make("Plain", Limits(seconds=0.3, hangs=2))
+    assert statuses(ask(worker, b"hang") + ask(worker, b"hang")) == ["timed-out", "timed-out"]
+    assert worker.withdrawn == "withdrawn after 2 time-outs"
+
+
+def test_a_vocabulary_that_does_not_load_is_one_line(make: Make) -> None:
+    worker = make()
+    line = worker.load(sources.resolve("toy_acbb")).result()
+    assert line == "RuntimeError: not this one"
+    assert statuses(ask(worker, b"a")) == ["unsupported"]
+
+
+def test_a_death_while_decoding_is_pinned(make: Make) -> None:
+    worker = make()
+    packed = Results.of([of(b"a"), of(b"exit"), of(b"b")])
+    outcomes = rows(worker.decode(Decode(packed.ids, packed.ends)).result())
+    assert outcomes[1].status is Status.CRASHED
+    outcomes = rows(worker.decode(Decode(packed.ids[:1], packed.ends[:1])).result())
+    assert outcomes == [Encoded((97,), text=b"a")]
+
+
+def descendants() -> set[int]:
+    return {child.pid for child in psutil.Process().children(recursive=True)}
+
+
+def test_nothing_is_left_after_close(
+    vocabulary: Vocabulary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = descendants()
+    program = Path(__file__).parents[1] / "miniatures" / "program.py"
+    spec = f"cmd:{sys.executable} {program} --kind correct"
+    worker = Worker("program", spec, QUICK)
+    assert worker.load(vocabulary).result() is None
+    assert len(descendants() - before) >= 2  # the worker and its program
+    assert list(tmp_path.glob("tokgate-worker-*/*"))  # with the bundle
+    worker.close()
+    assert descendants() <= before
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_kill_from_another_thread_ends_a_waiting_request(make: Make) -> None:
+    worker = make("Plain", Limits(seconds=30.0))
+    future = worker.encode(Encode(Inputs.of([b"hang", b"a"]), RAW))
+    time.sleep(0.5)
+    worker.kill()
+    assert statuses(rows(future.result(timeout=10))) == ["unsupported", "unsupported"]
+
+
+def test_no_orphans_after_the_harness_is_killed(tmp_path: Path) -> None:
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text(PLUGIN)
+    program = Path(__file__).parents[1] / "miniatures" / "program.py"
+    script = f"""
+        import sys, time
+        from corpora.vocabularies import sources
+        from harness.messages import Encode
+        from harness.outcomes import Inputs
+        from harness.workers import Limits, Worker
+        from impls.interface import Mode
+        v = sources.resolve("toy_bytes")
+        workers = [
+            Worker("a", "{plugin}:Plain", Limits()),
+            Worker("b", "cmd:{sys.executable} {program} --kind correct", Limits()),
+        ]
+        print([w.load(v).result() for w in workers], flush=True)
+        workers[0].encode(Encode(Inputs.of([b"hang"]), Mode(pretokenize=False)))
+        time.sleep(60)
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "[None, None]\n"
+        family = psutil.Process(parent.pid).children(recursive=True)
+        assert len(family) >= 3
+        parent.send_signal(signal.SIGKILL)
+    gone, alive = psutil.wait_procs(family, timeout=10)
+    assert not alive
+    assert len(gone) == len(family)
