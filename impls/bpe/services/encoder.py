@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 RAW = Mode(pretokenize=False)
 
-FIRST_WINDOW = 4096
-"""Bytes of a text that are cut into pre-tokens first, where a limit may end the count early."""
+WINDOW = 4096
+"""Bytes of a text that are cut into pre-tokens at first, where a limit may end the count early."""
 
 UNCERTAIN = 4
 """Last pre-tokens of a window that are not yet believed: with text after them they may come out
@@ -145,7 +145,7 @@ class ServingEncoder(BpeEncoder):
             if self._takes_whole[mode.pretokenize, mode.special] and self._obstacle is None:
                 return self._piece_till_limit(data, limit)
             if mode.pretokenize and self._local:
-                return self._windows_till_limit(data, limit, mode)
+                return self._windows_till_limit(data, limit, mode, max(WINDOW, 8 * limit))
         count = self.count(data, mode)
         return count if count <= limit else None
 
@@ -160,10 +160,9 @@ class ServingEncoder(BpeEncoder):
                 return None
         return growing.count if growing.count <= limit else None
 
-    def _windows_till_limit(self, data: bytes, limit: int, mode: Mode) -> int | None:
+    def _windows_till_limit(self, data: bytes, limit: int, mode: Mode, size: int) -> int | None:
         count = 0
         start = 0
-        size = max(FIRST_WINDOW, 8 * limit)
         while True:
             end = min(len(data), start + size)
             while end < len(data) and data[end] & 0xC0 == 0x80:
@@ -191,6 +190,8 @@ class ServingEncoder(BpeEncoder):
 
         if limit < 1:
             raise ValueError(f"the limit must be positive, it is {limit}")
+        if not data:
+            return []
         if self._cutter.changes(data):
             raise Unsupported("splitting a text that normalization changes")
         pieces = self._cutter.cut(data, np.array([len(data)], dtype=np.int64), mode)
