@@ -1,0 +1,49 @@
+"""Contracts and violations made by hand, for tests of what becomes of them."""
+
+from __future__ import annotations
+
+from corpora.vocabularies import sources
+from harness.checks.base import Violation
+from harness.contracts import Contestant, Contract
+from harness.outcomes import Encoded, Failed, Outcome, Status
+from harness.partition import Part
+from impls import registry
+from impls.interface import Mode, Rejected, Unsupported
+
+
+def contestant(name: str) -> Contestant:
+    """A registered implementation as a run has it."""
+    implementation = registry.resolve(name)
+    return Contestant(name, name, implementation.about, implementation)
+
+
+def contract(vocabulary: str, *names: str, mode: Mode | None = None) -> Contract:
+    """These implementations on an embedded vocabulary; the first is trusted."""
+    return Contract(
+        vocabulary=sources.resolve(vocabulary),
+        mode=mode or Mode(pretokenize=False),
+        contestants=tuple(contestant(name) for name in names),
+        references=frozenset(names[:1]),
+        excluded={},
+        proper=True,
+    )
+
+
+def encoded(terms: Contract, name: str, data: bytes) -> Outcome:
+    """What an implementation really does, asked in this process."""
+    (one,) = [c for c in terms.contestants if c.name == name]
+    try:
+        return Encoded(tuple(one.implementation.load(terms.vocabulary).encode(data, terms.mode)))
+    except (Rejected, Unsupported):
+        raise
+    except BaseException as error:
+        return Failed(Status.CRASHED, f"{type(error).__name__}: {error}")
+
+
+def violation(
+    check: str, data: bytes, *parts: tuple[str, Outcome], stage: str | None = None
+) -> Violation:
+    """Of these parts, each of one name; all but the first are to blame."""
+    made = tuple(Part((name,), outcome) for name, outcome in parts)
+    blamed = tuple(name for name, _ in parts[1:]) or (parts[0][0],)
+    return Violation(check, 0, data, made, blamed, stage)

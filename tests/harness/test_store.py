@@ -1,0 +1,126 @@
+"""The output folder: all there as soon as it is known, and nothing of an earlier run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.events import Found, Phase, read_events
+from harness.outcomes import Encoded
+from harness.store import OutputError, RunFolder, write_whole
+from tests.harness.samples import contract, violation
+
+
+def found(identity: str, replaces: str | None = None) -> Found:
+    return Found(
+        id=identity,
+        check="equivalence",
+        stage="merges",
+        bucket="equivalence/bpe/raw/merges/more/x",
+        contract="toy_bytes/raw",
+        vocabulary="toy_bytes",
+        mode="raw",
+        culprits=["x"],
+        partition=[],
+        input_b64="",
+        difference="",
+        first_difference=None,
+        generator="edge",
+        seed=0,
+        index=0,
+        original_bytes=0,
+        minimal=replaces is not None,
+        expected=None,
+        link=None,
+        reproducer=None,
+        replaces=replaces,
+    )
+
+
+def test_events_are_on_disk_before_the_record_is_closed(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "new" / "out")
+    folder.consume(Phase("one"))
+    assert list(read_events(folder.record)) == [Phase("one")]
+    folder.consume(Phase("two"))
+    assert list(read_events(folder.record)) == [Phase("one"), Phase("two")]
+    folder.close()
+
+
+def test_what_an_earlier_run_left_goes_and_what_is_not_ours_stays(tmp_path: Path) -> None:
+    (tmp_path / "findings" / "f-old").mkdir(parents=True)
+    (tmp_path / "findings" / "f-old" / "repro.py").write_text("")
+    for name in ("run.jsonl", "summary.json", "report.html", "junit.xml", "summary.md"):
+        (tmp_path / name).write_text("old")
+    (tmp_path / "notes.txt").write_text("mine")
+    folder = RunFolder(tmp_path)
+    folder.close()
+    assert {path.name for path in tmp_path.iterdir()} == {"run.jsonl", "notes.txt"}
+    assert folder.record.read_text() == ""
+
+
+def test_a_finding_is_written_at_once_with_all_outcomes(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    terms = contract("toy_bytes", "tiktoken", "bpe.naive")
+    many = tuple(range(100, 200)) * 30
+    one = violation(
+        "equivalence", b"\xff\x00", ("tiktoken", Encoded((255, 0))), ("bpe.naive", Encoded(many))
+    )
+    path = folder.save_finding("f-1", one, terms)
+    place = tmp_path / "findings" / "f-1"
+    assert path == "findings/f-1/repro.py"
+    assert (place / "input.bin").read_bytes() == b"\xff\x00"
+    outcomes = json.loads((place / "outcomes.json").read_text())
+    assert outcomes["check"] == "equivalence"
+    assert outcomes["contract"] == "toy_bytes/raw"
+    assert outcomes["culprits"] == ["bpe.naive"]
+    assert outcomes["partition"][0]["ids"] == [255, 0]
+    assert outcomes["partition"][1]["total"] == len(many)
+    assert compile((place / "repro.py").read_text(), "repro.py", "exec")
+    assert not list(place.glob("*.part"))
+    folder.close()
+
+
+def test_a_vocabulary_is_written_once_for_many_findings(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    terms = contract("toy_bytes", "tiktoken", "bpe.naive")
+    one = violation("equivalence", b"a", ("tiktoken", Encoded((1,))), ("bpe.naive", Encoded((2,))))
+    for name in ("f-1", "f-2"):
+        folder.save_finding(name, one, terms)
+    folder.close()
+    assert len([path for path in (tmp_path / "vocabularies").rglob("*") if path.is_file()]) == 1
+
+
+def test_without_recipes_there_is_no_reproducer(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    terms = contract("toy_bytes", "bpe.heap", "bpe.naive")
+    one = violation("equivalence", b"a", ("bpe.heap", Encoded((1,))), ("bpe.naive", Encoded((2,))))
+    assert folder.save_finding("f-1", one, terms) is None
+    assert (tmp_path / "findings" / "f-1" / "input.bin").is_file()
+    folder.close()
+
+
+def test_a_finding_that_is_replaced_loses_its_folder(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    for name in ("f-any", "f-small"):
+        (tmp_path / "findings" / name).mkdir(parents=True)
+    folder.consume(found("f-any"))
+    folder.consume(found("f-small", replaces="f-any"))
+    folder.close()
+    assert [path.name for path in (tmp_path / "findings").iterdir()] == ["f-small"]
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="name a writable folder") as raised:
+        RunFolder(tmp_path / "file")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_file_appears_whole(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_whole(path, "one")
+    write_whole(path, "two")
+    assert path.read_text() == "two"
+    assert list(tmp_path.iterdir()) == [path]
