@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -21,7 +22,6 @@ from harness.suites import Budget, Suite
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from corpora.vocabularies.model import Vocabulary
     from harness.events import Event
@@ -63,9 +63,12 @@ def examine_inputs(
 def replay_findings(what: str, run_folder: Path, out: Path, command: str) -> RunResult:
     """The findings of a run (``what``: its folder, or the id of one of them) once more."""
     if what.startswith("f-"):
-        folder, wanted = run_folder, what
+        # A report says how to replay its findings from its own folder.
+        here = Path()
+        inside = (here / "run.jsonl").is_file() and not (run_folder / "run.jsonl").is_file()
+        folder, wanted = here if inside else run_folder, what
     else:
-        folder, wanted = run_folder.__class__(what), None
+        folder, wanted = Path(what), None
     record = folder / "run.jsonl"
     if not record.is_file():
         raise SelectionError(f"{record}: no such record; name the --out folder of a run")
