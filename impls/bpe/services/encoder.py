@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impls.bpe.encoder import BpeEncoder
-from impls.bpe.layout import LATE, LENGTHS, WHOLE_SLOTS, pack, section
+from impls.bpe.layout import LATE, LENGTHS, WHOLE_SLOTS, section
 from impls.interface import Mode, Rejected, Unsupported
 
 if TYPE_CHECKING:
@@ -44,15 +44,17 @@ class ServingEncoder(BpeEncoder):
     def _forward(self) -> NDArray[np.int32]:
         """Tokens by age, and the automaton."""
         from impls.bpe.linear import suffix_sections  # noqa: PLC0415 - Numba takes a second
+        from impls.bpe.services.prefixes import growing_block  # noqa: PLC0415 - likewise
 
-        return pack({**self._tokens, **suffix_sections(self._vocabulary, self._tokens)})
+        return growing_block({**self._tokens, **suffix_sections(self._vocabulary, self._tokens)})
 
     @cached_property
     def _backward(self) -> NDArray[np.int32]:
         """Tokens by age, and the automaton of reversed tokens."""
         from impls.bpe.services.mirror import mirror_sections  # noqa: PLC0415 - likewise
+        from impls.bpe.services.prefixes import growing_block  # noqa: PLC0415 - likewise
 
-        return pack({**self._tokens, **mirror_sections(self._vocabulary, self._tokens)})
+        return growing_block({**self._tokens, **mirror_sections(self._vocabulary, self._tokens)})
 
     @cached_property
     def _longest(self) -> int:

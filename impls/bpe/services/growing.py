@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.bpe.services.prefixes import COUNT, extend, new_rows
+from impls.bpe.services.prefixes import COUNT, extend, new_memo, new_rows
 from impls.interface import Rejected
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class Growing:
     def __init__(self, block: NDArray[np.int32]) -> None:
         self._block = block
         self._rows = new_rows(FIRST_ROOM)
+        self._memo = new_memo()
         self._length = 0
 
     def __len__(self) -> int:
@@ -56,7 +57,9 @@ class Growing:
         """
         if self._length + 1 >= len(self._rows):
             self._make_room(1)
-        length = extend(self._block, self._rows, self._length, SINGLE_BYTES[byte], self.mirrored)
+        length = extend(
+            self._block, self._memo, self._rows, self._length, SINGLE_BYTES[byte], self.mirrored
+        )
         if length < 0:
             raise Rejected(f"byte 0x{byte:02x} has no token")
         self._length = length
@@ -65,7 +68,7 @@ class Growing:
     def _extend(self, data: NDArray[np.uint8]) -> NDArray[np.int32]:
         self._make_room(len(data))
         start = self._length
-        length = extend(self._block, self._rows, start, data, self.mirrored)
+        length = extend(self._block, self._memo, self._rows, start, data, self.mirrored)
         if length < 0:
             raise Rejected(f"byte 0x{data[-1 - length]:02x} has no token")
         self._length = length

@@ -33,7 +33,7 @@ from impls.bpe.layout import (
     TRIE,
     section,
 )
-from impls.bpe.services.prefixes import COUNT, LAST, extend, new_rows
+from impls.bpe.services.prefixes import COUNT, LAST, extend, new_memo, new_rows
 from impls.bpe.trie import LABEL_BITS, LABEL_MASK
 from impls.bpe.validity import is_seam, valid_pair
 from impls.interface import Rejected
@@ -179,7 +179,7 @@ class Intervals:
         self._block = block
         self._data = np.frombuffer(text, dtype=np.uint8)
         self._rows = new_rows(len(text))
-        length = extend(block, self._rows, 0, self._data, False)
+        length = extend(block, new_memo(), self._rows, 0, self._data, False)
         if length < 0:
             raise Rejected(f"byte 0x{text[-1 - length]:02x} has no token")
         number_tree(block, self._rows)

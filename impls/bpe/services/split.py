@@ -18,21 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.layout import (
-    ATOMS,
-    BLOOM,
-    EMPTY,
-    LENGTHS,
-    MERGED,
-    SEAMS,
-    SPLITS,
-    STATES,
-    SUFFIXES,
-    TRIE,
-    section,
-)
 from impls.bpe.services.characters import character_end
-from impls.bpe.services.prefixes import COLUMNS, COUNT, STATE, step
+from impls.bpe.services.prefixes import COLUMNS, COUNT, STATE, extend, new_memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +28,9 @@ if TYPE_CHECKING:
 
 ROOM = 4096
 """Rows of scratch at first."""
+
+STRIDE = 64
+"""Bytes that are looked at before the question whether to go on."""
 
 
 @njit
@@ -55,11 +45,8 @@ def split_piece(
 
     longest: bytes of the longest token. ends: receives where the chunks end; as long as ``data``.
     """
-    trie, states, suffixes = section(block, TRIE), section(block, STATES), section(block, SUFFIXES)
-    splits, merged, bloom = section(block, SPLITS), section(block, MERGED), section(block, BLOOM)
-    seams, atoms, lengths = section(block, SEAMS), section(block, ATOMS), section(block, LENGTHS)
-    number = int(atoms[256])
     rows = np.empty((ROOM, COLUMNS), dtype=np.int32)
+    memo = new_memo()
     rows[0, COUNT] = 0
     rows[0, STATE] = 0
     chunks = 0
@@ -72,38 +59,25 @@ def split_piece(
         # An encoding has a boundary among any ``longest`` positions in a row. Where all of them
         # have ``limit`` tokens or more before them, whatever is longer has more than ``limit``.
         while position < len(data) and position - low < longest:
-            byte = int(data[position])
-            if atoms[byte] == EMPTY:
-                return -1 - position
-            position += 1
             end = position - start
-            if end >= len(rows):
+            stop = min(position + STRIDE, len(data))
+            if stop - start >= len(rows):
                 wider = np.empty((2 * len(rows), COLUMNS), dtype=np.int32)
-                wider[:end] = rows[:end]
+                wider[: end + 1] = rows[: end + 1]
                 rows = wider
-            step(
-                trie,
-                states,
-                suffixes,
-                lengths,
-                splits,
-                merged,
-                bloom,
-                seams,
-                number,
-                rows,
-                end,
-                byte,
-                False,
-            )
-            count = int(rows[end, COUNT])
-            if count < limit:
-                low = position
-            if position == boundary:
-                if count <= limit:
-                    best = position
-                if position < len(data):
-                    boundary = character_end(data, position)
+            length = extend(block, memo, rows, end, data[position:stop], False)
+            if length < 0:
+                return length - position
+            while position < stop:
+                position += 1
+                count = int(rows[position - start, COUNT])
+                if count < limit:
+                    low = position
+                if position == boundary:
+                    if count <= limit:
+                        best = position
+                    if position < len(data):
+                        boundary = character_end(data, position)
         ends[chunks] = best
         chunks += 1
         start = best
