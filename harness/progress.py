@@ -168,10 +168,11 @@ def closing(
     if known:
         words = ", ".join(f"{count} {status}" for status, count in sorted(known.items()))
         console.print(f"expectations: {words}", style="cyan")
-    style = {"pass": "bold green", "fail": "bold red"}.get(finished.verdict, "bold yellow")
+    verdict = finished.verdict if finished.complete else "incomplete"
+    style = {"pass": "bold green", "fail": "bold red"}.get(verdict, "bold yellow")
     console.print(
         Text.assemble(
-            (finished.verdict.upper(), style),
+            (verdict.upper(), style),
             f"  {finished.cases:,} cases, {finished.comparisons:,} comparisons, "
             f"{finished.seconds:.0f} s, {len(unexpected)} unexpected findings",
         )
