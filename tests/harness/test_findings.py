@@ -1,0 +1,234 @@
+"""The book: violations become confirmed, minimised, bucketed findings; each is counted once."""
+
+from __future__ import annotations
+
+import base64
+import random
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+
+from corpora.generators.base import Case
+from corpora.vocabularies import sources
+from harness import findings
+from harness.arena import Arena
+from harness.checks import CHECKS
+from harness.checks.base import Violation
+from harness.contracts import Contestant, Contract
+from harness.events import Counted, Event, Found
+from harness.expectations import Expectation
+from harness.findings import Book
+from harness.messages import Decode, Encode
+from harness.outcomes import Encoded, Outcome, Results
+from harness.worker import outcome_of
+from harness.workers import Limits
+from impls.interface import About, Mode
+
+Encode_ = Callable[[bytes], list[int]]
+RAW = Mode(pretokenize=False)
+
+
+class Here:
+    """A worker that is a function of this process."""
+
+    withdrawn = None
+
+    def __init__(self, encode: Encode_) -> None:
+        self._encode = encode
+
+    def encode(self, request: Encode) -> Future[Results]:
+        return done([self._one(data) for data in request.inputs])
+
+    def _one(self, data: bytes) -> Outcome:
+        return outcome_of(lambda: Encoded(tuple(self._encode(data))))
+
+    def decode(self, request: Decode) -> Future[Results]:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        pass
+
+
+def done(outcomes: Sequence[Outcome]) -> Future[Results]:
+    future: Future[Results] = Future()
+    future.set_result(Results.of(outcomes))
+    return future
+
+
+class Scene:
+    """An arena of functions on ``toy_bytes``, raw; the book, and what it emitted."""
+
+    def __init__(self, expectations: Sequence[Expectation] = (), **encoders: Encode_) -> None:
+        made = [Contestant(n, n, About(n, "1"), None) for n in encoders]  # type: ignore[arg-type]
+        self.arena = Arena(made, Limits())
+        self.arena.close()
+        self.arena._workers = {name: Here(encode) for name, encode in encoders.items()}  # type: ignore[misc]
+        self.contract = Contract(
+            sources.resolve("toy_bytes"), RAW, tuple(made), frozenset(["ref"]), {}, proper=True
+        )
+        self.events: list[Event] = []
+        self.saved: list[str] = []
+        self.book = Book(self.events.append, self._save, expectations, dict.fromkeys(encoders, "1"))
+
+    def _save(self, name: str, violation: Violation, contract: Contract) -> str | None:
+        self.saved.append(name)
+        return None
+
+    def check(self, name: str, *inputs: bytes) -> list[str]:
+        """Run a check and enter what it finds; the buckets."""
+        judged = self.arena.examine(self.contract, CHECKS[name], inputs)
+        return [
+            self.book.consider(self.arena, self.contract, one, Case(one.data, "test", 0, one.index))
+            for one in judged.violations
+        ]
+
+    @property
+    def found(self) -> list[tuple[str, bytes]]:
+        return [(f.bucket, base64.b64decode(f.input_b64)) for f in self.book.findings]
+
+    def counts(self) -> dict[str, int]:
+        return {event.bucket: event.count for event in self.events if isinstance(event, Counted)}
+
+
+@pytest.fixture(autouse=True)
+def time_to_shrink(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here nearly all the time goes into minimising, of which a run allows only a share."""
+    monkeypatch.setattr(findings, "SHRINK_SHARE", 1e9)
+
+
+def right(data: bytes) -> list[int]:
+    return list(data)
+
+
+def wrong_at(needle: bytes) -> Encode_:
+    return lambda data: [0 if needle in data else byte for byte in data]
+
+
+def test_a_finding_is_written_at_once_and_again_when_it_is_minimal() -> None:
+    scene = Scene(ref=right, bad=wrong_at(b"!"))
+    scene.check("equivalence", b"some text! and more")
+    (first, last) = [event for event in scene.events if isinstance(event, Found)]
+    assert (first.minimal, last.minimal) == (False, True)
+    assert base64.b64decode(first.input_b64) == b"some text! and more"
+    assert last.replaces == first.id
+    assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
+    assert scene.saved == [first.id, last.id]
+    assert last.culprits == ["bad"]
+    assert last.original_bytes == len(b"some text! and more")
+
+
+def test_what_contains_a_known_minimum_is_counted_and_not_tried_again() -> None:
+    asked = 0
+
+    def bad(data: bytes) -> list[int]:
+        nonlocal asked
+        asked += 1
+        return wrong_at(b"!")(data)
+
+    scene = Scene(ref=right, bad=bad)
+    scene.check("equivalence", b"a!")
+    before = asked
+    scene.check("equivalence", *[b"%d !" % i for i in range(50)])
+    assert asked == before + 50
+    assert scene.counts() == {"equivalence/bpe/raw/text/P/bad": 51}
+    assert len(scene.found) == 1
+
+
+def test_another_cause_is_another_finding() -> None:
+    def bad(data: bytes) -> list[int]:
+        return [*data, 1] if b"\xff" in data else wrong_at(b"!")(data)
+
+    scene = Scene(ref=right, bad=bad)
+    scene.check("equivalence", b"xx!xx", b"yy\xffyy")
+    assert {data for _, data in scene.found} == {b"!", b"\xff"}
+    assert len({name for name, _ in scene.found}) == 2
+
+
+def test_a_flaky_answer_is_determinism_and_never_equivalence() -> None:
+    dice = random.Random(3)
+
+    def flaky(data: bytes) -> list[int]:
+        return list(data[:-1]) if dice.random() < 0.05 else list(data)
+
+    scene = Scene(ref=right, bad=flaky)
+    buckets = set(scene.check("equivalence", *[b"word%d" % i for i in range(400)]))
+    assert buckets == {"determinism/bpe/raw/order/any/bad"}
+
+
+def test_what_an_earlier_call_left_behind_is_determinism() -> None:
+    left: list[int] = []
+
+    def leaking(data: bytes) -> list[int]:
+        nonlocal left
+        ids, left = [*left, *data], list(data[-1:]) if len(data) > 20 else []
+        return ids
+
+    scene = Scene(ref=right, bad=leaking)
+    inputs = [bytes([65 + i % 26]) * (i % 40) for i in range(200)]
+    buckets = set(scene.check("equivalence", *inputs))
+    assert buckets == {"determinism/bpe/raw/order/any/bad"}
+    # What else it then contradicts itself in is the same finding.
+    assert set(scene.check("validity", *inputs)) == buckets
+
+
+def test_a_death_is_on_record_before_it_is_tried_again() -> None:
+    tried = 0
+
+    def dying(data: bytes) -> list[int]:
+        nonlocal tried
+        if b"!" in data:
+            tried += 1
+            seen.append(len([e for e in scene.events if isinstance(e, Found)]))
+            raise ValueError("no")
+        return list(data)
+
+    seen: list[int] = []
+    scene = Scene(ref=right, bad=dying)
+    scene.check("survival", b"a long text!")
+    assert seen[0] == 0  # the batch
+    assert seen[1] == 1  # asked again alone
+    assert scene.found == [("survival/bpe/raw/errored/P/bad", b"!")]
+
+
+def test_a_death_that_does_not_come_back_stays_as_it_was() -> None:
+    deaths = iter([True])
+
+    def once(data: bytes) -> list[int]:
+        if b"!" in data and next(deaths, False):
+            raise ValueError("no")
+        return list(data)
+
+    scene = Scene(ref=right, bad=once)
+    scene.check("survival", b"some text!")
+    assert scene.found == [("survival/bpe/raw/errored/any/bad", b"some text!")]
+    assert scene.book.findings[0].minimal is False
+
+
+def test_an_expected_finding_carries_its_reason() -> None:
+    expectation = Expectation("equivalence/*/bad", {}, reason="known", link="https://x")
+    scene = Scene([expectation], ref=right, bad=wrong_at(b"!"))
+    scene.check("equivalence", b"!", b"?")
+    (found,) = scene.book.findings
+    assert (found.expected, found.link) == ("known", "https://x")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_violations_make_the_same_findings(seed: int) -> None:
+    def run() -> Any:
+        scene = Scene(ref=right, bad=wrong_at(b"!"), worse=wrong_at(b"?"))
+        draw = random.Random(seed)
+        scene.check("equivalence", *[bytes(draw.choices(b"ab!?", k=9)) for _ in range(40)])
+        return [(f.id, f.input_b64) for f in scene.book.findings]
+
+    assert run() == run()
+    assert len(run()) >= 2  # one is wrong, the other is, or both are alike
+
+
+def test_without_time_to_minimise_like_is_counted_with_like(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(findings, "SHRINK_SHARE", 0.0)
+    scene = Scene(ref=right, bad=lambda data: wrong_at(b"!")(data) if b"?" not in data else [0])
+    assert scene.check("equivalence", b"!", b"?") == ["equivalence/bpe/raw/text/P/bad"] * 2
