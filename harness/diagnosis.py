@@ -16,7 +16,7 @@ import regex
 
 from corpora.vocabularies.model import PieceType
 from harness.checks.base import Violation, ids_of
-from harness.outcomes import Encoded, Outcome, Rejected
+from harness.outcomes import Answered, Encoded, Outcome, Rejected
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,9 +80,12 @@ def kind_of(violation: Violation, stage: str, contract: Contract) -> str:
     """What sort of input or difference a minimised finding shows, coarse on purpose.
 
     Where tokens are cut differently: ``more``, ``fewer`` or ``as-many`` tokens than the trusted
-    ones. Where a decoder meets the unknown token: ``unknown``. Elsewhere the Unicode general
+    ones. Where a decoder meets the unknown token: ``unknown``. Where a service counts wrongly:
+    ``count``, as what its bytes spell says nothing. Elsewhere the Unicode general
     categories that stand out in the input (``Mn``), or the class of a plain one (``L``).
     """
+    if any(isinstance(part.outcome, Answered) for part in violation.parts):
+        return "count"
     if len(violation.parts) > 1:
         one, other = (ids_of(part.outcome) for part in violation.parts[:2])
         if stage in SEGMENTATION:

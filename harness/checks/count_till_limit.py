@@ -97,6 +97,8 @@ class CountTillLimit:
                 for index, count in zip(indices, counts, strict=True)
             ]
             below = [max(0, count - 1) for count in counts]
-            for limits in (counts, below, drawn):
-                found.append(Asked(name, Capability.COUNT_TILL_LIMIT, indices, tuple(limits)))
+            found += [
+                Asked(name, Capability.COUNT_TILL_LIMIT, indices, tuple(limits))
+                for limits in (counts, below, drawn)
+            ]
         return found

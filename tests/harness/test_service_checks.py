@@ -152,7 +152,7 @@ def test_a_finding_is_told_in_words():
         "AppendsLate (append): answered (0 tokens in bytes 0 to 1)"
     )
     kind = kind_of(violation, sign.stage, local.contract)
-    assert bucket(sign, local.contract, kind) == "incremental/bpe/raw/append/L/AppendsLate"
+    assert bucket(sign, local.contract, kind) == "incremental/bpe/raw/append/count/AppendsLate"
 
 
 @pytest.mark.parametrize(("options", "expected"), [("", set()), (" --late", {"append"})])
