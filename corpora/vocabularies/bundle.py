@@ -7,7 +7,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from corpora.vocabularies.model import Algorithm
+from corpora.vocabularies.model import Algorithm, RankOrder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,19 +40,37 @@ def wire_vocabulary(vocabulary: Vocabulary, bundle_path: Path | str) -> dict[str
 
 
 def _bpe(vocabulary: Vocabulary) -> dict[str, Any]:
-    merges = vocabulary.merges
-    triples = zip(merges.left.tolist(), merges.right.tolist(), merges.merged.tolist(), strict=True)
     return {
         "tokens": [
             None if token is None else base64.b64encode(token).decode("ascii")
             for token in vocabulary.tokens
         ],
-        "merges": [list(triple) for triple in triples],
+        "merges": _merges(vocabulary),
         "pattern": vocabulary.pattern,
         "special_tokens": dict(vocabulary.special_tokens),
         "byte_fallback": vocabulary.byte_fallback,
         "ignore_merges": vocabulary.ignore_merges,
     }
+
+
+def _merges(vocabulary: Vocabulary) -> list[list[int]]:
+    """All merges in order of priority.
+
+    Where ids are ranks, any two neighbours that spell a token merge, so a token that lower-ranked
+    ones do not build merges from every split into two tokens (Llama 3 has 707 of them).
+    """
+    columns = (vocabulary.merges.left, vocabulary.merges.right, vocabulary.merges.merged)
+    triples = [list(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    if vocabulary.rank_order is not RankOrder.IDS:
+        return triples
+    ids, built = vocabulary.ids, set(vocabulary.merges.merged.tolist())
+    for token, token_id in ids.items():
+        if len(token) > 1 and token_id not in built:
+            for cut in range(1, len(token)):
+                left, right = ids.get(token[:cut]), ids.get(token[cut:])
+                if left is not None and right is not None:
+                    triples.append([left, right, token_id])
+    return sorted(triples, key=lambda triple: triple[2])
 
 
 def _unigram(vocabulary: Vocabulary) -> dict[str, Any]:

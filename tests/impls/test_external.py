@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 
 from corpora.vocabularies import sources
+from corpora.vocabularies.merges import merges_from_ranks
+from corpora.vocabularies.model import Algorithm, Vocabulary
 from impls import registry
 from impls.external import ExternalEncoder, ExternalImplementation
 from impls.interface import Capability, Died, Mode, Rejected, Unsupported
 from impls.registry import ImplementationError
+from tests.data import data_path
 
 RAW = Mode(pretokenize=False)
 EXAMPLE = Path(registry.__file__).with_name("examples") / "stdio_encoder.py"
@@ -102,6 +105,34 @@ def test_the_example_answers_as_the_definition(tmp_path: Path) -> None:
         encoder.encode(b"a", Mode(pretokenize=True))
     with pytest.raises(Rejected, match="not in the vocabulary"):
         encoder.decode([999_999])
+    encoder.close()
+
+
+def test_the_example_merges_late_neighbours(tmp_path: Path) -> None:
+    tokens = (b"a", b"b", b"abab", b"ab", b"bab")
+    vocabulary = Vocabulary(
+        id="late",
+        algorithm=Algorithm.BPE,
+        format="toy",
+        tokens=tokens,
+        merges=merges_from_ranks(tokens),
+    )
+    encoder = ExternalImplementation(f"{sys.executable} {EXAMPLE}").load(vocabulary)
+    definition = registry.resolve("bpe.naive").load(vocabulary)
+    for number in range(512):
+        data = f"{number:09b}".replace("0", "a").replace("1", "b").encode()
+        assert list(encoder.encode(data, RAW)) == list(definition.encode(data, RAW))
+    assert list(encoder.encode(b"abab", RAW)) == [2]
+    encoder.close()
+
+
+@pytest.mark.data
+def test_the_example_agrees_on_an_improper_vocabulary() -> None:
+    vocabulary = sources.resolve(str(data_path("vocabs/llama3.tiktoken.gz")) + "#pattern=llama3")
+    encoder = ExternalImplementation(f"{sys.executable} {EXAMPLE}").load(vocabulary)
+    definition = registry.resolve("bpe.heap").load(vocabulary)
+    for data in (b".:.: ", "っている".encode(), b"def late(self):\n    return None\n" * 20):
+        assert list(encoder.encode(data, RAW)) == list(definition.encode(data, RAW))
     encoder.close()
 
 
