@@ -206,7 +206,7 @@ class Book:
     def _changed_mind(
         self, arena: Arena, contract: Contract, violation: Violation
     ) -> Violation | None:
-        """A violation of determinism if somebody's answer alone is not the one in the batch."""
+        """The violation of determinism that it is; None if there are no answers to tell by."""
         if violation.check != "equivalence":
             # What a check found out by further questions comes out otherwise today.
             return replace(violation, check="determinism", stage="order")
@@ -222,7 +222,11 @@ class Book:
                             Part((f"{name} (in a batch)",), part.outcome),
                         )
                         return Violation("determinism", 0, data, parts, (name,), "order")
-        return None
+        answers = [seen.results[name].outcome(1) for name in violation.culprits]
+        if not all(comparable(answer) for answer in answers):
+            return None
+        # Right when it was confirmed, and wrong again by now.
+        return replace(violation, check="determinism", stage="order")
 
     def _shrink(self, arena: Arena, entry: Entry) -> tuple[Entry, bool]:
         """The entry with the smallest input found, and whether the search ended by itself."""
