@@ -160,6 +160,8 @@ class ExternalEncoder:
         self._wire = wire
         self._folder = folder  # with the bundle, which is there as long as the encoder
         self._claims: list[str] = []
+        self._refused: dict[tuple[object, ...], str] = {}
+        """Ops in a mode that the program does not do at all, and why: not asked again."""
         self._program: Program | None = None
         self.nanoseconds = 0
         """What the last ``encode`` took: the program's own ``ns``, else the round trip."""
@@ -188,13 +190,17 @@ class ExternalEncoder:
 
     def _results(self, op: str, count: int, **fields: object) -> list[dict[str, Any]]:
         """``count`` results of one request. Raises Died; the next call starts it again."""
+        asked = (op, fields.get("pretokenize"), fields.get("special"))
+        if asked in self._refused:
+            raise Unsupported(self._refused[asked])
         program = self._ready()
         try:
             response = program.ask(op, **fields)
             if "unsupported" in response:
                 if op == "decode" and op in self._claims:
                     raise TypeError(f"claims {op!r} but does not do it: {response['unsupported']}")
-                raise Unsupported(str(response["unsupported"]))
+                self._refused[asked] = str(response["unsupported"])
+                raise Unsupported(self._refused[asked])
             results = response.get("results")
             if not isinstance(results, list) or len(results) != count:
                 size = len(results) if isinstance(results, list) else "no list of"

@@ -269,6 +269,20 @@ def test_an_op_that_is_not_claimed_may_be_unsupported(load: Load) -> None:
         encoder.decode([1])
 
 
+def test_a_mode_that_is_refused_is_not_asked_again(load: Load, tmp_path: Path) -> None:
+    encoder = load(f"""
+        if op == "encode" and request["pretokenize"]:
+            with open({str(tmp_path / "asked")!r}, "a") as log:
+                log.write("x")
+            return {{"unsupported": "raw only"}}
+    """)
+    for _ in range(3):
+        with pytest.raises(Unsupported, match="raw only"):
+            encoder.encode(b"x", Mode(pretokenize=True))
+        assert list(encoder.encode(b"x", RAW)) == [1]
+    assert (tmp_path / "asked").read_text() == "x"
+
+
 def test_a_vocabulary_may_be_refused(program: Write) -> None:
     implementation = ExternalImplementation(
         program('if op == "load":\n    return {"unsupported": "too big"}')
