@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.contracts import Contestant, Contract
+    from harness.messages import Loaded
 
 
 class Stopped(Exception):
@@ -75,17 +76,19 @@ class Arena:
     def __init__(self, contestants: Sequence[Contestant], limits: Limits) -> None:
         self._contestants = {contestant.name: contestant for contestant in contestants}
         self._workers = {c.name: Worker(c.name, c.spec, limits) for c in contestants}
+        self._loaded: list[str] = []
         self._stopped = threading.Event()
 
-    def load(self, vocabulary: Vocabulary, names: Sequence[str]) -> dict[str, str]:
-        """Load a vocabulary into these contestants; the errors of those that could not."""
+    def load(self, vocabulary: Vocabulary, names: Sequence[str]) -> dict[str, Loaded]:
+        """Load a vocabulary into these contestants; what those say that have not loaded it."""
         waiting = {name: self._workers[name].load(vocabulary) for name in names}
-        errors = {name: future.result() for name, future in waiting.items()}
-        return {name: error for name, error in errors.items() if error is not None}
+        answers = {name: future.result() for name, future in waiting.items()}
+        self._loaded = [name for name, answer in answers.items() if answer.error is None]
+        return {name: answer for name, answer in answers.items() if answer.error is not None}
 
     def withdrawn(self) -> dict[str, str]:
         """Contestants that are no longer asked on this vocabulary, and why."""
-        reasons = {name: worker.withdrawn for name, worker in self._workers.items()}
+        reasons = {name: self._workers[name].withdrawn for name in self._loaded}
         return {name: reason for name, reason in reasons.items() if reason is not None}
 
     def ask(self, contract: Contract, inputs: Inputs) -> Pending:

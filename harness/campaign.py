@@ -256,17 +256,21 @@ class Campaign:
         proper = not any(problem.kind in IMPROPER for problem in problems)
         able = contracts_of(vocabulary, plan.contestants, plan.references, proper=proper)
         names = list(dict.fromkeys(name for contract in able for name in contract.names))
-        errors = arena.load(vocabulary, names)
-        if errors and not self._stop.is_set():
-            for name, message in errors.items():
+        missing = arena.load(vocabulary, names)
+        reasons = {name: answer.error or "" for name, answer in missing.items()}
+        if missing and not self._stop.is_set():
+            for name, answer in missing.items():
+                if answer.unsupported:  # its own word: no failure
+                    continue
+                message = reasons[name]
+                reasons[name] = f"could not load: {message}"
                 self._say(ImplementationFailed(name, vocabulary.id, message))
                 with self._lock:
                     self.tally.failed_to_load.append((name, vocabulary.id, message))
-            left = [c for c in plan.contestants if c.name not in errors]
+            left = [c for c in plan.contestants if c.name not in missing]
             able = contracts_of(vocabulary, left, plan.references, proper=proper)
         for contract in able:
-            excluded = {**contract.excluded}
-            excluded.update({name: f"could not load: {line}" for name, line in errors.items()})
+            excluded = {**contract.excluded, **reasons}
             self._say(
                 ContractOpened(
                     id=contract.id,

@@ -78,10 +78,18 @@ Request = Load | Encode | Decode | Serve
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The answer to Load: None, or the message of what went wrong and how."""
+    """The answer to Load: no error, or the message of what went wrong, and its kind.
+
+    kind: the label of a status. ``unsupported`` is no failure: it does not run this vocabulary.
+    """
 
     error: str | None = None
     kind: str = ""
+
+    @property
+    def unsupported(self) -> bool:
+        """Whether the implementation said that this vocabulary is not for it."""
+        return self.kind == "unsupported"
 
 
 class Progress:

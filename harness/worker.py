@@ -131,6 +131,8 @@ class Server:
             self._encoder = implementation.load(request.vocabulary)
         except Died as error:
             return Loaded(f"{error}\n{error.log}".rstrip(), error.kind)
+        except Unsupported as error:
+            return Loaded(str(error) or "it does not run this vocabulary", "unsupported")
         except BaseException as error:  # a panic while loading, too
             return Loaded(f"{type(error).__name__}: {error}", "errored")
         if not isinstance(self._encoder, Encoder):

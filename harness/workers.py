@@ -220,8 +220,8 @@ class Worker:
         """Why this implementation is no longer asked on this vocabulary, or None."""
         return self._withdrawn
 
-    def load(self, vocabulary: Vocabulary) -> Future[str | None]:
-        """Start if need be and load; the future gives the error's line, or None."""
+    def load(self, vocabulary: Vocabulary) -> Future[Loaded]:
+        """Start if need be and load; an error is one line."""
         return self._thread.submit(self._load, vocabulary)
 
     def encode(
@@ -254,38 +254,39 @@ class Worker:
 
     # What follows runs in this worker's thread.
 
-    def _load(self, vocabulary: Vocabulary) -> str | None:
+    def _load(self, vocabulary: Vocabulary) -> Loaded:
         self._vocabulary = vocabulary
         self._deaths = self._hangs = 0
         if self._withdrawn != STOPPED:
             self._withdrawn = None
         try:
-            error = self._ensure_loaded(fresh=True)
+            loaded = self._ensure_loaded(fresh=True)
         except WorkerDied as death:
             self._discard()
-            error = f"{death.outcome.status.label}: {first_line(death.outcome.message)}"
-        if error is not None:
-            self._withdrawn = self._withdrawn or error
-        return error
+            label = death.outcome.status.label
+            loaded = Loaded(f"{label}: {first_line(death.outcome.message)}", label)
+        if loaded.error is not None:
+            self._withdrawn = self._withdrawn or loaded.error
+        return loaded
 
-    def _ensure_loaded(self, *, fresh: bool = False) -> str | None:
+    def _ensure_loaded(self, *, fresh: bool = False) -> Loaded:
         """A process that has the vocabulary; ``fresh`` loads even into a running one."""
         if self._process is not None and not fresh:
-            return None
+            return Loaded()
         if self._vocabulary is None:
-            return "no vocabulary"
+            return Loaded("no vocabulary", "internal")
         if self._process is None:
             self._process = Process(self._limits)
         loading = Load(self._spec, self._vocabulary)
         response = self._process.ask(loading, self._limits.load_seconds)
         if isinstance(response, Loaded):
-            return response.error
-        return "the worker's answer was garbled"
+            return response
+        return Loaded("the worker's answer was garbled", Status.PROTOCOL.label)
 
     def _ask(self, request: Encode | Decode | Serve, size: int) -> Results:
         """One request to a living worker; WorkerDied after counting the death."""
         try:
-            error = self._ensure_loaded()
+            error = self._ensure_loaded().error
             if error is not None or self._process is None:
                 self._withdrawn = f"could not be started again: {error}"
                 raise WorkerDied(Failed(Status.CRASHED, self._withdrawn), -1)

@@ -74,6 +74,8 @@ class Plain:
     def load(self, vocabulary):
         if vocabulary.id == "toy_acbb":
             raise RuntimeError("not this one")
+        if vocabulary.id == "toy_unigram":
+            raise Unsupported("not for me")
         return self
     def encode(self, data, mode): return act(data)
     def decode(self, ids): return bytes(act(bytes(ids)))
@@ -124,7 +126,7 @@ def make(tmp_path: Path, vocabulary: Vocabulary) -> Iterator[Make]:
 
     def worker(name: str = "Plain", limits: Limits = QUICK) -> Worker:
         made.append(Worker(name, f"{path}:{name}", limits))
-        assert made[-1].load(vocabulary).result() is None
+        assert made[-1].load(vocabulary).result().error is None
         return made[-1]
 
     yield worker
@@ -261,7 +263,7 @@ def test_withdrawn_after_so_many_deaths_and_back_with_the_next_vocabulary(
     assert statuses(ask(worker, b"exit", b"exit", b"a")) == ["crashed", "crashed", "unsupported"]
     assert worker.withdrawn == "withdrawn after 3 deaths"
     assert statuses(ask(worker, b"a")) == ["unsupported"]
-    assert worker.load(vocabulary).result() is None
+    assert worker.load(vocabulary).result().error is None
     assert worker.withdrawn is None
     assert ask(worker, b"a") == [of(b"a")]
 
@@ -274,9 +276,16 @@ def test_withdrawn_after_so_many_hangs(make: Make) -> None:
 
 def test_a_vocabulary_that_does_not_load_is_one_line(make: Make) -> None:
     worker = make()
-    line = worker.load(sources.resolve("toy_acbb")).result()
-    assert line == "RuntimeError: not this one"
+    loaded = worker.load(sources.resolve("toy_acbb")).result()
+    assert loaded.error == "RuntimeError: not this one"
+    assert not loaded.unsupported
     assert statuses(ask(worker, b"a")) == ["unsupported"]
+
+
+def test_a_vocabulary_that_is_refused_is_no_failure(make: Make) -> None:
+    loaded = make().load(sources.resolve("toy_unigram")).result()
+    assert loaded.unsupported
+    assert loaded.error == "not for me"
 
 
 def test_a_death_while_decoding_is_pinned(make: Make) -> None:
@@ -300,7 +309,7 @@ def test_nothing_is_left_after_close(
     program = Path(__file__).parents[1] / "miniatures" / "program.py"
     spec = f"cmd:{sys.executable} {program} --kind correct"
     worker = Worker("program", spec, QUICK)
-    assert worker.load(vocabulary).result() is None
+    assert worker.load(vocabulary).result().error is None
     assert len(descendants() - before) >= 2  # the worker and its program
     assert list(tmp_path.glob("tokgate-worker-*/*"))  # with the bundle
     worker.close()
@@ -332,7 +341,7 @@ def test_no_orphans_after_the_harness_is_killed(tmp_path: Path) -> None:
             Worker("a", "{plugin}:Plain", Limits()),
             Worker("b", "cmd:{sys.executable} {program} --kind correct", Limits()),
         ]
-        print([w.load(v).result() for w in workers], flush=True)
+        print([w.load(v).result().error for w in workers], flush=True)
         workers[0].encode(Encode(Inputs.of([b"hang"]), Mode(pretokenize=False)))
         time.sleep(60)
     """

@@ -1,0 +1,46 @@
+"""What an implementation says of a vocabulary, of itself, and of an input that it does not take."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from tests.harness.command import tokgate
+
+PROGRAM = """
+import json, sys
+
+for line in sys.stdin:
+    request = json.loads(line)
+    op = request["op"]
+    if op == "stop":
+        break
+    answer = {
+        "hello": {"protocol": 1, "name": "picky", "operations": ["encode"], "algorithms": ["bpe"]},
+        "load": {"unsupported": "not this vocabulary"},
+    }[op]
+    print(json.dumps({"seq": request["seq"], **answer}), flush=True)
+"""
+
+
+def events(out: Path, kind: str) -> list[dict[str, object]]:
+    lines = (out / "run.jsonl").read_text().splitlines()
+    return [event for event in map(json.loads, lines) if event["event"] == kind]
+
+
+def test_a_program_that_refuses_a_vocabulary_takes_no_part(tmp_path: Path) -> None:
+    (tmp_path / "picky.py").write_text(PROGRAM)
+    impls = ["tiktoken", "bpe.heap", f"cmd:{sys.executable} picky.py"]
+    done = tokgate(
+        *("run", "--vocab=toy_bytes", "--budget=100cases", "--check=equivalence"),
+        *(f"--impl={spec}" for spec in impls),
+        folder=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    out = tmp_path / "tokgate-out"
+    assert not events(out, "ImplementationFailed")
+    assert not events(out, "Withdrawn")
+    opened = events(out, "ContractOpened")
+    assert opened
+    assert all(one["excluded"] == {"picky": "not this vocabulary"} for one in opened)
