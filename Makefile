@@ -56,4 +56,4 @@ bench: $(VENV)/.installed-dev  ## Measure what the harness costs beside what it 
 	$(BIN)/python -m pytest --override-ini addopts= --benchmark-only tests/benchmarks $(ARGS)
 
 clean:  ## Remove what the targets made
-	rm -rf $(VENV) tokgate-out tokgate-replay .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) tokgate-out tokgate-minimize tokgate-replay .pytest_cache .mypy_cache .ruff_cache .hypothesis

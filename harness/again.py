@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from corpora.generators.base import FunctionGenerator
-from harness import selection
+from harness import expectations, selection
 from harness.campaign import Plan
 from harness.checks import CHECKS
 from harness.events import Found, Started, VocabularyLoaded, read_events
@@ -18,6 +19,7 @@ from harness.run import RunResult, execute
 from harness.selection import SelectionError
 from harness.store import RunFolder
 from harness.suites import Budget, Suite
+from harness.workers import Limits
 
 if TYPE_CHECKING:
     import random
@@ -25,14 +27,28 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.events import Event
+    from harness.expectations import Expectation
 
 ANY_LENGTH = 1 << 40
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Under what a run judged, which its replay judges under, too."""
+
+    references: Sequence[str] = ()
+    expectations: Sequence[Expectation] = ()
+    limits: Limits = field(default_factory=Limits)
+
+
 def examine_inputs(
-    inputs: Mapping[str, Sequence[bytes]], impls: Sequence[str], out: Path, command: str
+    inputs: Mapping[str, Sequence[bytes]],
+    impls: Sequence[str],
+    out: Path,
+    command: str,
+    terms: Terms = Terms(),
 ) -> RunResult:
-    """All checks on these inputs, by vocabulary source; nothing is expected."""
+    """All checks on these inputs, by vocabulary source; without terms nothing is expected."""
     loaders = selection.vocabularies(list(inputs))
     by_id = {loaders[source]().id: list(cases) for source, cases in inputs.items()}
 
@@ -43,15 +59,18 @@ def examine_inputs(
     plan = Plan(
         vocabularies=loaders,
         contestants=present,
-        references=selection.references([], present),
+        references=selection.references(terms.references, present),
         generators=[FunctionGenerator("given", "inputs that were given", given)],
         checks=list(CHECKS.values()),
-        expectations=[],
+        expectations=terms.expectations,
         suite=Suite("given", "inputs that were given", "1s", ANY_LENGTH, 0.0, 0),
         budget=Budget(),
         seed=0,
         jobs=1,
         fail_fast=False,
+        sampled=False,
+        named=[contestant.name for contestant in present] if impls else [],
+        limits=terms.limits,
     )
     progress = Progress(Console(stderr=True, highlight=False), None)
     try:
@@ -85,7 +104,13 @@ def replay_findings(what: str, run_folder: Path, out: Path, command: str) -> Run
     for found in findings.values():
         source = sources.get(found.vocabulary, found.vocabulary)
         inputs.setdefault(source, []).append(base64.b64decode(found.input_b64))
-    return examine_inputs(inputs, list(started.specs.values()), out, command)
+    known = expectations.load(expectations.SHIPPED)
+    if started.expect is not None:
+        known = [*expectations.load(Path(started.expect)), *known]
+    present = [name for name in started.references if name in started.specs]
+    limits = Limits(seconds=started.timeout, memory=started.memory)
+    terms = Terms(present, known, limits if started.timeout else Limits())
+    return examine_inputs(inputs, list(started.specs.values()), out, command, terms)
 
 
 def digest(events: Iterator[Event]) -> tuple[Started | None, dict[str, str], dict[str, Found]]:

@@ -12,7 +12,7 @@ import time
 import zlib
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import families
@@ -20,7 +20,7 @@ from corpora.generators.base import Case
 from corpora.vocabularies.toys import TOYS
 from harness.arena import Arena, Pending, Stopped
 from harness.checks import CHECKS
-from harness.contracts import Contestant, Contract, contracts_of
+from harness.contracts import Contestant, Contract, contracts_of, faulty
 from harness.events import (
     BatchDone,
     ContractOpened,
@@ -30,6 +30,7 @@ from harness.events import (
     Withdrawn,
 )
 from harness.growth import Measurement
+from harness.messages import Loaded
 from harness.outcomes import Inputs, Status
 from harness.streams import Batch, batches
 from harness.suites import parse_budget
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from harness.findings import Book
     from harness.suites import Budget, Suite
 
-SPECIAL_GENERATORS = frozenset({"special", "edge", "expectations"})
+SPECIAL_GENERATORS = frozenset({"special", "edge", "expectations", "given"})
 """What is worth asking with special tokens on: elsewhere their texts hardly ever occur."""
 
 IMPROPER = frozenset({"not-self-encoding", "no-valid-split", "not-self-encoding-by-rank"})
@@ -63,7 +64,9 @@ class Plan:
     """What a run does.
 
     vocabularies: sources with their loaders, in order. scaled: those of them on which growth is
-    measured, too. Without checks, that is all that is done.
+    measured, too. Without checks, that is all that is done. sampled: checks that cost further
+    calls take a part of the batches only. named: implementations that the user asked for by name.
+    expect: the file of the user's own expectations.
     """
 
     vocabularies: Mapping[str, Callable[[], Vocabulary]]
@@ -77,6 +80,9 @@ class Plan:
     seed: int
     jobs: int
     fail_fast: bool
+    sampled: bool = True
+    named: Sequence[str] = ()
+    expect: str | None = None
     scaled: Sequence[str] = ()
     limits: Limits = field(default_factory=Limits)
 
@@ -112,13 +118,14 @@ class Tally:
     """What the campaign has done so far, over all lanes.
 
     exercised: examples of expectations that were run, by place in the plan; shown: those of
-    them that failed as expected.
+    them that failed as expected. judged: implementations of which any outcome was judged.
     """
 
     cases: int = 0
     comparisons: int = 0
     exercised: set[int] = field(default_factory=set)
     shown: set[int] = field(default_factory=set)
+    judged: Counter[str] = field(default_factory=Counter)
     failed_to_load: list[tuple[str, str, str]] = field(default_factory=list)
 
 
@@ -225,7 +232,7 @@ class Campaign:
             if self._stop.is_set():
                 return
             self._judge(arena, pending.wait(), batch)
-            if self._plan.fail_fast and any(not f.expected for f in self._book.findings):
+            if self._plan.fail_fast and self._book.unexpected:
                 self._stop.set()
 
     def _measure(self, arena: Arena, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> None:
@@ -254,9 +261,12 @@ class Campaign:
         )
         plan = self._plan
         proper = not any(problem.kind in IMPROPER for problem in problems)
-        able = contracts_of(vocabulary, plan.contestants, plan.references, proper=proper)
-        names = list(dict.fromkeys(name for contract in able for name in contract.names))
+        faults = faulty(vocabulary, plan.contestants)
+        able = [c for c in plan.contestants if c.name not in faults]
+        contracts = contracts_of(vocabulary, able, plan.references, proper=proper)
+        names = list(dict.fromkeys(name for contract in contracts for name in contract.names))
         missing = arena.load(vocabulary, names)
+        missing |= {name: Loaded(line, Status.ERRORED.label) for name, line in faults.items()}
         reasons = {name: answer.error or "" for name, answer in missing.items()}
         if missing and not self._stop.is_set():
             for name, answer in missing.items():
@@ -268,8 +278,8 @@ class Campaign:
                 with self._lock:
                     self.tally.failed_to_load.append((name, vocabulary.id, message))
             left = [c for c in plan.contestants if c.name not in missing]
-            able = contracts_of(vocabulary, left, plan.references, proper=proper)
-        for contract in able:
+            contracts = contracts_of(vocabulary, left, plan.references, proper=proper)
+        for contract in contracts:
             excluded = {**contract.excluded, **reasons}
             self._say(
                 ContractOpened(
@@ -283,7 +293,7 @@ class Campaign:
                     checks=[check.name for check in plan.checks if check.applies(contract)],
                 )
             )
-        return able
+        return contracts
 
     def _asked(
         self,
@@ -296,22 +306,26 @@ class Campaign:
         plan = self._plan
         ahead: deque[tuple[Pending, Batch]] = deque()
         done: Counter[str] = Counter()
+        # Those with special tokens get few of the cases, so that they never use a budget up.
+        ordinary = [contract for contract in contracts if contract.mode.special == "none"]
+        decisive = ordinary or contracts
         for batch in batches(plan.generators, vocabulary, plan.seed, plan.suite.max_input):
             if self._stop.is_set() or (end is not None and time.monotonic() > end):
                 break
-            open_contracts = [
-                contract
-                for contract in contracts
-                if plan.budget.cases is None or done[contract.id] < plan.budget.cases
-            ]
-            if not open_contracts:
+            if plan.budget.cases is not None and all(
+                done[contract.id] >= plan.budget.cases for contract in decisive
+            ):
                 break
-            inputs = Inputs.of(batch.inputs)
-            for contract in open_contracts:
+            for contract in contracts:
                 if contract.mode.special == "all" and batch.generator not in SPECIAL_GENERATORS:
                     continue
-                done[contract.id] += len(batch.inputs)
-                ahead.append((arena.ask(contract, inputs), batch))
+                inputs = batch.inputs
+                if plan.budget.cases is not None:
+                    inputs = inputs[: max(0, plan.budget.cases - done[contract.id])]
+                if inputs:
+                    done[contract.id] += len(inputs)
+                    asked = replace(batch, inputs=inputs)
+                    ahead.append((arena.ask(contract, Inputs.of(inputs)), asked))
             while len(ahead) > IN_FLIGHT:
                 yield ahead.popleft()
         yield from ahead
@@ -321,7 +335,9 @@ class Campaign:
         exercised: dict[str, dict[str, int]] = {}
         violations: dict[str, dict[str, int]] = {}
         for check in self._plan.checks:
-            if not check.applies(contract) or not due(check, batch, contract):
+            if not check.applies(contract):
+                continue
+            if self._plan.sampled and not due(check, batch, contract):
                 continue
             judgement = arena.judge(check, seen)
             exercised[check.name] = dict(judgement.exercised)
@@ -333,8 +349,10 @@ class Campaign:
                 self._book.consider(arena, contract, violation, batch.case(violation.index))
             if blamed:
                 violations[check.name] = dict(blamed)
-        compared = comparisons(seen)
+        compared = comparisons(seen) if "equivalence" in exercised else 0
         with self._lock:
+            for judged in exercised.values():
+                self.tally.judged.update(name for name, count in judged.items() if count)
             self.tally.cases += len(batch.inputs)
             self.tally.comparisons += compared
         self._say(
@@ -358,12 +376,13 @@ class Campaign:
             if check is None or not check.applies(contract) or check not in self._plan.checks:
                 continue
             judgement = arena.examine(contract, check, expectation.examples)
-            with self._lock:
-                self.tally.exercised.add(place)
+            if all(judgement.exercised[name] for name in expectation.implementations):
+                with self._lock:
+                    self.tally.exercised.add(place)
             for violation in judgement.violations:
                 case = Case(violation.data, "expectations", self._plan.seed, place)
                 name = self._book.consider(arena, contract, violation, case)
-                if expectation.covers(name, contract.vocabulary.id):
+                if expectation.shows_in(name, contract.vocabulary.id):
                     with self._lock:
                         self.tally.shown.add(place)
 
@@ -383,5 +402,9 @@ def due(check: Check, batch: Batch, contract: Contract) -> bool:
 
 def comparisons(seen: Observation) -> int:
     """Pairs of a case and an implementation beyond the first that was compared with others."""
-    judged = [int((results.status <= Status.REJECTED).sum()) for results in seen.results.values()]
+    judged = [
+        int((results.status <= Status.REJECTED).sum())
+        for name, results in seen.results.items()
+        if name in seen.contract.exact
+    ]
     return max(0, sum(judged) - max(judged, default=0))

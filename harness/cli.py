@@ -154,6 +154,8 @@ def run(
         seed=seed,
         jobs=jobs or max(1, (os.cpu_count() or 2) // 2),
         fail_fast=fail_fast,
+        named=[contestant.name for contestant in present] if impl else [],
+        expect=str(expect.resolve()) if expect is not None else None,
         limits=Limits(seconds=timeout, memory=int(memory * 2**30)),
     )
     folder = RunFolder(out)
@@ -221,7 +223,7 @@ def minimize(
     text: Annotated[str | None, typer.Option(help="The input as text.")] = None,
     hexadecimal: Annotated[str | None, typer.Option("--hex", help="The input in hex.")] = None,
     file: Annotated[Path | None, typer.Option(help="The input as a file's bytes.")] = None,
-    out: Out = Path("tokgate-out"),
+    out: Out = Path("tokgate-minimize"),
 ) -> None:
     """Minimise one input on which two implementations differ."""
     from harness.again import examine_inputs  # noqa: PLC0415

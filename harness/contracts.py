@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+class SupportsFailed(Exception):
+    """An implementation cannot even say whether it runs a vocabulary."""
+
+
 @dataclass(frozen=True, slots=True)
 class Contestant:
     """An implementation that a run was given: its name, how to make it, and what it says."""
@@ -81,6 +85,32 @@ def modes_of(vocabulary: Vocabulary) -> list[Mode]:
     return modes or [Mode(pretokenize=True)]
 
 
+def answer_of(contestant: Contestant, vocabulary: Vocabulary, mode: Mode) -> str | None:
+    """What ``supports`` says. Raises SupportsFailed where it fails, or says anything else."""
+    try:
+        reason = contestant.implementation.supports(vocabulary, mode)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        line = str(error).split("\n", 1)[0]
+        raise SupportsFailed(f"its supports() raises {type(error).__name__}: {line}") from error
+    if reason is not None and not isinstance(reason, str):
+        raise SupportsFailed(f"its supports() gives {reason!r}, neither None nor a line of text")
+    return reason
+
+
+def faulty(vocabulary: Vocabulary, contestants: Sequence[Contestant]) -> dict[str, str]:
+    """Those whose ``supports`` fails on a vocabulary in any mode, with a line on how."""
+    faults: dict[str, str] = {}
+    for contestant in contestants:
+        try:
+            for mode in modes_of(vocabulary):
+                answer_of(contestant, vocabulary, mode)
+        except SupportsFailed as error:
+            faults[contestant.name] = str(error)
+    return faults
+
+
 def contracts_of(
     vocabulary: Vocabulary,
     contestants: Sequence[Contestant],
@@ -88,7 +118,7 @@ def contracts_of(
     *,
     proper: bool,
 ) -> list[Contract]:
-    """The contracts of a vocabulary, those with somebody to compare first.
+    """The contracts of a vocabulary, those with somebody to compare first. Raises SupportsFailed.
 
     A contract with a single implementation is kept only where none has two: its own checks
     (round trip, determinism, validity) still say something.
@@ -98,7 +128,7 @@ def contracts_of(
         excluded: dict[str, str] = {}
         taking_part: list[Contestant] = []
         for contestant in contestants:
-            reason = contestant.implementation.supports(vocabulary, mode)
+            reason = answer_of(contestant, vocabulary, mode)
             if reason is None:
                 taking_part.append(contestant)
             else:

@@ -56,6 +56,11 @@ class Started(Event):
     machine: str
     specs: dict[str, str] = field(default_factory=dict)
     """How each implementation was given, by name: what a replay makes it from."""
+    references: list[str] = field(default_factory=list)
+    timeout: float = 0.0
+    memory: int = 0
+    expect: str | None = None
+    """References, limits and the expectations file of the run: a replay judges by them, too."""
 
 
 @_event
@@ -260,6 +265,7 @@ class ExpectationJudged(Event):
     reason: str
     link: str | None
     implementations: list[str]
+    vocabulary: str = "*"
 
 
 @_event

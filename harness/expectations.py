@@ -18,6 +18,7 @@ exercised never depends on luck::
 from __future__ import annotations
 
 import datetime
+import re
 import tomllib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -65,6 +66,13 @@ class Expectation:
     def covers(self, bucket: str, vocabulary: str) -> bool:
         """Whether a finding of this bucket on this vocabulary is expected."""
         return fnmatchcase(bucket, self.bucket) and fnmatchcase(vocabulary, self.vocabulary)
+
+    def shows_in(self, bucket: str, vocabulary: str) -> bool:
+        """Whether a finding shows the divergence, be it that others share it: ``a=b|c``."""
+        head, _, blamed = bucket.rpartition("/")
+        return self.covers(bucket, vocabulary) or any(
+            self.covers(f"{head}/{name}", vocabulary) for name in re.split("[=|]", blamed)
+        )
 
     def applies(self, versions: Mapping[str, str]) -> bool:
         """Whether all its implementations take part, in versions of its ranges."""

@@ -8,6 +8,7 @@ and never stops the hunt for others.
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
 import threading
 import time
@@ -46,6 +47,12 @@ SHRINK_DEATHS_SECONDS = 12.0
 
 SHRINK_SHARE = 0.4
 """Of a lane's time, at most so much goes into minimising once each signature has an example."""
+
+UNHURRIED_SECONDS = 300.0
+"""For one finding of a run that the clock is not to decide: only for what would never end."""
+
+CLAIMS_TRUSTED = 12
+"""A signature with so many findings is taken to be explained by them."""
 
 AGAIN = 4
 """How often a violation must come back before it is believed: one that shows once in a hundred
@@ -97,7 +104,8 @@ class Book:
     """The findings of one run.
 
     save: writes the folder of a finding (input, outcomes, reproducer) and gives the path of its
-    ``repro.py`` relative to the output folder, or None.
+    ``repro.py`` relative to the output folder, or None. unhurried: the clock decides nothing, so
+    that the same cases give the same findings (runs whose budget is a number of cases).
     """
 
     def __init__(
@@ -106,7 +114,10 @@ class Book:
         save: Callable[[str, Violation, Contract], str | None],
         expectations: Sequence[Expectation],
         versions: Mapping[str, str],
+        *,
+        unhurried: bool = False,
     ) -> None:
+        self._unhurried = unhurried
         self._emit = emit
         self._save = save
         self._expectations = expectations
@@ -114,6 +125,7 @@ class Book:
         self._findings: dict[str, Found] = {}
         self._pages: dict[tuple[str, Signature], Page] = {}
         self._counts: Counter[str] = Counter()
+        self._provisionals: set[str] = set()
         self._unstable: dict[tuple[str, str], str] = {}
         self._shrinking = 0.0
         self._since = time.monotonic()
@@ -126,17 +138,37 @@ class Book:
             return list(self._findings.values())
 
     def expected(self, bucket_name: str, vocabulary: str) -> Expectation | None:
-        """The entry that covers a bucket on a vocabulary."""
+        """The entry that covers a bucket on a vocabulary today; one that has expired does not."""
+        today = datetime.datetime.now(datetime.UTC).date()
         for expectation in self._expectations:
-            if expectation.covers(bucket_name, vocabulary) and expectation.applies(self._versions):
+            if (
+                expectation.covers(bucket_name, vocabulary)
+                and expectation.applies(self._versions)
+                and not expectation.expired(today)
+            ):
                 return expectation
         return None
 
+    @property
+    def unexpected(self) -> bool:
+        """Whether a finding that no entry covers is there, the provisional ones left out."""
+        with self._lock:
+            return any(
+                found.expected is None and identity not in self._provisionals
+                for identity, found in self._findings.items()
+            )
+
     def consider(self, arena: Arena, contract: Contract, violation: Violation, case: Case) -> str:
         """Enter a violation; gives the bucket under which it was counted."""
-        known = self._claimed(contract, violation)
-        if known is not None:
+        known = self._explained(arena, contract, violation)
+        if isinstance(known, str):
             return self._count(known)
+        violation = known
+        page = self._page(Entry(contract, violation, case))
+        if page.claims and self._late:
+            # No time to minimise them all, which is no reason to call it what it may not be.
+            entry = Entry(contract, violation, case)
+            return self._enter(page, entry, UNMINIMISED, minimal=False)
         provisional = None
         if violation.check == "survival":
             # On record before it is tried again: that may take long, and the last allowed death.
@@ -160,24 +192,63 @@ class Book:
         """Write the first finding of a signature as it is, to be replaced by its minimum."""
         if self._page(entry).claims:
             return None
-        return self._write(entry, UNMINIMISED, minimal=False)
+        found = self._write(entry, UNMINIMISED, minimal=False)
+        self._provisionals.add(found.id)
+        return found
 
-    def _claimed(self, contract: Contract, violation: Violation) -> str | None:
-        """The bucket of a known finding that explains this violation, if one does."""
+    def _explained(self, arena: Arena, contract: Contract, violation: Violation) -> str | Violation:
+        """The bucket of a known finding that explains a violation, else what is left to explain.
+
+        A violation whose input contains a known minimal one is explained by it if nothing is
+        wrong any more with that taken out; what is still wrong is another finding.
+        """
         if violation.check in FURTHER_QUESTIONS:
             for culprit in violation.culprits:
                 if (contract.id, culprit) in self._unstable:
                     return self._unstable[contract.id, culprit]
         page = self._pages.get((contract.id, signature(violation, contract)))
-        if page is None or not page.claims:
-            return None
-        for minimal, name in page.claims:
-            if minimal in violation.data:
+        for minimal, name in page.claims if page is not None else ():
+            if minimal == violation.data:
                 return name
-        if self._shrinking > SHRINK_SHARE * (time.monotonic() - self._since):
-            # No time to minimise them all: count it under the first of its signature.
-            return page.claims[0][1]
-        return None
+            if minimal and minimal in violation.data:
+                rest = self._without(arena, contract, violation, minimal, page)
+                if rest is None:
+                    return name
+                violation = rest
+        return violation
+
+    def _without(
+        self,
+        arena: Arena,
+        contract: Contract,
+        violation: Violation,
+        minimal: bytes,
+        page: Page | None,
+    ) -> Violation | None:
+        """The violation that is left with a known minimal input taken out, if any is."""
+        trusted = page is None or len(page.claims) >= CLAIMS_TRUSTED
+        if self._late or trusted or violation.check in {"survival", "determinism"}:
+            return None
+        started = time.monotonic()
+        rest = violation.data.replace(minimal, b"")
+        sign = signature(violation, contract)
+        left: Violation | None = None
+        if rest and contract.vocabulary.can_encode(rest):
+            again = arena.examine(contract, CHECKS[violation.check], [rest]).violations
+            left = next((one for one in again if signature(one, contract) == sign), None)
+        self._spend(time.monotonic() - started)
+        return left
+
+    @property
+    def _late(self) -> bool:
+        """Whether minimising has had its share of the time."""
+        if self._unhurried:
+            return False
+        return self._shrinking > SHRINK_SHARE * (time.monotonic() - self._since)
+
+    def _spend(self, seconds: float) -> None:
+        with self._lock:
+            self._shrinking += seconds
 
     def _count(self, name: str) -> str:
         with self._lock:
@@ -233,9 +304,11 @@ class Book:
         started = time.monotonic()
         contract, check = entry.contract, CHECKS[entry.violation.check]
         latest = {entry.violation.data: entry.violation}
+        known = {minimal for minimal, _ in self._page(entry).claims}
 
         def failing(candidates: Sequence[bytes]) -> list[bool]:
-            lawful = [c for c in candidates if contract.vocabulary.can_encode(c)]
+            # Shrinking into a known finding would hide this one.
+            lawful = [c for c in candidates if c not in known and contract.vocabulary.can_encode(c)]
             alike: set[bytes] = set()
             for one in arena.examine(contract, check, lawful).violations:
                 if signature(one, contract) == entry.signature:
@@ -244,8 +317,10 @@ class Book:
             return [candidate in alike for candidate in candidates]
 
         seconds = SHRINK_DEATHS_SECONDS if check.name == "survival" else SHRINK_SECONDS
+        if self._unhurried:
+            seconds = UNHURRIED_SECONDS
         smallest, ended = shrink(entry.violation.data, failing, seconds)
-        self._shrinking += time.monotonic() - started
+        self._spend(time.monotonic() - started)
         return Entry(contract, latest[smallest], entry.case), ended
 
     def _enter(
@@ -259,7 +334,9 @@ class Book:
                 self._unstable.setdefault((entry.contract.id, culprit), name)
         if minimal or not page.claims:
             page.claims.append((data, name))
-        known = self._findings.get(finding_id(name, entry.contract.vocabulary.id))
+        identity = finding_id(name, entry.contract.vocabulary.id)
+        self._provisionals -= {identity, replaces.id if replaces else ""}
+        known = self._findings.get(identity)
         smaller = known is None or len(data) < len(base64.b64decode(known.input_b64))
         if smaller or replaces is not None:
             self._write(entry, kind, minimal=minimal, replaces=replaces)

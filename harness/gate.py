@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from harness.events import ExpectationJudged
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from harness.events import Found, Measured
     from harness.expectations import Expectation
@@ -37,13 +37,18 @@ def judge_expectations(
     findings: Sequence[Found],
     exercised: set[int],
     shown: set[int],
+    versions: Mapping[str, str],
     today: datetime.date,
 ) -> list[ExpectationJudged]:
-    """What became of each expectation; ``exercised`` and ``shown`` are places in the list."""
+    """What became of each expectation; ``exercised`` and ``shown`` are places in the list.
+
+    versions: of the implementations that take part; an entry for others is not exercised.
+    """
     judged = []
     for place, expectation in enumerate(expectations):
-        seen = place in shown or any(
-            expectation.covers(finding.bucket, finding.vocabulary) for finding in findings
+        seen = place in shown or (
+            expectation.applies(versions)
+            and any(expectation.shows_in(f.bucket, f.vocabulary) for f in findings)
         )
         if seen:
             status = "expired" if expectation.expired(today) else "shown"
@@ -56,6 +61,7 @@ def judge_expectations(
                 reason=expectation.reason,
                 link=expectation.link,
                 implementations=sorted(expectation.implementations),
+                vocabulary=expectation.vocabulary,
             )
         )
     return judged
@@ -70,11 +76,13 @@ def judge(
     comparisons: int,
     *,
     comparing: bool = True,
+    idle: Sequence[str] = (),
 ) -> Verdict:
     """The verdict of a complete run.
 
     linear: implementations that are held to linear growth. failed_to_start: one line each.
-    comparing: whether the run was to compare at all, and not only to measure.
+    comparing: whether the run was to compare at all, and not only to measure. idle: those that the
+    user named and of which no outcome was judged; a gate that never looked at them says nothing.
     A run that compared and judged nothing does not pass: it says nothing.
     """
     reasons = []
@@ -99,6 +107,8 @@ def judge(
     ]
     if broken:
         reasons.append(f"grows faster than linearly: {', '.join(broken[:REASONS_SHOWN])}")
+    if idle:
+        reasons.append(f"asked for by name and never judged: {', '.join(idle)}")
     if failed_to_start:
         reasons.append(f"could not be started: {'; '.join(failed_to_start[:REASONS_SHOWN])}")
         return Verdict(False, tuple(reasons), CANNOT_START)

@@ -70,9 +70,15 @@ def execute(
             versions=versions(plan),
             machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
             specs={contestant.name: contestant.spec for contestant in plan.contestants},
+            references=sorted(plan.references),
+            timeout=plan.limits.seconds,
+            memory=plan.limits.memory,
+            expect=plan.expect,
         )
     )
-    book = Book(emit, folder.save_finding, plan.expectations, plan.versions)
+    # The clock is not to decide what a run finds whose budget is a number of cases.
+    unhurried = plan.budget.seconds is None
+    book = Book(emit, folder.save_finding, plan.expectations, plan.versions, unhurried=unhurried)
     campaign = Campaign(plan, emit, book)
     complete = True
     try:
@@ -85,6 +91,7 @@ def execute(
         book.findings,
         tally.exercised,
         tally.shown,
+        plan.versions,
         datetime.datetime.now(datetime.UTC).date(),
     )
     for one in judged:
@@ -97,6 +104,7 @@ def execute(
         [f"{name} on {vocabulary}: {line}" for name, vocabulary, line in tally.failed_to_load],
         tally.comparisons,
         comparing=bool(plan.checks),
+        idle=[name for name in plan.named if not tally.judged[name]] if plan.checks else (),
     )
     if not complete:
         interrupted = ("interrupted before its end: what was found so far is here",)

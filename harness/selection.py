@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,14 @@ def vocabularies(names: Sequence[str]) -> dict[str, Callable[[], Vocabulary]]:
     """
     if not names:
         return {name: partial(sources.resolve, name) for name in sources.embedded()}
-    loaded = {name: sources.resolve(name) for name in dict.fromkeys(names)}
+    loaded: dict[str, Vocabulary] = {}
+    for name in dict.fromkeys(names):
+        vocabulary = sources.resolve(name)
+        # Files of one name in several folders stay apart.
+        namesakes = sum(one.id.partition("~")[0] == vocabulary.id for one in loaded.values())
+        loaded[name] = (
+            replace(vocabulary, id=f"{vocabulary.id}~{namesakes + 1}") if namesakes else vocabulary
+        )
     return {name: partial(_same, vocabulary) for name, vocabulary in loaded.items()}
 
 

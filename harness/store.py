@@ -45,7 +45,11 @@ OURS = (
 
 
 class RunFolder:
-    """The folder of one run, made afresh: what an earlier run left there goes."""
+    """The folder of one run, made afresh: what an earlier run left there goes.
+
+    Raises OutputError for a folder that cannot be written, and for one that has something of
+    these names which no run left there.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -53,6 +57,11 @@ class RunFolder:
         self._recipes: dict[tuple[str, str], tuple[Recipe, str]] = {}
         try:
             path.mkdir(parents=True, exist_ok=True)
+            foreign = [name for name in OURS if (path / name).exists()]
+            if foreign and not is_run(path):
+                raise OutputError(
+                    f"--out {path}: has a {foreign[0]} that is no run's; name another folder"
+                )
             for name in OURS:
                 old = path / name
                 if old.is_dir():
@@ -127,6 +136,15 @@ class RunFolder:
     def close(self) -> None:
         """Close the record."""
         self._record.close()
+
+
+def is_run(path: Path) -> bool:
+    """Whether a folder has the record of a run, and so may be made afresh."""
+    try:
+        with (path / "run.jsonl").open(encoding="utf-8", errors="replace") as record:
+            return '"event": "Started"' in record.readline()
+    except OSError:
+        return False
 
 
 def write_whole(path: Path, text: str) -> None:

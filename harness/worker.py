@@ -169,7 +169,7 @@ class Server:
             # Whatever goes wrong, input by input tells which one it was.
             with contextlib.suppress(BaseException):
                 ids, ends = encoder.encode_batch(inputs.data, inputs.ends, request.mode)
-                if len(ends) == len(inputs) and ids.dtype == np.int32:
+                if is_batch(ids, ends, len(inputs)):
                     return Results.all_encoded(ids, ends)
         return self._plain(request, encoder)
 
@@ -273,6 +273,16 @@ def plain_ids(flat: list[int]) -> np.ndarray[Any, np.dtype[np.int32]] | None:
     if len(table) and table.max() <= 1 and any(type(i) is bool for i in flat):
         return None
     return table.astype(np.int32)
+
+
+def is_batch(ids: object, ends: object, count: int) -> bool:
+    """Whether an encoder's batch is what it promised: the harness reads it without a look."""
+    if not isinstance(ids, np.ndarray) or not isinstance(ends, np.ndarray):
+        return False
+    if ids.dtype != np.int32 or ends.dtype != np.int64 or ids.ndim != 1 or ends.shape != (count,):
+        return False
+    bounds = [0, *ends.tolist(), len(ids)]
+    return bounds[-2] == len(ids) and all(start <= end for start, end in pairwise(bounds))
 
 
 def raw(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:

@@ -17,8 +17,9 @@ named as in the Protocols below. The smallest plug-in is therefore::
 ``tokgate run --impl path/to/file.py:Mine`` runs it, and
 :func:`impls.conformance.run_conformance_test` tells what is wrong with it.
 
-Everything here runs in a worker process with limits: an encoder may hang, abort or eat memory,
-and only its own cases are lost.
+``load`` and the encoder run in a worker process with limits: they may hang, abort or eat memory,
+and only the encoder's own cases are lost. The import, ``about`` and ``supports`` run in the harness,
+too: keep them quick and free of risk, and leave the heavy imports to ``load``.
 """
 
 from __future__ import annotations

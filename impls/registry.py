@@ -106,7 +106,9 @@ def _load(spec: str, module_name: str) -> ModuleType:
             message = f"implementation {spec!r}: no module named {error.name!r}; is it installed?"
             raise ImplementationError(message, unknown=True) from error
         raise ImplementationError(_failed_import(spec, error)) from error
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit too: a plug-in does not end tokgate
         raise ImplementationError(_failed_import(spec, error)) from error
 
 
@@ -127,20 +129,25 @@ def _load_file(spec: str, path: str) -> ModuleType:
     sys.path.insert(0, str(file.parent))  # a plug-in may import its neighbours
     try:
         made.loader.exec_module(module)
-    except Exception as error:
+    except BaseException as error:
         del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt):
+            raise
         raise ImplementationError(_failed_import(spec, error)) from error
     finally:
         sys.path.remove(str(file.parent))
     return module
 
 
-def _failed_import(spec: str, error: Exception) -> str:
-    line = str(error).split("\n", 1)[0]
+def _failed_import(spec: str, error: BaseException) -> str:
     return (
-        f"implementation {spec!r}: its module fails to import "
-        f"({type(error).__name__}: {line}); --debug shows where"
+        f"implementation {spec!r}: its module fails to import ({_line(error)}); --debug shows where"
     )
+
+
+def _line(error: BaseException) -> str:
+    line = str(error).split("\n", 1)[0]
+    return f"{type(error).__name__}: {line}"
 
 
 def _implementation(spec: str, module: ModuleType, attribute: str) -> Implementation:
@@ -154,17 +161,25 @@ def _implementation(spec: str, module: ModuleType, attribute: str) -> Implementa
     if isinstance(found, type):
         try:
             found = found()
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise ImplementationError(_failed_import(spec, error)) from error
-    missing = [name for name in ("about", "supports", "load") if not hasattr(found, name)]
+    try:
+        missing = [name for name in ("about", "supports", "load") if not hasattr(found, name)]
+        about = getattr(found, "about", None)
+    except (ImplementationError, ImportError, KeyboardInterrupt):
+        raise  # a library that is not installed is no fault of its adapter
+    except BaseException as error:
+        message = f"implementation {spec!r}: its about fails ({_line(error)}); --debug shows where"
+        raise ImplementationError(message) from error
     if missing:
         message = (
             f"implementation {spec!r}: {attribute} has no {', '.join(missing)}; "
             "see impls/interface.py for what an implementation is"
         )
         raise ImplementationError(message)
-    implementation = cast("Implementation", found)
-    if not isinstance(implementation.about, About):
+    if not isinstance(about, About):
         message = f"implementation {spec!r}: about is not an impls.interface.About; make it one"
         raise ImplementationError(message)
-    return implementation
+    return cast("Implementation", found)

@@ -335,7 +335,7 @@ class _Fold:
             case Forced():
                 self.forced[event.implementation, event.vocabulary, event.method] = event
             case ExpectationJudged():
-                self.expectations[(event.bucket, *event.implementations)] = event
+                self.expectations[(event.bucket, event.vocabulary, *event.implementations)] = event
             case _:
                 pass
 

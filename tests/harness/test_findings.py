@@ -119,7 +119,7 @@ def test_a_finding_is_written_at_once_and_again_when_it_is_minimal() -> None:
     assert last.original_bytes == len(b"some text! and more")
 
 
-def test_what_contains_a_known_minimum_is_counted_and_not_tried_again() -> None:
+def test_what_a_known_minimum_explains_is_counted_after_one_question() -> None:
     asked = 0
 
     def bad(data: bytes) -> list[int]:
@@ -131,9 +131,30 @@ def test_what_contains_a_known_minimum_is_counted_and_not_tried_again() -> None:
     scene.check("equivalence", b"a!")
     before = asked
     scene.check("equivalence", *[b"%d !" % i for i in range(50)])
-    assert asked == before + 50
+    assert asked == before + 50 + 50  # is anything still wrong without it?
     assert scene.counts() == {"equivalence/bpe/raw/text/P/bad": 51}
     assert len(scene.found) == 1
+
+
+def test_a_known_minimum_does_not_hide_another_cause_beside_it() -> None:
+    def bad(data: bytes) -> list[int]:
+        return [0 if byte in b"!z" else byte for byte in data]
+
+    scene = Scene(ref=right, bad=bad)
+    scene.check("equivalence", b"a!a", b"x!z", b"!!")
+    assert scene.found == [
+        ("equivalence/bpe/raw/text/P/bad", b"!"),
+        ("equivalence/bpe/raw/text/L/bad", b"z"),
+    ]
+
+
+def test_an_empty_minimum_claims_the_empty_input_alone() -> None:
+    def bad(data: bytes) -> list[int]:
+        return [7] if not data else wrong_at(b"e")(data)
+
+    scene = Scene(ref=right, bad=bad)
+    scene.check("equivalence", b"", b"tea")
+    assert {data for _, data in scene.found} == {b"", b"e"}
 
 
 def test_another_cause_is_another_finding() -> None:
@@ -227,9 +248,14 @@ def test_the_same_violations_make_the_same_findings(seed: int) -> None:
     assert len(run()) >= 2  # one is wrong, the other is, or both are alike
 
 
-def test_without_time_to_minimise_like_is_counted_with_like(
+def test_without_time_to_minimise_a_violation_stands_as_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(findings, "SHRINK_SHARE", 0.0)
     scene = Scene(ref=right, bad=lambda data: wrong_at(b"!")(data) if b"?" not in data else [0])
-    assert scene.check("equivalence", b"!", b"?") == ["equivalence/bpe/raw/text/P/bad"] * 2
+    assert scene.check("equivalence", b"!", b"a?", b"ab?") == [
+        "equivalence/bpe/raw/text/P/bad",
+        "equivalence/bpe/raw/text/any/bad",
+        "equivalence/bpe/raw/text/any/bad",
+    ]
+    assert scene.found[1] == ("equivalence/bpe/raw/text/any/bad", b"a?")

@@ -44,13 +44,30 @@ def status(
     exercised: set[int] | None = None,
     shown: set[int] | None = None,
 ) -> str:
-    (one,) = judge_expectations([expectation], findings, exercised or set(), shown or set(), TODAY)
+    (one,) = judge_expectations(
+        [expectation], findings, exercised or set(), shown or set(), {"mine": "1"}, TODAY
+    )
     return one.status
 
 
 def test_an_expectation_that_shows() -> None:
     assert status(EXPECTED, [FOUND]) == "shown"
     assert status(EXPECTED, [], {0}, {0}) == "shown"
+
+
+def test_an_expectation_shows_where_others_share_the_divergence() -> None:
+    shared = replace(FOUND, bucket="equivalence/unigram/text/tie/more/mine=other")
+    assert status(EXPECTED, [shared]) == "shown"
+    assert not EXPECTED.covers(shared.bucket, "v")
+
+
+def test_an_expectation_for_other_versions_says_nothing() -> None:
+    older = replace(
+        EXPECTED,
+        implementations={"mine": SpecifierSet("<1")},
+        expires=datetime.date(2020, 1, 1),
+    )
+    assert status(older, [FOUND]) == "not-exercised"
 
 
 def test_an_expectation_that_no_longer_shows_is_stale_only_if_it_was_exercised() -> None:
@@ -102,6 +119,12 @@ def test_what_fails_the_gate(failing: Verdict) -> None:
     assert not failing.passed
     assert failing.exit_status == FAILS
     assert len(failing.reasons) == 1
+
+
+def test_an_implementation_named_and_never_judged_fails_the_gate() -> None:
+    failing = judge([], [], [], frozenset(), (), 1, idle=["mine"])
+    assert failing.exit_status == FAILS
+    assert "never judged: mine" in failing.reasons[0]
 
 
 def test_growth_binds_only_those_that_claim_to_be_linear() -> None:

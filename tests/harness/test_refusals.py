@@ -6,6 +6,8 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.harness.command import tokgate
 
 PROGRAM = """
@@ -44,3 +46,28 @@ def test_a_program_that_refuses_a_vocabulary_takes_no_part(tmp_path: Path) -> No
     opened = events(out, "ContractOpened")
     assert opened
     assert all(one["excluded"] == {"picky": "not this vocabulary"} for one in opened)
+
+
+PLUGIN = """
+from impls.interface import About
+
+class Mine:
+    about = About(name="mine", version="1")
+    def supports(self, vocabulary, mode): {body}
+    def load(self, vocabulary): return self
+    def encode(self, data, mode): return list(data)
+"""
+
+
+@pytest.mark.parametrize("body", ["raise ValueError('which one')", "return False"])
+def test_a_supports_that_fails_is_a_failure_to_start(body: str, tmp_path: Path) -> None:
+    (tmp_path / "plugin.py").write_text(PLUGIN.format(body=body))
+    impls = [f"--impl={spec}" for spec in ("tiktoken", "bpe.heap", "plugin.py:Mine")]
+    done = tokgate("run", "--vocab=toy_bytes", "--budget=100cases", *impls, folder=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert "Traceback" not in done.stderr
+    out = tmp_path / "tokgate-out"
+    (failed,) = events(out, "ImplementationFailed")
+    assert "supports()" in str(failed["message"])
+    assert all(one["implementations"] for one in events(out, "ContractOpened"))
+    assert json.loads((out / "summary.json").read_text())["cases"]

@@ -53,11 +53,21 @@ def test_what_an_earlier_run_left_goes_and_what_is_not_ours_stays(tmp_path: Path
     (tmp_path / "findings" / "f-old" / "repro.py").write_text("")
     for name in ("run.jsonl", "summary.json", "report.html", "junit.xml", "summary.md"):
         (tmp_path / name).write_text("old")
+    (tmp_path / "run.jsonl").write_text('{"event": "Started", "time": "..')
     (tmp_path / "notes.txt").write_text("mine")
     folder = RunFolder(tmp_path)
     folder.close()
     assert {path.name for path in tmp_path.iterdir()} == {"run.jsonl", "notes.txt"}
     assert folder.record.read_text() == ""
+
+
+@pytest.mark.parametrize("name", ["findings", "vocabularies", "run.jsonl"])
+def test_what_no_run_left_is_not_removed(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "mine.txt").write_text("precious")
+    with pytest.raises(OutputError, match=f"has a {name} that is no run's"):
+        RunFolder(tmp_path)
+    assert (tmp_path / name / "mine.txt").read_text() == "precious"
 
 
 def test_a_finding_is_written_at_once_with_all_outcomes(tmp_path: Path) -> None:

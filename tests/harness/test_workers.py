@@ -95,6 +95,19 @@ class Batches(Plain):
         flat = np.array([i for one in ids for i in one], dtype=np.int32)
         return flat, np.cumsum([len(one) for one in ids], dtype=np.int64)
 
+def badly(data, ends, mode):
+    """A batch of two that is not what was promised."""
+    flat, stops = Batches().encode_batch(data, ends, mode)
+    return {
+        b"list": (flat, stops.tolist()), b"narrow": (flat, stops.astype(np.int32)),
+        b"back": (flat, stops[::-1].copy()), b"short": (flat, stops - 1),
+        b"wide": (flat.astype(np.int64), stops), b"flat": (flat.tolist(), stops),
+        b"deep": (flat.reshape(-1, 1), stops), b"many": (flat, np.append(stops, stops[-1])),
+    }[data[: int(ends[0])]]
+
+class BadBatches(Plain):
+    encode_batch = staticmethod(badly)
+
 class Threads(Plain):
     """Dies where two calls meet."""
     def encode(self, data, mode):
@@ -266,6 +279,12 @@ def test_withdrawn_after_so_many_deaths_and_back_with_the_next_vocabulary(
     assert worker.load(vocabulary).result().error is None
     assert worker.withdrawn is None
     assert ask(worker, b"a") == [of(b"a")]
+
+
+def test_a_batch_of_another_form_is_asked_for_one_by_one(make: Make) -> None:
+    worker = make("BadBatches")
+    for form in (b"list", b"narrow", b"back", b"short", b"wide", b"flat", b"deep", b"many"):
+        assert ask(worker, form, b"ab") == [of(form), of(b"ab")], form
 
 
 def test_withdrawn_after_so_many_hangs(make: Make) -> None:

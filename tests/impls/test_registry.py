@@ -119,6 +119,23 @@ def test_a_class_that_cannot_be_made_cannot_start(plugin: Path) -> None:
     assert "ValueError: not today" in str(error)
 
 
+@pytest.mark.parametrize("last_words", ["raise SystemExit(0)", "raise BaseException('panic')"])
+def test_a_plugin_does_not_end_the_command(plugin: Path, last_words: str) -> None:
+    plugin.write_text(f"{last_words}\n")
+    assert "fails to import" in str(error := fault(f"{plugin}:Mine"))
+    assert not error.unknown
+    plugin.write_text(f"class Mine:\n    def __init__(self): {last_words}\n")
+    assert not fault(f"{plugin}:Mine").unknown
+
+
+def test_an_about_that_raises_is_one_line(plugin: Path) -> None:
+    about = "@property\n    def about(self): raise ValueError('who\\nam I')"
+    plugin.write_text(GOOD.replace('about = About(name="mine", version="1")', about))
+    error = fault(f"{plugin}:Mine")
+    assert "its about fails (ValueError: who)" in str(error)
+    assert not error.unknown
+
+
 def test_what_is_no_implementation_is_told_what_it_lacks(plugin: Path) -> None:
     assert "NoLoad has no load" in str(fault(f"{plugin}:NoLoad"))
     assert "about is not an impls.interface.About" in str(fault(f"{plugin}:NoAbout"))

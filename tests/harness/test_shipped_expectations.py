@@ -1,0 +1,63 @@
+"""Each shipped expectation shows on every embedded vocabulary that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+import pytest
+
+from corpora.vocabularies import sources
+from harness import selection
+from harness.arena import Arena
+from harness.checks import CHECKS
+from harness.contracts import contracts_of
+from harness.diagnosis import bucket, kind_of, signature
+from harness.expectations import SHIPPED, Expectation, load
+from harness.workers import Limits
+
+ENTRIES = load(SHIPPED)
+PLACES = [
+    (place, name)
+    for place, entry in enumerate(ENTRIES)
+    for name in sources.embedded()
+    if fnmatchcase(name, entry.vocabulary)
+]
+NAMES = sorted({name for entry in ENTRIES for name in entry.implementations})
+
+
+@pytest.fixture(scope="module")
+def arena() -> Iterator[Arena]:
+    made = Arena(selection.contestants(NAMES)[0], Limits())
+    yield made
+    made.close()
+
+
+def buckets(arena: Arena, entry: Expectation, name: str) -> set[str]:
+    """The buckets of the violations that the entry's examples show."""
+    vocabulary = sources.resolve(name)
+    taking_part = selection.contestants(sorted(entry.implementations))[0]
+    assert arena.load(vocabulary, list(entry.implementations)) == {}
+    check = CHECKS[entry.bucket.split("/")[0]]
+    versions = {contestant.name: contestant.about.version for contestant in taking_part}
+    found = set()
+    trusted = selection.references([], taking_part)
+    for contract in contracts_of(vocabulary, taking_part, trusted, proper=True):
+        if entry.concerns(contract, versions):
+            for one in arena.examine(contract, check, entry.examples).violations:
+                sign = signature(one, contract)
+                found.add(bucket(sign, contract, kind_of(one, sign.stage, contract)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), PLACES, ids=[f"{ENTRIES[p].bucket} on {n}" for p, n in PLACES]
+)
+def test_an_entry_shows_where_it_applies(arena: Arena, place: int, name: str) -> None:
+    entry = ENTRIES[place]
+    shown = buckets(arena, entry, name)
+    assert any(entry.covers(one, name) for one in shown), shown
+
+
+def test_every_entry_names_a_vocabulary() -> None:
+    assert {place for place, _ in PLACES} == set(range(len(ENTRIES)))
