@@ -18,8 +18,8 @@ named as in the Protocols below. The smallest plug-in is therefore::
 :func:`impls.conformance.run_conformance_test` tells what is wrong with it.
 
 ``load`` and the encoder run in a worker process with limits: they may hang, abort or eat memory,
-and only the encoder's own cases are lost. The import, ``about`` and ``supports`` run in the harness,
-too: keep them quick and free of risk, and leave the heavy imports to ``load``.
+and only the encoder's own cases are lost. The import, ``about`` and ``supports`` run in the harness
+itself, too: keep them quick and free of risk, and leave heavy imports to ``load``.
 """
 
 from __future__ import annotations

@@ -39,7 +39,8 @@ def test_a_program_that_refuses_a_vocabulary_takes_no_part(tmp_path: Path) -> No
         *(f"--impl={spec}" for spec in impls),
         folder=tmp_path,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode != 3, done.stderr
+    assert "could not be started" not in done.stderr
     out = tmp_path / "tokgate-out"
     assert not events(out, "ImplementationFailed")
     assert not events(out, "Withdrawn")
