@@ -396,7 +396,9 @@ def due(check: Check, batch: Batch, contract: Contract) -> bool:
     Each generator starts at another place under each contract, so that a run too short for more
     than first batches still spreads its checks; decided by names and numbers alone.
     """
-    start = zlib.crc32(f"{check.name} {batch.generator} {contract.id}".encode())
+    start = zlib.crc32(
+        f"{check.name} {batch.generator} {contract.id}".encode("utf-8", "surrogatepass")
+    )
     return (start + batch.number) % check.every == 0
 
 

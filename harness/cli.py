@@ -272,7 +272,8 @@ def report(
 
     if form not in FORMATS:
         raise SelectionError(f"--format {form!r}: none; there are {', '.join(FORMATS)}")
-    sys.stdout.write(FORMATS[form](recorded(folder)))
+    text = FORMATS[form](recorded(folder))
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
 
 
 def recorded(folder: Path) -> Any:

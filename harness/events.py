@@ -23,8 +23,8 @@ class Event:
     kinds: ClassVar[dict[str, type[Event]]] = {}
 
     def to_json(self) -> str:
-        """One line of ``run.jsonl``."""
-        return json.dumps({"event": type(self).__name__, **asdict(self)}, ensure_ascii=False)
+        """One line of ``run.jsonl``: ASCII, as messages and arguments may have lone surrogates."""
+        return json.dumps({"event": type(self).__name__, **asdict(self)})
 
     @staticmethod
     def from_json(line: str) -> Event | None:

@@ -384,7 +384,7 @@ class Book:
 
 def finding_id(*parts: str) -> str:
     """A short stable name."""
-    return "f-" + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
+    return "f-" + hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def described(part: Part, vocabulary: Vocabulary) -> dict[str, Any]:

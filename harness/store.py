@@ -150,5 +150,5 @@ def is_run(path: Path) -> bool:
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that it is there whole or not at all."""
     part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
+    part.write_text(text, encoding="utf-8", errors="backslashreplace")
     part.replace(path)

@@ -83,7 +83,7 @@ class Program:
     def ask(self, op: str, **fields: object) -> dict[str, Any]:
         """One request, its response. Raises Died for the program's end and for any breach."""
         self._seq += 1
-        request = json.dumps({"op": op, "seq": self._seq, **fields}, ensure_ascii=False)
+        request = json.dumps({"op": op, "seq": self._seq, **fields})
         stdin, stdout = self._popen.stdin, self._popen.stdout
         assert stdin is not None and stdout is not None
         with contextlib.suppress(BrokenPipeError):  # it may have spoken before it left

@@ -72,3 +72,23 @@ def test_a_supports_that_fails_is_a_failure_to_start(body: str, tmp_path: Path) 
     assert "supports()" in str(failed["message"])
     assert all(one["implementations"] for one in events(out, "ContractOpened"))
     assert json.loads((out / "summary.json").read_text())["cases"]
+
+
+def test_messages_and_arguments_that_are_no_text(tmp_path: Path) -> None:
+    source = PLUGIN.format(body="return None").replace("return list(data)", "raise ValueError(BAD)")
+    (tmp_path / "plugin.py").write_text(f"BAD = 'bad \\ud800 text'\n{source}")
+    impls = ["--impl=tiktoken", "--impl=plugin.py:Mine"]
+    done = tokgate(
+        "minimize",
+        "--vocab=toy_bytes",
+        *impls,
+        "--text=\udcff",
+        "--out=tokgate-out",
+        folder=tmp_path,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    for form in ("html", "junit", "markdown", "json"):
+        done = tokgate("report", f"--format={form}", folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout

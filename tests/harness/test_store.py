@@ -48,6 +48,15 @@ def test_events_are_on_disk_before_the_record_is_closed(tmp_path: Path) -> None:
     folder.close()
 
 
+def test_what_is_no_text_is_recorded_all_the_same(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.consume(Phase("bad \ud800 é \U0001f600"))
+    assert list(read_events(folder.record)) == [Phase("bad \ud800 é \U0001f600")]
+    write_whole(tmp_path / "file", "bad \ud800")
+    assert (tmp_path / "file").read_text() == "bad \\ud800"
+    folder.close()
+
+
 def test_what_an_earlier_run_left_goes_and_what_is_not_ours_stays(tmp_path: Path) -> None:
     (tmp_path / "findings" / "f-old").mkdir(parents=True)
     (tmp_path / "findings" / "f-old" / "repro.py").write_text("")
