@@ -55,6 +55,9 @@ IMPROPER = frozenset({"not-self-encoding", "no-valid-split", "not-self-encoding-
 
 TOY_WEIGHT = 0.25
 
+LEAST_SECONDS = 0.5
+"""Every vocabulary gets so much, however long those before it took to minimise."""
+
 IN_FLIGHT = 2
 """Batches asked ahead of the one being judged, so that no worker waits for the harness."""
 
@@ -194,7 +197,7 @@ class Campaign:
                 share: float | None = None
                 if seconds is not None:
                     part = min(1.0, jobs * self._plan.weight(source) / ahead)
-                    share = (seconds - spent - reserved) * part
+                    share = max(LEAST_SECONDS, (seconds - spent - reserved) * part)
                 spent += self._vocabulary(arena, source, share)
         except Stopped:
             return
@@ -206,6 +209,7 @@ class Campaign:
         self._say(Phase(f"loading {source}"))
         vocabulary = self._plan.vocabularies[source]()
         contracts = self._open(arena, source, vocabulary)
+        self._warm_up(arena, vocabulary, contracts)
         started = time.monotonic()
         if self._plan.checks:
             self._check(arena, vocabulary, contracts, None if share is None else started + share)
@@ -216,6 +220,13 @@ class Campaign:
             for name, reason in arena.withdrawn().items():
                 self._say(Withdrawn(name, vocabulary.id, reason))
         return time.monotonic() - started
+
+    def _warm_up(self, arena: Arena, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> None:
+        """What is made on first use, by libraries and generators, belongs to the loading."""
+        for contract in contracts:
+            arena.ask(contract, Inputs.of([b""])).wait()
+        for generator in self._plan.generators:
+            next(generator.cases(vocabulary, self._plan.seed), None)
 
     def _check(
         self,
