@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shlex
 import sys
@@ -36,8 +37,8 @@ app = typer.Typer(
 
 EXIT_STATUSES = """
 Exit status: 0 the gate holds; 1 it does not (unexpected findings, a broken bound, an expected
-finding that no longer shows); 2 usage or input error; 3 an implementation could not be started;
-130 interrupted.
+finding that no longer shows); 2 usage or input error; 3 an implementation could not be started,
+or the run broke off; 130 interrupted.
 """
 
 VOCAB_HELP = (
@@ -317,6 +318,9 @@ def main() -> None:
     """The entry point: one line for what a user can mend, a traceback only on request."""
     debug = "--debug" in sys.argv  # allowed anywhere, so that it can be added to a failed line
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
+    if debug:
+        logging.basicConfig()
+        logging.getLogger("harness").setLevel(logging.DEBUG)
     try:
         app()
     except (VocabularyError, SelectionError, ExpectationsError, OutputError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
+import logging
 import os
 import platform
 import threading
@@ -15,11 +16,16 @@ from harness import gate
 from harness.campaign import Campaign, Plan
 from harness.events import Event, ExpectationJudged, Finished, Found, Measured, Started
 from harness.findings import Book
+from harness.store import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from harness.store import RunFolder
+
+
+LOG = logging.getLogger(__name__)
+"""Shown under ``--debug`` only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,10 @@ def execute(
     consumers: list[Callable[[Event], None]],
     command: str,
 ) -> RunResult:
-    """Run a plan. Ctrl-C gives a result that is not complete; nothing found is lost."""
+    """Run a plan. Nothing found is lost: Ctrl-C, or a fault, gives a result that is not complete.
+
+    Raises OutputError where the record itself cannot be written.
+    """
     started = time.monotonic()
     measured: list[Measured] = []
 
@@ -80,11 +89,18 @@ def execute(
     unhurried = plan.budget.seconds is None
     book = Book(emit, folder.save_finding, plan.expectations, plan.versions, unhurried=unhurried)
     campaign = Campaign(plan, emit, book)
-    complete = True
+    cut_off: tuple[str, int] | None = None
     try:
         campaign.run(plan.budget.seconds)
     except KeyboardInterrupt:
-        complete = False
+        cut_off = "interrupted before its end", gate.INTERRUPTED
+    except OutputError:
+        folder.close()
+        raise
+    except Exception as error:
+        LOG.debug("the run broke off", exc_info=error)
+        line = str(error).split("\n", 1)[0]
+        cut_off = f"broke off ({type(error).__name__}: {line})", gate.CANNOT_START
     tally = campaign.tally
     judged = gate.judge_expectations(
         plan.expectations,
@@ -106,11 +122,12 @@ def execute(
         comparing=bool(plan.checks),
         idle=[name for name in plan.named if not tally.judged[name]] if plan.checks else (),
     )
-    if not complete:
-        interrupted = ("interrupted before its end: what was found so far is here",)
-        verdict = gate.Verdict(False, interrupted + verdict.reasons, gate.INTERRUPTED)
+    if cut_off is not None:
+        how, exit_status = cut_off
+        reasons = (f"{how}: what was found so far is here", *verdict.reasons)
+        verdict = gate.Verdict(False, reasons, exit_status)
     finished = Finished(
-        complete=complete,
+        complete=cut_off is None,
         verdict="pass" if verdict.passed else "fail",
         reasons=list(verdict.reasons),
         seconds=time.monotonic() - started,

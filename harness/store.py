@@ -79,8 +79,11 @@ class RunFolder:
 
     def consume(self, event: Event) -> None:
         """Append an event; a finding that another replaces loses its folder."""
-        self._record.write(event.to_json() + "\n")
-        self._record.flush()
+        try:
+            self._record.write(event.to_json() + "\n")
+            self._record.flush()
+        except OSError as error:
+            raise OutputError(f"{self.record}: {error.strerror}; make room there") from error
         if isinstance(event, Found) and event.replaces is not None:
             shutil.rmtree(self.path / "findings" / event.replaces, ignore_errors=True)
 

@@ -1,0 +1,40 @@
+"""A fault in the middle of a run: what was found is reported, and the fault is said."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness import cli
+
+
+@pytest.mark.parametrize("debug", [[], ["--debug"]], ids=["plain", "debug"])
+def test_a_run_that_breaks_off_is_finished_and_reported(
+    debug: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fails(seen: object) -> int:
+        raise ValueError("a fault\nof the harness")
+
+    monkeypatch.setattr("harness.campaign.comparisons", fails)
+    arguments = ["run", "--vocab=toy_bytes", "--impl=bpe.heap", "--impl=bpe.naive", *debug]
+    monkeypatch.setattr(sys, "argv", ["tokgate", *arguments, f"--out={tmp_path}"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = capfd.readouterr().err
+    assert ended.value.code == 3, said
+    assert "broke off (ValueError: a fault): what was found so far is here" in said
+    assert "Traceback" not in said
+    logging.getLogger("harness").setLevel(logging.NOTSET)
+    assert ("the run broke off" in caplog.text) == bool(debug)
+    assert ("in fails" in caplog.text) == bool(debug)
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["complete"] is False
+    assert {"report.html", "junit.xml"} <= {path.name for path in tmp_path.iterdir()}
