@@ -29,6 +29,7 @@ from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.outcomes import Rejected as RejectedOutcome
 from harness.outcomes import Unsupported as UnsupportedOutcome
 from impls import registry
+from impls.external import ExternalEncoder
 from impls.interface import (
     Appends,
     Capability,
@@ -125,6 +126,8 @@ class Server:
         return self._encode(request, self._encoder)
 
     def _load(self, request: Load) -> Loaded:
+        if isinstance(self._encoder, ExternalEncoder):
+            self._encoder.close()
         self._encoder = None  # the old vocabulary's memory goes first
         try:
             implementation = registry.resolve(request.spec)

@@ -24,7 +24,7 @@ import psutil
 
 from harness.messages import Decode, Encode, Load, Loaded, Progress, Request, Serve
 from harness.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
-from impls.external import OUT_OF_MEMORY_SIGNS
+from impls.external import IN_WORKER, OUT_OF_MEMORY_SIGNS, signal_name
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
@@ -107,7 +107,7 @@ class Process:
             stderr=self._log,
             pass_fds=inherited,
             start_new_session=True,
-            env={**os.environ, "TMPDIR": self._scratch.name},
+            env={**os.environ, "TMPDIR": self._scratch.name, IN_WORKER: "1"},
         )
         self._progress = Progress(cell)
         for descriptor in inherited:
@@ -171,7 +171,7 @@ class Process:
         if any(sign in log for sign in OUT_OF_MEMORY_SIGNS):
             return Failed(Status.OUT_OF_MEMORY, f"{self._memory_message()}\n{log}".rstrip())
         if code is not None and code < 0:
-            how = f"killed by {signal.Signals(-code).name}"
+            how = f"killed by {signal_name(-code)}"
         else:
             how = f"exited with status {code}"
         return Failed(Status.CRASHED, f"{how}\n{log}".rstrip())

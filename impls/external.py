@@ -58,12 +58,24 @@ LONGEST_QUOTE = 120
 """Characters of a malformed line that an error shows."""
 
 
+LONGEST_LINE = 256 << 20
+LONGEST_HELLO = 1 << 20
+"""Bytes of an answer: a program that never ends its line would fill the memory otherwise."""
+
+SPOKEN = frozenset(Capability) - {Capability.THREADS, Capability.HEAL}
+"""What a program can claim: one pipe serves one thread, and nothing here asks for ``heal``."""
+
+IN_WORKER = "TOKGATE_WORKER"
+"""Set in the environment of workers, whose whole session the harness kills."""
+
+
 class Program:
     """The running program: requests out, responses in, its log kept."""
 
     def __init__(self, command: str) -> None:
         self._command = command
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the program)
+        self._alone = IN_WORKER not in os.environ
         try:
             arguments = shlex.split(command)
             self._popen = subprocess.Popen(
@@ -71,6 +83,7 @@ class Program:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,
+                start_new_session=self._alone,
                 preexec_fn=_die_with_worker,  # noqa: PLW1509 (a worker has one thread here)
             )
         except (OSError, ValueError, IndexError) as error:
@@ -89,7 +102,10 @@ class Program:
         with contextlib.suppress(BrokenPipeError):  # it may have spoken before it left
             stdin.write(request.encode() + b"\n")
             stdin.flush()
-        line = stdout.readline()
+        longest = LONGEST_HELLO if op == "hello" else LONGEST_LINE
+        line = stdout.readline(longest)
+        if len(line) == longest:
+            self.breach(f"answered {op!r} with a line of {longest >> 20} MiB or more")
         if not line.endswith(b"\n"):
             self._mourn(op)
         try:
@@ -111,7 +127,7 @@ class Program:
         if code is None:
             how = "closed its standard output"
         elif code < 0:
-            how = f"was killed by {signal.Signals(-code).name}"
+            how = f"was killed by {signal_name(-code)}"
         else:
             how = f"exited with status {code}"
         self.end()
@@ -128,7 +144,10 @@ class Program:
         return self._log.read().decode("utf-8", "replace").strip()
 
     def end(self) -> None:
-        """Kill it."""
+        """Kill it, and all that it has started: in a worker, the harness sees to those."""
+        if self._alone:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.kill()
         self._popen.wait()
         for stream in (self._popen.stdin, self._popen.stdout):
@@ -172,7 +191,8 @@ class ExternalEncoder:
         if self._program is None:
             program = Program(self._command)
             hello = program.ask("hello", protocol=PROTOCOL_VERSION)
-            self._claims = list(hello.get("operations") or ())
+            operations = hello.get("operations")
+            self._claims = operations if isinstance(operations, list) else []
             answer = program.ask("load", vocabulary=self._wire)
             if "unsupported" in answer:
                 program.stop()
@@ -184,6 +204,7 @@ class ExternalEncoder:
 
     def close(self) -> None:
         """Stop the program."""
+        atexit.unregister(self.close)
         if self._program is not None:
             self._program.stop()
             self._program = None
@@ -333,15 +354,19 @@ class ExternalImplementation:
             raise ImplementationError(
                 f"implementation 'cmd:{self._command}': {error}; {log or 'no answer to hello'}"
             ) from error
+        except BaseException:
+            program.end()
+            raise
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, previous)
         program.stop()
         operations = hello.get("operations")
-        if hello.get("protocol") != PROTOCOL_VERSION or not isinstance(operations, list):
+        named = isinstance(operations, list) and all(isinstance(op, str) for op in operations)
+        if hello.get("protocol") != PROTOCOL_VERSION or not named:
             raise ImplementationError(
                 f"implementation 'cmd:{self._command}': its hello must have protocol "
-                f"{PROTOCOL_VERSION} and a list of operations, it has {hello}"
+                f"{PROTOCOL_VERSION} and a list of operations, it has {str(hello)[:LONGEST_QUOTE]}"
             )
         return hello
 
@@ -349,7 +374,7 @@ class ExternalImplementation:
     def about(self) -> About:
         """What the program says of itself."""
         hello = self._hello
-        known = {capability.value: capability for capability in Capability}
+        known = {capability.value: capability for capability in SPOKEN}
         claimed = {known[op] for op in hello["operations"] if op in known}
         return About(
             name=str(hello.get("name") or f"cmd:{self._command}"),
@@ -376,6 +401,14 @@ class ExternalImplementation:
         bundle.write_bundle(vocabulary, path)
         wire = bundle.wire_vocabulary(vocabulary, path)
         return ExternalEncoder(self._command, wire, folder)
+
+
+def signal_name(number: int) -> str:
+    """``SIGSEGV``; ``signal 40`` for a real-time signal, most of which have no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _text(data: bytes) -> str:

@@ -47,6 +47,9 @@ def act(data):
     if b"segv" in data:
         os.kill(os.getpid(), signal.SIGSEGV)
         time.sleep(9)
+    if b"rt40" in data:
+        os.kill(os.getpid(), 40)
+        time.sleep(9)
     if b"log!" in data:
         os.write(2, b"begin" + b"." * 100_000 + b"the end")
         os._exit(1)
@@ -254,6 +257,21 @@ def test_who_takes_much_memory_until_time_is_up_is_named_for_that(make: Make) ->
 def worker_too_late(worker: Worker, taken: int) -> Failed:
     assert worker._process is not None
     return worker._process._too_late(0.5, taken)
+
+
+def test_a_death_by_a_signal_without_a_name(make: Make) -> None:
+    (outcome,) = ask(make(), b"rt40")
+    assert said(outcome).startswith("killed by signal 40")
+
+
+def test_the_next_vocabulary_ends_the_program_of_the_one_before(vocabulary: Vocabulary) -> None:
+    before = descendants()
+    program = Path(__file__).parents[1] / "miniatures" / "program.py"
+    worker = Worker("program", f"cmd:{sys.executable} {program} --kind correct", QUICK)
+    for _ in range(3):
+        assert worker.load(vocabulary).result().error is None
+        assert len(descendants() - before) == 2  # the worker and its program
+    worker.close()
 
 
 def test_the_end_of_standard_error_is_kept(make: Make) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 from corpora.vocabularies import sources
@@ -220,6 +222,7 @@ def test_a_breach_is_named_and_the_program_started_again(
     [
         ("os._exit(4)", "crashed", "exited with status 4"),
         ("os.abort()", "crashed", "killed by SIGABRT"),
+        ("os.kill(os.getpid(), 40)", "crashed", "killed by signal 40"),
         ("raise MemoryError", "out-of-memory", "exited with status 1"),
     ],
 )
@@ -313,12 +316,42 @@ def test_a_program_that_is_not_there_is_a_usage_error() -> None:
         ('return "hello yourself"', "not JSON"),
         ('return {"protocol": 2, "operations": []}', "must have protocol 1"),
         ('return {"protocol": 1}', "a list of operations"),
+        ('return {"protocol": 1, "operations": [{"a": 1}]}', "a list of operations"),
+        ("sys.stdout.write('x' * (9 << 20))", "a line of 1 MiB or more"),
     ],
 )
 def test_a_bad_hello_is_one_line(program: Write, body: str, message: str) -> None:
     error = fault(program(body))
     assert not error.unknown
     assert message in str(error)
+
+
+def test_a_program_has_no_capability_that_the_protocol_does_not_ask_for(program: Write) -> None:
+    claims = '["encode", "threads", "heal", "dance", "count"]'
+    about = ExternalImplementation(
+        program(f'if op == "hello":\n    return {{"protocol": 1, "operations": {claims}}}')
+    ).about
+    assert about.capabilities == {Capability.COUNT}
+
+
+def test_what_a_program_started_goes_with_it(tmp_path: Path) -> None:
+    script = tmp_path / "kid.sh"
+    script.write_text("sleep 777 &\necho $!\nwait\n")
+    fault(f"sh {script}")
+    deadline = time.monotonic() + 5
+    while (kids := sleeping(777)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not kids
+
+
+def sleeping(seconds: int) -> list[int]:
+    """The processes ``sleep`` of so many seconds."""
+    return [
+        process.pid
+        for process in psutil.process_iter(["cmdline", "status"])
+        if process.info["cmdline"] == ["sleep", str(seconds)]
+        and process.info["status"] != psutil.STATUS_ZOMBIE
+    ]
 
 
 def test_a_silent_hello_times_out(program: Write, monkeypatch: pytest.MonkeyPatch) -> None:
