@@ -10,7 +10,7 @@ import numpy as np
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
 from harness.contracts import Contract
 from harness.messages import Decode
-from harness.outcomes import Encoded, Inputs, Outcome, Results, Status, Unsupported
+from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
 from harness.partition import Part, culprits, partition
 from impls.interface import Capability
 
@@ -20,7 +20,8 @@ class RoundTrip:
     """decode(encode(x)) = x for each implementation with ``decode``.
 
     For vocabularies whose normalizer changes the text (SentencePiece), x does not come back, and
-    the property is: on the ids of a reference, decode_A(ids) = decode_B(ids).
+    the property is: on the ids of a reference, decode_A(ids) = decode_B(ids). A decoder that fails
+    is at fault by itself.
     """
 
     name: str = "round-trip"
@@ -80,14 +81,23 @@ class RoundTrip:
         common = trusted(seen)
         for index in encoded_indices(common):
             outcomes: dict[str, Outcome] = {n: a.outcome(index) for n, a in named.items()}
-            judgement.exercised.update(list(outcomes))
+            asked = [n for n, one in outcomes.items() if not isinstance(one, Unsupported)]
+            judgement.exercised.update(asked)
             parts = partition(outcomes, seen.contract.references)
+            data = seen.inputs[index]
+            trusted_part = parts[:1] or (Part(("the encoding",), common.outcome(index)),)
+            for name, outcome in outcomes.items():
+                if isinstance(outcome, Failed):  # which the survival check does not see
+                    pair = (*trusted_part, Part((name,), outcome))
+                    judgement.violations.append(
+                        Violation(self.name, index, data, pair, (name,), stage=stage_of(outcome))
+                    )
             if len(parts) > 1:
                 judgement.violations.append(
                     Violation(
                         self.name,
                         index,
-                        seen.inputs[index],
+                        data,
                         parts,
                         culprits(parts),
                         stage="decode",

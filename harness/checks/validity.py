@@ -10,7 +10,7 @@ from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks.base import Judgement, Observation, Probe, Violation
 from harness.contracts import Contract
 from harness.messages import Encode
-from harness.outcomes import Encoded, Inputs, Results
+from harness.outcomes import Encoded, Failed, Inputs, Results
 from harness.partition import Part
 
 
@@ -46,20 +46,22 @@ class Validity:
         ]
 
     def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Each answer must be the part itself."""
+        """Each answer must be the part itself; a rejection is lawful, as parts cut characters."""
         judgement = Judgement()
         for (name, parts), answer in zip(self._parts(seen).items(), answers, strict=True):
             judgement.exercised[name] += len(parts)
             for row, (index, text, wanted) in enumerate(parts):
                 outcome = answer.outcome(row)
-                if isinstance(outcome, Encoded) and outcome.ids != wanted:
+                failed = isinstance(outcome, Failed)
+                if failed or (isinstance(outcome, Encoded) and outcome.ids != wanted):
                     groups = (
                         Part((f"{name} (as part of the input)",), Encoded(wanted)),
                         Part((f"{name} (by itself: {text!r})",), outcome),
                     )
                     data = seen.inputs[index]
+                    stage = outcome.status.label if failed else "part"
                     judgement.violations.append(
-                        Violation(self.name, index, data, groups, (name,), stage="part")
+                        Violation(self.name, index, data, groups, (name,), stage=stage)
                     )
         return judgement
 

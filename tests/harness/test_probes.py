@@ -1,0 +1,43 @@
+"""A failure that only a further question of a check brings out is a finding, too."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.base import Observation
+from harness.checks.round_trip import RoundTrip
+from harness.checks.validity import Validity
+from harness.diagnosis import difference
+from harness.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
+from impls.interface import Mode
+from tests.harness.samples import contract, encoded
+
+FAILED = Failed(Status.TIMED_OUT, "no answer")
+
+
+@pytest.mark.parametrize("other", [Encoded((5,), text=b"a"), FAILED], ids=["one", "both"])
+def test_a_decoder_that_fails_where_text_is_normalized(other: Outcome) -> None:
+    names = ("sentencepiece", "tokenizers")
+    terms = contract("unigram_nfkc", *names, mode=Mode(pretokenize=True))
+    results = Results.of([Encoded((5,))])
+    seen = Observation(terms, Inputs.of([b"a"]), dict.fromkeys(names, results))
+    judgement = RoundTrip().judge(seen, [Results.of([other]), Results.of([FAILED])])
+    blamed = [violation.culprits for violation in judgement.violations]
+    assert blamed == ([("tokenizers",)] if other != FAILED else [(name,) for name in names])
+    for violation in judgement.violations:
+        assert violation.stage == "timed-out"
+        assert difference(violation, terms.vocabulary)[1]
+
+
+@pytest.mark.parametrize(("answer", "faults"), [(FAILED, ["timed-out"]), (Rejected("no"), [])])
+def test_a_part_of_an_encoding_that_fails(answer: Outcome, faults: list[str]) -> None:
+    terms = contract("toy_bytes", "bpe.naive")
+    seen = Observation(
+        terms,
+        Inputs.of([b"the cat"]),
+        {"bpe.naive": Results.of([encoded(terms, "bpe.naive", b"the cat")])},
+    )
+    judgement = Validity().judge(seen, [Results.of([answer])])
+    assert [violation.stage for violation in judgement.violations] == faults
+    for violation in judgement.violations:
+        assert difference(violation, terms.vocabulary)[1]
