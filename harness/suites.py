@@ -26,7 +26,7 @@ class Suite:
 SUITES = {
     suite.name: suite
     for suite in (
-        Suite("smoke", "about a minute; inputs up to 128 KiB", "60s", 128 << 10, 0.2, 64 << 10),
+        Suite("smoke", "about a minute; inputs up to 128 KiB", "45s", 128 << 10, 0.2, 64 << 10),
         Suite("ci", "five minutes; inputs up to 1 MiB", "5m", 1 << 20, 0.2, 256 << 10),
         Suite("nightly", "eight hours; everything", "8h", 16 << 20, 0.1, 4 << 20),
     )
