@@ -93,7 +93,10 @@ def replay_findings(what: str, run_folder: Path, out: Path, command: str) -> Run
         raise SelectionError(f"{record}: no such record; name the --out folder of a run")
     if folder.resolve() == out.resolve():
         raise SelectionError(f"--out {out}: is the run to replay; name another folder")
-    started, sources, findings = digest(read_events(record))
+    try:
+        started, sources, findings = digest(read_events(record))
+    except ValueError as error:
+        raise SelectionError(f"{record}: damaged ({error}); run again") from error
     if wanted is not None:
         findings = {name: found for name, found in findings.items() if name == wanted}
         if not findings:

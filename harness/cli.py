@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import shlex
 import sys
@@ -129,6 +130,8 @@ def run(
     from harness.workers import Limits  # noqa: PLC0415
 
     chosen_suite = SUITES[suite.value]
+    if not math.isfinite(memory) or not math.isfinite(timeout):
+        raise SelectionError("--memory, --timeout: give a finite number")
     try:
         amount = parse_budget(budget or chosen_suite.budget)
     except ValueError as error:

@@ -28,13 +28,21 @@ class Event:
 
     @staticmethod
     def from_json(line: str) -> Event | None:
-        """The event of one line; None for an event that this version does not know."""
+        """The event of one line; None for an event that this version does not know.
+
+        Raises ValueError for a line that is no event, or lacks a field.
+        """
         raw: dict[str, Any] = json.loads(line)
-        kind = Event.kinds.get(raw.pop("event", ""))
+        if not isinstance(raw, dict):
+            raise ValueError(f"a line that is no event: {line[:60].rstrip()}")
+        kind = Event.kinds.get(str(raw.pop("event", "")))
         if kind is None:
             return None
         known = {f.name for f in fields(kind)}
-        return kind(**{name: value for name, value in raw.items() if name in known})
+        try:
+            return kind(**{name: value for name, value in raw.items() if name in known})
+        except TypeError as error:
+            raise ValueError(f"an event {kind.__name__} that lacks a field ({error})") from error
 
 
 def _event(cls: type[Event]) -> type[Event]:

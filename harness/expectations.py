@@ -120,8 +120,10 @@ def load(path: Path) -> list[Expectation]:
             f"{path}: unknown table {unknown[0]!r}; entries stand under [[expected]]"
         )
     entries = raw.get("expected", [])
-    if not isinstance(entries, list):
-        raise ExpectationsError(f"{path}: 'expected' is a table; write [[expected]] instead")
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ExpectationsError(
+            f"{path}: 'expected' is no list of tables; write [[expected]] instead"
+        )
     return [_entry(f"{path}: expected entry {i}", e) for i, e in enumerate(entries, 1)]
 
 
@@ -133,6 +135,10 @@ def _entry(place: str, raw: dict[str, Any]) -> Expectation:
     for name, kind in (("bucket", str), ("reason", str), ("implementations", dict)):
         if not isinstance(raw.get(name), kind):
             raise ExpectationsError(f"{place}: field {name!r} is missing or no {kind.__name__}")
+    for name, form in (("vocabulary", ""), ("link", ""), ("examples", [])):
+        if not isinstance(raw.get(name, form), type(form)):
+            made = type(form).__name__
+            raise ExpectationsError(f"{place}: field {name!r} is no {made}; make it one")
     expires = raw.get("expires")
     if expires is not None and not isinstance(expires, datetime.date):
         raise ExpectationsError(f"{place}: 'expires' is no date; write it as 2027-06-30, unquoted")

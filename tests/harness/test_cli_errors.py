@@ -120,6 +120,21 @@ def test_an_option_that_means_nothing(option: str, value: str, words: str, line_
     assert words in line
 
 
+@pytest.mark.parametrize("option", ["--memory", "--timeout"])
+def test_a_limit_without_an_end(option: str, line_of: Say) -> None:
+    assert option in line_of(2, "run", "--vocab", "toy_acbb", option, "inf")
+
+
+@pytest.mark.parametrize("content", ["123", '{"event": "Found", "id": "f-1"}', "[]", "null", "{"])
+def test_a_damaged_record(content: str, line_of: Say, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    path = written(tmp_path / "run" / "run.jsonl", content + "\n")
+    for command in ("replay", "report"):
+        line = line_of(2, command, str(tmp_path / "run"))
+        assert path in line
+        assert "damaged" in line
+
+
 def test_an_expectations_file_at_fault(line_of: Say, tmp_path: Path) -> None:
     path = written(tmp_path / "known.toml", '[[expected]]\nbuckets = "x"\n')
     line = line_of(2, "run", "--vocab", "toy_acbb", "--expect", path)

@@ -73,6 +73,11 @@ def test_ranges(version: str, allowed: str, holds: bool) -> None:
     [
         ("[[expected]\n", "not valid TOML"),
         ("[other]\n", "unknown table 'other'"),
+        ("expected = [1]\n", r"write \[\[expected\]\]"),
+        (ENTRY.replace('["a b", { hex = "ff00" }]', "1"), "field 'examples' is no list"),
+        (ENTRY.replace('["a b", { hex = "ff00" }]', '"abc"'), "field 'examples' is no list"),
+        (ENTRY.replace('"uni*"', "3"), "field 'vocabulary' is no str"),
+        (ENTRY.replace('"https://example.org"', "3"), "field 'link' is no str"),
         ("[expected]\n", r"write \[\[expected\]\]"),
         (ENTRY + "versions = 1\n", "unknown field 'versions'"),
         (ENTRY.replace('reason = "doubles"', ""), "field 'reason' is missing"),
