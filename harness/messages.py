@@ -92,11 +92,14 @@ class Loaded:
         return self.kind == "unsupported"
 
 
+CELL_BYTES = mmap.PAGESIZE
+
+
 class Progress:
     """A shared cell: the index of the input that the worker is at."""
 
     def __init__(self, descriptor: int) -> None:
-        self._cell = mmap.mmap(descriptor, mmap.PAGESIZE)
+        self._cell = mmap.mmap(descriptor, CELL_BYTES)
 
     def set(self, index: int) -> None:
         """Called before each input."""

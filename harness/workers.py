@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import psutil
 
-from harness.messages import Decode, Encode, Load, Loaded, Progress, Request, Serve
+from harness.messages import CELL_BYTES, Decode, Encode, Load, Loaded, Progress, Request, Serve
 from harness.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
-from impls.external import IN_WORKER, OUT_OF_MEMORY_SIGNS, signal_name
+from impls.external import IN_WORKER, OUT_OF_MEMORY_SIGNS, log_file, signal_name, trim
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
@@ -87,9 +87,9 @@ class Process:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in close)
+        self._log = log_file()
         cell = os.memfd_create("tokgate-progress")
-        os.ftruncate(cell, 4096)
+        os.ftruncate(cell, CELL_BYTES)
         child_inlet, self_outlet = os.pipe()
         self_inlet, child_outlet = os.pipe()
         inherited = (child_inlet, child_outlet, cell)
@@ -118,6 +118,7 @@ class Process:
 
     def ask(self, request: Request, seconds: float) -> Loaded | Results:
         """The response, or WorkerDied. A response that takes too long or too much kills it."""
+        trim(self._log)
         deadline = time.monotonic() + seconds
         try:
             before = None

@@ -24,6 +24,7 @@ import atexit
 import base64
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import shlex
@@ -34,7 +35,7 @@ import time
 from functools import cached_property
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -69,12 +70,33 @@ IN_WORKER = "TOKGATE_WORKER"
 """Set in the environment of workers, whose whole session the harness kills."""
 
 
+LONGEST_LOG = 8 << 20
+"""Bytes of standard error that are kept before all but the tail goes."""
+
+
+def log_file() -> IO[bytes]:
+    """A file for standard error that may be trimmed while it is written to."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
+    fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) | os.O_APPEND)
+    return file
+
+
+def trim(log: IO[bytes]) -> None:
+    """Leave the tail alone of a log that has grown long: a chatty library fills the disk."""
+    descriptor = log.fileno()
+    size = os.fstat(descriptor).st_size
+    if size > LONGEST_LOG:
+        tail = os.pread(descriptor, LOG_TAIL, size - LOG_TAIL)
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, tail)
+
+
 class Program:
     """The running program: requests out, responses in, its log kept."""
 
     def __init__(self, command: str) -> None:
         self._command = command
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the program)
+        self._log = log_file()
         self._alone = IN_WORKER not in os.environ
         try:
             arguments = shlex.split(command)
@@ -95,6 +117,7 @@ class Program:
 
     def ask(self, op: str, **fields: object) -> dict[str, Any]:
         """One request, its response. Raises Died for the program's end and for any breach."""
+        trim(self._log)
         self._seq += 1
         request = json.dumps({"op": op, "seq": self._seq, **fields})
         stdin, stdout = self._popen.stdin, self._popen.stdout

@@ -76,6 +76,17 @@ def test_who_has_no_recipe_stands_with_what_was_recorded(tmp_path: Path) -> None
     assert "tiktoken: [265]" in done.stdout
 
 
+def test_a_long_answer_that_was_recorded_is_compared_as_far_as_it_goes(tmp_path: Path) -> None:
+    terms = contract("toy_bytes", "tiktoken", "bpe.naive")
+    data = b"z" * 700
+    right = encoded(terms, "bpe.naive", data)
+    assert isinstance(right, Encoded)
+    assert len(right.ids) > 600
+    found = violation("equivalence", data, ("tiktoken", Encoded((1,))), ("bpe.naive", right))
+    done = run_alone(tmp_path / "out", found, terms)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_panic_that_shows_and_one_that_is_gone(tmp_path: Path) -> None:
     terms = contract("toy_acbb", "tiktoken")
     crash = Failed(Status.CRASHED, "a panic")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import textwrap
 import time
@@ -18,7 +20,7 @@ from corpora.vocabularies import sources
 from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary
 from impls import registry
-from impls.external import ExternalEncoder, ExternalImplementation
+from impls.external import LOG_TAIL, ExternalEncoder, ExternalImplementation, log_file, trim
 from impls.interface import Capability, Died, Mode, Rejected, Unsupported
 from impls.registry import ImplementationError
 from tests.data import data_path
@@ -248,6 +250,17 @@ def test_the_end_of_a_long_log_is_kept(load: Load) -> None:
         encoder.encode(b"x", RAW)
     assert raised.value.log.endswith("the end")
     assert len(raised.value.log) <= 64 * 1024
+
+
+def test_a_long_log_is_trimmed_and_goes_on() -> None:
+    with log_file() as log:
+        writer = [sys.executable, "-c", "import sys; sys.stderr.write(sys.argv[1] * (9 << 20))"]
+        subprocess.run([*writer, "x"], stderr=log, check=True)
+        trim(log)
+        assert os.fstat(log.fileno()).st_size == LOG_TAIL
+        log.seek(0)
+        subprocess.run([sys.executable, "-c", "raise SystemExit('end')"], stderr=log, check=False)
+        assert os.pread(log.fileno(), LOG_TAIL + 9, 0).strip().endswith(b"xend")
 
 
 def test_a_claim_that_is_not_kept_is_an_error_and_not_a_gap(load: Load) -> None:
