@@ -115,18 +115,17 @@ class Process:
         self._outlet = Connection(self_outlet, readable=False)
         self._inlet = Connection(self_inlet, writable=False)
         self._observed = psutil.Process(self._popen.pid)
+        self._at_rest = 0
 
     def ask(self, request: Request, seconds: float) -> Loaded | Results:
         """The response, or WorkerDied. A response that takes too long or too much kills it."""
         trim(self._log)
         deadline = time.monotonic() + seconds
         try:
-            before = None
             self._outlet.send(request)
             while not self._inlet.poll(POLL_SECONDS):
-                before = self._memory() if before is None else before
                 if time.monotonic() > deadline:
-                    self._die(self._too_late(seconds, self._memory() - before))
+                    self._die(self._too_late(seconds, self._memory() - self._at_rest))
                 if self._memory() > self._limits.memory:
                     self._die(Failed(Status.OUT_OF_MEMORY, self._memory_message()))
             response = self._inlet.recv()
@@ -134,10 +133,12 @@ class Process:
             self._die(None)
         if not isinstance(response, Loaded | Results):
             self._die(Failed(Status.PROTOCOL, "the worker's answer was garbled"))
+        if isinstance(response, Loaded):
+            self._at_rest = self._memory()
         return response
 
     def _too_late(self, seconds: float, taken: int) -> Failed:
-        """A time-out; of one who has taken much memory meanwhile, that is what there is to say."""
+        """A time-out; of one who has taken much memory since it was loaded, rather that."""
         late = f"no answer within {seconds:.1f} s"
         if taken < self._limits.memory * MUCH:
             return Failed(Status.TIMED_OUT, late)
