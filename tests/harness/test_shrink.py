@@ -44,7 +44,8 @@ def test_the_result_fails_and_is_no_longer(data: bytes, wanted: set[int]) -> Non
     found, ended = shrink(whole, asking(fails), AMPLE)
     assert ended
     assert fails(found)
-    assert len(found) <= len(wanted) + 1  # without the byte that kept it from being text
+    # Those bytes, or the characters that they are in: text shrinks by characters.
+    assert len(found) <= 4 * len(wanted)
     assert shrink(whole, asking(fails), AMPLE) == (found, True)
 
 
