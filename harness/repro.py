@@ -135,7 +135,6 @@ def reproducer(
     elif violation.check == "round-trip":
         question = DECODE
         verdict = DIFFER_FROM_INPUT if violation.parts[0].names == ("the input",) else DIFFER
-        recipes = {n: r for n, r in recipes.items() if "def decode(" in r[0].code}
     functions, table = [], []
     for name, (recipe, path) in recipes.items():
         function = "load_" + re.sub(r"\W", "_", name)

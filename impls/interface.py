@@ -241,8 +241,9 @@ class Recipe:
     """How to run an implementation without tokgate, for ``repro.py``.
 
     requirements: what to install. code: Python source that, with ``VOCABULARY`` bound to the
-    path of the artifact, defines ``encode(data: bytes) -> list[int]``. artifact: file name and
-    content of the vocabulary in the library's own format.
+    path of the artifact, defines ``encode(data: bytes) -> list[int]`` and, for findings of a
+    decoder, ``decode(ids: list[int]) -> bytes``. artifact: file name and content of the vocabulary
+    in the library's own format.
     """
 
     requirements: tuple[str, ...]

@@ -82,6 +82,10 @@ processor = SentencePieceProcessor(model_file=VOCABULARY)
 
 def encode(data):
     return processor.encode(data)
+
+
+def decode(ids):
+    return processor.decode(ids, return_type=bytes)
 """
         return Recipe((LIBRARY.requirement,), code, "vocabulary.model", model_proto(vocabulary))
 

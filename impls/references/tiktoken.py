@@ -101,6 +101,10 @@ encoding = tiktoken.Encoding(
 
 def encode(data):
     return {call}
+
+
+def decode(ids):
+    return encoding.decode_bytes(ids)
 """
         return Recipe((LIBRARY.requirement,), code, "vocabulary.tiktoken", rank_file(vocabulary))
 

@@ -99,6 +99,10 @@ tokenizer.encode_special_tokens = {mode.special == "none"}
 
 def encode(data):
     return tokenizer.encode(data.decode(), add_special_tokens=False).ids
+
+
+def decode(ids):
+    return tokenizer.decode(ids, skip_special_tokens=False).encode()
 """
         content = tokenizer_json(vocabulary, mode).encode()
         return Recipe((LIBRARY.requirement,), code, "tokenizer.json", content)
