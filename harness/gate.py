@@ -76,12 +76,14 @@ def judge(
     comparisons: int,
     *,
     comparing: bool = True,
+    judged: int = 0,
     idle: Sequence[str] = (),
 ) -> Verdict:
     """The verdict of a complete run.
 
     linear: implementations that are held to linear growth. failed_to_start: one line each.
-    comparing: whether the run was to compare at all, and not only to measure. idle: those that the
+    comparing: whether the run was to compare at all, and not only to measure or to check each
+    implementation by itself. judged: outcomes that some check judged. idle: those that the
     user named and of which no outcome was judged; a gate that never looked at them says nothing.
     A run that compared and judged nothing does not pass: it says nothing.
     """
@@ -112,8 +114,8 @@ def judge(
     if failed_to_start:
         reasons.append(f"could not be started: {'; '.join(failed_to_start[:REASONS_SHOWN])}")
         return Verdict(False, tuple(reasons), CANNOT_START)
-    if not comparing and not measured:
-        reasons.append("nothing was measured: no implementation can run a vocabulary")
+    if not comparing and not measured and not judged:
+        reasons.append("nothing was judged or measured: no implementation can run a vocabulary")
     if comparing and not comparisons:
         reasons.append("nothing was compared: no two implementations share a vocabulary and mode")
     return Verdict(not reasons, tuple(reasons), FAILS if reasons else HOLDS)

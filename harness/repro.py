@@ -12,6 +12,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Protocol, cast
 
+from harness.checks.base import ids_of
 from harness.outcomes import Encoded
 from impls.interface import Implementation, Recipe, Reproducible
 
@@ -41,7 +42,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 INPUT = base64.b64decode("{data}")
-
+{ids}
 IDS_RECORDED = {ids_recorded}
 RECORDED = {{
 {recorded}
@@ -112,7 +113,7 @@ shows = False
     return 1 if shows else 0"""
 
 ENCODE = 'list(load(vocabulary)["encode"](INPUT))'
-DECODE = "(lambda run: run['decode'](list(run['encode'](INPUT))))(load(vocabulary))"
+DECODE = 'load(vocabulary)["decode"](list(IDS))'
 
 
 def reproducer(
@@ -127,13 +128,14 @@ def reproducer(
     recipes: by implementation, with the path of its artifact relative to the finding's folder.
     Implementations without one stand with what the run recorded of them.
     """
-    question, verdict = ENCODE, DIFFER
+    question, verdict, ids = ENCODE, DIFFER, ""
     if violation.check == "survival":
         verdict = FAILS
     elif violation.check == "determinism":
         verdict = UNSTABLE
     elif violation.check == "round-trip":
         question = DECODE
+        ids = f"IDS = {list(ids_of(violation.parts[0].outcome))!r}\n"
         verdict = DIFFER_FROM_INPUT if violation.parts[0].names == ("the input",) else DIFFER
     functions, table = [], []
     for name, (recipe, path) in recipes.items():
@@ -152,6 +154,7 @@ def reproducer(
         file_name="repro.py",
         data=base64.b64encode(violation.data).decode("ascii"),
         ids_recorded=IDS_RECORDED,
+        ids=ids,
         recorded="\n".join(_recorded(violation)),
         functions="\n".join(functions).strip("\n"),
         table="\n".join(table),

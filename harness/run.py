@@ -119,7 +119,8 @@ def execute(
         frozenset(c.name for c in plan.contestants if c.about.linear),
         [f"{name} on {vocabulary}: {line}" for name, vocabulary, line in tally.failed_to_load],
         tally.comparisons,
-        comparing=bool(plan.checks),
+        comparing=len(plan.contestants) > 1 and any(c.name == "equivalence" for c in plan.checks),
+        judged=tally.judged.total(),
         idle=[name for name in plan.named if not tally.judged[name]] if plan.checks else (),
     )
     if cut_off is not None:
