@@ -206,7 +206,7 @@ class Campaign:
 
     def _vocabulary(self, arena: Arena, source: str, share: float | None) -> float:
         """Load, check for ``share`` seconds, measure; gives the seconds without the loading."""
-        self._say(Phase(f"loading {source}"))
+        self._emit(Phase(f"loading {source}"))
         vocabulary = self._plan.vocabularies[source]()
         contracts = self._open(arena, source, vocabulary)
         self._warm_up(arena, vocabulary, contracts)
@@ -218,7 +218,7 @@ class Campaign:
         self._unmeasured.discard(source)
         if not self._stop.is_set():
             for name, reason in arena.withdrawn().items():
-                self._say(Withdrawn(name, vocabulary.id, reason))
+                self._emit(Withdrawn(name, vocabulary.id, reason))
         return time.monotonic() - started
 
     def _warm_up(self, arena: Arena, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> None:
@@ -238,7 +238,7 @@ class Campaign:
         """Cases, until ``end`` or as many as the budget has."""
         for contract in contracts:
             self._examples(arena, contract)
-        self._say(Phase(f"checking {vocabulary.id}"))
+        self._emit(Phase(f"checking {vocabulary.id}"))
         for pending, batch in self._asked(arena, vocabulary, contracts, end):
             if self._stop.is_set():
                 return
@@ -248,17 +248,17 @@ class Campaign:
 
     def _measure(self, arena: Arena, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> None:
         """Growth on one vocabulary, while its workers are loaded: that takes longest."""
-        self._say(Phase(f"measuring growth on {vocabulary.id}"))
+        self._emit(Phase(f"measuring growth on {vocabulary.id}"))
         largest = self._plan.suite.scaling_bytes
         measurement = Measurement(arena, contracts, families().values(), largest)
-        measurement.run(self._scaling_seconds, self._say, self._stop.is_set)
+        measurement.run(self._scaling_seconds, self._emit, self._stop.is_set)
 
     def _open(self, arena: Arena, source: str, vocabulary: Vocabulary) -> list[Contract]:
         """Load the vocabulary into all that can run it, and open its contracts."""
         from corpora.vocabularies.preflight import preflight  # noqa: PLC0415 (imports Numba)
 
         problems = preflight(vocabulary)
-        self._say(
+        self._emit(
             VocabularyLoaded(
                 id=vocabulary.id,
                 format=vocabulary.format,
@@ -285,14 +285,14 @@ class Campaign:
                     continue
                 message = reasons[name]
                 reasons[name] = f"could not load: {message}"
-                self._say(ImplementationFailed(name, vocabulary.id, message))
+                self._emit(ImplementationFailed(name, vocabulary.id, message))
                 with self._lock:
                     self.tally.failed_to_load.append((name, vocabulary.id, message))
             left = [c for c in plan.contestants if c.name not in missing]
             contracts = contracts_of(vocabulary, left, plan.references, proper=proper)
         for contract in contracts:
             excluded = {**contract.excluded, **reasons}
-            self._say(
+            self._emit(
                 ContractOpened(
                     id=contract.id,
                     algorithm=contract.algorithm,
@@ -366,7 +366,7 @@ class Campaign:
                 self.tally.judged.update(name for name, count in judged.items() if count)
             self.tally.cases += len(batch.inputs)
             self.tally.comparisons += compared
-        self._say(
+        self._emit(
             BatchDone(
                 contract=contract.id,
                 generator=batch.generator,
@@ -396,9 +396,6 @@ class Campaign:
                 if expectation.shows_in(name, contract.vocabulary.id):
                     with self._lock:
                         self.tally.shown.add(place)
-
-    def _say(self, event: Event) -> None:
-        self._emit(event)
 
 
 def due(check: Check, batch: Batch, contract: Contract) -> bool:

@@ -164,7 +164,8 @@ class Book:
         if isinstance(known, str):
             return self._count(known)
         violation = known
-        page = self._page(Entry(contract, violation, case))
+        entry = Entry(contract, violation, case)
+        page = self._page(entry)
         if page.claims and self._late:
             # No time to minimise them all: it is counted with its like, but never as expected.
             like = next(
@@ -172,12 +173,11 @@ class Book:
             )
             if like is not None:
                 return self._count(like)
-            entry = Entry(contract, violation, case)
             return self._enter(page, entry, UNMINIMISED, minimal=False)
         provisional = None
         if violation.check == "survival":
             # On record before it is tried again: that may take long, and the last allowed death.
-            provisional = self._provisional(Entry(contract, violation, case))
+            provisional = self._provisional(entry)
         confirmed = self._confirm(arena, contract, violation)
         entry = Entry(contract, confirmed or violation, case)
         page = self._page(entry)
@@ -211,8 +211,8 @@ class Book:
             for culprit in violation.culprits:
                 if (contract.id, culprit) in self._unstable:
                     return self._unstable[contract.id, culprit]
-        page = self._pages.get((contract.id, signature(violation, contract)))
-        for minimal, name in page.claims if page is not None else ():
+        page = self._pages.get((contract.id, signature(violation, contract)), Page())
+        for minimal, name in page.claims:
             if minimal == violation.data:
                 return name
             if minimal and minimal in violation.data:
@@ -228,10 +228,10 @@ class Book:
         contract: Contract,
         violation: Violation,
         minimal: bytes,
-        page: Page | None,
+        page: Page,
     ) -> Violation | None:
         """The violation that is left with a known minimal input taken out, if any is."""
-        trusted = page is None or len(page.claims) >= CLAIMS_TRUSTED
+        trusted = len(page.claims) >= CLAIMS_TRUSTED
         if self._late or trusted or violation.check in {"survival", "determinism"}:
             return None
         started = time.monotonic()

@@ -9,7 +9,6 @@ finds in the progress cell the index of the input at work.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import faulthandler
 import os
 import resource
@@ -29,7 +28,7 @@ from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.outcomes import Rejected as RejectedOutcome
 from harness.outcomes import Unsupported as UnsupportedOutcome
 from impls import registry
-from impls.external import ExternalEncoder
+from impls.external import ExternalEncoder, die_with_parent
 from impls.interface import (
     Appends,
     Capability,
@@ -48,7 +47,6 @@ from impls.interface import (
     Unsupported,
 )
 
-PR_SET_PDEATHSIG = 1
 INT32 = range(-(2**31), 2**31)
 THREADS = 4
 
@@ -363,11 +361,6 @@ def expected_length(answer: Sequence[int], length: int) -> Sequence[int]:
         message = f"{len(answer)} numbers for {length} asked for"
         raise ValueError(message)
     return answer
-
-
-def die_with_parent() -> None:
-    """Ask the kernel to kill this process when the harness dies, so that none is orphaned."""
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def main() -> None:

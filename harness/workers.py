@@ -24,13 +24,10 @@ import psutil
 
 from harness.messages import CELL_BYTES, Decode, Encode, Load, Loaded, Progress, Request, Serve
 from harness.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
-from impls.external import IN_WORKER, OUT_OF_MEMORY_SIGNS, log_file, signal_name, trim
+from impls.external import IN_WORKER, OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name, trim
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
-
-LOG_TAIL = 64 * 1024
-"""Bytes of a dead worker's standard error that are kept (as the stdio protocol promises)."""
 
 POLL_SECONDS = 0.1
 """How often a waiting harness looks at the clock and at the worker's memory."""
@@ -169,7 +166,7 @@ class Process:
 
     def _cause_of_death(self) -> Failed:
         code = self._popen.returncode
-        log = self.log_tail()
+        log = log_tail(self._log)
         if any(sign in log for sign in OUT_OF_MEMORY_SIGNS):
             return Failed(Status.OUT_OF_MEMORY, f"{self._memory_message()}\n{log}".rstrip())
         if code is not None and code < 0:
@@ -177,12 +174,6 @@ class Process:
         else:
             how = f"exited with status {code}"
         return Failed(Status.CRASHED, f"{how}\n{log}".rstrip())
-
-    def log_tail(self) -> str:
-        """The end of what the worker wrote to standard error."""
-        size = self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, size - LOG_TAIL))
-        return self._log.read().decode("utf-8", "replace").strip()
 
     def kill(self) -> None:
         """Kill the worker and every program in its session."""

@@ -51,7 +51,11 @@ if TYPE_CHECKING:
 
 PROTOCOL_VERSION = 1
 HELLO_SECONDS = 20.0
+PR_SET_PDEATHSIG = 1
+
 LOG_TAIL = 64 * 1024
+"""Bytes of a dead process's standard error that are kept (as the stdio protocol promises)."""
+
 OUT_OF_MEMORY_SIGNS = ("memory allocation of", "bad_alloc", "MemoryError", "out of memory")
 """What runtimes print when an allocation fails: Rust, C++, Python, and Go or Node."""
 
@@ -81,6 +85,13 @@ def log_file() -> IO[bytes]:
     return file
 
 
+def log_tail(log: IO[bytes]) -> str:
+    """The end of a log, as text."""
+    size = log.seek(0, os.SEEK_END)
+    log.seek(max(0, size - LOG_TAIL))
+    return log.read().decode("utf-8", "replace").strip()
+
+
 def trim(log: IO[bytes]) -> None:
     """Leave the tail alone of a log that has grown long: a chatty library fills the disk."""
     descriptor = log.fileno()
@@ -106,7 +117,7 @@ class Program:
                 stdout=subprocess.PIPE,
                 stderr=self._log,
                 start_new_session=self._alone,
-                preexec_fn=_die_with_worker,  # noqa: PLW1509 (a worker has one thread here)
+                preexec_fn=die_with_parent,  # noqa: PLW1509 (a worker has one thread here)
             )
         except (OSError, ValueError, IndexError) as error:
             raise ImplementationError(
@@ -145,7 +156,7 @@ class Program:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(timeout=2.0)
         code = self._popen.poll()
-        log = self._log_tail()
+        log = log_tail(self._log)
         kind = "out-of-memory" if any(sign in log for sign in OUT_OF_MEMORY_SIGNS) else "crashed"
         if code is None:
             how = "closed its standard output"
@@ -159,12 +170,7 @@ class Program:
     def breach(self, what: str) -> NoReturn:
         """The program broke the protocol: end it and say how."""
         self.end()
-        raise Died("protocol", f"the program {what}", self._log_tail())
-
-    def _log_tail(self) -> str:
-        size = self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, size - LOG_TAIL))
-        return self._log.read().decode("utf-8", "replace").strip()
+        raise Died("protocol", f"the program {what}", log_tail(self._log))
 
     def end(self) -> None:
         """Kill it, and all that it has started: in a worker, the harness sees to those."""
@@ -450,6 +456,6 @@ def _too_slow(signum: int, frame: object) -> NoReturn:
     raise TimeoutError(f"the program did not answer 'hello' within {HELLO_SECONDS:.0f} s")
 
 
-def _die_with_worker() -> None:
-    """In the child: die when the worker does (PR_SET_PDEATHSIG), as its orphan would hang on."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+def die_with_parent() -> None:
+    """Ask the kernel to kill this process when its parent dies, so that no orphan hangs on."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -28,7 +28,8 @@ from harness.outcomes import (
     Status,
     Unsupported,
 )
-from harness.workers import LOG_TAIL, Limits, Worker, rows
+from harness.workers import Limits, Worker, rows
+from impls.external import LOG_TAIL
 from impls.interface import Mode
 
 RAW = Mode(pretokenize=False)
