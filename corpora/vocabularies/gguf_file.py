@@ -24,15 +24,12 @@ from corpora.vocabularies.model import (
     Vocabulary,
     VocabularyError,
 )
-from corpora.vocabularies.patterns import GGUF_PRE, PATTERNS, splits_of
+from corpora.vocabularies.patterns import GGUF_IGNORE_MERGES, GGUF_PRE, PATTERNS, splits_of
 from corpora.vocabularies.reading import read_bytes
 from corpora.vocabularies.sentencepiece_model import from_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_IGNORE_MERGES = frozenset({"llama-bpe", "llama3", "llama-v3", "tekken"})
-"""Values of ``tokenizer.ggml.pre`` for which llama.cpp emits a whole pre-token as it is."""
 
 
 def load(path: Path, *, pattern: str | None = None, vocabulary_id: str | None = None) -> Vocabulary:
@@ -208,7 +205,7 @@ def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
         splits=splits_of(pattern, fields.source) if pattern else PATTERNS[GGUF_PRE[pre]],
         special_tokens={token.text: token.id for token in added if token.special},
         added_tokens=tuple(added),
-        ignore_merges=pre in _IGNORE_MERGES,
+        ignore_merges=pre in GGUF_IGNORE_MERGES,
         source_path=fields.source,
     )
 

@@ -49,6 +49,8 @@ _DEEPSEEK_V3 = (
 )
 _DEEPSEEK_CODER = (r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", _HAN_KANA_HANGUL, r"\p{N}")
 _FALCON = (r"[\p{P}\$\+<=>\^~\|`]+", _GPT2, r"[0-9][0-9][0-9]")
+_DEFAULT = (r"[\p{P}\$\+<=>\^~\|]+", _GPT2, r"\p{N}+", r"[0-9][0-9][0-9]")
+_BLOOM = r" ?[^(\s|.,!?…。，、।۔،)]+"
 
 PATTERNS: dict[str, tuple[str, ...]] = {
     "none": (),
@@ -66,6 +68,9 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     "deepseek_v3": _DEEPSEEK_V3,
     "deepseek_coder": _DEEPSEEK_CODER,
     "falcon": _FALCON,
+    "llama_cpp_default": _DEFAULT,
+    "bloom": (_BLOOM,),
+    "viking": (_BLOOM, r"\p{N}"),
     "starcoder": (r"\p{N}", _GPT2),
 }
 """By name, as after ``#pattern=``."""
@@ -75,32 +80,72 @@ GGUF_PRE: dict[str, str] = {
     "phi-2": "gpt2",
     "jina-es": "gpt2",
     "jina-de": "gpt2",
+    "jina-v1-en": "gpt2",
+    "jina-v2-es": "gpt2",
+    "jina-v2-de": "gpt2",
+    "jina-v2-code": "gpt2",
+    "roberta-bpe": "gpt2",
+    "modern-bert": "gpt2",
+    "gigachat": "gpt2",
+    "a.x-4.0": "gpt2",
+    "mellum": "gpt2",
     "olmo": "gpt2",
     "mpt": "gpt2",
     "jais": "gpt2",
-    "gpt3-finnish": "gpt2",
+    "trillion": "gpt2",
+    "granite-docling": "gpt2",
+    "exaone4": "gpt2",
     "llama-bpe": "llama3",
     "llama3": "llama3",
     "llama-v3": "llama3",
+    "falcon3": "llama3",
+    "falcon-h1": "llama3",
+    "pixtral": "llama3",
+    "midm-2.0": "llama3",
+    "lfm2": "llama3",
     "dbrx": "llama3",
     "smaug-bpe": "llama3",
+    "glm4": "llama3",
+    "chatglm-bpe": "llama3",
     "qwen2": "qwen2",
+    "deepseek-r1-qwen": "qwen2",
+    "kormo": "qwen2",
     "stablelm2": "qwen2",
     "megrez": "qwen2",
+    "hunyuan": "qwen2",
+    "solar-open": "qwen2",
+    "grok-2": "qwen2",
     "gpt-4o": "o200k_base",
     "llama4": "o200k_base",
+    "minimax-m2": "o200k_base",
     "tekken": "tekken",
     "deepseek-coder": "deepseek_coder",
     "deepseek-v3": "deepseek_v3",
-    "deepseek-r1-qwen": "qwen2",
+    "hunyuan-dense": "deepseek_v3",
     "falcon": "falcon",
     "starcoder": "starcoder",
     "refact": "starcoder",
     "command-r": "starcoder",
     "smollm": "starcoder",
     "codeshell": "starcoder",
+    "exaone": "starcoder",
+    "minerva-7b": "starcoder",
+    "bloom": "bloom",
+    "gpt3-finnish": "bloom",
+    "poro-chat": "bloom",
+    "viking": "viking",
+    "default": "llama_cpp_default",
 }
-"""Values of GGUF's ``tokenizer.ggml.pre`` to names in :data:`PATTERNS`."""
+"""Values of ``tokenizer.ggml.pre`` to names in :data:`PATTERNS`, as ``llama-vocab.cpp`` reads
+them; where several say the same, first the one to write."""
+
+GGUF_IGNORE_MERGES = frozenset(
+    {
+        *("llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"),
+        "tekken",
+    }
+)
+"""Those for which llama.cpp emits a whole pre-token as it is."""
 
 
 def _llama3_specials() -> dict[str, int]:

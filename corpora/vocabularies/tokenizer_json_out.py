@@ -72,7 +72,7 @@ def _bytes(vocabulary: Vocabulary, splits: tuple[str, ...]) -> Json:
     for token_id, text in enumerate(spelled):
         if text is not None and token_id not in added:
             vocab.setdefault(text, token_id)
-    merges = [(spelled[left], spelled[right]) for left, right, _ in _merges(vocabulary)]
+    merges = [(spelled[left], spelled[right]) for left, right, _ in merge_list(vocabulary)]
     ignore_merges = vocabulary.ignore_merges
     if not splits and _all_merge(vocabulary):
         # Without effect on tokens, but a special token in `vocab` would match a whole text.
@@ -111,7 +111,7 @@ def _characters(vocabulary: Vocabulary) -> Json:
         "decoder": _sequence(_unescaping(vocabulary), "decoders"),
         "model": _bpe_model(
             vocab,
-            [(texts[left], texts[right]) for left, right, _ in _merges(vocabulary)],
+            [(texts[left], texts[right]) for left, right, _ in merge_list(vocabulary)],
             unk_token=unk,
             fuse_unk=True,
             byte_fallback=vocabulary.byte_fallback,
@@ -217,7 +217,7 @@ def _place_added(vocabulary: Vocabulary, vocab: dict[str, int]) -> None:
         vocab.setdefault(token.text, token.id)
 
 
-def _merges(vocabulary: Vocabulary) -> list[tuple[int, int, int]]:
+def merge_list(vocabulary: Vocabulary) -> list[tuple[int, int, int]]:
     """The merges; for ranks by id of an improper vocabulary, every split of every token.
 
     tiktoken joins any neighbours that form a token, so that where derivation leaves a token
