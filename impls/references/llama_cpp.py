@@ -5,7 +5,9 @@ imported, and loads GGUF files with ``vocab_only``. Structures differ from versi
 of them only ``llama_model_params`` is needed: see :data:`LAYOUTS`.
 
 llama.cpp is C++ behind a C interface without a way to report errors: what it throws at tokenizing,
-and its failed assertions, end the process.
+and its failed assertions, end the process. Byte-level BPE throws at what looks like UTF-8 beyond
+U+10FFFF, such as F4 90 80 80; so ``llama.cpp`` gets only text there, as from its own server, and
+``--impl impls.references.llama_cpp:AS_BYTES`` gets everything.
 """
 
 from __future__ import annotations
@@ -13,13 +15,14 @@ from __future__ import annotations
 import ctypes
 import os
 import tempfile
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from impls.interface import Capability, Recipe
-from impls.references.common import Library
+from impls.references.common import Library, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -201,13 +204,16 @@ class Api:
 
 
 class _Encoder:
-    def __init__(self, api: Api, vocab: int) -> None:
+    def __init__(self, api: Api, vocab: int, *, text_only: bool) -> None:
         self._api = api
         self._vocab = vocab
+        self._text_only = text_only
         self._size: int = api.size(vocab)
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
-        """Without BOS and EOS. Bytes go as they are: what is not UTF-8 is its own affair."""
+        """Without BOS and EOS. Bytes go as they are, where not ``text_only``."""
+        if self._text_only:
+            text_of(data)
         special = mode.special == "all"
         room = len(data) + 2  # a dummy space more; a token a byte at the most
         while True:
@@ -276,13 +282,20 @@ def gguf_file(vocabulary: Vocabulary) -> bytes:
 
 
 class Implementation:
-    """``llama_tokenize`` on a GGUF file written from the vocabulary."""
+    """``llama_tokenize`` on a GGUF file written from the vocabulary.
+
+    takes_bytes: byte-level BPE, too, is given what is not UTF-8.
+    """
+
+    def __init__(self, name: str, *, takes_bytes: bool) -> None:
+        self._name = name
+        self._takes_bytes = takes_bytes
 
     @property
     def about(self) -> About:
         """Who it is. Raises ImportError if it is not installed: it has no part in a run then."""
         library_path()
-        return LIBRARY.about
+        return replace(LIBRARY.about, name=self._name)
 
     @cached_property
     def _api(self) -> Api:
@@ -302,7 +315,8 @@ class Implementation:
         with tempfile.NamedTemporaryFile(suffix=".gguf") as file:
             file.write(content)
             file.flush()
-            return _Encoder(self._api, self._api.load(file.name))
+            text_only = not (vocabulary.pieces or self._takes_bytes)
+            return _Encoder(self._api, self._api.load(file.name), text_only=text_only)
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A GGUF file, and ``llama.h`` by ctypes."""
@@ -311,4 +325,5 @@ class Implementation:
         return Recipe((LIBRARY.requirement,), code, "vocabulary.gguf", gguf_file(vocabulary))
 
 
-IMPLEMENTATION = Implementation()
+IMPLEMENTATION = Implementation("llama.cpp", takes_bytes=False)
+AS_BYTES = Implementation("llama.cpp-bytes", takes_bytes=True)
