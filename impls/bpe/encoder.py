@@ -13,7 +13,7 @@ from impls.bpe.unicode_version import UNICODE_VERSION
 from impls.interface import About, Capability, Law, Mode, Rejected, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -82,7 +82,10 @@ class BpeEncoder:
         if not self._takes_whole[mode.pretokenize, mode.special]:
             ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
             return cast("list[int]", ids.tolist())
-        # The same without a batch's bookkeeping, which costs more than a short text's encoding.
+        return cast("list[int]", self._encode_whole(data).tolist())
+
+    def _encode_whole(self, data: bytes) -> NDArray[np.int32]:
+        """One piece, without a batch's bookkeeping, which costs more than a short text's ids."""
         length = len(data)
         ids = np.empty(length, dtype=np.int32)
         count = self._encode_pieces(
@@ -95,7 +98,14 @@ class BpeEncoder:
         )
         if count < 0:
             raise Rejected(f"byte 0x{data[-1 - count]:02x} has no token")
-        return cast("list[int]", ids[:count].tolist())
+        return ids[:count]
+
+    def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
+        """Bytes to a NumPy array; see ``Prepares``."""
+        if self._takes_whole[mode.pretokenize, mode.special]:
+            return lambda: self._encode_whole(data)
+        ends = np.array([len(data)], dtype=np.int64)
+        return lambda: self.encode_batch(data, ends, mode)[0]
 
     def encode_batch(
         self, data: bytes, ends: NDArray[np.int64], mode: Mode
