@@ -10,7 +10,7 @@ from impls.references import tokenizers as huggingface
 from impls.references.common import Library, rank_file, rank_trouble, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import About
@@ -34,6 +34,11 @@ class _Encoder:
         text_of(data)
         special = mode.special == "all"
         return cast("list[int]", self._tokenizer.tokenize_bytes(data, parse_special=special))
+
+    def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
+        """Bytes, which it takes as they are, to a list."""
+        special, tokenize = mode.special == "all", self._tokenizer.tokenize_bytes
+        return lambda: tokenize(data, parse_special=special)
 
     def decode(self, ids: Sequence[int]) -> bytes:
         return cast("bytes", self._tokenizer.decode_bytes(list(ids)))

@@ -14,7 +14,7 @@ from impls.references.common import Library, text_of
 from impls.references.sentencepiece import model_proto
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import About, Mode
@@ -59,6 +59,11 @@ class _Encoder:
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         return cast("list[int]", self._tokenizer.encode(text_of(data), bos=False, eos=False))
+
+    def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
+        """Text to a list."""
+        text, encode = text_of(data), self._tokenizer.encode
+        return lambda: encode(text, bos=False, eos=False)
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """As its users get it: text, with U+FFFD where the bytes are not."""

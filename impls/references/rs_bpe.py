@@ -11,7 +11,7 @@ from impls.interface import Capability, Recipe
 from impls.references.common import Library, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import About, Mode
@@ -54,6 +54,20 @@ class _Encoder:
         if not mode.pretokenize:
             return cast("list[int]", self._bpe.encode_via_backtracking(data))
         return cast("list[int]", self._tokenizer.encode(text_of(data)))
+
+    def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
+        """Text to a list; bytes to a list without pre-tokenization."""
+        if not mode.pretokenize:
+            return lambda: self._bpe.encode_via_backtracking(data)
+        text, encode = text_of(data), self._tokenizer.encode
+        return lambda: encode(text)
+
+    def prepare_count(self, data: bytes, mode: Mode) -> Callable[[], int]:
+        """Its fastest service: it makes no ids."""
+        if not mode.pretokenize:
+            return lambda: cast("int", self._bpe.count(data))
+        text, count = text_of(data), self._tokenizer.count
+        return lambda: cast("int", count(text))
 
     def decode(self, ids: Sequence[int]) -> bytes:
         return cast("bytes", self._bpe.decode_tokens(list(ids)))

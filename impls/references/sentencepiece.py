@@ -8,7 +8,7 @@ from impls.interface import Capability, Recipe
 from impls.references.common import Library
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import About, Mode
@@ -29,6 +29,11 @@ class _Encoder:
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         return cast("list[int]", self._processor.encode(data))
+
+    def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
+        """Bytes, which it takes as they are, to a NumPy array."""
+        encode = self._processor.encode
+        return lambda: encode(data, return_type="numpy")
 
     def decode(self, ids: Sequence[int]) -> bytes:
         return cast("bytes", self._processor.decode(list(ids), return_type=bytes))

@@ -9,7 +9,7 @@ from impls.interface import Capability, Recipe
 from impls.references.common import Library, rank_file, rank_trouble, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import About, Mode
@@ -40,6 +40,16 @@ class _Encoder:
         if mode.special == "all":
             return cast("list[int]", self._encoding.encode(text, allowed_special="all"))
         return cast("list[int]", self._encoding.encode_ordinary(text))
+
+    def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
+        """Text to a NumPy array; without pre-tokenization there is only the list."""
+        if not mode.pretokenize:
+            return lambda: self.encode(data, mode)
+        text, encode = text_of(data), self._encoding.encode_to_numpy
+        if mode.special == "all":
+            return lambda: encode(text, allowed_special="all")
+        # Else it would search the text for special tokens first.
+        return lambda: encode(text, disallowed_special=())
 
     def decode(self, ids: Sequence[int]) -> bytes:
         return cast("bytes", self._encoding.decode_bytes(ids))

@@ -8,7 +8,7 @@ from impls.interface import Capability, Mode, Recipe
 from impls.references.common import Library, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import About
@@ -33,6 +33,11 @@ class _Encoder:
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         encoding = self._tokenizer(mode).encode(text_of(data), add_special_tokens=False)
         return cast("list[int]", encoding.ids)
+
+    def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
+        """A batch of one text, as only batches come in a form that leaves the offsets out."""
+        texts, encode = [text_of(data)], self._tokenizer(mode).encode_batch_fast
+        return lambda: encode(texts, add_special_tokens=False)[0].ids
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """As its users get it: text, with U+FFFD where the bytes are not."""
