@@ -44,6 +44,10 @@ BUILT_IN = {
     "bpe.minimal": "impls.bpe.minimal:IMPLEMENTATION",
     "bpe.dropout": "impls.bpe.dropout:IMPLEMENTATION",
     "unigram.viterbi": "impls.unigram.viterbi:IMPLEMENTATION",
+    "wordpiece.bert": "impls.wordpiece.encoder:BERT_IMPLEMENTATION",
+    "wordpiece.llama-cpp": "impls.wordpiece.encoder:LLAMA_CPP_IMPLEMENTATION",
+    "spm.sentencepiece": "impls.spm.encoder:SENTENCEPIECE",
+    "spm.llama-cpp": "impls.spm.encoder:LLAMA_CPP",
 }
 """What tokgate itself brings, by name, in the order of reports: references first."""
 

@@ -1,0 +1,260 @@
+"""The tables of a SentencePiece BPE vocabulary in one dialect.
+
+A *symbol* is a piece's id, or one of the numbers after them for a character that is no piece
+itself but part of one. Other characters have no symbol, and merge with nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from corpora.vocabularies.jit import njit
+from corpora.vocabularies.model import PieceType, VocabularyError
+from corpora.vocabularies.sentencepiece_model import byte_of
+from impls.bpe.tables import EMPTY, capacity, pair_hash
+from impls.bpe.trie import build_trie
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from corpora.vocabularies.model import Vocabulary
+    from impls.spm.dialects import Dialect
+
+LONGEST_PIECE = 8000
+"""Bytes from which on SentencePiece refuses a piece."""
+
+
+class Lexicon(NamedTuple):
+    """A vocabulary's tables.
+
+    characters: open-addressing hash of the characters that have symbols: rows of (UTF-8 bytes as
+    one big-endian number, symbol), int64, the number of rows a power of two.
+    pairs: the same of pairs of symbols, flat rows of (left, right, rank, merged), int32. Equal
+    scores have equal ranks. Pairs of characters that stand side by side in some piece without
+    merging have a row, too: its merged is EMPTY.
+    emitted: the id of each symbol, EMPTY for what is unknown (int32).
+    unused: 1 for pieces that are split again (uint8), no entries where there are none.
+    lengths: the characters of each symbol (int32).
+    byte_ids: of each byte for unknown symbols, EMPTY for none (int32); no entries without
+    byte fallback.
+    unknown_id: what unknown symbols become without byte fallback.
+    pieces: the number of pieces.
+    frozen: the double array (impls.bpe.trie) of the user-defined symbols that never merge, without
+    entries if there are none; frozen_ids: their ids (int64). longest_frozen, depth: see Dialect.
+    """
+
+    characters: NDArray[np.int64]
+    pairs: NDArray[np.int32]
+    emitted: NDArray[np.int32]
+    unused: NDArray[np.uint8]
+    lengths: NDArray[np.int32]
+    byte_ids: NDArray[np.int32]
+    unknown_id: int
+    pieces: int
+    frozen: NDArray[np.int32]
+    frozen_ids: NDArray[np.int64]
+    longest_frozen: int
+    depth: int
+    joins_unknown: bool
+
+
+def make_lexicon(vocabulary: Vocabulary, dialect: Dialect) -> Lexicon:
+    """The tables. Raises VocabularyError where the engine refuses or aborts (see piece_texts)."""
+    pieces = vocabulary.pieces
+    texts = piece_texts(vocabulary, dialect)
+    mergeable = {
+        text: i
+        for i, (text, piece) in enumerate(zip(texts, pieces, strict=True))
+        if piece.type in dialect.merged_types
+    }
+    rows, joins = _splits(mergeable)
+    symbols = {text: i for i, text in enumerate(texts) if len(text) == 1}
+    others = sorted({character for pair in joins for character in pair} - symbols.keys())
+    symbols.update(zip(others, range(len(texts), len(texts) + len(others)), strict=True))
+    size = len(texts) + len(others)
+
+    emitted = np.full(size, EMPTY, dtype=np.int32)
+    unused = np.zeros(size, dtype=np.uint8)
+    lengths = np.ones(size, dtype=np.int32)
+    for i, (text, piece) in enumerate(zip(texts, pieces, strict=True)):
+        lengths[i] = len(text)
+        resegmented = dialect.resegments and piece.type is PieceType.UNUSED and len(text) > 1
+        if piece.type in dialect.known_types or resegmented:
+            emitted[i] = i
+        unused[i] = resegmented
+    ranks = _ranks(vocabulary, dialect)
+    named = {**mergeable, **symbols}
+    table = [(named[left], named[right], ranks[merged], merged) for left, right, merged in rows]
+    merging = {(left, right) for left, right, _ in rows}
+    table += [
+        (symbols[left], symbols[right], 0, EMPTY)
+        for left, right in sorted(joins)
+        if (left, right) not in merging
+    ]
+    frozen = {
+        text: i
+        for i, (text, piece) in enumerate(zip(texts, pieces, strict=True))
+        if dialect.freezes and piece.type is PieceType.USER_DEFINED
+    }
+    return Lexicon(
+        _character_table(symbols),
+        _pair_table(table),
+        emitted,
+        unused if unused.any() else unused[:0],
+        lengths,
+        _byte_ids(vocabulary, dialect, texts),
+        next((i for i, p in enumerate(pieces) if p.type is PieceType.UNKNOWN), EMPTY),
+        len(pieces),
+        build_trie([text.encode() for text in frozen])[0] if frozen else np.empty(0, np.int32),
+        np.array(list(frozen.values()), dtype=np.int64),
+        dialect.longest_frozen or len(pieces),
+        dialect.resegment_depth,
+        dialect.joins_unknown,
+    )
+
+
+def piece_texts(vocabulary: Vocabulary, dialect: Dialect) -> list[str]:
+    """The texts of the pieces as the engine has them.
+
+    Raises VocabularyError for what it refuses or dies of: a text that two pieces share, and see
+    ``checks``, ``names_empty`` and ``orders_by_bits`` of the dialect.
+    """
+
+    def refuse(fault: str, mend: str) -> VocabularyError:
+        return VocabularyError(vocabulary.id, f"{fault} ({dialect.name} refuses it)", mend)
+
+    texts = [piece.text for piece in vocabulary.pieces]
+    for i, text in enumerate(texts):
+        if not text:
+            if dialect.names_empty is None:
+                raise refuse(f"pieces[{i}] is empty", "give it a text")
+            texts[i] = dialect.names_empty.format(i)
+    twice = next((text for text, count in Counter(texts).items() if count > 1), None)
+    if twice is not None:
+        raise refuse(f"the piece {twice!r} stands more than once", "remove all but one")
+    if not dialect.orders_by_bits:
+        odd = next((p.text for p in vocabulary.pieces if math.isnan(p.score)), None)
+        if odd is not None:
+            raise VocabularyError(
+                vocabulary.id,
+                f"the score of the piece {odd!r} is NaN, which {dialect.name} cannot order",
+                "give it a number",
+            )
+    if dialect.checks:
+        _check(vocabulary, refuse)
+    return texts
+
+
+def _check(vocabulary: Vocabulary, refuse: Callable[[str, str], VocabularyError]) -> None:
+    """What SentencePiece looks at when it loads a model."""
+    unknown = sum(piece.type is PieceType.UNKNOWN for piece in vocabulary.pieces)
+    if unknown != 1:
+        raise refuse(f"it has {unknown} pieces of type UNKNOWN", "it must have one")
+    found = set()
+    for i, piece in enumerate(vocabulary.pieces):
+        if len(piece.text.encode()) >= LONGEST_PIECE:
+            raise refuse(f"pieces[{i}] has {LONGEST_PIECE} bytes or more", "shorten it")
+        if "\0" in piece.text:
+            raise refuse(f"pieces[{i}] holds a NUL character", "remove it")
+        if piece.type is PieceType.BYTE:
+            byte = byte_of(piece.text)
+            if not vocabulary.byte_fallback:
+                raise refuse(f"pieces[{i}] is a byte piece without byte_fallback", "turn it on")
+            if byte is None or piece.text != f"<0x{byte:02X}>":
+                raise refuse(f"pieces[{i}] {piece.text!r} is no byte piece", "call it <0x00> etc.")
+            found.add(byte)
+    if vocabulary.byte_fallback and len(found) < 256:
+        raise refuse(f"byte_fallback with {len(found)} byte pieces", "there must be 256")
+
+
+def _splits(mergeable: dict[str, int]) -> tuple[list[tuple[str, str, int]], set[tuple[str, str]]]:
+    """The merges (left, right, merged id), and the pairs of characters inside what they build.
+
+    Pieces that no merges build are left out, since nothing is ever merged to them.
+    """
+    rows: list[tuple[str, str, int]] = []
+    joins: set[tuple[str, str]] = set()
+    built: set[str] = set()
+    for text in sorted(mergeable, key=len):
+        merged = mergeable[text]
+        found = False
+        for cut in range(1, len(text)):
+            left, right = text[:cut], text[cut:]
+            if (cut == 1 or left in built) and (len(right) == 1 or right in built):
+                rows.append((left, right, merged))
+                found = True
+        if found:
+            built.add(text)
+            joins.update(pairwise(text))
+    return rows, joins
+
+
+def _ranks(vocabulary: Vocabulary, dialect: Dialect) -> list[int]:
+    """0 for the best score; equal scores have equal ranks."""
+    scores = np.array([piece.score for piece in vocabulary.pieces], dtype=np.float32)
+    keys: NDArray[np.int64] | NDArray[np.float32]
+    if dialect.orders_by_bits:
+        bits = scores.view(np.int32).astype(np.int64)
+        # Of negative ones the greater magnitude is the worse; -0.0 comes just below 0.0.
+        keys = np.where(bits < 0, -(bits & 0x7FFFFFFF) - 1, bits)
+    else:
+        keys = scores
+    _, inverse = np.unique(-keys, return_inverse=True)
+    ranks: list[int] = inverse.tolist()
+    return ranks
+
+
+def _byte_ids(vocabulary: Vocabulary, dialect: Dialect, texts: Sequence[str]) -> NDArray[np.int32]:
+    if not (dialect.falls_back_to_bytes or vocabulary.byte_fallback):
+        return np.empty(0, dtype=np.int32)
+    ids = {text: i for i, text in enumerate(texts)}
+    byte_ids = np.full(256, EMPTY, dtype=np.int32)
+    for byte in range(256):
+        found = ids.get(f"<0x{byte:02X}>")
+        if found is None and 0 < byte < 128:
+            found = ids.get(chr(byte))  # only reached where a dialect does not check
+        if found is not None:
+            byte_ids[byte] = found
+    return byte_ids
+
+
+@njit
+def character_row(characters: NDArray[np.int64], key: int) -> int:
+    """The row of a character in ``Lexicon.characters``, or of the free slot where it would be."""
+    mask = len(characters) - 1
+    row = (key ^ (key >> 7) ^ (key >> 15)) & mask
+    while characters[row, 0] != EMPTY and characters[row, 0] != key:
+        row = (row + 1) & mask
+    return row
+
+
+def _character_table(symbols: dict[str, int]) -> NDArray[np.int64]:
+    characters = np.full((capacity(len(symbols)), 2), EMPTY, dtype=np.int64)
+    for text, symbol in symbols.items():
+        key = int.from_bytes(text.encode(), "big")
+        characters[character_row(characters, key)] = key, symbol
+    return characters
+
+
+def _pair_table(table: list[tuple[int, int, int, int]]) -> NDArray[np.int32]:
+    pairs = np.full(4 * capacity(len(table)), EMPTY, dtype=np.int32)
+    _fill(pairs, np.array(table, dtype=np.int32).reshape(-1, 4))
+    return pairs
+
+
+@njit
+def _fill(pairs: NDArray[np.int32], rows: NDArray[np.int32]) -> None:
+    """Enter rows, no two of one pair, where :func:`impls.bpe.tables.pair_row` looks for them."""
+    mask = len(pairs) - 1
+    for index in range(len(rows)):
+        row = (pair_hash(rows[index, 0], rows[index, 1]) << 2) & mask
+        while pairs[row] != EMPTY:
+            row = (row + 4) & mask
+        pairs[row : row + 4] = rows[index]
