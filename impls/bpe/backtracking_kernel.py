@@ -25,18 +25,26 @@ from impls.bpe.layout import (
     SEAMS,
     SPLITS,
     TRIE,
+    WHOLE_IDS,
+    WORDS,
     pack,
     section,
 )
-from impls.bpe.linear import token_sections
+from impls.bpe.linear import spelled_tokens, token_sections
+from impls.bpe.piece_cache import FIRST_ROW, UNKNOWN, holds, look_up, recall, remember
 from impls.bpe.tables import whole_id
 from impls.bpe.trie import LABEL_BITS, LABEL_MASK
 from impls.bpe.validity import is_seam, valid_pair
+from impls.bpe.words import overlapping, word_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
+
+
+BLOCK = 256
+"""Pieces whose probes are sent for together, before any is used."""
 
 
 @njit
@@ -49,6 +57,20 @@ def encode_pieces(
     id_ends: NDArray[np.int64],
 ) -> int:
     """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
+    return encode_remembering(block, np.empty(0, np.int64), data, ends, given, ids, id_ends)
+
+
+@njit
+def encode_remembering(
+    block: NDArray[np.int32],
+    cache: NDArray[np.int64],
+    data: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    given: NDArray[np.int64],
+    ids: NDArray[np.int32],
+    id_ends: NDArray[np.int64],
+) -> int:
+    """Likewise, with a cache of pieces (:mod:`impls.bpe.piece_cache`), or one without entries."""
     trie, prefixes, lengths = (
         section(block, TRIE),
         section(block, PREFIXES),
@@ -56,44 +78,61 @@ def encode_pieces(
     )
     splits, merged, bloom = section(block, SPLITS), section(block, MERGED), section(block, BLOOM)
     seams, id_of, atoms = section(block, SEAMS), section(block, IDS), section(block, ATOMS)
+    words = section(block, WORDS).view(np.int64)
+    text = overlapping(data)
+    cached_ids = cache.view(np.int32)
     # One mark a position; zeroed pages that no conflict touches are never made.
     dead = np.zeros(len(data) + 1, dtype=np.uint8)
+    found = np.empty(min(BLOCK, len(ends)), dtype=np.int64)
     at = 0
     start = 0
-    for piece in range(len(ends)):
-        end = int(ends[piece])
-        known = int(given[piece]) if len(given) > 0 else EMPTY
-        if known == EMPTY:
-            known = whole_id(block, data, start, end)
-        if known != EMPTY:
-            ids[at] = known
-            at += 1
-        elif start < end:
-            first = at
-            at = _encode(
-                trie,
-                prefixes,
-                lengths,
-                splits,
-                merged,
-                bloom,
-                seams,
-                int(atoms[256]),
-                data,
-                start,
-                end,
-                dead,
-                ids,
-                at,
-            )
-            if at == EMPTY:
-                while atoms[data[start]] != EMPTY:
-                    start += 1
-                return -1 - start
-            for index in range(first, at):
-                ids[index] = id_of[ids[index]]
-        id_ends[piece] = at
-        start = end
+    for first in range(0, len(ends), BLOCK):
+        last = min(first + BLOCK, len(ends))
+        look_up(words, cache, text, ends, start, first, last, found)
+        for piece in range(first, last):
+            end = int(ends[piece])
+            known = int(given[piece]) if len(given) > 0 else EMPTY
+            row = UNKNOWN
+            if known == EMPTY:
+                row = int(found[piece - first])
+                known = row if row >= 0 else EMPTY
+            if known == EMPTY and row == UNKNOWN:
+                known = whole_id(block, data, start, end)
+            if known != EMPTY:
+                ids[at] = known
+                at += 1
+            elif row < UNKNOWN and holds(cache, FIRST_ROW - row, text, start, end - start):
+                at = recall(cached_ids, FIRST_ROW - row, ids, at)
+            elif start < end:
+                first_id = at
+                at = _encode(
+                    trie,
+                    prefixes,
+                    lengths,
+                    splits,
+                    merged,
+                    bloom,
+                    seams,
+                    int(atoms[256]),
+                    data,
+                    start,
+                    end,
+                    dead,
+                    ids,
+                    at,
+                )
+                if at == EMPTY:
+                    while atoms[data[start]] != EMPTY:
+                        start += 1
+                    return -1 - start
+                for index in range(first_id, at):
+                    ids[index] = id_of[ids[index]]
+                if row < UNKNOWN:
+                    remember(
+                        cache, cached_ids, FIRST_ROW - row, text, start, end, ids, first_id, at
+                    )
+            id_ends[piece] = at
+            start = end
     return at
 
 
@@ -168,5 +207,9 @@ def _encode(
 
 
 def block_of(vocabulary: Vocabulary) -> NDArray[np.int32]:
-    """Tokens by age with their trie, and pair validity."""
-    return pack(token_sections(vocabulary))
+    """Tokens by age with their trie, pair validity, and the short tokens that are emitted whole."""
+    tokens = token_sections(vocabulary)
+    ids = np.concatenate((tokens[IDS], tokens.get(WHOLE_IDS, tokens[IDS][:0])))
+    texts = spelled_tokens(vocabulary, ids)
+    words = word_table(dict(zip(texts, ids.tolist(), strict=True)))
+    return pack({**tokens, WORDS: words})

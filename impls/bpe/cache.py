@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.bpe.layout import SECTIONS, pack, unpack
+from impls.bpe.layout import HEADER, pack, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
 
-FORMAT = 1
+FORMAT = 2
 """Of the tables, all subjects together: raise it with every change of what they mean."""
 
 SMALLEST = 4096
@@ -69,7 +69,7 @@ def _read(path: Path) -> NDArray[np.int32] | None:
     except OSError:
         return None
     payload = memoryview(content)[_PAYLOAD:]
-    if content[: len(MAGIC)] != MAGIC or len(payload) < 4 * (SECTIONS + 1) or len(payload) % 4:
+    if content[: len(MAGIC)] != MAGIC or len(payload) < 4 * HEADER or len(payload) % 4:
         return None
     if hashlib.sha256(payload).digest() != content[len(MAGIC) : len(MAGIC) + _DIGEST]:
         return None

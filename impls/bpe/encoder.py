@@ -195,14 +195,20 @@ class BpeImplementation:
                 return f"added token {token.text!r} asks for stripping or whole words"
         return None
 
+    def encode_pieces(self) -> EncodePieces:
+        """The compiled function of an encoder that is loaded now."""
+        return self._module().encode_pieces
+
+    def _module(self) -> Kernel:
+        return cast("Kernel", import_module(self._kernel))
+
     def load(self, vocabulary: Vocabulary) -> BpeEncoder:
         """Build the tables: well under a second for 200,000 tokens, once compiled."""
         from impls.bpe.layout import LATE, section  # noqa: PLC0415 - Numba takes a second
         from impls.bpe.pieces import Cutter  # noqa: PLC0415 - `regex` is not needed to list names
 
-        kernel = cast("Kernel", import_module(self._kernel))
-        block = kernel.block_of(vocabulary)
-        encode_pieces = kernel.encode_pieces
+        block = self._module().block_of(vocabulary)
+        encode_pieces = self.encode_pieces()
         if len(section(block, LATE)):
             from impls.bpe.late import around_late_tokens  # noqa: PLC0415 - hardly ever needed
 

@@ -2,7 +2,8 @@
 
 A compiled call pays about 150 ns for each array it is handed, and a tuple of arrays costs a second
 of compilation more; one int32 array costs neither, is what the cache stores, and is read alike
-compiled and interpreted. ``block[k]`` and ``block[k + 1]`` bound section k.
+compiled and interpreted. ``block[2 k]`` and ``block[2 k + 1]`` bound section k, which begins on a
+cache line.
 """
 
 from __future__ import annotations
@@ -78,40 +79,50 @@ SEARCH_STARTS = 19
 LATE = 20
 """A TRIE of the spellings that only the definition encodes; empty for nearly all vocabularies."""
 
-SECTIONS = 21
+# Whole pre-tokens (impls.bpe.words).
+WORDS = 21
+"""Open-addressing hash of the short tokens that are their own encoding, in entries of int64."""
+
+SECTIONS = 22
+
+HEADER = 2 * SECTIONS
+
+_LINE = 16
+"""Entries of a cache line of 64 bytes."""
 
 
 @njit
 def section(block: NDArray[np.int32], number: int) -> NDArray[np.int32]:
     """The entries of a section; a view."""
-    return block[int(block[number]) : int(block[number + 1])]
+    return block[int(block[2 * number]) : int(block[2 * number + 1])]
 
 
 def pack(sections: Mapping[int, NDArray[np.int32]]) -> NDArray[np.int32]:
     """The block of these sections, the others empty."""
-    ends = np.zeros(SECTIONS + 1, dtype=np.int64)
-    filled: list[NDArray[np.int32]] = []
-    at = SECTIONS + 1
-    ends[0] = at
-    header = np.zeros(at, dtype=np.int32)
+    bounds = np.zeros(HEADER, dtype=np.int64)
+    at = HEADER
     for number in range(SECTIONS):
-        entries = sections.get(number)
-        size = 0 if entries is None else len(entries)
-        if entries is not None and size:
-            filled.append(np.ascontiguousarray(entries, dtype=np.int32))
+        size = len(sections.get(number, ()))
+        if size:
+            at = -(-at // _LINE) * _LINE
+        bounds[2 * number : 2 * number + 2] = at, at + size
         at += size
-        ends[number + 1] = at
-    header[: SECTIONS + 1] = ends
-    block: NDArray[np.int32] = np.concatenate([header, *filled])
+    block = _on_a_line(at)
+    block[:HEADER] = bounds
+    for number, entries in sections.items():
+        block[bounds[2 * number] : bounds[2 * number + 1]] = entries
     block.flags.writeable = False
     return block
 
 
+def _on_a_line(size: int) -> NDArray[np.int32]:
+    """Zeros that begin on a cache line."""
+    room = np.zeros(size + _LINE, dtype=np.int32)
+    skipped = -(room.ctypes.data // room.itemsize) % _LINE
+    return room[skipped : skipped + size]
+
+
 def unpack(block: NDArray[np.int32]) -> dict[int, NDArray[np.int32]]:
     """The sections that have entries."""
-    bounds = block[: SECTIONS + 1].tolist()
-    return {
-        number: block[bounds[number] : bounds[number + 1]]
-        for number in range(SECTIONS)
-        if bounds[number] < bounds[number + 1]
-    }
+    bounds = block[:HEADER].reshape(-1, 2).tolist()
+    return {number: block[start:end] for number, (start, end) in enumerate(bounds) if start < end}

@@ -13,6 +13,7 @@ from corpora.vocabularies.model import RankOrder
 from corpora.vocabularies.sources import resolve
 from impls.bpe import (
     backtracking,
+    cached,
     dropout,
     greedy,
     heap,
@@ -33,7 +34,12 @@ from tests.impls.bpe_vocabularies import (
 )
 
 RAW = Mode(pretokenize=False)
-LINEAR = [backtracking.IMPLEMENTATION, table.IMPLEMENTATION, incremental.IMPLEMENTATION]
+LINEAR = [
+    backtracking.IMPLEMENTATION,
+    cached.IMPLEMENTATION,
+    table.IMPLEMENTATION,
+    incremental.IMPLEMENTATION,
+]
 EXACT = [naive.IMPLEMENTATION, heap.IMPLEMENTATION, *LINEAR]
 INEXACT = [greedy.IMPLEMENTATION, minimal.IMPLEMENTATION, dropout.IMPLEMENTATION]
 

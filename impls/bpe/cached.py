@@ -1,0 +1,53 @@
+"""``bpe.cached``: backtracking that remembers the pieces that it has encoded."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from impls.bpe.encoder import BpeImplementation
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from impls.bpe.encoder import EncodePieces
+
+SLOTS = 1 << 16
+"""Of the cache of each encoder and thread: 4 MiB, made when the thread first encodes."""
+
+
+class CachedImplementation(BpeImplementation):
+    """Backtracking with a cache of pieces for each loaded encoder and thread.
+
+    Loops that tell implementations apart by speed want ``bpe.backtracking``, whose time does not
+    depend on what it saw before; this one shows what a cache adds, and that it changes no id.
+    """
+
+    def encode_pieces(self) -> EncodePieces:
+        """The kernel with a cache of its own."""
+        from impls.bpe.backtracking_kernel import encode_remembering  # noqa: PLC0415 - Numba
+        from impls.bpe.piece_cache import new_cache  # noqa: PLC0415 - likewise
+
+        local = threading.local()
+
+        def encode_pieces(
+            block: NDArray[np.int32],
+            data: NDArray[np.uint8],
+            ends: NDArray[np.int64],
+            given: NDArray[np.int64],
+            ids: NDArray[np.int32],
+            id_ends: NDArray[np.int64],
+        ) -> int:
+            try:
+                cache = local.cache
+            except AttributeError:
+                cache = local.cache = new_cache(SLOTS)
+            return encode_remembering(block, cache, data, ends, given, ids, id_ends)
+
+        return encode_pieces
+
+
+IMPLEMENTATION = CachedImplementation(
+    name="bpe.cached", kernel="impls.bpe.backtracking_kernel", linear=True
+)

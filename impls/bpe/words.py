@@ -1,0 +1,103 @@
+"""Short tokens by their bytes: what a pre-token becomes that is itself a token, in one probe.
+
+Most pre-tokens are a token, and nearly all are short. Walking the trie byte by byte waits for
+memory at each step; the key of a short one is two overlapping loads, and the probes of many
+pre-tokens do not depend on each other, so that the processor waits for all of them together.
+
+A row holds a key of 16 bytes (zeros after the spelling), then ``length << 32 | id + 1``, of which
+0 marks a free row, and one entry to make it half a cache line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from corpora.vocabularies.jit import njit
+from impls.bpe.tables import capacity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+LONGEST = 16
+"""Bytes of the longest spelling that has a key."""
+
+ROW_BITS = 2
+"""A row has 4 entries of int64."""
+
+LOW_MASKS = np.array([(1 << 8 * n) - 1 for n in range(8)] + [-1] * 9, dtype=np.int64)
+"""By the length of a spelling: which bits of the first 8 bytes belong to it."""
+HIGH_MASKS = np.array([0] * 9 + [(1 << 8 * n) - 1 for n in range(1, 8)] + [-1], dtype=np.int64)
+"""Likewise of the second 8 bytes."""
+
+_HALF = 0xFFFFFFFF
+
+
+@njit
+def overlapping(data: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """The 8 bytes from each position on, little-endian; none for the last 7 positions."""
+    count = max(0, len(data) - 7)
+    return as_strided(data[: len(data) & ~7].view(np.int64), (count,), (1,))
+
+
+@njit
+def word_hash(low: int, high: int) -> int:
+    """A hash of a key whose low bits are well mixed; at least 0, below 2**32."""
+    low, high = int(low), int(high)
+    mixed = ((low & _HALF) * 0x1E3779B1) ^ (((low >> 32) & _HALF) * 0x05EBCA6B)
+    mixed ^= ((high & _HALF) * 0x2B2AE3D1) ^ (((high >> 32) & _HALF) * 0x27D4EB2F)
+    return (mixed ^ (mixed >> 29)) & _HALF
+
+
+@njit
+def probe(words: NDArray[np.int64], low: int, high: int, length: int) -> int:
+    """The id of the token of this key, or -1."""
+    mask = len(words) - 1
+    row = (word_hash(low, high) << ROW_BITS) & mask
+    while words[row + 2] != 0:
+        if words[row] == low and words[row + 1] == high and words[row + 2] >> 32 == length:
+            return int(words[row + 2] & _HALF) - 1
+        row = (row + (1 << ROW_BITS)) & mask
+    return -1
+
+
+@njit
+def _fill(
+    words: NDArray[np.int64],
+    data: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    ids: NDArray[np.int64],
+) -> None:
+    mask = len(words) - 1
+    spelling = np.empty(LONGEST, dtype=np.uint8)
+    key = spelling.view(np.int64)
+    start = 0
+    for index in range(len(ends)):
+        end = int(ends[index])
+        length = end - start
+        spelling[:length] = data[start:end]
+        spelling[length:] = 0
+        low, high = key[0], key[1]
+        row = (word_hash(low, high) << ROW_BITS) & mask
+        while words[row + 2] != 0:
+            row = (row + (1 << ROW_BITS)) & mask
+        words[row] = low
+        words[row + 1] = high
+        words[row + 2] = length << 32 | (int(ids[index]) + 1)
+        start = end
+
+
+def word_table(tokens: Mapping[bytes, int]) -> NDArray[np.int32]:
+    """The table of those of ``tokens``, spelling to id, that are short enough."""
+    short = {text: token_id for text, token_id in tokens.items() if 0 < len(text) <= LONGEST}
+    size = capacity(len(short)) << ROW_BITS
+    words = np.zeros(size, dtype=np.int64)
+    if short:
+        ends = np.cumsum([len(text) for text in short], dtype=np.int64)
+        data = np.frombuffer(b"".join(short), dtype=np.uint8)
+        _fill(words, data, ends, np.fromiter(short.values(), dtype=np.int64))
+    return words.view(np.int32)

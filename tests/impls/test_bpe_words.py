@@ -1,0 +1,102 @@
+"""Probing for whole pieces, and remembering them, changes no id."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from impls.bpe import backtracking_kernel, heap_kernel, words
+from impls.bpe.encoder import NONE_GIVEN
+from impls.bpe.piece_cache import new_cache
+from tests.impls.bpe_vocabularies import encodings, vocabulary
+
+
+def cut(pieces):
+    data = np.frombuffer(b"".join(pieces), dtype=np.uint8)
+    return data, np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
+
+
+def run(encode, block, pieces):
+    data, ends = cut(pieces)
+    ids = np.empty(len(data), dtype=np.int32)
+    id_ends = np.empty(len(ends), dtype=np.int64)
+    count = encode(block, data, ends, NONE_GIVEN, ids, id_ends)
+    return ids[: max(count, 0)].tolist(), id_ends.tolist() if count >= 0 else count
+
+
+@settings(deadline=None)
+@given(drawn=encodings(), again=st.integers(1, 3))
+@pytest.mark.parametrize("slots", [2, 8, 1024])
+def test_a_cache_of_any_size_gives_the_definitions_ids(slots, drawn, again):
+    drawn, texts = drawn
+    reference = heap_kernel.block_of(drawn)
+    block = backtracking_kernel.block_of(drawn)
+    cache = new_cache(slots)
+
+    def remembering(*arguments):
+        return backtracking_kernel.encode_remembering(arguments[0], cache, *arguments[1:])
+
+    # Many pieces of few spellings: rows are taken, found again, and given away.
+    pieces = [text[at : at + 1 + at % 19] for text in texts for at in range(len(text))] * again
+    expected = run(heap_kernel.encode_pieces, reference, pieces)
+    assert run(backtracking_kernel.encode_pieces, block, pieces) == expected
+    for _ in range(2):
+        assert run(remembering, block, pieces) == expected
+
+
+def test_spellings_that_differ_in_zeros_at_their_end_are_told_apart():
+    tokens = [b"a\0", b"a\0\0", b"a" * 8, b"a" * 8 + b"\0", b"a" * 16]
+    table = words.word_table({text: index for index, text in enumerate(tokens)}).view(np.int64)
+
+    def probe(text):
+        low, high = np.frombuffer(text.ljust(16, b"\0"), dtype=np.int64).tolist()
+        return words.probe(table, low, high, len(text))
+
+    assert [probe(text) for text in tokens] == [0, 1, 2, 3, 4]
+    assert probe(b"a") == probe(b"a\0\0\0") == probe(b"a" * 9) == probe(b"a" * 15) == -1
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 15, 16, 17, 40])
+def test_the_last_bytes_of_the_data_have_no_key_and_are_encoded_all_the_same(size):
+    drawn = vocabulary([b"a", b"b", b"ab", b"abab", b"abababab"])
+    block = backtracking_kernel.block_of(drawn)
+    pieces = [(b"ab" * 20)[:length] for length in range(size)]
+
+    expected = run(heap_kernel.encode_pieces, heap_kernel.block_of(drawn), pieces)
+    assert run(backtracking_kernel.encode_pieces, block, pieces) == expected
+
+
+def test_interpreted_it_does_the_same():
+    program = """
+import numpy as np
+from impls.bpe import backtracking_kernel
+from impls.bpe.encoder import NONE_GIVEN
+from impls.bpe.piece_cache import new_cache
+from tests.impls.bpe_vocabularies import vocabulary
+from tests.impls.test_bpe_words import run
+tokens = [bytes([b]) for b in range(250, 256)]
+tokens += [a + b for a in tokens[:6] for b in tokens[:6]] + [b"\\xff\\xff\\xff", b"\\xfa" * 4]
+drawn = vocabulary(tokens)
+cache = new_cache(4)
+block = backtracking_kernel.block_of(drawn)
+pieces = [bytes([255 - (n * k) % 6 for k in range(n % 17)]) for n in range(60)]
+def remembering(block, *rest):
+    return backtracking_kernel.encode_remembering(block, cache, *rest)
+for _ in range(2):
+    print(run(remembering, block, pieces))
+"""
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", program],
+            env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for disabled in "01"
+    }
+    assert len(outputs) == 1
