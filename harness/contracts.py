@@ -57,9 +57,9 @@ class Contract:
 
     @property
     def algorithm(self) -> str:
-        """``bpe``, ``spm`` (byte-pair encoding over characters) or ``unigram``."""
-        if self.vocabulary.algorithm is Algorithm.UNIGRAM:
-            return "unigram"
+        """``bpe``, ``spm`` (byte-pair encoding over characters), ``unigram`` or ``wordpiece``."""
+        if self.vocabulary.algorithm is not Algorithm.BPE:
+            return str(self.vocabulary.algorithm)
         return "spm" if self.vocabulary.alphabet is Alphabet.CHARACTERS else "bpe"
 
     @property

@@ -35,7 +35,7 @@ PLAIN = frozenset({"Ll", "Lu", "Lo", "Lt", "Nd", "Zs", "Po", "Ps", "Pe", "Pd", "
 KIND_LIMIT = 2
 """A kind names at most so many categories; more is ``mixed``."""
 
-SEGMENTATION = frozenset({"tie", "scores", "merges", "unknown-merging", "part"})
+SEGMENTATION = frozenset({"tie", "scores", "merges", "unknown-merging", "pieces", "part"})
 """Stages at which the text is the same and only its cuts differ."""
 
 Difference = tuple[int | None, str]
@@ -119,6 +119,8 @@ def stage_of(violation: Violation, contract: Contract) -> str:
     vocabulary = contract.vocabulary
     if not all(known(vocabulary, i) for i in (*one, *other)):
         return "unknown-id"
+    if vocabulary.wordpiece is not None:
+        return _word_stage(vocabulary, vocabulary.wordpiece.prefix, one, other)
     if vocabulary.pieces:
         return _piece_stage(vocabulary, one, other)
     return _byte_stage(contract, violation.data, one, other)
@@ -171,6 +173,34 @@ def _piece_stage(vocabulary: Vocabulary, one: Sequence[int], other: Sequence[int
         size = max(1.0, abs(score(vocabulary, one)))
         return "tie" if not math.isnan(gap) and gap <= TIE * size else "scores"
     return "merges"
+
+
+def _word_stage(
+    vocabulary: Vocabulary, prefix: str, one: Sequence[int], other: Sequence[int]
+) -> str:
+    """WordPiece: what the words are is decided before, and whether one is known before its cuts."""
+    specials = set(vocabulary.special_tokens.values()) - {vocabulary.unk_id}
+    if [i for i in one if i in specials] != [i for i in other if i in specials]:
+        return "special-tokens"
+    unknown_id = vocabulary.unk_id
+    if [i for i in one if i == unknown_id] != [i for i in other if i == unknown_id]:
+        return "unknown"
+    one_words, other_words = words(vocabulary, prefix, one), words(vocabulary, prefix, other)
+    if one_words == other_words:
+        return "pieces"
+    return "words" if "".join(one_words) == "".join(other_words) else "normalization"
+
+
+def words(vocabulary: Vocabulary, prefix: str, ids: Sequence[int]) -> list[str]:
+    """The words that WordPiece's ids spell, continuations joined on."""
+    found: list[str] = []
+    for token_id in ids:
+        text = vocabulary.spelling(token_id).decode(errors="replace")
+        if found and text.startswith(prefix):
+            found[-1] += text.removeprefix(prefix)
+        else:
+            found.append(text)
+    return found
 
 
 def piece_types(vocabulary: Vocabulary, ids: Sequence[int]) -> set[PieceType]:

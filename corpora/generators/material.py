@@ -50,7 +50,8 @@ class Material:
     """What a vocabulary offers to generators; computed on first use, then kept.
 
     surfaces: the distinct non-empty spellings of the tokens that ordinary text can yield, in the
-        order of their ids; SentencePiece's U+2581 is a space again.
+        order of their ids; SentencePiece's U+2581 is a space again, and WordPiece's that continue
+        a word have lost their prefix.
     """
 
     vocabulary: Vocabulary
@@ -153,4 +154,7 @@ def material(vocabulary: Vocabulary) -> Material:
     spelt = (token for token in tokens if token)
     if vocabulary.pieces or vocabulary.normalizer.escape_whitespaces:
         spelt = (token.replace(_SPACE, b" ") for token in spelt)
+    if vocabulary.wordpiece is not None:
+        prefix = vocabulary.wordpiece.prefix.encode()
+        spelt = (token.removeprefix(prefix) or token for token in spelt)
     return Material(vocabulary, tuple(dict.fromkeys(spelt)) or (b"a",))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from corpora.vocabularies.model import Algorithm, RankOrder
+from corpora.vocabularies.model import Algorithm, RankOrder, WordPieceRules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +22,12 @@ def write_bundle(vocabulary: Vocabulary, path: Path) -> None:
     ``pattern`` is null for none, and also for a pre-tokenizer of several expressions, which the
     protocol cannot name. Scores that are not finite are written as null, which JSON lacks.
     """
-    content = _bpe(vocabulary) if vocabulary.algorithm is Algorithm.BPE else _unigram(vocabulary)
+    write = {
+        Algorithm.BPE: _bpe,
+        Algorithm.UNIGRAM: _unigram,
+        Algorithm.WORDPIECE: _wordpiece,
+    }[vocabulary.algorithm]
+    content = write(vocabulary)
     path.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
 
 
@@ -88,4 +94,13 @@ def _unigram(vocabulary: Vocabulary) -> dict[str, Any]:
         "escape_whitespaces": normalizer.escape_whitespaces,
         "treat_whitespace_as_suffix": normalizer.treat_whitespace_as_suffix,
         "byte_fallback": vocabulary.byte_fallback,
+    }
+
+
+def _wordpiece(vocabulary: Vocabulary) -> dict[str, Any]:
+    return {
+        "tokens": [None if token is None else token.decode() for token in vocabulary.tokens],
+        "special_tokens": dict(vocabulary.special_tokens),
+        "unk_id": vocabulary.unk_id,
+        "rules": asdict(vocabulary.wordpiece or WordPieceRules()),
     }

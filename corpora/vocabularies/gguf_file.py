@@ -1,7 +1,7 @@
 """GGUF files (llama.cpp), read with the ``gguf`` package; also gzipped.
 
-Vocabulary models ``gpt2`` (byte-level BPE), ``llama`` (SentencePiece BPE, llama.cpp's SPM) and
-``t5`` (unigram, llama.cpp's UGM).
+Vocabulary models ``gpt2`` (byte-level BPE), ``llama`` (SentencePiece BPE, llama.cpp's SPM),
+``t5`` (unigram, llama.cpp's UGM) and ``bert`` (WordPiece, llama.cpp's WPM).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corpora.vocabularies import wordpiece_file
 from corpora.vocabularies.byte_alphabet import unspell
 from corpora.vocabularies.model import (
     AddedToken,
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+_BERT_UNKNOWN = 100
+"""llama.cpp's own id of WordPiece's unknown token, for files that name none."""
+
+
 def load(path: Path, *, pattern: str | None = None, vocabulary_id: str | None = None) -> Vocabulary:
     """The vocabulary of a GGUF file.
 
@@ -49,16 +54,18 @@ def load(path: Path, *, pattern: str | None = None, vocabulary_id: str | None = 
         return _bytes(fields, name, pattern)
     if pattern is not None:
         raise VocabularyError(
-            str(path), f"#pattern={pattern} does not apply", "drop it: SentencePiece splits nothing"
+            str(path), f"#pattern={pattern} does not apply", "drop it: only BPE over bytes has one"
         )
     if kind == "llama":
         return _spm(fields, name)
     if kind == "t5":
         return _ugm(fields, name)
+    if kind == "bert":
+        return _wpm(fields, name)
     raise VocabularyError(
         str(path),
         f"tokenizer.ggml.model is {kind!r}",
-        "the models gpt2, llama and t5 are supported",
+        "the models gpt2, llama, t5 and bert are supported",
     )
 
 
@@ -264,6 +271,20 @@ def _ugm(fields: _Fields, name: str) -> Vocabulary:
             treat_whitespace_as_suffix=bool(fields.get("treat_whitespace_as_suffix", False)),
         ),
         byte_fallback=False,
+    )
+
+
+def _wpm(fields: _Fields, name: str) -> Vocabulary:
+    texts = fields.array("tokens")
+    lowercase = bool(fields.get("normalizer.lowercase", True))
+    return wordpiece_file.from_gguf(
+        name,
+        texts,
+        fields.types(len(texts)),
+        unk_id=int(fields.get("unknown_token_id", _BERT_UNKNOWN)),
+        lowercase=lowercase,
+        strip_accents=bool(fields.get("normalizer.strip_accents", lowercase)),
+        source=fields.source,
     )
 
 

@@ -42,6 +42,7 @@ class Algorithm(StrEnum):
 
     BPE = "bpe"
     UNIGRAM = "unigram"
+    WORDPIECE = "wordpiece"
 
 
 class Alphabet(StrEnum):
@@ -50,7 +51,8 @@ class Alphabet(StrEnum):
     BYTES = "bytes"
     """Byte-level BPE: GPT-2, tiktoken, tekken."""
     CHARACTERS = "characters"
-    """Characters of the normalized text, unknown ones by byte fallback: SentencePiece BPE."""
+    """Characters of the normalized text, unknown ones by byte fallback: SentencePiece BPE.
+    Unigram and WordPiece, whose alphabet is characters too, have the same."""
 
 
 class RankOrder(StrEnum):
@@ -118,6 +120,26 @@ class Normalizer:
     treat_whitespace_as_suffix: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class WordPieceRules:
+    """What WordPiece does besides matching: BERT's ``BasicTokenizer``, and limits of its words.
+
+    clean_text: control characters are dropped, white space becomes the space.
+    handle_chinese_chars: each CJK ideograph is a word of its own.
+    strip_accents: the text is decomposed (NFD) and loses its nonspacing marks.
+    lowercase: character by character, without context.
+    prefix: what the text of a token that continues a word begins with.
+    max_word: a word of more characters is unknown.
+    """
+
+    clean_text: bool = True
+    handle_chinese_chars: bool = True
+    strip_accents: bool = True
+    lowercase: bool = True
+    prefix: str = "##"
+    max_word: int = 100
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Merges:
     """Merges in order of priority: three int32 arrays of one length, ``left + right = merged``."""
@@ -150,14 +172,15 @@ class Vocabulary:
     id: the name that the user gave (``tekken_240911``, ``o200k.tiktoken.gz``).
     tokens: the bytes of each id that ordinary text can yield; None for holes, for special and
         for control tokens. SentencePiece pieces keep U+2581 for the space; byte pieces
-        (``<0xE2>``) are their one byte.
-    merges: in order of priority; empty for unigram.
+        (``<0xE2>``) are their one byte; WordPiece's that continue a word keep their prefix.
+    merges: in order of priority; empty for unigram and WordPiece.
     pieces: for SentencePiece vocabularies (BPE and unigram), by id; else empty.
     splits: regular expressions (``regex`` syntax) of the pre-tokenizer, applied one after
         another, each match and each gap between matches becoming a piece; empty for none.
     special_tokens: text to id of the tokens that only a special-token policy yields.
     added_tokens: those of Hugging Face's pipeline with their flags (special ones included).
     ignore_merges: a pre-token that is itself a token is emitted whole (Llama 3, tiktoken).
+    wordpiece: the rules of a WordPiece vocabulary, None for the others.
     source_path: the original file, or None for a vocabulary that has none.
     """
 
@@ -177,6 +200,7 @@ class Vocabulary:
     byte_fallback: bool = False
     ignore_merges: bool = False
     source_path: str | None = None
+    wordpiece: WordPieceRules | None = None
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -189,7 +213,7 @@ class Vocabulary:
     @property
     def normalizes(self) -> bool:
         """Whether the tokens may spell another text than the input."""
-        return self.normalizer != Normalizer()
+        return self.normalizer != Normalizer() or self.wordpiece is not None
 
     @cached_property
     def ids(self) -> dict[bytes, int]:
@@ -209,8 +233,8 @@ class Vocabulary:
     def byte_alphabet(self) -> bytes | None:
         """The bytes that can be encoded, or None where all can.
 
-        Characters outside SentencePiece vocabularies become the unknown token, so those
-        vocabularies encode anything.
+        Characters outside SentencePiece and WordPiece vocabularies become the unknown token, so
+        those vocabularies encode anything.
         """
         if self.pieces or self.alphabet is Alphabet.CHARACTERS or None not in self.byte_ids:
             return None
@@ -247,6 +271,8 @@ class Vocabulary:
             self.ignore_merges,
         )
         digest.update(repr(plain).encode())
+        if self.wordpiece is not None:
+            digest.update(repr(self.wordpiece).encode())
         return digest.hexdigest()
 
     def spell(self, ids: list[int]) -> bytes:

@@ -47,6 +47,8 @@ def preflight(vocabulary: Vocabulary) -> list[Problem]:
         checks.append(_missing_bytes)
     if vocabulary.pieces:
         checks += [_scores, _unknown, _byte_pieces]
+    if vocabulary.algorithm is Algorithm.WORDPIECE:
+        checks.append(_unknown)
     return [problem for check in checks for problem in check(vocabulary)]
 
 

@@ -1,4 +1,4 @@
-"""Hugging Face's tokenizer.json: BPE over bytes or characters, and Unigram.
+"""Hugging Face's tokenizer.json: BPE over bytes or characters, Unigram, WordPiece.
 
 Whatever the plain model cannot say is refused by its field: a vocabulary that is half understood
 would make false findings. Post-processors, decoders, truncation and padding are passed over: they
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies import tokenizer_json_steps as steps
+from corpora.vocabularies import wordpiece_file
 from corpora.vocabularies.byte_alphabet import unspell
 from corpora.vocabularies.model import (
     AddedToken,
@@ -53,7 +54,12 @@ def from_document(document: Json, vocabulary_id: str, source: str | None) -> Voc
         return maker(model, added, pipeline, vocabulary_id, source)
     if kind == "Unigram":
         return _unigram(model, added, steps.read(document, where), vocabulary_id, source)
-    raise VocabularyError(where, f"model.type is {kind!r}", "BPE and Unigram are supported")
+    if kind == "WordPiece":
+        vocab = _vocab(model, where)
+        return wordpiece_file.from_json(document, vocab, added, vocabulary_id, source)
+    raise VocabularyError(
+        where, f"model.type is {kind!r}", "BPE, Unigram and WordPiece are supported"
+    )
 
 
 def _added_tokens(entries: Any, where: str) -> tuple[AddedToken, ...]:

@@ -1,7 +1,8 @@
 """A Hugging Face tokenizer.json from the plain model, built as transformers' converters build it.
 
 Byte-level BPE as GPT-2's and tiktoken's converters, character BPE as ``LlamaConverter`` (legacy),
-unigram as ``SpmConverter``; the normalizer's flags are honoured where the converters assume them.
+unigram as ``SpmConverter``, WordPiece as ``BertConverter``; the normalizer's flags are honoured
+where the converters assume them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corpora.vocabularies import wordpiece_file
 from corpora.vocabularies.byte_alphabet import spell
 from corpora.vocabularies.model import (
     AddedToken,
@@ -45,7 +47,9 @@ def to_tokenizer_json(vocabulary: Vocabulary, pretokenize: bool) -> str:
         raise VocabularyError(
             vocabulary.id, "treat_whitespace_as_suffix is set", "tokenizer.json has no such mode"
         )
-    if vocabulary.algorithm is Algorithm.UNIGRAM:
+    if vocabulary.algorithm is Algorithm.WORDPIECE:
+        parts = wordpiece_file.to_json(vocabulary)
+    elif vocabulary.algorithm is Algorithm.UNIGRAM:
         parts = _unigram(vocabulary)
     elif vocabulary.alphabet is Alphabet.CHARACTERS:
         parts = _characters(vocabulary)

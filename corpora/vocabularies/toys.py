@@ -12,9 +12,11 @@ from corpora.vocabularies.model import (
     PieceType,
     RankOrder,
     Vocabulary,
+    WordPieceRules,
 )
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.sentencepiece_model import from_pieces
+from corpora.vocabularies.wordpiece_file import make as make_wordpiece
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -143,6 +145,21 @@ def _characters() -> Vocabulary:
     )
 
 
+def _wordpiece() -> Vocabulary:
+    words = ["a", "b", "ab", "aba", "é", "e", "日", "!", ",", "σ", "i", "un", "the"]
+    later = ["##a", "##b", "##ab", "##ba", "##ac", "##e", "##s", "##σ", "##i", "##aff", "##able"]
+    texts = ["[PAD]", "[UNK]", "[CLS]", *words, *later]
+    return make_wordpiece(
+        "toy_wordpiece",
+        texts,
+        {text: texts.index(text) for text in ("[PAD]", "[UNK]", "[CLS]")},
+        WordPieceRules(max_word=12),
+        unk_id=texts.index("[UNK]"),
+        file_format="toy",
+        source_path=None,
+    )
+
+
 TOYS: dict[str, tuple[str, Callable[[], Vocabulary]]] = {
     "toy_acbb": (
         "the worked example of byte-pair encoding: a b c ac bb ab acbb, where abacbb is ab acbb",
@@ -178,6 +195,11 @@ TOYS: dict[str, tuple[str, Callable[[], Vocabulary]]] = {
     "toy_characters": (
         "SentencePiece BPE over characters, with byte fallback and a dummy prefix",
         _characters,
+    ),
+    "toy_wordpiece": (
+        "WordPiece where the longest match first leaves a word unknown (abac), with a short "
+        "limit on words, and letters that casing and accents turn into others",
+        _wordpiece,
     ),
 }
 """Name to (why it is there, how it is made)."""

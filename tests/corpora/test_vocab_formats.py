@@ -298,7 +298,7 @@ def test_pre_tokenizers_of_several_steps() -> None:
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"type": "WordPiece"}, "model.type is 'WordPiece'"),
+        ({"type": "WordLevel"}, "model.type is 'WordLevel'"),
         ({"type": "WordLevel"}, "model.type is 'WordLevel'"),
         ({"dropout": 0.1}, "model.dropout"),
         ({"end_of_word_suffix": "</w>"}, "model.end_of_word_suffix"),

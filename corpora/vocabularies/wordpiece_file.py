@@ -1,0 +1,237 @@
+"""WordPiece in files: vocabularies of ``tokenizer.json`` and GGUF to the plain model and back.
+
+Hugging Face marks tokens that continue a word (``##ing``). llama.cpp marks those that begin one
+(U+2581), as ``convert_hf_to_gguf.py`` rewrites them; tokens in brackets (``[unused0]``), which no
+word can contain, and control tokens stay as they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from corpora.vocabularies.model import (
+    AddedToken,
+    Algorithm,
+    Alphabet,
+    PieceType,
+    RankOrder,
+    Vocabulary,
+    VocabularyError,
+    WordPieceRules,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+Json = dict[str, Any]
+
+WORD_START = "▁"
+"""What llama.cpp has before each word, and before each token that begins one."""
+
+_COPY = "get a complete copy of the file"
+
+
+def make(
+    vocabulary_id: str,
+    texts: Sequence[str | None],
+    specials: Mapping[str, int],
+    rules: WordPieceRules,
+    *,
+    unk_id: int,
+    added: Iterable[AddedToken] = (),
+    file_format: str,
+    source_path: str | None,
+) -> Vocabulary:
+    """A vocabulary from the text of each id, None for holes; special tokens are no tokens."""
+    aside = set(specials.values())
+    return Vocabulary(
+        id=vocabulary_id,
+        algorithm=Algorithm.WORDPIECE,
+        format=file_format,
+        tokens=tuple(
+            None if text is None or token_id in aside else text.encode()
+            for token_id, text in enumerate(texts)
+        ),
+        alphabet=Alphabet.CHARACTERS,
+        rank_order=RankOrder.IDS,
+        special_tokens=dict(specials),
+        added_tokens=tuple(added),
+        unk_id=unk_id,
+        source_path=source_path,
+        wordpiece=rules,
+    )
+
+
+def texts_of(vocabulary: Vocabulary) -> dict[int, str]:
+    """The text of each id, special tokens included: both engines match these, too."""
+    texts = {i: t.decode() for i, t in enumerate(vocabulary.tokens) if t is not None}
+    texts.update({token_id: text for text, token_id in vocabulary.special_tokens.items()})
+    return texts
+
+
+# --- tokenizer.json -------------------------------------------------------------------------------
+
+
+def from_json(
+    document: Json,
+    vocab: Mapping[str, int],
+    added: tuple[AddedToken, ...],
+    vocabulary_id: str,
+    source: str | None,
+) -> Vocabulary:
+    """The vocabulary of a tokenizer.json whose model is WordPiece.
+
+    ``vocab`` is the model's, checked. Raises VocabularyError for another normalizer than
+    BertNormalizer (or none) and another pre-tokenizer than BertPreTokenizer.
+    """
+    where = source or vocabulary_id
+    model = document["model"]
+    unk = model.get("unk_token", "[UNK]")
+    if unk not in vocab:
+        raise VocabularyError(where, f"model.unk_token {unk!r} is not in model.vocab", _COPY)
+    pre_tokenizer = (document.get("pre_tokenizer") or {}).get("type")
+    if pre_tokenizer != "BertPreTokenizer":
+        raise VocabularyError(
+            where, f"pre_tokenizer is {pre_tokenizer!r}", "WordPiece needs BertPreTokenizer"
+        )
+    size = max([*vocab.values(), *(entry.id for entry in added)]) + 1
+    texts: list[str | None] = [None] * size
+    for text, token_id in vocab.items():
+        texts[token_id] = text
+    for entry in added:
+        texts[entry.id] = entry.text
+    specials = {unk: vocab[unk], **{entry.text: entry.id for entry in added if entry.special}}
+    return make(
+        vocabulary_id,
+        texts,
+        specials,
+        WordPieceRules(
+            **_normalizer(document.get("normalizer"), where),
+            prefix=str(model.get("continuing_subword_prefix", "##")),
+            max_word=int(model.get("max_input_chars_per_word", 100)),
+        ),
+        unk_id=vocab[unk],
+        added=added,
+        file_format="tokenizer.json",
+        source_path=source,
+    )
+
+
+def _normalizer(step: Any, where: str) -> dict[str, bool]:
+    """The flags of a BertNormalizer; all off without one. No ``strip_accents`` is ``lowercase``."""
+    names = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+    if step is None:
+        return dict.fromkeys(names, False)
+    if not isinstance(step, dict) or step.get("type") != "BertNormalizer":
+        kind = step.get("type") if isinstance(step, dict) else step
+        raise VocabularyError(
+            where, f"normalizer is {kind!r}", "WordPiece needs BertNormalizer or none"
+        )
+    lowercase = bool(step.get("lowercase", True))
+    strip = step.get("strip_accents")
+    return {
+        "clean_text": bool(step.get("clean_text", True)),
+        "handle_chinese_chars": bool(step.get("handle_chinese_chars", True)),
+        "strip_accents": lowercase if strip is None else bool(strip),
+        "lowercase": lowercase,
+    }
+
+
+def to_json(vocabulary: Vocabulary) -> Json:
+    """The parts of a tokenizer.json that are WordPiece's: with BERT's own pipeline and decoder."""
+    rules = _rules(vocabulary)
+    texts = texts_of(vocabulary)
+    vocab: dict[str, int] = {}
+    for token_id in sorted(texts):
+        vocab.setdefault(texts[token_id], token_id)
+    return {
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": rules.clean_text,
+            "handle_chinese_chars": rules.handle_chinese_chars,
+            "strip_accents": rules.strip_accents,
+            "lowercase": rules.lowercase,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "decoder": {"type": "WordPiece", "prefix": rules.prefix, "cleanup": True},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": None if vocabulary.unk_id is None else texts[vocabulary.unk_id],
+            "continuing_subword_prefix": rules.prefix,
+            "max_input_chars_per_word": rules.max_word,
+            "vocab": vocab,
+        },
+    }
+
+
+def _rules(vocabulary: Vocabulary) -> WordPieceRules:
+    if vocabulary.wordpiece is None:
+        raise VocabularyError(
+            vocabulary.id, "has no rules of WordPiece", "set Vocabulary.wordpiece"
+        )
+    return vocabulary.wordpiece
+
+
+# --- GGUF -----------------------------------------------------------------------------------------
+
+
+def from_gguf(
+    vocabulary_id: str,
+    texts: Sequence[str],
+    types: Sequence[PieceType],
+    *,
+    unk_id: int,
+    lowercase: bool,
+    strip_accents: bool,
+    source: str,
+) -> Vocabulary:
+    """The vocabulary of a GGUF file of the model ``bert``; llama.cpp knows no longest word."""
+    if not 0 <= unk_id < len(texts):
+        raise VocabularyError(
+            source, f"tokenizer.ggml.unknown_token_id is {unk_id}", "it must be a token's id"
+        )
+    rules = WordPieceRules(lowercase=lowercase, strip_accents=strip_accents)
+    aside = (PieceType.CONTROL, PieceType.UNKNOWN)
+    specials = {text: i for i, text in enumerate(texts) if types[i] in aside or i == unk_id}
+    user_defined = [i for i, kind in enumerate(types) if kind is PieceType.USER_DEFINED]
+    as_they_are = {*specials.values(), *user_defined}
+    return make(
+        vocabulary_id,
+        [
+            text if i in as_they_are else _from_phantom(text, rules.prefix)
+            for i, text in enumerate(texts)
+        ],
+        specials,
+        rules,
+        unk_id=unk_id,
+        added=[
+            *(AddedToken(text, i, special=True) for text, i in specials.items()),
+            *(AddedToken(texts[i], i) for i in user_defined),
+        ],
+        file_format="gguf",
+        source_path=source,
+    )
+
+
+def _bracketed(text: str) -> bool:
+    return len(text) > 1 and text[0] == "[" and text[-1] == "]"
+
+
+def _from_phantom(text: str, prefix: str) -> str:
+    if text.startswith(WORD_START):
+        return text.removeprefix(WORD_START)
+    return text if _bracketed(text) else prefix + text
+
+
+def gguf_texts(vocabulary: Vocabulary) -> dict[int, str]:
+    """The text of each id in a GGUF file: what llama.cpp matches. Two ids may come out alike."""
+    rules = _rules(vocabulary)
+    aside = {*vocabulary.special_tokens.values(), *(t.id for t in vocabulary.added_tokens)}
+    return {
+        token_id: text
+        if token_id in aside or _bracketed(text)
+        else text.removeprefix(rules.prefix)
+        if rules.prefix and text.startswith(rules.prefix)
+        else WORD_START + text
+        for token_id, text in texts_of(vocabulary).items()
+    }

@@ -1,0 +1,1 @@
+"""WordPiece: greedy longest match first, in the dialects of its engines."""

@@ -1,0 +1,117 @@
+"""``wordpiece.bert`` and ``wordpiece.llama-cpp``: one compiled encoder, two dialects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from importlib import metadata
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from corpora.vocabularies.model import Algorithm, WordPieceRules
+from corpora.vocabularies.wordpiece_file import gguf_texts
+from impls.interface import About, Capability, Rejected, Unsupported
+from impls.wordpiece import decoders
+from impls.wordpiece.dialects import BERT, LLAMA_CPP, Dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from corpora.vocabularies.model import Vocabulary
+    from impls.interface import Mode
+
+
+class WordPieceEncoder:
+    """The compiled encoder with a vocabulary's tables. Holds no state between calls."""
+
+    def __init__(self, vocabulary: Vocabulary, dialect: Dialect) -> None:
+        # Here and not above: Numba takes a second to import, and listing names needs none of it.
+        from impls.wordpiece.kernel import encode_inputs, make_lexicon  # noqa: PLC0415
+
+        self._dialect = dialect
+        self._lexicon = make_lexicon(vocabulary, rules_of(vocabulary, dialect), dialect)
+        self._encode_inputs = encode_inputs
+        self._decoder = decoders.make_decoder(vocabulary, dialect)
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        """The ids of the words. Unsupported or Rejected for what the dialect cannot read."""
+        ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
+        return cast("list[int]", ids.tolist())
+
+    def encode_batch(
+        self, data: bytes, ends: NDArray[np.int64], mode: Mode
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """All inputs in one compiled call; see ``EncodesBatches``."""
+        id_ends = np.empty(len(ends), dtype=np.int64)
+        inputs = np.frombuffer(data, dtype=np.uint8)
+        ids = self._encode_inputs(self._lexicon, inputs, ends, id_ends)
+        if (id_ends < 0).any():
+            if self._dialect.strict:
+                raise Unsupported("takes text only, and this is not UTF-8")
+            raise Rejected("a character beyond U+10FFFF, at which llama.cpp aborts")
+        return ids, id_ends
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """As the engine's users get it; see :mod:`impls.wordpiece.decoders`."""
+        return self._decoder(ids)
+
+
+def rules_of(vocabulary: Vocabulary, dialect: Dialect) -> WordPieceRules:
+    """The rules by which the dialect reads a vocabulary."""
+    rules = vocabulary.wordpiece or WordPieceRules()
+    if dialect.optional:
+        return rules
+    return replace(rules, clean_text=True, handle_chinese_chars=True)
+
+
+@dataclass(frozen=True)
+class WordPieceImplementation:
+    """WordPiece in a dialect."""
+
+    dialect: Dialect
+
+    @cached_property
+    def about(self) -> About:
+        """Who it is; its version is tokgate's, and the engine's whose characters it knows."""
+        return About(
+            name=self.dialect.name,
+            version=f"{metadata.version('tokgate')} ({self.dialect.engine})",
+            capabilities=frozenset({Capability.THREADS, Capability.DECODE}),
+            linear=True,
+        )
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        """WordPiece vocabularies with an unknown token, as text."""
+        rules = vocabulary.wordpiece
+        if vocabulary.algorithm is not Algorithm.WORDPIECE or rules is None:
+            return "WordPiece only"
+        if vocabulary.unk_id is None:
+            return "needs an unknown token"
+        if not mode.pretokenize:
+            return "the dialect's words cannot be left out"
+        if mode.special == "all":
+            return "never reads special tokens from text"
+        if any(not token.special for token in vocabulary.added_tokens):
+            return "has no added tokens but special ones"
+        if rules != rules_of(vocabulary, self.dialect):
+            return "always cleans the text and parts Chinese characters"
+        if self.dialect.marks_words and _alike(vocabulary):
+            return "two tokens have one text, and GGUF's must be distinct"
+        return None
+
+    def load(self, vocabulary: Vocabulary) -> WordPieceEncoder:
+        """Build the tables: half a second for 30,000 tokens, once compiled."""
+        return WordPieceEncoder(vocabulary, self.dialect)
+
+
+@lru_cache(maxsize=16)
+def _alike(vocabulary: Vocabulary) -> bool:
+    return max(Counter(gguf_texts(vocabulary).values()).values(), default=0) > 1
+
+
+BERT_IMPLEMENTATION = WordPieceImplementation(BERT)
+LLAMA_CPP_IMPLEMENTATION = WordPieceImplementation(LLAMA_CPP)

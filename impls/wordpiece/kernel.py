@@ -1,0 +1,316 @@
+"""WordPiece, compiled: characters to symbols, symbols to words, words to their longest pieces.
+
+Linear: each character is decoded once, marks are put in order by counting, and a match looks no
+further than the longest piece.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from corpora.vocabularies.jit import njit
+from corpora.vocabularies.wordpiece_file import WORD_START, gguf_texts, texts_of
+from impls.bpe.layout import EMPTY
+from impls.bpe.trie import build_trie, child, token_at
+from impls.wordpiece.characters import (
+    ALONE,
+    CODE_BITS,
+    CODE_MASK,
+    NOTHING,
+    RANK_SHIFT,
+    SEPARATOR,
+    Characters,
+    make_characters,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from corpora.vocabularies.model import Vocabulary, WordPieceRules
+    from impls.wordpiece.dialects import Dialect
+
+RANKS = 8
+"""More than there are places in canonical order."""
+
+REFUSED = -1
+"""The end of ids of an input that the dialect does not take."""
+
+TOO_LARGE = 0x110000
+
+_INITIAL = b"\xff"
+"""Stands before a word, and before the pieces that begin one; no byte of UTF-8."""
+
+_MARK = WORD_START.encode()
+_SEPARATOR = SEPARATOR << CODE_BITS
+
+
+class Lexicon(NamedTuple):
+    """A vocabulary in a dialect.
+
+    trie: of the pieces (:mod:`impls.bpe.trie`); ids: of its tokens (int32). start: the bytes
+    before each word (uint8). limit: a word of more characters is unknown.
+    """
+
+    characters: Characters
+    trie: NDArray[np.int32]
+    ids: NDArray[np.int32]
+    start: NDArray[np.uint8]
+    limit: int
+    unknown_id: int
+    strict: bool
+
+
+def make_lexicon(vocabulary: Vocabulary, rules: WordPieceRules, dialect: Dialect) -> Lexicon:
+    """The tables: about 0.3 s for 30,000 tokens. The unknown token must be there."""
+    pieces = piece_ids(vocabulary, rules, dialect)
+    spellings = list(pieces)
+    trie, _ = build_trie(spellings)
+    start = _MARK if dialect.marks_words else _INITIAL
+    return Lexicon(
+        make_characters(dialect, rules),
+        trie,
+        np.array(list(pieces.values()), dtype=np.int32),
+        np.frombuffer(start, dtype=np.uint8),
+        rules.max_word if dialect.limits_words else np.iinfo(np.int64).max,
+        EMPTY if vocabulary.unk_id is None else vocabulary.unk_id,
+        dialect.strict,
+    )
+
+
+def piece_ids(vocabulary: Vocabulary, rules: WordPieceRules, dialect: Dialect) -> dict[bytes, int]:
+    """What is matched against a word and the bytes before it; the lowest id of equal ones.
+
+    As tokenizers has it, a token with the prefix also matches as it is written where a word begins.
+    """
+    found: dict[bytes, int] = {}
+    if dialect.marks_words:
+        for token_id, text in sorted(gguf_texts(vocabulary).items()):
+            if text:
+                found.setdefault(text.encode(), token_id)
+        return found
+    for token_id, text in sorted(texts_of(vocabulary).items()):
+        if text:
+            found.setdefault(_INITIAL + text.encode(), token_id)
+        if text.startswith(rules.prefix) and len(text) > len(rules.prefix):
+            found.setdefault(text.removeprefix(rules.prefix).encode(), token_id)
+    return found
+
+
+@njit
+def encode_inputs(
+    lexicon: Lexicon, data: NDArray[np.uint8], ends: NDArray[np.int64], id_ends: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """Encode each input; writes where its ids end to ``id_ends``, REFUSED if it has none.
+
+    Returns all ids.
+    """
+    # Arrays one by one: tuples of them, passed on, cost seconds of compilation.
+    entries, sequences = lexicon.characters.entries, lexicon.characters.sequences
+    longest = 0
+    start = 0
+    for index in range(len(ends)):
+        longest = max(longest, int(ends[index]) - start)
+        start = int(ends[index])
+    room = longest * lexicon.characters.growth + 1
+    symbols = np.empty(room, dtype=np.int32)
+    spare = np.empty(room, dtype=np.int32)
+    word = np.empty(room + len(lexicon.start), dtype=np.uint8)
+    word[: len(lexicon.start)] = lexicon.start
+    # A word yields no more ids than it has bytes, and at least a symbol makes a word.
+    ids = np.empty(len(data) * lexicon.characters.growth + len(ends) * 4 + 16, dtype=np.int32)
+    at = 0
+    start = 0
+    for index in range(len(ends)):
+        end = int(ends[index])
+        count = _symbols(entries, sequences, lexicon.strict, data, start, end, symbols, spare)
+        if count < 0:
+            id_ends[index] = REFUSED
+        else:
+            at = _words(
+                lexicon.trie,
+                lexicon.ids,
+                len(lexicon.start),
+                lexicon.limit,
+                lexicon.unknown_id,
+                symbols[:count],
+                word,
+                ids,
+                at,
+            )
+            id_ends[index] = at
+        start = end
+    return ids[:at]
+
+
+@njit
+def _decode(data: NDArray[np.uint8], at: int, end: int, strict: bool) -> tuple[int, int]:
+    """The code point at a byte and its length; -1 for a byte that begins no character.
+
+    Not strict: overlong forms, surrogates and numbers above U+10FFFF are what their bits say.
+    """
+    lead = int(data[at])
+    if lead < 0x80:
+        return lead, 1
+    if lead < 0xC0 or lead >= 0xF8:
+        return -1, 1
+    size = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+    if at + size > end:
+        return -1, 1
+    code = lead & (0x7F >> size)
+    for offset in range(1, size):
+        byte = int(data[at + offset])
+        if byte & 0xC0 != 0x80:
+            return -1, 1
+        code = code << 6 | byte & 0x3F
+    if strict:
+        least = 0x80 if size == 2 else 0x800 if size == 3 else 0x10000
+        if code < least or code >= TOO_LARGE or 0xD800 <= code < 0xE000:
+            return -1, 1
+    return code, size
+
+
+@njit
+def _symbols(
+    entries: NDArray[np.int32],
+    sequences: NDArray[np.int32],
+    strict: bool,
+    data: NDArray[np.uint8],
+    start: int,
+    end: int,
+    symbols: NDArray[np.int32],
+    spare: NDArray[np.int32],
+) -> int:
+    """Write the symbols of ``data[start:end]``; how many, or REFUSED."""
+    count = 0
+    run = 0  # where the marks begin that may have to change places
+    at = start
+    while at < end:
+        code, size = _decode(data, at, end, strict)
+        at += size
+        if code >= TOO_LARGE or (strict and code < 0):
+            return REFUSED
+        if code < 0:
+            continue
+        entry = int(entries[code])
+        if entry == NOTHING:
+            continue
+        first, last = 0, 1
+        if entry < NOTHING:
+            first = -2 - entry + 1
+            last = first + int(sequences[first - 1])
+        for place in range(first, last):
+            symbol = entry if entry >= 0 else int(sequences[place])
+            if symbol >> RANK_SHIFT == 0:
+                if count - run > 1:
+                    _reorder(symbols, run, count, spare)
+                run = count + 1
+            symbols[count] = symbol
+            count += 1
+    if count - run > 1:
+        _reorder(symbols, run, count, spare)
+    return count
+
+
+@njit
+def _reorder(symbols: NDArray[np.int32], start: int, end: int, spare: NDArray[np.int32]) -> None:
+    """Canonical order: marks by their rank, those of one rank as they came."""
+    filled = 0
+    for rank in range(1, RANKS):
+        for place in range(start, end):
+            if symbols[place] >> RANK_SHIFT == rank:
+                spare[filled] = symbols[place]
+                filled += 1
+    symbols[start:end] = spare[:filled]
+
+
+@njit
+def _put(word: NDArray[np.uint8], size: int, code: int) -> int:
+    """Append a character in UTF-8; the new size."""
+    if code < 0x80:
+        word[size] = code
+        return size + 1
+    if code < 0x800:
+        word[size] = 0xC0 | code >> 6
+        word[size + 1] = 0x80 | code & 0x3F
+        return size + 2
+    if code < 0x10000:
+        word[size] = 0xE0 | code >> 12
+        word[size + 1] = 0x80 | code >> 6 & 0x3F
+        word[size + 2] = 0x80 | code & 0x3F
+        return size + 3
+    word[size] = 0xF0 | code >> 18
+    word[size + 1] = 0x80 | code >> 12 & 0x3F
+    word[size + 2] = 0x80 | code >> 6 & 0x3F
+    word[size + 3] = 0x80 | code & 0x3F
+    return size + 4
+
+
+@njit
+def _words(
+    trie: NDArray[np.int32],
+    piece_ids: NDArray[np.int32],
+    before: int,
+    limit: int,
+    unknown_id: int,
+    symbols: NDArray[np.int32],
+    word: NDArray[np.uint8],
+    ids: NDArray[np.int32],
+    at: int,
+) -> int:
+    """Write the ids of all words from ``ids[at]`` on; where they end."""
+    size = before
+    characters = 0
+    for place in range(len(symbols) + 1):
+        symbol = _SEPARATOR if place == len(symbols) else int(symbols[place])
+        kind = (symbol >> CODE_BITS) & 3
+        if kind != 0 and characters > 0:
+            at = _match(trie, piece_ids, limit, unknown_id, word[:size], characters, ids, at)
+            size = before
+            characters = 0
+        if kind == SEPARATOR:
+            continue
+        size = _put(word, size, symbol & CODE_MASK)
+        characters += 1
+        if kind == ALONE:
+            at = _match(trie, piece_ids, limit, unknown_id, word[:size], characters, ids, at)
+            size = before
+            characters = 0
+    return at
+
+
+@njit
+def _match(
+    trie: NDArray[np.int32],
+    piece_ids: NDArray[np.int32],
+    limit: int,
+    unknown_id: int,
+    word: NDArray[np.uint8],
+    characters: int,
+    ids: NDArray[np.int32],
+    at: int,
+) -> int:
+    """Write a word's ids, the longest piece first; the unknown one if any part has none."""
+    first = at
+    start = 0 if characters <= limit else -1
+    while 0 <= start < len(word):
+        slot = 0
+        longest = -1
+        piece = EMPTY
+        for end in range(start, len(word)):
+            slot = child(trie, slot, int(word[end]))
+            if slot == EMPTY:
+                break
+            token = token_at(trie, slot)
+            if token != EMPTY:
+                piece = token
+                longest = end + 1
+        start = longest
+        if longest > 0:
+            ids[at] = piece_ids[piece]
+            at += 1
+    if start < 0:
+        ids[first] = unknown_id
+        at = first + 1
+    return at
