@@ -51,6 +51,15 @@ BUILT_IN = {
 }
 """What tokgate itself brings, by name, in the order of reports: references first."""
 
+PEERS = {
+    "quicktok-v1": "impls.peers.quicktok:IMPLEMENTATION",
+    "fastokens": "impls.peers.fastokens:IMPLEMENTATION",
+    "splintr-rs": "impls.peers.splintr:IMPLEMENTATION",
+    "gigatoken": "impls.peers.gigatoken:IMPLEMENTATION",
+}
+"""Known by name, but of no part in a run that does not name them: they are there to be measured
+(the extra ``bench``)."""
+
 REFERENCES = ("tiktoken", "sentencepiece")
 """Trusted where a run declares none: the libraries that define their formats."""
 
@@ -82,7 +91,7 @@ def resolve(spec: str) -> Implementation:
         from impls import external  # noqa: PLC0415 (only runs that need it pay for it)
 
         return external.ExternalImplementation(spec.removeprefix("cmd:"))
-    target = registered().get(spec, spec)
+    target = {**PEERS, **registered()}.get(spec, spec)
     module_name, colon, attribute = target.rpartition(":")
     if not colon:
         raise ImplementationError(_unknown(spec), unknown=True)
@@ -91,7 +100,7 @@ def resolve(spec: str) -> Implementation:
 
 
 def _unknown(spec: str) -> str:
-    near = difflib.get_close_matches(spec, registered(), n=1)
+    near = difflib.get_close_matches(spec, [*registered(), *PEERS], n=1)
     hint = f"did you mean {near[0]!r}?" if near else "see `tokgate list impls`"
     return (
         f"implementation {spec!r}: no such name; {hint} "

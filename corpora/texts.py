@@ -1,0 +1,218 @@
+"""Texts for measuring speed: a kind, a vocabulary, a size and a seed decide every byte.
+
+Unlike the generators' cases, which are to hit what is rare, these are to be like what tokenizers
+are used for, but for the last two kinds. Another seed gives another text of the same kind, so that
+an encoder that remembers pieces knows the language and not the text.
+"""
+
+from __future__ import annotations
+
+import random
+import sysconfig
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from corpora.families.base import whole_characters
+from corpora.generators.locales import LOCALES
+from corpora.generators.material import material
+from corpora.generators.prose import sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from corpora.vocabularies.model import Vocabulary
+
+LANGUAGES = (
+    *("en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "uk", "tr", "vi"),
+    *("id", "ar", "fa", "he", "hi", "bn", "ta", "el", "ko", "ja", "zh", "sv"),
+)
+"""Of wordfreq's lists, which follow subtitles, Wikipedia, news, books and the web: the most spoken
+ones, and each script that the package has."""
+
+UNSPACED = frozenset({"ja", "zh"})
+"""Written without spaces between words."""
+
+FULL_STOPS = {"ja": "\u3002", "zh": "\u3002", "hi": "\u0964", "bn": "\u0964"}
+
+CASED = frozenset(LANGUAGES) - {"ar", "fa", "he", "hi", "bn", "ta", "ko", "ja", "zh"}
+"""Sentences begin with a capital."""
+
+SKIPPED = frozenset({"site-packages", "dist-packages", "__pycache__", "test", "tests", "idlelib"})
+"""Folders of the standard library without its own source, or that distributions leave out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A kind of text. ``summary`` ends the sentence "speed on ..."."""
+
+    name: str
+    summary: str
+    make: Callable[[Vocabulary, int, int], bytes]
+
+    def of(self, vocabulary: Vocabulary, size: int, seed: int) -> bytes:
+        """``size`` bytes of UTF-8, up to three less where the last character does not fit."""
+        data = self.make(vocabulary, size, seed)
+        if not vocabulary.can_encode(data):
+            data = _spellable(data, vocabulary.byte_alphabet or b"", size)
+        return whole_characters(data[:size], data[size : size + 1])
+
+
+def _spellable(data: bytes, alphabet: bytes, size: int) -> bytes:
+    """The ASCII characters of ``data`` that the vocabulary has, over and over; toys lack most."""
+    kept = data.translate(None, bytes(set(range(256)) - {b for b in alphabet if b < 128}))
+    kept = kept or bytes(b for b in alphabet if b < 128)
+    return kept * (size // len(kept) + 1) if kept else b""
+
+
+@cache
+def _library() -> tuple[tuple[Path, ...], tuple[int, ...]]:
+    """Python's standard library: its files by name, and the bytes before each."""
+    root = Path(sysconfig.get_path("stdlib"))
+    found = [
+        path
+        for path in root.rglob("*.py")
+        if not SKIPPED.intersection(path.relative_to(root).parts[:-1])
+    ]
+    files = sorted(found, key=lambda path: path.relative_to(root).as_posix())
+    return tuple(files), tuple(accumulate((path.stat().st_size for path in files), initial=0))
+
+
+def _source(vocabulary: Vocabulary, size: int, seed: int) -> bytes:
+    files, starts = _library()
+    # As many bytes on for each seed, so that texts of neighbouring seeds have no file in common.
+    at = bisect_left(starts, seed * (size + (1 << 16)) % starts[-1])
+    parts: list[bytes] = []
+    missing = size + 1
+    while missing > 0:
+        text = files[at % len(files)].read_bytes().decode("utf-8", "ignore").encode()
+        parts.append(text)
+        missing -= len(text)
+        at += 1
+    return b"".join(parts)
+
+
+@cache
+def _frequencies() -> dict[str, tuple[list[str], list[float]]] | None:
+    """Words and cumulated frequencies by language; None where wordfreq is not installed."""
+    try:
+        from wordfreq import get_frequency_dict  # noqa: PLC0415 (the extra `bench`)
+    except ImportError:
+        return None
+    tables = {}
+    for language in LANGUAGES:
+        words = get_frequency_dict(language, "small")
+        tables[language] = list(words), list(accumulate(words.values()))
+    return tables
+
+
+def _multilingual(vocabulary: Vocabulary, size: int, seed: int) -> bytes:
+    rng = random.Random(f"multilingual {seed}")
+    tables = _frequencies()
+    paragraph = _made_up(rng) if tables is None else _of_words(rng, tables)
+    parts: list[bytes] = []
+    missing = size + 1
+    while missing > 0:
+        parts.append(paragraph().encode())
+        missing -= len(parts[-1])
+    return b"".join(parts)
+
+
+def _of_words(
+    rng: random.Random, tables: dict[str, tuple[list[str], list[float]]]
+) -> Callable[[], str]:
+    def paragraph() -> str:
+        language = rng.choice(LANGUAGES)
+        words, weights = tables[language]
+        joiner = "" if language in UNSPACED else " "
+        made = []
+        for _ in range(rng.randint(2, 6)):
+            drawn = rng.choices(words, cum_weights=weights, k=rng.randint(4, 24))
+            clause = rng.randrange(len(drawn))
+            drawn[clause] += "\u3001" if language in UNSPACED else ","
+            text = joiner.join(drawn)
+            if language in CASED:
+                text = text[0].upper() + text[1:]
+            made.append(text + FULL_STOPS.get(language, "."))
+        return joiner.join(made) + "\n"
+
+    return paragraph
+
+
+def _made_up(rng: random.Random) -> Callable[[], str]:
+    makers = [sentences(locale, rng) for locale in LOCALES]
+    return lambda: f"{rng.choice(makers)(rng.randint(8, 60))}\n"
+
+
+def _tokens(vocabulary: Vocabulary, size: int, seed: int) -> bytes:
+    rng = random.Random(f"tokens {seed}")
+    # As a text spells them: of SentencePiece's escaped spaces, spaces.
+    tokens = [t.replace("\u2581".encode(), b" ") for t in material(vocabulary).text] or [b"a"]
+    mean = sum(map(len, tokens)) / len(tokens)
+    parts: list[bytes] = []
+    missing = size + 1
+    while missing > 0:
+        parts += rng.choices(tokens, k=int(missing / mean) + 8)
+        missing = size + 1 - sum(map(len, parts))
+    return b"".join(parts)
+
+
+@cache
+def _telling_letters(fingerprint: str, tokens: tuple[bytes | None, ...]) -> str:
+    """The four lower-case letters of which most tokens are made, counted pair by pair."""
+    counts: dict[str, int] = {}
+    for token in tokens:
+        if token is not None and token.isalpha() and token.islower() and len(token) >= 2:
+            for letter in set(token.decode()):
+                counts[letter] = counts.get(letter, 0) + 1
+    ordered = sorted(counts, key=lambda letter: (-counts[letter], letter))
+    return "".join(ordered[:4]) or "a"
+
+
+def _one_piece(vocabulary: Vocabulary, size: int, seed: int) -> bytes:
+    rng = random.Random(f"one-piece {seed}")
+    letters = _telling_letters(vocabulary.fingerprint, vocabulary.tokens)
+    return "".join(rng.choices(letters, k=size)).encode()
+
+
+TEXTS = {
+    text.name: text
+    for text in (
+        Text("source", "the source of Python's standard library, file after file", _source),
+        Text("multilingual", f"words of {len(LANGUAGES)} languages by frequency", _multilingual),
+        Text("tokens", "random tokens of the vocabulary, valid UTF-8 ones", _tokens),
+        Text("one-piece", "four letters at random: one pre-token, merges that overlap", _one_piece),
+    )
+}
+"""All kinds by name, what tokenizers are used for first."""
+
+
+def summary(name: str) -> str:
+    """What a kind is, as it can be made on this machine."""
+    if name == "multilingual" and _frequencies() is None:
+        return f"made-up words of {len(LOCALES)} scripts (for real ones: pip install wordfreq)"
+    return TEXTS[name].summary
+
+
+def of_file(path: Path) -> Text:
+    """The text of a file; another part of it for each seed. Raises OSError, ValueError.
+
+    A size that it does not reach gives what there is.
+    """
+    whole = path.read_bytes()
+    try:
+        whole.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"no UTF-8 at byte {error.start}") from error
+
+    def make(vocabulary: Vocabulary, size: int, seed: int) -> bytes:
+        room = max(1, len(whole) - size)
+        at = seed * size % room if seed else 0
+        while at and whole[at] & 0xC0 == 0x80:
+            at -= 1
+        return whole[at : at + size + 1]
+
+    return Text(str(path), f"the file {path.name}", make)

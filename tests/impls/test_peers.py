@@ -1,0 +1,95 @@
+"""Adapters of peers: the ids of the reference, absent where the extra is not installed."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from corpora.vocabularies import sources
+from corpora.vocabularies.merges import merges_from_ranks
+from corpora.vocabularies.model import Algorithm, Vocabulary
+from corpora.vocabularies.patterns import PATTERNS
+from harness import selection
+from harness.catalogues import rows
+from impls import registry
+from impls.interface import Mode, Prepares, Unsupported
+from impls.peers.common import Peer, rank_order_trouble
+from impls.references import tiktoken
+
+TEXT = Mode()
+PIECES = ["the ", "don't", " WE'LL", "12345", "日本語", "é", "\n\n", "  ", "<|endoftext|>", "_x"]
+
+
+def texts(count: int) -> list[bytes]:
+    rng = random.Random(7)
+    made = ["".join(rng.choices(PIECES, k=rng.randrange(40))) for _ in range(count)]
+    return [text.encode() for text in ["", "a", *made]]
+
+
+def ranked(tokens: int = 600) -> Vocabulary:
+    """A byte-level vocabulary by ranks from 0 on, with o200k_base's pattern: tekken's tokens."""
+    whole = sources.resolve("tekken_240911")
+    ordinary = tuple(token for token in whole.tokens if token is not None)[:tokens]
+    merges = merges_from_ranks(ordinary)
+    return Vocabulary("ranked", Algorithm.BPE, "tiktoken", ordinary, merges,
+                      splits=PATTERNS["o200k_base"])  # fmt: skip
+
+
+@pytest.mark.parametrize("name", registry.PEERS)
+def test_a_peer_gives_the_ids_of_the_reference(name: str) -> None:
+    try:
+        peer = registry.resolve(name)
+    except ImportError as error:
+        pytest.skip(str(error))
+    assert peer.about.name == name
+    assert peer.about.homepage.startswith("https://")
+    vocabulary = ranked()
+    assert peer.supports(vocabulary, TEXT) is None
+    encoder = peer.load(vocabulary)
+    reference = tiktoken.IMPLEMENTATION.load(vocabulary)
+    assert isinstance(encoder, Prepares)
+    for data in texts(60):
+        ids = encoder.encode(data, TEXT)
+        assert ids == reference.encode(data, TEXT)
+        made = encoder.prepare(data, TEXT)()
+        assert isinstance(made, np.ndarray)
+        assert made.tolist() == ids
+    with pytest.raises(Unsupported):
+        encoder.prepare(b"\xff", TEXT)
+
+
+@pytest.mark.parametrize("name", registry.PEERS)
+def test_a_peer_says_what_it_does_not_run(name: str) -> None:
+    try:
+        peer = registry.resolve(name)
+    except ImportError as error:
+        pytest.skip(str(error))
+    vocabulary = ranked()
+    for mode in (Mode(pretokenize=False), Mode(special="all")):
+        assert peer.supports(vocabulary, mode)
+    for other in ("unigram_nfkc", "mistral_v1"):
+        assert peer.supports(sources.resolve(other), TEXT)
+    assert peer.supports(replace(vocabulary, splits=("a", "b")), TEXT)
+
+
+def test_peers_take_part_only_when_named() -> None:
+    assert not set(registry.PEERS) & {row["name"] for row in rows("impls")}
+    present, missing = selection.contestants([])
+    assert not set(registry.PEERS) & ({one.name for one in present} | set(missing))
+
+
+def test_a_peer_that_is_not_installed_says_what_to_install() -> None:
+    absent = Peer("mine", "tokgate-absent", "tokgate_absent", "", frozenset(), "rust")
+    with pytest.raises(ImportError, match=r"pip install 'tokgate\[bench\]'"):
+        _ = absent.installed
+
+
+def test_ranks_with_holes_are_told() -> None:
+    assert rank_order_trouble(ranked()) is None
+    tekken = sources.resolve("tekken_240911")
+    assert "without holes" in str(rank_order_trouble(tekken))
+    vocabulary = ranked()
+    assert rank_order_trouble(replace(vocabulary, tokens=(*vocabulary.tokens, b"zqzqzq")))
