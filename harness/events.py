@@ -210,6 +210,8 @@ class Found(Event):
     reproducer: str | None
     replaces: str | None = None
     """The id of a provisional finding that this one, minimised, takes the place of."""
+    explanation: dict[str, Any] | None = None
+    """Both pipelines stage by stage: the fields of :class:`harness.explain.Explanation`."""
 
     @property
     def groups(self) -> list[Group]:

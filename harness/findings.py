@@ -13,13 +13,14 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from harness.checks import CHECKS
 from harness.checks.base import Violation
 from harness.diagnosis import Signature, bucket, difference, kind_of, signature
 from harness.events import Counted, Found
+from harness.explain import IDS, SEGMENTATION, explain
 from harness.outcomes import Encoded, Inputs
 from harness.partition import Part, comparable
 from harness.shrink import shrink
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from harness.contracts import Contract
     from harness.events import Event
     from harness.expectations import Expectation
+    from harness.explain import Explanation
 
 IDS_SHOWN = 2000
 """Ids of one outcome that a record keeps; the folder of the finding has all."""
@@ -83,11 +85,25 @@ class Entry:
     contract: Contract
     violation: Violation
     case: Case
+    explanation: Explanation | None = None
 
     @property
     def signature(self) -> Signature:
         """What it is grouped by before it is minimised."""
         return signature(self.violation, self.contract)
+
+    @property
+    def label(self) -> Signature:
+        """What its bucket is named by: the stage of the explanation, where there is one."""
+        told = self.explanation
+        if told is None or told.parted in {SEGMENTATION, IDS}:
+            # The diagnosis tells merges, ties and scores apart.
+            return self.signature
+        return replace(self.signature, stage=told.parted)
+
+    def explained(self) -> Entry:
+        """Itself with an explanation."""
+        return replace(self, explanation=explain(self.violation, self.contract))
 
 
 @dataclass(slots=True)
@@ -187,7 +203,8 @@ class Book:
         if provisional is None:
             provisional = self._provisional(entry)
         smaller, ended = self._shrink(arena, entry)
-        kind = kind_of(smaller.violation, smaller.signature.stage, contract)
+        smaller = smaller.explained()
+        kind = kind_of(smaller.violation, smaller.label.stage, contract)
         return self._enter(page, smaller, kind, minimal=ended, replaces=provisional)
 
     def _page(self, entry: Entry) -> Page:
@@ -338,7 +355,7 @@ class Book:
     ) -> str:
         """Write a finding unless its bucket has a smaller one, and count it."""
         data = entry.violation.data
-        name = bucket(entry.signature, entry.contract, kind)
+        name = bucket(entry.label, entry.contract, kind)
         if entry.violation.check == "determinism":
             for culprit in entry.violation.culprits:
                 self._unstable.setdefault((entry.contract.id, culprit), name)
@@ -357,14 +374,14 @@ class Book:
     ) -> Found:
         contract, violation, case = entry.contract, entry.violation, entry.case
         vocabulary = contract.vocabulary
-        name = bucket(entry.signature, contract, kind)
+        name = bucket(entry.label, contract, kind)
         identity = finding_id(name, vocabulary.id)
         expectation = self.expected(name, vocabulary.id)
         place, sentence = difference(violation, vocabulary)
         found = Found(
             id=identity,
             check=violation.check,
-            stage=entry.signature.stage,
+            stage=entry.label.stage,
             bucket=name,
             contract=contract.id,
             vocabulary=vocabulary.id,
@@ -383,6 +400,7 @@ class Book:
             link=expectation.link if expectation else None,
             reproducer=self._save(identity, violation, contract),
             replaces=replaces.id if replaces and replaces.id != identity else None,
+            explanation=asdict(entry.explanation) if entry.explanation else None,
         )
         with self._lock:
             if found.replaces is not None:

@@ -278,6 +278,31 @@ class Recipe:
     artifact: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a pipeline has after one of its stages.
+
+    name: ``normalization``, ``user-defined``, ``pre-tokens``, ``segmentation``, ``byte-fallback``,
+    ``unknown-merging``, ``ids``: as in the buckets of findings. value: for readers, and alike
+    exactly where the stage came out alike.
+    """
+
+    name: str
+    value: str
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """An implementation that can say what happens inside; found by its method."""
+
+    def steps(self, vocabulary: Vocabulary, data: bytes, mode: Mode) -> Sequence[Step]:
+        """The stages of encoding ``data``, in order; the last one is ``ids``, spaced.
+
+        Runs in the harness itself, on short inputs, when a finding is written.
+        """
+        ...
+
+
 class Implementation(Protocol):
     """One way of running vocabularies: an algorithm, a library, or an external program."""
 

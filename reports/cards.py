@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from reports.text import CodePoint, Literal, code_points, hexdump, literal, surface
+from reports.text import (
+    CodePoint,
+    Literal,
+    code_points,
+    escape,
+    hexdump,
+    literal,
+    shows,
+    surface,
+)
 from reports.words import safe_link, title
 
 if TYPE_CHECKING:
@@ -17,6 +26,8 @@ if TYPE_CHECKING:
 
 MAX_LOG = 4_000
 """Characters of a message or log: the end of a traceback is what counts."""
+MAX_STAGE = 400
+"""Characters of one stage of an explanation."""
 MAX_MORE = 20
 """Further examples of one bucket that are listed."""
 
@@ -71,6 +82,29 @@ class GroupView:
 
 
 @dataclass(frozen=True, slots=True)
+class StageView:
+    """One stage of both pipelines. state: ``same``, ``parted`` (the first that differs), ``after``.
+
+    left, right: of the trusted one and of the other; alike for ``same``.
+    """
+
+    name: str
+    state: str
+    left: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExplanationView:
+    """Where two pipelines part. left, right: the implementations. note: whose stages were run."""
+
+    left: str
+    right: str
+    stages: list[StageView]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reproduction:
     """How to see a finding again. href: relative to the report, None where nothing was saved."""
 
@@ -107,6 +141,7 @@ class Card:
     hex: str
     hex_missing: int
     groups: list[GroupView]
+    explanation: ExplanationView | None
     reproduction: Reproduction | None
     more: list[Example]
     more_hidden: int
@@ -137,6 +172,7 @@ def card(number: int, bucket: Bucket, budget: Budget, *, unfolded: bool) -> Card
             _group(group, finding, budget, reference=i == 0 and len(finding.partition) > 1)
             for i, group in enumerate(finding.groups)
         ],
+        explanation=_explanation(finding),
         reproduction=_reproduction(finding),
         more=[_example(f) for f in bucket.findings[1 : MAX_MORE + 1]],
         more_hidden=max(0, len(bucket.findings) - 1 - MAX_MORE),
@@ -176,6 +212,34 @@ def _chip(group: Group, index: int, first: int | None) -> Chip:
     if len(text) > 80:
         text = f"{text[:80]}…"
     return Chip(text, group.ids[index], offsets, index == first)
+
+
+def _explanation(finding: Found) -> ExplanationView | None:
+    told = finding.explanation
+    if told is None:
+        return None
+    stages: list[StageView] = []
+    state = "same"
+    for stage in told["stages"]:
+        if stage["name"] == told["parted"]:
+            state = "parted"
+        elif state == "parted":
+            state = "after"
+        alike = stage["left"] == stage["right"]
+        shown = "same" if alike and state != "same" else state
+        left, right = (_clipped(stage[side]) for side in ("left", "right"))
+        stages.append(StageView(stage["name"].replace("-", " "), shown, left, right))
+    models = [
+        f"{told[side]} as {told[side + '_model']}"
+        for side in ("left", "right")
+        if told[side] != told[side + "_model"]
+    ]
+    return ExplanationView(told["left"], told["right"], stages, "; ".join(models))
+
+
+def _clipped(text: str) -> str:
+    more = "…" if len(text) > MAX_STAGE else ""
+    return "".join(c if shows(c) else escape(c) for c in text[:MAX_STAGE]) + more
 
 
 def _reproduction(finding: Found) -> Reproduction | None:

@@ -130,6 +130,19 @@ def group(names: list[str], data: bytes, step: int, **more: Any) -> dict[str, An
     }
 
 
+def explanation(left: str, right: str) -> dict[str, Any]:
+    """Two pipelines that part in the middle."""
+    stages = [("normalization", "x", "x"), ("pre-tokens", left, right), ("ids", "1 2", "1 3")]
+    return {
+        "left": "tiktoken",
+        "right": "tokenizers",
+        "left_model": "tiktoken",
+        "right_model": "bpe.heap",
+        "stages": [{"name": n, "left": a, "right": b} for n, a, b in stages],
+        "parted": "pre-tokens",
+    }
+
+
 def died(names: list[str], kind: str, message: str) -> dict[str, Any]:
     return {"implementations": names, "kind": kind, "message": message}
 
@@ -158,6 +171,7 @@ def found(identity: str, data: bytes, **more: Any) -> Found:
         "minimal": True,
         "expected": None,
         "link": None,
+        "explanation": explanation(repr(data[:40]), data[:40].decode("utf-8", "replace")),
         "reproducer": f"findings/{identity}/repro.py",
     }
     return Found(**{**values, **more})

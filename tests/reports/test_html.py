@@ -127,6 +127,12 @@ def test_inputs_outcomes_and_reproducers_are_there(pages: dict[str, tuple[str, P
     assert said.count("first difference") >= 2 * len(records.NASTY)
 
 
+def test_the_stage_at_which_pipelines_part_is_marked(pages: dict[str, tuple[str, Page]]) -> None:
+    said = "".join(pages["nasty"][1].text)
+    assert said.count("they part here") >= len(records.NASTY)
+    assert "tokenizers as bpe.heap" in said
+
+
 def test_the_first_difference_is_marked_where_an_output_ends(
     pages: dict[str, tuple[str, Page]],
 ) -> None:

@@ -1,0 +1,116 @@
+"""Two pipelines side by side: the first stage that differs is named, and nothing is made up."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from corpora.vocabularies import sources
+from harness.contracts import Contestant
+from harness.explain import LONGEST, explain
+from harness.outcomes import Encoded, Rejected
+from impls.interface import About, Mode, Step
+from tests.harness.samples import contract, violation
+
+TEXT = Mode()
+BYTES = sources.resolve("toy_bytes")
+
+
+@dataclass
+class Pipeline:
+    """An implementation that says what it was told to say of its stages."""
+
+    name: str
+    stages: tuple[tuple[str, str], ...]
+
+    @property
+    def about(self):
+        return About(name=self.name, version="1")
+
+    def supports(self, vocabulary, mode):
+        return None
+
+    def load(self, vocabulary):
+        raise NotImplementedError
+
+    def steps(self, vocabulary, data, mode):
+        return [Step(*stage) for stage in self.stages]
+
+
+class Broken(Pipeline):
+    def steps(self, vocabulary, data, mode):
+        raise ValueError("no idea")
+
+
+def parted(one, other, *, ids=((1, 2), (1, 3)), data=b"ab"):
+    terms = contract("unigram_nfkc", "sentencepiece", "tokenizers")
+    pipelines = (one, other)
+    terms = replace(
+        terms, contestants=tuple(Contestant(p.name, p.name, p.about, p) for p in pipelines)
+    )
+    parts = [(p.name, Encoded(i)) for p, i in zip(pipelines, ids, strict=True)]
+    return explain(violation("equivalence", data, *parts), terms)
+
+
+LEFT = Pipeline("left", (("normalization", "x"), ("segmentation", "a b"), ("ids", "1 2")))
+RIGHT = Pipeline("right", (("normalization", "x"), ("segmentation", "a c"), ("ids", "1 3")))
+
+
+def test_the_first_stage_that_differs_is_named():
+    explanation = parted(LEFT, RIGHT)
+
+    assert explanation.parted == "segmentation"
+    assert [stage.same for stage in explanation.stages] == [True, False, False]
+    assert explanation.sentence == "segmentation: a b in left, a c in right"
+
+
+def test_a_stage_of_one_side_only_is_left_out():
+    spelled = Pipeline("left", (*LEFT.stages[:2], ("byte-fallback", "z"), LEFT.stages[2]))
+
+    assert [stage.name for stage in parted(spelled, RIGHT).stages] == [
+        "normalization",
+        "segmentation",
+        "ids",
+    ]
+
+
+def test_a_model_that_gives_other_ids_than_its_engine_explains_nothing():
+    assert parted(LEFT, RIGHT, ids=((1, 2), (1, 4))) is None
+
+
+def test_a_pipeline_that_fails_explains_nothing():
+    assert parted(LEFT, Broken("right", ())) is None
+
+
+def test_a_long_input_is_not_explained():
+    assert parted(LEFT, RIGHT, data=b"a" * (LONGEST + 1)) is None
+
+
+@pytest.mark.parametrize("other", [Rejected("no"), Encoded((1, 2))])
+def test_nothing_parts_where_one_side_rejects_or_both_agree(other):
+    terms = contract("toy_bytes", "bpe.naive", "bpe.heap", mode=TEXT)
+    one = Encoded((1, 2))
+
+    assert explain(violation("equivalence", b"", ("a", one), ("b", other)), terms) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "one", "other", "stage"),
+    [
+        (b"a b", (b"a", b" b"), (b"a", b" ", b"b"), "segmentation"),
+        (b"a b", (b"a", b" ", b"b"), (b"a b",), "pre-tokens"),
+        (b"a", (b"a",), (b"b",), "text"),
+    ],
+)
+def test_ids_of_byte_level_bpe_tell_the_stage(data, one, other, stage):
+    vocabulary = BYTES
+    extra = {b"a b": len(vocabulary), b" b": len(vocabulary) + 1}
+    grown = replace(vocabulary, tokens=(*vocabulary.tokens, *extra), splits=(r"\s?\S+|\s+",))
+    terms = replace(contract("toy_bytes", "bpe.naive", "bpe.heap", mode=TEXT), vocabulary=grown)
+
+    def encoded(tokens):
+        return Encoded(tuple(extra.get(token, vocabulary.ids.get(token, -1)) for token in tokens))
+
+    told = explain(
+        violation("equivalence", data, ("a", encoded(one)), ("b", encoded(other))), terms
+    )
+    assert told.parted == stage
