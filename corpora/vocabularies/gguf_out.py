@@ -1,8 +1,8 @@
 """A GGUF vocabulary from the plain model, so that llama.cpp runs the same data as the others.
 
 A file of metadata alone, as llama.cpp reads it with ``vocab_only``: byte-level BPE as the model
-``gpt2``, SentencePiece BPE as ``llama`` (SPM), unigram as ``t5`` (UGM). The same vocabulary gives
-the same bytes.
+``gpt2``, SentencePiece BPE as ``llama`` (SPM), unigram as ``t5`` (UGM), WordPiece as ``bert``
+(WPM). The same vocabulary gives the same bytes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from corpora.vocabularies import wordpiece_file
 from corpora.vocabularies.byte_alphabet import spell
 from corpora.vocabularies.model import (
     Algorithm,
@@ -21,15 +22,20 @@ from corpora.vocabularies.model import (
     RankOrder,
     Vocabulary,
     VocabularyError,
+    WordPieceRules,
 )
 from corpora.vocabularies.patterns import GGUF_IGNORE_MERGES, GGUF_PRE, PATTERNS
 from corpora.vocabularies.tokenizer_json_out import merge_list
+from corpora.vocabularies.wordpiece_file import gguf_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _DEFAULT_BOS = 11
 """llama.cpp's own id of a byte-level vocabulary's BOS and EOS, which it looks up unless told."""
+
+_BERT_NAMES = {"bos": "[CLS]", "seperator": "[SEP]", "padding": "[PAD]", "mask": "[MASK]"}
+"""Likewise of WordPiece, by the fields' names (the spelling is llama.cpp's)."""
 
 
 def to_gguf(vocabulary: Vocabulary) -> bytes:
@@ -40,8 +46,12 @@ def to_gguf(vocabulary: Vocabulary) -> bytes:
     fault = trouble(vocabulary)
     if fault is not None:
         raise VocabularyError(vocabulary.id, fault, "GGUF cannot say it")
+    if vocabulary.algorithm is Algorithm.WORDPIECE:
+        return _file("bert", wordpiece_file.to_gguf_fields(vocabulary))
     if vocabulary.algorithm is Algorithm.UNIGRAM:
         return _file("t5", {**_pieces(vocabulary), **_ugm(vocabulary.normalizer)})
+    if vocabulary.wordpiece is not None:
+        return _file("bert", _wordpiece(vocabulary, vocabulary.wordpiece))
     if vocabulary.alphabet is Alphabet.CHARACTERS:
         add_prefix = vocabulary.normalizer.add_dummy_prefix
         return _file("llama", {**_pieces(vocabulary), "add_space_prefix": add_prefix})
@@ -52,10 +62,14 @@ def trouble(vocabulary: Vocabulary) -> str | None:
     """Why the vocabulary cannot be written for llama.cpp, in one line; None if it can."""
     if vocabulary.normalizer.form is not None:
         return f"GGUF has no normalization to {vocabulary.normalizer.form}"
+    if vocabulary.algorithm is Algorithm.WORDPIECE:
+        return wordpiece_file.gguf_trouble(vocabulary)
     if vocabulary.pieces:
         return _pieces_trouble(vocabulary)
+    if vocabulary.wordpiece is not None:
+        return _wordpiece_trouble(vocabulary, vocabulary.wordpiece)
     if vocabulary.algorithm is not Algorithm.BPE or vocabulary.alphabet is not Alphabet.BYTES:
-        return "neither byte-level BPE nor of SentencePiece pieces"
+        return "neither byte-level BPE, nor WordPiece, nor of SentencePiece pieces"
     return _bytes_trouble(vocabulary)
 
 
@@ -94,15 +108,32 @@ def _bytes_trouble(vocabulary: Vocabulary) -> str | None:
         return "GGUF has no name for its pre-tokenizer"
     if not len(vocabulary.merges):
         return "GGUF's byte-level BPE needs merges"
-    for token in vocabulary.added_tokens:
-        if token.single_word or token.lstrip or token.rstrip:
-            return f"added token {token.text!r} asks for stripping or whole words"
+    stripping = _stripping(vocabulary)
+    if stripping is not None:
+        return stripping
     added = [*_added(vocabulary), *((i, text) for text, i in vocabulary.special_tokens.items())]
     texts = dict(added)
     if any(texts[token_id] != text for token_id, text in added):
         return "two special tokens share an id"
     if _repeats(_texts(vocabulary)):
         return "two tokens have one text, and GGUF's must be distinct"
+    return None
+
+
+def _wordpiece_trouble(vocabulary: Vocabulary, rules: WordPieceRules) -> str | None:
+    if not rules.clean_text or not rules.handle_chinese_chars:
+        return "GGUF's WordPiece always cleans the text and parts Chinese characters"
+    if vocabulary.unk_id is None:
+        return "GGUF needs an unknown token"
+    if _repeats(gguf_texts(vocabulary).values()):
+        return "two tokens have one text, and GGUF's must be distinct"
+    return _stripping(vocabulary)
+
+
+def _stripping(vocabulary: Vocabulary) -> str | None:
+    for token in vocabulary.added_tokens:
+        if token.single_word or token.lstrip or token.rstrip:
+            return f"added token {token.text!r} asks for stripping or whole words"
     return None
 
 
@@ -151,6 +182,26 @@ def _bytes(vocabulary: Vocabulary) -> dict[str, Any]:
     }
     if len(texts) <= _DEFAULT_BOS:
         fields |= {"bos_token_id": 0, "eos_token_id": 0}
+    return fields
+
+
+def _wordpiece(vocabulary: Vocabulary, rules: WordPieceRules) -> dict[str, Any]:
+    texts = gguf_texts(vocabulary)
+    size = max(texts, default=-1) + 1
+    types = [PieceType.NORMAL if i in texts else PieceType.UNUSED for i in range(size)]
+    for token_id in vocabulary.special_tokens.values():
+        types[token_id] = PieceType.CONTROL
+    for token in vocabulary.added_tokens:
+        types[token.id] = PieceType.CONTROL if token.special else PieceType.USER_DEFINED
+    fields: dict[str, Any] = {
+        "tokens": [texts.get(i, f"[PAD{i}]") for i in range(size)],
+        "token_type": [int(kind) for kind in types],
+        "unknown_token_id": vocabulary.unk_id,
+        "normalizer.lowercase": rules.lowercase,
+        "normalizer.strip_accents": rules.strip_accents,
+    }
+    for name, text in _BERT_NAMES.items():
+        fields[f"{name}_token_id"] = vocabulary.special_tokens.get(text, vocabulary.unk_id)
     return fields
 
 

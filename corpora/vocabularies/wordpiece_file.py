@@ -28,6 +28,14 @@ Json = dict[str, Any]
 WORD_START = "▁"
 """What llama.cpp has before each word, and before each token that begins one."""
 
+_BERT_IDS = {
+    "cls_token_id": 101,
+    "seperator_token_id": 102,
+    "padding_token_id": 0,
+    "mask_token_id": 103,
+}
+"""llama.cpp's own ids of the special tokens that it knows for the model ``bert``."""
+
 _COPY = "get a complete copy of the file"
 
 
@@ -235,3 +243,45 @@ def gguf_texts(vocabulary: Vocabulary) -> dict[int, str]:
         else WORD_START + text
         for token_id, text in texts_of(vocabulary).items()
     }
+
+
+def gguf_trouble(vocabulary: Vocabulary) -> str | None:
+    """Why llama.cpp cannot run the vocabulary, in one line; None if it can."""
+    rules = _rules(vocabulary)
+    if vocabulary.unk_id is None:
+        return "GGUF needs an unknown token"
+    if not (rules.clean_text and rules.handle_chinese_chars):
+        return "GGUF's WordPiece always cleans the text and parts Chinese characters"
+    if any(not token.special for token in vocabulary.added_tokens):
+        return "has added tokens that are not special"
+    texts = gguf_texts(vocabulary).values()
+    if len(set(texts)) < len(texts):
+        return "two tokens have one text, and GGUF's must be distinct"
+    return None
+
+
+def to_gguf_fields(vocabulary: Vocabulary) -> Json:
+    """The ``tokenizer.ggml.*`` fields of a GGUF file; holes are named as its converter does."""
+    rules, texts = _rules(vocabulary), gguf_texts(vocabulary)
+    specials = set(vocabulary.special_tokens.values())
+    size = max([len(vocabulary.tokens) - 1, *texts]) + 1
+    fields: Json = {
+        "tokens": [texts.get(token_id, f"[PAD{token_id}]") for token_id in range(size)],
+        "token_type": [
+            int(
+                PieceType.CONTROL
+                if token_id in specials
+                else PieceType.NORMAL
+                if token_id in texts
+                else PieceType.UNUSED
+            )
+            for token_id in range(size)
+        ],
+        "unknown_token_id": vocabulary.unk_id,
+        "normalizer.lowercase": rules.lowercase,
+        "normalizer.strip_accents": rules.strip_accents,
+    }
+    for name, own in _BERT_IDS.items():  # llama.cpp looks its own up unless told
+        if own >= size:
+            fields[name] = vocabulary.unk_id
+    return fields

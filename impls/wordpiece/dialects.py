@@ -47,7 +47,6 @@ class Dialect:
     limits_words: a word of more than ``max_word`` characters is unknown.
     marks_words: words begin with U+2581, as in GGUF; else the tokens that continue one are marked.
     strict: takes valid UTF-8 only; else any bytes that begin no character are dropped.
-    optional: ``clean_text`` and ``handle_chinese_chars`` can be switched off.
     """
 
     name: str
@@ -64,7 +63,6 @@ class Dialect:
     limits_words: bool
     marks_words: bool
     strict: bool
-    optional: bool
 
 
 _CONTROLS = r"[\p{Cc}\p{Cf}\p{Co}\p{Cs}]"
@@ -127,7 +125,6 @@ BERT = Dialect(
     limits_words=True,
     marks_words=False,
     strict=True,
-    optional=True,
 )
 
 LLAMA_CPP = Dialect(
@@ -154,5 +151,4 @@ LLAMA_CPP = Dialect(
     limits_words=False,
     marks_words=True,
     strict=False,
-    optional=False,
 )

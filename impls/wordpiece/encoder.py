@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import metadata
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from corpora.vocabularies.model import Algorithm, WordPieceRules
-from corpora.vocabularies.wordpiece_file import gguf_texts
+from corpora.vocabularies.model import Algorithm
+from corpora.vocabularies.wordpiece_file import gguf_trouble
 from impls.interface import About, Capability, Rejected, Unsupported
 from impls.wordpiece import decoders
 from impls.wordpiece.dialects import BERT, LLAMA_CPP, Dialect
@@ -33,7 +32,7 @@ class WordPieceEncoder:
         from impls.wordpiece.kernel import encode_inputs, make_lexicon  # noqa: PLC0415
 
         self._dialect = dialect
-        self._lexicon = make_lexicon(vocabulary, rules_of(vocabulary, dialect), dialect)
+        self._lexicon = make_lexicon(vocabulary, dialect)
         self._encode_inputs = encode_inputs
         self._decoder = decoders.make_decoder(vocabulary, dialect)
 
@@ -60,14 +59,6 @@ class WordPieceEncoder:
         return self._decoder(ids)
 
 
-def rules_of(vocabulary: Vocabulary, dialect: Dialect) -> WordPieceRules:
-    """The rules by which the dialect reads a vocabulary."""
-    rules = vocabulary.wordpiece or WordPieceRules()
-    if dialect.optional:
-        return rules
-    return replace(rules, clean_text=True, handle_chinese_chars=True)
-
-
 @dataclass(frozen=True)
 class WordPieceImplementation:
     """WordPiece in a dialect."""
@@ -86,8 +77,7 @@ class WordPieceImplementation:
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """WordPiece vocabularies with an unknown token, as text."""
-        rules = vocabulary.wordpiece
-        if vocabulary.algorithm is not Algorithm.WORDPIECE or rules is None:
+        if vocabulary.algorithm is not Algorithm.WORDPIECE or vocabulary.wordpiece is None:
             return "WordPiece only"
         if vocabulary.unk_id is None:
             return "needs an unknown token"
@@ -95,12 +85,10 @@ class WordPieceImplementation:
             return "the dialect's words cannot be left out"
         if mode.special == "all":
             return "never reads special tokens from text"
+        if self.dialect.marks_words:
+            return _gguf_trouble(vocabulary)
         if any(not token.special for token in vocabulary.added_tokens):
             return "has no added tokens but special ones"
-        if rules != rules_of(vocabulary, self.dialect):
-            return "always cleans the text and parts Chinese characters"
-        if self.dialect.marks_words and _alike(vocabulary):
-            return "two tokens have one text, and GGUF's must be distinct"
         return None
 
     def load(self, vocabulary: Vocabulary) -> WordPieceEncoder:
@@ -109,8 +97,8 @@ class WordPieceImplementation:
 
 
 @lru_cache(maxsize=16)
-def _alike(vocabulary: Vocabulary) -> bool:
-    return max(Counter(gguf_texts(vocabulary).values()).values(), default=0) > 1
+def _gguf_trouble(vocabulary: Vocabulary) -> str | None:
+    return gguf_trouble(vocabulary)
 
 
 BERT_IMPLEMENTATION = WordPieceImplementation(BERT)

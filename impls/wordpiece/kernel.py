@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from corpora.vocabularies.model import WordPieceRules
 from corpora.vocabularies.wordpiece_file import WORD_START, gguf_texts, texts_of
 from impls.bpe.layout import EMPTY
 from impls.bpe.trie import build_trie, child, token_at
@@ -28,7 +29,7 @@ from impls.wordpiece.characters import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from corpora.vocabularies.model import Vocabulary, WordPieceRules
+    from corpora.vocabularies.model import Vocabulary
     from impls.wordpiece.dialects import Dialect
 
 RANKS = 8
@@ -62,8 +63,9 @@ class Lexicon(NamedTuple):
     strict: bool
 
 
-def make_lexicon(vocabulary: Vocabulary, rules: WordPieceRules, dialect: Dialect) -> Lexicon:
+def make_lexicon(vocabulary: Vocabulary, dialect: Dialect) -> Lexicon:
     """The tables: about 0.3 s for 30,000 tokens. The unknown token must be there."""
+    rules = vocabulary.wordpiece or WordPieceRules()
     pieces = piece_ids(vocabulary, rules, dialect)
     spellings = list(pieces)
     trie, _ = build_trie(spellings)

@@ -185,7 +185,9 @@ def test_tokenizer_json_out_and_in_again(name: str) -> None:
         for side in ("left", "right", "merged"):
             pair = (getattr(after.merges, side), getattr(before.merges, side))
             assert pair[0].tolist() == pair[1].tolist()
-    assert after.alphabet is (Alphabet.CHARACTERS if before.pieces else Alphabet.BYTES)
+    characters = bool(before.pieces) or before.algorithm is Algorithm.WORDPIECE
+    assert after.alphabet is (Alphabet.CHARACTERS if characters else Alphabet.BYTES)
+    assert after.wordpiece == before.wordpiece
 
 
 def test_an_improper_vocabulary_is_written_with_all_splits() -> None:
