@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from corpora.vocabularies.model import Algorithm, Alphabet
+from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, RankOrder
 from impls.interface import About, Capability, Rejected
 from impls.spm import dialects
 from impls.spm.decoders import decoder_of
@@ -35,16 +35,15 @@ class SpmEncoder:
     def __init__(self, vocabulary: Vocabulary, dialect: Dialect) -> None:
         # Here and not above: Numba takes a second to import, and listing names needs none of it.
         from impls.spm.lexicon import make_lexicon  # noqa: PLC0415
-        from impls.spm.normalization import escape_all, make_rules, normalize_all  # noqa: PLC0415
+        from impls.spm.normalization import make_normalize  # noqa: PLC0415
         from impls.spm.text_kernel import encode_texts  # noqa: PLC0415
 
         self._lexicon = make_lexicon(vocabulary, dialect)
-        self._rules = make_rules(vocabulary) if dialect.normalizes else None
-        self._prefix = not dialect.normalizes and vocabulary.normalizer.add_dummy_prefix
-        self._symbols = separate_symbols(vocabulary, dialect)
+        self._normalize = make_normalize(vocabulary, dialect)
+        self._symbols = {
+            special: separate_symbols(vocabulary, dialect, special) for special in (False, True)
+        }
         self._decode = decoder_of(vocabulary, dialect)
-        self._normalize_all = normalize_all
-        self._escape_all = escape_all
         self._encode_texts = encode_texts
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
@@ -56,51 +55,33 @@ class SpmEncoder:
         self, data: bytes, ends: NDArray[np.int64], mode: Mode
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """All inputs in one compiled call; see ``EncodesBatches``."""
-        if self._symbols:
-            return self._encode_apart(data, ends)
-        # An empty input gets no dummy prefix.
-        prefixed = np.diff(ends, prepend=0) > 0 if self._prefix else np.zeros(len(ends), np.bool_)
-        return self._run(data, ends, _NONE_GIVEN, prefixed)
-
-    def _encode_apart(
-        self, data: bytes, ends: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The same with symbols cut out; a space comes before each text that follows one."""
-        fragment_ends: list[int] = []
-        given: list[int] = []
-        prefixed: list[bool] = []
-        counts = [0]
-        start = 0
-        for end in ends.tolist():
-            after_symbol = True
-            for part in partition(self._symbols, data[start:end]):
-                fragment_ends.append(start + part.end)
-                given.append(-1 if part.token is None else part.token)
-                prefixed.append(self._prefix and after_symbol and part.token is None)
-                after_symbol = part.token is not None
-            counts.append(len(given))
-            start = end
+        symbols = self._symbols[mode.special == "all"]
+        if not symbols:
+            return self._run(data, ends, _NONE_GIVEN, np.diff(ends, prepend=0) > 0)
+        fragments = [
+            (start + part.end, part.token, part.spaced)
+            for start, end in zip([0, *ends.tolist()], ends.tolist(), strict=False)
+            for part in partition(symbols, data[start:end])
+        ]
+        fragment_ends = np.array([end for end, _, _ in fragments], dtype=np.int64)
         ids, id_ends = self._run(
             data,
-            np.array(fragment_ends, dtype=np.int64),
-            np.array(given, dtype=np.int64),
-            np.array(prefixed, dtype=np.bool_),
+            fragment_ends,
+            np.array([token for _, token, _ in fragments], dtype=np.int64),
+            np.array([spaced for _, _, spaced in fragments], dtype=np.bool_),
         )
+        # An input without fragments (empty) ends where the one before it does.
         padded = np.concatenate((np.zeros(1, dtype=np.int64), id_ends))
-        return ids, padded[counts[1:]]
+        return ids, padded[np.searchsorted(fragment_ends, ends, side="right")]
 
     def _run(
         self,
         data: bytes,
         ends: NDArray[np.int64],
         given: NDArray[np.int64],
-        prefixed: NDArray[np.bool_],
+        spaced: NDArray[np.bool_],
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        inputs = np.frombuffer(data, dtype=np.uint8)
-        if self._rules is not None:
-            text, text_ends = self._normalize_all(self._rules, inputs, ends)
-        else:
-            text, text_ends = self._escape_all(inputs, ends, prefixed)
+        text, text_ends = self._normalize(data, ends, spaced)
         id_ends = np.empty(len(ends), dtype=np.int64)
         ids, lost = self._encode_texts(self._lexicon, text, text_ends, given, id_ends)
         if lost >= 0:
@@ -129,18 +110,24 @@ class SpmImplementation:
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """SentencePiece BPE vocabularies, as text."""
+        """SentencePiece BPE vocabularies that the engine can be given, as text."""
         if vocabulary.algorithm is not Algorithm.BPE:
             return "byte-pair encoding only"
         if vocabulary.alphabet is not Alphabet.CHARACTERS or not vocabulary.pieces:
             return "needs scored SentencePiece pieces"
-        if vocabulary.normalizer.form is not None:
+        if vocabulary.rank_order is not RankOrder.SCORES:
+            return "its merges have no scores"
+        normalizer = vocabulary.normalizer
+        if normalizer.form is not None:
             return "no Unicode normalization form but the charsmap's"
-        if mode.special == "all":
-            return "never reads control tokens from text"
         if not mode.pretokenize:
             return "the dialect's handling of white space cannot be left out"
-        return None
+        if self._dialect.normalizes:
+            return "never reads control tokens from text" if mode.special == "all" else None
+        plain = Normalizer(add_dummy_prefix=normalizer.add_dummy_prefix, escape_whitespaces=True)
+        if normalizer != plain:
+            return "no normalization but escaped spaces and the dummy space before the text"
+        return None if vocabulary.byte_fallback else "always has byte fallback"
 
     def load(self, vocabulary: Vocabulary) -> SpmEncoder:
         """Build the tables: well under a second for 32,000 pieces, once compiled."""

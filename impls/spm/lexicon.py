@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 LONGEST_PIECE = 8000
 """Bytes from which on SentencePiece refuses a piece."""
 
+LEFT, RIGHT = 1, 2
+
 
 class Lexicon(NamedTuple):
     """A vocabulary's tables.
@@ -39,6 +41,7 @@ class Lexicon(NamedTuple):
     pairs: the same of pairs of symbols, flat rows of (left, right, rank, merged), int32. Equal
     scores have equal ranks. Pairs of characters that stand side by side in some piece without
     merging have a row, too: its merged is EMPTY.
+    sides: LEFT where a symbol is the left one of some row of pairs, RIGHT likewise (uint8).
     emitted: the id of each symbol, EMPTY for what is unknown (int32).
     unused: 1 for pieces that are split again (uint8), no entries where there are none.
     lengths: the characters of each symbol (int32).
@@ -52,6 +55,7 @@ class Lexicon(NamedTuple):
 
     characters: NDArray[np.int64]
     pairs: NDArray[np.int32]
+    sides: NDArray[np.uint8]
     emitted: NDArray[np.int32]
     unused: NDArray[np.uint8]
     lengths: NDArray[np.int32]
@@ -98,6 +102,10 @@ def make_lexicon(vocabulary: Vocabulary, dialect: Dialect) -> Lexicon:
         for left, right in sorted(joins)
         if (left, right) not in merging
     ]
+    sides = np.zeros(size, dtype=np.uint8)
+    for left_symbol, right_symbol, _, _ in table:
+        sides[left_symbol] |= LEFT
+        sides[right_symbol] |= RIGHT
     frozen = {
         text: i
         for i, (text, piece) in enumerate(zip(texts, pieces, strict=True))
@@ -106,6 +114,7 @@ def make_lexicon(vocabulary: Vocabulary, dialect: Dialect) -> Lexicon:
     return Lexicon(
         _character_table(symbols),
         _pair_table(table),
+        sides,
         emitted,
         unused if unused.any() else unused[:0],
         lengths,
@@ -226,20 +235,20 @@ def _byte_ids(vocabulary: Vocabulary, dialect: Dialect, texts: Sequence[str]) ->
 
 
 @njit
-def character_row(characters: NDArray[np.int64], key: int) -> int:
-    """The row of a character in ``Lexicon.characters``, or of the free slot where it would be."""
-    mask = len(characters) - 1
-    row = (key ^ (key >> 7) ^ (key >> 15)) & mask
-    while characters[row, 0] != EMPTY and characters[row, 0] != key:
-        row = (row + 1) & mask
-    return row
+def character_slot(key: int) -> int:
+    """Where the search for a character in ``Lexicon.characters`` begins; its low bits count."""
+    return key ^ (key >> 7) ^ (key >> 15)
 
 
 def _character_table(symbols: dict[str, int]) -> NDArray[np.int64]:
     characters = np.full((capacity(len(symbols)), 2), EMPTY, dtype=np.int64)
+    mask = len(characters) - 1
     for text, symbol in symbols.items():
         key = int.from_bytes(text.encode(), "big")
-        characters[character_row(characters, key)] = key, symbol
+        row = character_slot(key) & mask
+        while characters[row, 0] != EMPTY:
+            row = (row + 1) & mask
+        characters[row] = key, symbol
     return characters
 
 

@@ -14,30 +14,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from corpora.vocabularies.jit import njit
 from impls.bpe.heap_kernel import POSITION_BITS, pop, push
 from impls.bpe.tables import EMPTY, pair_row
 from impls.bpe.trie import child, token_at
-from impls.spm.lexicon import character_row
+from impls.spm.lexicon import LEFT, RIGHT, character_slot
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 FROZEN = -2
 """The symbol of a user-defined piece that never merges is ``FROZEN - id``."""
 
-# Rows of the work array: one entry a symbol of the segment, by position.
+# Columns of the work array: one row a symbol of the segment. int32, half a cache line.
 SYMBOL = 0
 START = 1
 """Where its text begins."""
 NEXT = 2
 PREVIOUS = 3
-ROW = 4
-"""The row of the pair that begins here, EMPTY for none."""
+RANK = 4
+"""Of the pair that begins here, EMPTY if it does not merge."""
+MERGED = 5
+"""What that pair merges to."""
+JOINED = 6
+"""1 if some piece holds this character and the next side by side."""
+COLUMNS = 8
+
+USED = -3
+"""Stands in the table of offers for symbols that are not to be split again."""
 
 SCANNED = 16
 """Segments of so many symbols are merged by scanning: quicker than a heap up to about here."""
+
+SORTED = 256
+"""Fewer pairs of the beginning than this are not worth sorting."""
 
 
 @njit
@@ -47,8 +59,7 @@ def lead_length(lead: int) -> int:
 
 
 @njit
-def next_symbol(
-    characters: NDArray[np.int64],
+def frozen_symbol(
     frozen: NDArray[np.int32],
     frozen_ids: NDArray[np.int64],
     longest_frozen: int,
@@ -56,145 +67,240 @@ def next_symbol(
     position: int,
     end: int,
 ) -> tuple[int, int]:
-    """The symbol at ``position`` of the text, EMPTY for an unknown one, and its length in bytes."""
-    if len(frozen) > 0:
-        slot = 0
-        seen = 0
+    """The user-defined piece at ``position`` of the text, or EMPTY, and its length in bytes."""
+    slot = 0
+    seen = 0
+    length = 0
+    found = EMPTY
+    for i in range(position, end):
+        slot = child(frozen, slot, int(text[i]))
+        if slot == EMPTY or seen == longest_frozen:
+            break
+        index = token_at(frozen, slot)
+        if index != EMPTY:
+            seen += 1
+            found = int(frozen_ids[index])
+            length = i + 1 - position
+    return found, length
+
+
+@njit
+def fill(
+    characters: NDArray[np.int64],
+    frozen: NDArray[np.int32],
+    frozen_ids: NDArray[np.int64],
+    longest_frozen: int,
+    pairs: NDArray[np.int32],
+    sides: NDArray[np.uint8],
+    offers: NDArray[np.int32],
+    text: NDArray[np.uint8],
+    position: int,
+    end: int,
+    work: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Enter the symbols of ``text[position:end]`` and their pairs, as many as there is room for.
+
+    Returns how many, and the position after them.
+    """
+    # One loop without calls for a character: passing the arrays would take longer than the work.
+    mask = len(characters) - 1
+    count = 0
+    before = EMPTY
+    while position < end and count < len(work):
+        symbol = EMPTY
         length = 0
-        found = EMPTY
-        for i in range(position, end):
-            slot = child(frozen, slot, int(text[i]))
-            if slot == EMPTY or seen == longest_frozen:
-                break
-            index = token_at(frozen, slot)
-            if index != EMPTY:
-                seen += 1
-                found = int(frozen_ids[index])
-                length = i + 1 - position
-        if found != EMPTY:
-            return FROZEN - found, length
-    length = min(lead_length(int(text[position])), end - position)
-    key = 0
-    for i in range(position, position + length):
-        key = (key << 8) | int(text[i])
-    row = character_row(characters, key)
-    return (EMPTY if characters[row, 0] == EMPTY else int(characters[row, 1])), length
+        if len(frozen) > 0:
+            found, length = frozen_symbol(frozen, frozen_ids, longest_frozen, text, position, end)
+            if found != EMPTY:
+                symbol = FROZEN - found
+        if length == 0:
+            length = min(lead_length(int(text[position])), end - position)
+            key = 0
+            for i in range(position, position + length):
+                key = (key << 8) | int(text[i])
+            row = character_slot(key) & mask
+            while characters[row, 0] != EMPTY:
+                if characters[row, 0] == key:
+                    symbol = int(characters[row, 1])
+                    break
+                row = (row + 1) & mask
+        work[count, SYMBOL] = symbol
+        work[count, START] = position
+        work[count, RANK] = EMPTY
+        work[count, JOINED] = 0
+        if symbol >= 0 and before >= 0 and sides[before] & LEFT and sides[symbol] & RIGHT:
+            row = pair_row(pairs, before, symbol)
+            if row != EMPTY:
+                work[count - 1, JOINED] = 1
+                enter(pairs, offers, work, count - 1, row, before, symbol)
+        before = symbol
+        count += 1
+        position += length
+    return count, position
+
+
+@njit
+def enter(
+    pairs: NDArray[np.int32],
+    offers: NDArray[np.int32],
+    work: NDArray[np.int32],
+    position: int,
+    row: int,
+    left: int,
+    right: int,
+) -> None:
+    """Enter the pair of a row at a position; note how an UNUSED piece was offered last."""
+    merged = pairs[row + 3]
+    work[position, RANK] = EMPTY if merged == EMPTY else pairs[row + 2]
+    work[position, MERGED] = merged
+    if len(offers) > 0 and merged != EMPTY and offers[merged, 0] != USED:
+        offers[merged, 0] = left
+        offers[merged, 1] = right
 
 
 @njit
 def offer(
     pairs: NDArray[np.int32],
-    unused: NDArray[np.uint8],
-    offers: NDArray[np.int64],
+    offers: NDArray[np.int32],
+    work: NDArray[np.int32],
+    position: int,
     left: int,
     right: int,
-) -> int:
-    """The row of a pair, EMPTY for none; notes how an UNUSED piece was offered last."""
-    if left < 0 or right < 0:
-        return EMPTY
-    row = pair_row(pairs, left, right)
-    if row != EMPTY and len(unused) > 0:
-        merged = int(pairs[row + 3])
-        if merged != EMPTY and unused[merged]:
-            offers[merged, 0] = left
-            offers[merged, 1] = right
-    return row
+) -> None:
+    """Look up a pair that begins at ``position`` of the work array, and enter it there."""
+    row = pair_row(pairs, left, right) if left >= 0 and right >= 0 else EMPTY
+    if row == EMPTY:
+        work[position, RANK] = EMPTY
+    else:
+        enter(pairs, offers, work, position, row, left, right)
 
 
 @njit
 def merge(
     pairs: NDArray[np.int32],
-    unused: NDArray[np.uint8],
-    offers: NDArray[np.int64],
-    work: NDArray[np.int64],
+    offers: NDArray[np.int32],
+    work: NDArray[np.int32],
     heap: NDArray[np.int64],
     count: int,
 ) -> None:
-    """Merge the first ``count`` symbols of the work array, whose ROW is filled in.
+    """Merge the first ``count`` symbols of the work array, whose pairs are entered.
+
+    ``heap`` has room for the pairs of the beginning and two more for each merge.
 
     The list that is left begins at position 0 and goes on by NEXT, to EMPTY.
     """
     for position in range(count):
-        work[NEXT, position] = position + 1
-        work[PREVIOUS, position] = position - 1
-    work[NEXT, count - 1] = EMPTY
-    work[ROW, count - 1] = EMPTY
+        work[position, NEXT] = position + 1
+        work[position, PREVIOUS] = position - 1
+    work[count - 1, NEXT] = EMPTY
+    work[count - 1, RANK] = EMPTY
     if count <= SCANNED:
         while True:
-            best = -1
+            best = EMPTY
             least = 0
             position = 0
             while position != EMPTY:
-                row = int(work[ROW, position])
-                if row != EMPTY and pairs[row + 3] != EMPTY:
-                    rank = int(pairs[row + 2])
-                    if best < 0 or rank < least:
-                        best, least = position, rank
-                position = int(work[NEXT, position])
-            if best < 0:
+                rank = work[position, RANK]
+                if rank != EMPTY and (best == EMPTY or rank < least):
+                    best, least = position, rank
+                position = int(work[position, NEXT])
+            if best == EMPTY:
                 return
-            join(pairs, unused, offers, work, best)
-    size = 0
+            join(pairs, offers, work, best)
+    # The pairs of the beginning, once sorted, are read off one by one: only new ones need the heap.
+    first = heap[2 * count :]
+    total = 0
+    ascending = True
+    highest = 0
     for position in range(count - 1):
-        size = queue(pairs, work, heap, size, position)
-    while size > 0:
-        key = int(heap[0])
-        size = pop(heap, size)
+        rank = int(work[position, RANK])
+        if rank != EMPTY:
+            first[total] = (rank << POSITION_BITS) | position
+            ascending = ascending and (total == 0 or first[total - 1] < first[total])
+            highest = max(highest, rank)
+            total += 1
+    read = 0
+    size = 0
+    if not ascending and total < SORTED:
+        while read < total:
+            size = push(heap, size, int(first[read]))
+            read += 1
+    elif not ascending:
+        sort_by_rank(first[:total], heap, highest)
+    while read < total or size > 0:
+        if size == 0 or (read < total and first[read] < heap[0]):
+            key = int(first[read])
+            read += 1
+        else:
+            key = int(heap[0])
+            size = pop(heap, size)
         position = key & ((1 << POSITION_BITS) - 1)
-        row = int(work[ROW, position])
-        if row == EMPTY or pairs[row + 3] == EMPTY or pairs[row + 2] != key >> POSITION_BITS:
+        if work[position, RANK] != key >> POSITION_BITS:
             continue
-        join(pairs, unused, offers, work, position)
-        before = int(work[PREVIOUS, position])
+        join(pairs, offers, work, position)
+        before = int(work[position, PREVIOUS])
         if before != EMPTY:
-            size = queue(pairs, work, heap, size, before)
-        size = queue(pairs, work, heap, size, position)
+            size = queue(work, heap, size, before)
+        size = queue(work, heap, size, position)
+
+
+@njit
+def sort_by_rank(keys: NDArray[np.int64], spare: NDArray[np.int64], highest: int) -> None:
+    """Sort heap keys whose positions ascend, by their ranks up to ``highest``: a radix sort.
+
+    ``spare`` has room for them.
+    """
+    shift = POSITION_BITS
+    while highest > 0:
+        starts = np.zeros(257, dtype=np.int64)
+        for i in range(len(keys)):
+            starts[((keys[i] >> shift) & 255) + 1] += 1
+        for digit in range(256):
+            starts[digit + 1] += starts[digit]
+        for i in range(len(keys)):
+            digit = (keys[i] >> shift) & 255
+            spare[starts[digit]] = keys[i]
+            starts[digit] += 1
+        for i in range(len(keys)):
+            keys[i] = spare[i]
+        highest >>= 8
+        shift += 8
 
 
 @njit
 def join(
     pairs: NDArray[np.int32],
-    unused: NDArray[np.uint8],
-    offers: NDArray[np.int64],
-    work: NDArray[np.int64],
+    offers: NDArray[np.int32],
+    work: NDArray[np.int32],
     position: int,
 ) -> None:
     """Merge the pair at ``position`` and look up the pairs on either side, the left one first."""
-    gone = int(work[NEXT, position])
-    after = int(work[NEXT, gone])
-    symbol = int(pairs[work[ROW, position] + 3])
-    work[SYMBOL, position] = symbol
-    work[NEXT, position] = after
-    work[ROW, gone] = EMPTY
-    work[ROW, position] = EMPTY
-    before = int(work[PREVIOUS, position])
+    gone = int(work[position, NEXT])
+    after = int(work[gone, NEXT])
+    before = int(work[position, PREVIOUS])
+    symbol = int(work[position, MERGED])
+    work[position, SYMBOL] = symbol
+    work[position, NEXT] = after
+    work[position, RANK] = EMPTY
+    work[gone, RANK] = EMPTY
     if before != EMPTY:
-        work[ROW, before] = offer(pairs, unused, offers, int(work[SYMBOL, before]), symbol)
+        offer(pairs, offers, work, before, int(work[before, SYMBOL]), symbol)
     if after != EMPTY:
-        work[PREVIOUS, after] = position
-        work[ROW, position] = offer(pairs, unused, offers, symbol, int(work[SYMBOL, after]))
+        work[after, PREVIOUS] = position
+        offer(pairs, offers, work, position, symbol, int(work[after, SYMBOL]))
 
 
 @njit
-def queue(
-    pairs: NDArray[np.int32],
-    work: NDArray[np.int64],
-    heap: NDArray[np.int64],
-    size: int,
-    position: int,
-) -> int:
+def queue(work: NDArray[np.int32], heap: NDArray[np.int64], size: int, position: int) -> int:
     """Put the pair at ``position`` into the heap if there is one; returns the heap's size."""
-    row = int(work[ROW, position])
-    if row == EMPTY or pairs[row + 3] == EMPTY:
-        return size
-    return push(heap, size, (int(pairs[row + 2]) << POSITION_BITS) | position)
+    rank = int(work[position, RANK])
+    return size if rank == EMPTY else push(heap, size, (rank << POSITION_BITS) | position)
 
 
 @njit
 def resegment(
     lengths: NDArray[np.int32],
-    unused: NDArray[np.uint8],
-    offers: NDArray[np.int64],
+    offers: NDArray[np.int32],
     depth: int,
     symbol: int,
     position: int,
@@ -211,7 +317,7 @@ def resegment(
     while size > 0:
         size -= 1
         symbol, position, level = int(stack[size, 0]), int(stack[size, 1]), int(stack[size, 2])
-        whole = symbol < 0 or not unused[symbol]
+        whole = symbol < 0 or offers[symbol, 0] == USED
         if whole or level > depth:
             parts[count, 0], parts[count, 1] = symbol, position
             parts[count, 2] = 1 if level > depth else 0

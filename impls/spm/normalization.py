@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from corpora.vocabularies.model import PieceType
 from impls.unigram.normalizer import Rules, make_rules, normalize
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Rules", "escape_all", "make_rules", "normalize_all"]
+    from corpora.vocabularies.model import Vocabulary
+    from impls.spm.dialects import Dialect
 
 SPACE = 0x20
 SPACE_SYMBOL = (0xE2, 0x96, 0x81)
 """U+2581 in UTF-8."""
+
+
+class Normalize(Protocol):
+    """A dialect's normalization of many inputs."""
+
+    def __call__(
+        self, data: bytes, ends: NDArray[np.int64], spaced: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The normalized inputs ``data[ends[i-1]:ends[i]]`` in one array, and their ends.
+
+        spaced: whether each may have the vocabulary's dummy space: false for empty ones.
+        """
+        ...
 
 
 @njit
@@ -43,26 +58,76 @@ def normalize_all(
 
 @njit
 def escape_all(
-    data: NDArray[np.uint8], ends: NDArray[np.int64], prefixed: NDArray[np.bool_]
+    data: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    escaping: bool,
+    before: NDArray[np.bool_],
+    after: NDArray[np.bool_],
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The same as llama.cpp's SPM does: spaces as U+2581, one before each input with ``prefixed``.
+    """The inputs with a space put ``before`` and ``after`` each or not, and their ends.
 
-    Empty inputs are to have none.
+    escaping: spaces become U+2581. All of llama.cpp's normalization for SPM, and of SentencePiece
+    nearly always: without charsmap, user-defined symbols, removal of spaces and invalid UTF-8.
     """
-    out = np.empty(3 * (len(data) + len(ends)), dtype=np.uint8)
+    out = np.empty(3 * (len(data) + 2 * len(ends)), dtype=np.uint8)
     out_ends = np.empty(len(ends), dtype=np.int64)
     at = 0
     start = 0
     for index in range(len(ends)):
         end = int(ends[index])
-        for position in range(start - 1 if prefixed[index] else start, end):
-            if position < start or data[position] == SPACE:
+        first = start - 1 if before[index] else start
+        last = end + 1 if after[index] else end
+        for position in range(first, last):
+            inside = start <= position < end
+            if inside and data[position] != SPACE:
+                out[at] = data[position]
+                at += 1
+            elif escaping:
                 for i in range(3):
                     out[at + i] = SPACE_SYMBOL[i]
                 at += 3
             else:
-                out[at] = data[position]
+                out[at] = SPACE
                 at += 1
         out_ends[index] = at
         start = end
     return out[:at], out_ends
+
+
+def is_plain(vocabulary: Vocabulary) -> bool:
+    """Whether SentencePiece's normalizer does no more to valid UTF-8 than :func:`escape_all`."""
+    spec = vocabulary.normalizer
+    symbols = any(piece.type is PieceType.USER_DEFINED for piece in vocabulary.pieces)
+    return not (spec.charsmap or spec.remove_extra_whitespaces or symbols)
+
+
+def are_valid(data: bytes, ends: NDArray[np.int64]) -> bool:
+    """Whether all inputs are UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    inner = ends[ends < len(data)]
+    # All of it is, so that only a cut inside a character spoils inputs.
+    begins = np.frombuffer(data, dtype=np.uint8)[inner]
+    return not ((begins & 0xC0) == 0x80).any()
+
+
+def make_normalize(vocabulary: Vocabulary, dialect: Dialect) -> Normalize:
+    """What a dialect does to inputs. Raises VocabularyError for a bad charsmap."""
+    spec = vocabulary.normalizer
+    if dialect.normalizes:
+        rules, plain = make_rules(vocabulary), is_plain(vocabulary)
+    prefix = spec.add_dummy_prefix and not (dialect.normalizes and spec.treat_whitespace_as_suffix)
+    suffix = spec.add_dummy_prefix and not prefix
+    escaping = spec.escape_whitespaces or not dialect.normalizes
+
+    def apply(
+        data: bytes, ends: NDArray[np.int64], spaced: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        inputs = np.frombuffer(data, dtype=np.uint8)
+        if dialect.normalizes and not (plain and are_valid(data, ends)):
+            return normalize_all(rules, inputs, ends)
+        return escape_all(inputs, ends, escaping, spaced & prefix, spaced & suffix)
+
+    return apply

@@ -17,48 +17,64 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.spm.dialects import Dialect
 
+_SPECIAL = frozenset({PieceType.CONTROL, PieceType.UNKNOWN, PieceType.USER_DEFINED})
+
+NO_TOKEN = -1
+
 
 class Fragment(NamedTuple):
-    """A part of an input: ``data[start:end]``, and the id that it becomes, or None for text."""
+    """A part of an input that ends at ``end``: text, or the token of a symbol.
 
-    start: int
+    spaced: whether the vocabulary's dummy space comes before it: at the beginning, and after a
+    symbol.
+    """
+
     end: int
-    token: int | None = None
+    token: int
+    spaced: bool
 
 
-def separate_symbols(vocabulary: Vocabulary, dialect: Dialect) -> list[tuple[bytes, int]]:
-    """Texts and ids of the symbols to cut out, in the order in which they are looked for."""
+def separate_symbols(
+    vocabulary: Vocabulary, dialect: Dialect, special: bool
+) -> list[tuple[bytes, int]]:
+    """Texts and ids of the symbols to cut out, in the order in which they are looked for.
+
+    special: control and unknown tokens are cut out, too.
+    """
     if dialect.freezes:
         return []
-    found = [
-        (piece.text.encode(), i)
-        for i, piece in enumerate(vocabulary.pieces)
-        if piece.type is PieceType.USER_DEFINED
-        and piece.text not in dialect.controls
-        and piece.text
-    ]
+    found = []
+    for i, piece in enumerate(vocabulary.pieces):
+        ordinary = piece.type is PieceType.USER_DEFINED and piece.text not in dialect.controls
+        if ordinary or (special and piece.type in _SPECIAL):
+            found.append((piece.text.encode(), i))
     return sorted(found, key=lambda symbol: -len(symbol[0]))
 
 
 def partition(symbols: Sequence[tuple[bytes, int]], data: bytes) -> list[Fragment]:
     """The fragments of an input, in order; none for an empty one."""
-    fragments = [Fragment(0, len(data))] if data else []
+    parts = [(0, len(data), NO_TOKEN)] if data else []
     for text, token in symbols:
-        if text in data:
-            fragments = [part for whole in fragments for part in _cut(text, token, data, whole)]
-    return fragments
+        if text and text in data:
+            parts = [part for whole in parts for part in _cut(text, token, data, *whole)]
+    tokens = [token for _, _, token in parts]
+    return [
+        Fragment(end, token, token == NO_TOKEN and before != NO_TOKEN)
+        for (_, end, token), before in zip(parts, [0, *tokens], strict=False)
+    ]
 
 
-def _cut(text: bytes, token: int, data: bytes, whole: Fragment) -> list[Fragment]:
-    if whole.token is not None:
-        return [whole]
+def _cut(
+    text: bytes, token: int, data: bytes, start: int, end: int, given: int
+) -> list[tuple[int, int, int]]:
+    if given != NO_TOKEN:
+        return [(start, end, given)]
     parts = []
-    start = whole.start
-    while (found := data.find(text, start, whole.end)) >= 0:
+    while (found := data.find(text, start, end)) >= 0:
         if found > start:
-            parts.append(Fragment(start, found))
+            parts.append((start, found, NO_TOKEN))
         start = found + len(text)
-        parts.append(Fragment(found, start, token))
-    if start < whole.end:
-        parts.append(Fragment(start, whole.end))
+        parts.append((found, start, token))
+    if start < end:
+        parts.append((start, end, NO_TOKEN))
     return parts

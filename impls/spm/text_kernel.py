@@ -9,15 +9,16 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from impls.bpe.tables import EMPTY
 from impls.spm.merge_kernel import (
+    COLUMNS,
+    JOINED,
     NEXT,
-    ROW,
     START,
     SYMBOL,
+    USED,
     emit,
+    fill,
     known_id,
     merge,
-    next_symbol,
-    offer,
     resegment,
 )
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
     from impls.spm.lexicon import Lexicon
 
-FEW = 64
-"""Symbols of a segment for which there is room at first."""
+FEW = 1024
+"""Symbols for which there is room at first."""
 
 
 @njit
@@ -47,17 +48,20 @@ def encode_texts(
     # Arrays one by one: tuples of them, passed on, cost seconds of compilation.
     characters, frozen, frozen_ids = lexicon.characters, lexicon.frozen, lexicon.frozen_ids
     longest_frozen = lexicon.longest_frozen
-    pairs, unused, lengths = lexicon.pairs, lexicon.unused, lexicon.lengths
+    pairs, sides, unused, lengths = lexicon.pairs, lexicon.sides, lexicon.unused, lexicon.lengths
     emitted, byte_ids = lexicon.emitted, lexicon.byte_ids
     unknown_id, pieces, depth = lexicon.unknown_id, lexicon.pieces, lexicon.depth
     joins_unknown = lexicon.joins_unknown
 
-    whole = len(unused) > 0
-    offers = np.empty((len(unused), 2), dtype=np.int64)
+    offers = np.full((len(unused), 2), USED, dtype=np.int32)
+    for symbol in range(len(unused)):
+        if unused[symbol]:
+            offers[symbol, 0] = EMPTY
     stack = np.empty((depth + 3, 3), dtype=np.int64)
-    work = np.empty((5, FEW), dtype=np.int64)
-    heap = np.empty(3 * FEW, dtype=np.int64)
-    parts = np.empty((FEW, 3), dtype=np.int64)
+    room = FEW
+    work = np.empty((room, COLUMNS), dtype=np.int32)
+    heap = np.empty(3 * room, dtype=np.int64)
+    parts = np.empty((room, 3), dtype=np.int64)
     # An id stands for at least one byte, or is given.
     ids = np.empty(len(text) + len(given), dtype=np.int32)
     at = 0
@@ -69,50 +73,95 @@ def encode_texts(
             at += 1
             position = end
         unknown = False  # whether the symbol before was
-        count = 0
-        while position < end or count > 0:
-            # The next symbol joins the segment, unless no merge can cross from the one before.
-            symbol, length, row = EMPTY, 0, EMPTY
+        while position < end:
+            # The work is done by functions in whose loops no array is assigned anew: counting
+            # its references would take longer than the work.
+            position, at, unknown = _encode(
+                characters, frozen, frozen_ids, longest_frozen, pairs, sides, lengths,
+                emitted, byte_ids, unknown_id, pieces, depth, joins_unknown, offers, stack,
+                work, heap, parts, text, position, end, unknown, ids, at,
+            )  # fmt: skip
+            if at < 0:
+                return ids[:0], -1 - at
             if position < end:
-                symbol, length = next_symbol(
-                    characters, frozen, frozen_ids, longest_frozen, text, position, end
-                )
-                if count > 0:
-                    row = offer(pairs, unused, offers, int(work[SYMBOL, count - 1]), symbol)
-            if position < end and (count == 0 or row != EMPTY or whole):
-                if count > 0:
-                    work[ROW, count - 1] = row
-                if count == work.shape[1]:
-                    wider = np.empty((5, 2 * count), dtype=np.int64)
-                    wider[:, :count] = work
-                    work = wider
-                    heap = np.empty(6 * count, dtype=np.int64)
-                    parts = np.empty((2 * count, 3), dtype=np.int64)
-                work[SYMBOL, count] = symbol
-                work[START, count] = position
-                count += 1
-                position += length
-                continue
+                room = min(8 * room, end - position + 1)
+                work = np.empty((room, COLUMNS), dtype=np.int32)
+                heap = np.empty(3 * room, dtype=np.int64)
+                parts = np.empty((room, 3), dtype=np.int64)
+        id_ends[index] = at
+    return ids[:at], EMPTY
 
-            merge(pairs, unused, offers, work, heap, count)
-            count = 0
+
+@njit
+def _encode(
+    characters: NDArray[np.int64],
+    frozen: NDArray[np.int32],
+    frozen_ids: NDArray[np.int64],
+    longest_frozen: int,
+    pairs: NDArray[np.int32],
+    sides: NDArray[np.uint8],
+    lengths: NDArray[np.int32],
+    emitted: NDArray[np.int32],
+    byte_ids: NDArray[np.int32],
+    unknown_id: int,
+    pieces: int,
+    depth: int,
+    joins_unknown: bool,
+    offers: NDArray[np.int32],
+    stack: NDArray[np.int64],
+    work: NDArray[np.int32],
+    heap: NDArray[np.int64],
+    parts: NDArray[np.int64],
+    text: NDArray[np.uint8],
+    position: int,
+    end: int,
+    unknown: bool,
+    ids: NDArray[np.int32],
+    at: int,
+) -> tuple[int, int, bool]:
+    """Encode segments of ``text[position:end]`` until one does not fit into the work array.
+
+    Returns the end of the last one, where the ids end (``-1 - byte`` for one without an id), and
+    whether the last symbol was unknown.
+    """
+    whole = len(offers) > 0
+    while position < end:
+        total, after = fill(
+            characters, frozen, frozen_ids, longest_frozen, pairs, sides, offers,
+            text, position, end, work,
+        )  # fmt: skip
+        begin = 0
+        while begin < total:
+            # A segment ends where no merge can cross.
+            stop = begin
+            while stop < total - 1 and (whole or work[stop, JOINED]):
+                stop += 1
+            stop += 1
+            if stop == total and after < end:
+                break  # it may go on
+            if stop - begin == 1:
+                work[begin, NEXT] = EMPTY
+            else:
+                merge(pairs, offers, work[begin:stop], heap, stop - begin)
             here = 0
             while here != EMPTY:
-                found = int(work[SYMBOL, here])
+                place = begin + here
+                here = int(work[place, NEXT])
+                found = int(work[place, SYMBOL])
                 rows = 0
-                if whole and found >= 0 and unused[found]:
-                    rows = resegment(lengths, unused, offers, depth, found, here, stack, parts)
+                if whole and found >= 0 and offers[found, 0] != USED:
+                    rows = resegment(lengths, offers, depth, found, place, stack, parts)
                 elif found >= 0 and emitted[found] != EMPTY:
                     # What `emit` does with nearly all symbols.
                     ids[at] = emitted[found]
                     at += 1
                     unknown = False
                 else:
-                    parts[0, 0], parts[0, 1], parts[0, 2] = found, here, 0
+                    parts[0, 0], parts[0, 1], parts[0, 2] = found, place, 0
                     rows = 1
                 for part in range(rows):
                     found = int(parts[part, 0])
-                    start = int(work[START, parts[part, 1]])
+                    start = int(work[parts[part, 1], START])
                     raw = parts[part, 2] == 1
                     joining = unknown and joins_unknown
                     at = emit(
@@ -120,8 +169,10 @@ def encode_texts(
                         text, end, found, start, raw, joining, ids, at,
                     )  # fmt: skip
                     if at < 0:
-                        return ids[:0], -1 - at
+                        return position, at, unknown
                     unknown = known_id(emitted, pieces, unknown_id, found, raw) == EMPTY
-                here = int(work[NEXT, here])
-        id_ends[index] = at
-    return ids[:at], EMPTY
+            begin = stop
+        if begin == 0:
+            return position, at, unknown
+        position = after if begin == total else int(work[begin, START])
+    return position, at, unknown
