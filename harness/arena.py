@@ -15,11 +15,11 @@ from harness.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.contracts import Contestant, Contract
-    from harness.messages import Loaded
+    from harness.messages import Loaded, Measure
 
 
 class Stopped(Exception):
@@ -73,9 +73,14 @@ class Asked:
 class Arena:
     """Workers for the contestants of a run. Not thread-safe; each lane of a run has its own."""
 
-    def __init__(self, contestants: Sequence[Contestant], limits: Limits) -> None:
+    def __init__(
+        self,
+        contestants: Sequence[Contestant],
+        limits: Limits,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self._contestants = {contestant.name: contestant for contestant in contestants}
-        self._workers = {c.name: Worker(c.name, c.spec, limits) for c in contestants}
+        self._workers = {c.name: Worker(c.name, c.spec, limits, environment) for c in contestants}
         self._loaded: list[str] = []
         self._stopped = threading.Event()
 
@@ -142,6 +147,10 @@ class Arena:
         return self._ask(name, Encode(Inputs.of(inputs), contract.mode, timed=True)).wait(
             self._stopped
         )
+
+    def measure(self, name: str, request: Measure) -> Results:
+        """Measure one implementation; its one outcome, and the times in ``timed``."""
+        return Asked(self._workers[name].measure(request), [], 1).wait(self._stopped)
 
     def kill(self) -> None:
         """End all processes at once, from any thread; who waits for answers gets Stopped."""

@@ -73,7 +73,29 @@ class Serve:
 
 PAST_THE_LIMIT = -1
 
-Request = Load | Encode | Decode | Serve
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Measure the fastest form of encoding that the encoder offers (see ``Prepares``).
+
+    The inputs are prepared, then encoded one after another between two looks at the clock: one
+    outcome for all. warm_up: passes before that. least: nanoseconds that the timed passes are to
+    take together; 0 for a single pass. ids: the answer has the ids of the first pass. counting:
+    the ids are only counted (see ``PreparesCount``), and their number stands for them.
+    """
+
+    inputs: Inputs
+    mode: Mode
+    warm_up: int = 0
+    least: int = 0
+    ids: bool = False
+    counting: bool = False
+
+    def __len__(self) -> int:
+        return 1
+
+
+Request = Load | Encode | Decode | Serve | Measure
 
 
 @dataclass(frozen=True, slots=True)

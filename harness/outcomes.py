@@ -90,13 +90,26 @@ class Answered:
 Outcome = Encoded | Rejected | Unsupported | Failed | Answered
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Nanoseconds of one pass over all inputs, timed over ``passes`` of them.
+
+    cpu: of the whole process, as a library may hand the work to threads. wall: on the clock.
+    """
+
+    cpu: int
+    wall: int
+    passes: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Results:
     """Outcomes of a batch of n inputs.
 
     status: uint8 [n]. ids: int32, all ids one after another; ends: int64 [n], where each input's
     ids end. messages: by index, for what is not ENCODED. text, text_ends: likewise for decoded
-    bytes. offsets: int64 [len(ids), 2], byte ranges. nanoseconds: int64 [n] or None.
+    bytes. offsets: int64 [len(ids), 2], byte ranges. nanoseconds: int64 [n] or None. timed: what a
+    measurement of speed came to, or None.
     """
 
     status: NDArray[np.uint8]
@@ -107,6 +120,7 @@ class Results:
     text_ends: NDArray[np.int64] | None = None
     offsets: NDArray[np.int64] | None = None
     nanoseconds: NDArray[np.int64] | None = None
+    timed: Spent | None = None
 
     def __len__(self) -> int:
         return len(self.status)

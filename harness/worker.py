@@ -19,14 +19,25 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from multiprocessing.connection import Connection
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
-from harness.messages import PAST_THE_LIMIT, Decode, Encode, Load, Loaded, Progress, Request, Serve
+from harness.messages import (
+    PAST_THE_LIMIT,
+    Decode,
+    Encode,
+    Load,
+    Loaded,
+    Measure,
+    Progress,
+    Request,
+    Serve,
+)
 from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.outcomes import Rejected as RejectedOutcome
 from harness.outcomes import Unsupported as UnsupportedOutcome
+from harness.timing import Timed, measured
 from impls import registry
 from impls.external import ExternalEncoder, die_with_parent
 from impls.interface import (
@@ -55,13 +66,6 @@ DEATHS = 2
 the batch has a time limit."""
 
 ENOUGH = Unsupported("not asked: the program died too often in this batch")
-
-
-@runtime_checkable
-class Timed(Protocol):
-    """An encoder that works in another process, and so has to say what its last call took."""
-
-    nanoseconds: int
 
 
 def outcome_of(call: Callable[[], Outcome]) -> Outcome:
@@ -121,6 +125,8 @@ class Server:
             return self._decode(request, self._encoder)
         if isinstance(request, Serve):
             return self._serve(request, self._encoder)
+        if isinstance(request, Measure):
+            return self._measure(request, self._encoder)
         return self._encode(request, self._encoder)
 
     def _load(self, request: Load) -> Loaded:
@@ -155,6 +161,16 @@ class Server:
         return self._one_by_one(
             request.inputs, lambda data: served(encoder, request, data, next(numbers))
         )
+
+    def _measure(self, request: Measure, encoder: Encoder) -> Results:
+        taken: list[Results] = []
+
+        def measure() -> Outcome:
+            taken.append(measured(encoder, request))
+            return Encoded(())
+
+        outcome = outcome_of(measure)
+        return taken[0] if taken else Results.of([outcome])
 
     def _encode(self, request: Encode, encoder: Encoder) -> Results:
         if request.threads:

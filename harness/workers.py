@@ -22,11 +22,23 @@ from typing import TYPE_CHECKING, NoReturn
 
 import psutil
 
-from harness.messages import CELL_BYTES, Decode, Encode, Load, Loaded, Progress, Request, Serve
+from harness.messages import (
+    CELL_BYTES,
+    Decode,
+    Encode,
+    Load,
+    Loaded,
+    Measure,
+    Progress,
+    Request,
+    Serve,
+)
 from harness.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
 from impls.external import IN_WORKER, OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name, trim
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from corpora.vocabularies.model import Vocabulary
 
 POLL_SECONDS = 0.1
@@ -82,7 +94,7 @@ class WorkerDied(Exception):
 class Process:
     """One worker process: started, asked, killed. Not thread-safe."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, environment: Mapping[str, str]) -> None:
         self._limits = limits
         self._log = log_file()
         cell = os.memfd_create("tokgate-progress")
@@ -104,7 +116,7 @@ class Process:
             stderr=self._log,
             pass_fds=inherited,
             start_new_session=True,
-            env={**os.environ, "TMPDIR": self._scratch.name, IN_WORKER: "1"},
+            env={**os.environ, **environment, "TMPDIR": self._scratch.name, IN_WORKER: "1"},
         )
         self._progress = Progress(cell)
         for descriptor in inherited:
@@ -194,13 +206,17 @@ class Process:
 class Worker:
     """One implementation under test, restarted as often as its limits allow.
 
+    environment: variables of its process, besides those of this one.
     All methods but ``close`` and ``kill`` return futures, answered in the order of the calls.
     """
 
-    def __init__(self, name: str, spec: str, limits: Limits) -> None:
+    def __init__(
+        self, name: str, spec: str, limits: Limits, environment: Mapping[str, str] | None = None
+    ) -> None:
         self.name = name
         self._spec = spec
         self._limits = limits
+        self._environment = environment or {}
         self._process: Process | None = None
         self._vocabulary: Vocabulary | None = None
         self._deaths = 0
@@ -230,6 +246,10 @@ class Worker:
 
     def serve(self, request: Serve) -> Future[Results]:
         """Ask a service about each input of a batch."""
+        return self._thread.submit(self._once, request, len(request.inputs.data))
+
+    def measure(self, request: Measure) -> Future[Results]:
+        """Measure; one outcome for all inputs of the request."""
         return self._thread.submit(self._once, request, len(request.inputs.data))
 
     def kill(self) -> None:
@@ -269,14 +289,14 @@ class Worker:
         if self._vocabulary is None:
             return Loaded("no vocabulary", "internal")
         if self._process is None:
-            self._process = Process(self._limits)
+            self._process = Process(self._limits, self._environment)
         loading = Load(self._spec, self._vocabulary)
         response = self._process.ask(loading, self._limits.load_seconds)
         if isinstance(response, Loaded):
             return response
         return Loaded("the worker's answer was garbled", Status.PROTOCOL.label)
 
-    def _ask(self, request: Encode | Decode | Serve, size: int) -> Results:
+    def _ask(self, request: Encode | Decode | Serve | Measure, size: int) -> Results:
         """One request to a living worker; WorkerDied after counting the death."""
         try:
             error = self._ensure_loaded().error
@@ -377,7 +397,7 @@ class Worker:
             outcomes[max(first.index, 0)] = Failed(first.outcome.status, note)
         return Results.of(outcomes)
 
-    def _once(self, request: Decode | Serve, size: int) -> Results:
+    def _once(self, request: Decode | Serve | Measure, size: int) -> Results:
         """A further question of a check: after a death, the rest of the batch is not asked."""
         count = len(request)
         if self._withdrawn is not None:

@@ -1,0 +1,1 @@
+"""``tokgate bench``: what is measured, how, and what a person sees meanwhile."""

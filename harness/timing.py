@@ -1,0 +1,108 @@
+"""The clock inside a worker: a measurement of the fastest form of encoding that there is."""
+
+from __future__ import annotations
+
+import gc
+import math
+import time
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+
+from harness.outcomes import Results, Spent
+from impls.interface import Counts, EncodesBatches, Prepares, PreparesCount, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from harness.messages import Measure
+    from impls.interface import Encoder, Mode
+
+
+@runtime_checkable
+class Timed(Protocol):
+    """An encoder that works in another process, and so has to say what its last call took."""
+
+    nanoseconds: int
+
+
+def measured(encoder: Encoder, request: Measure) -> Results:
+    """The times that a request asks for, and the ids; raises what the encoder raises."""
+    prepare = counting_call if request.counting else encoding_call
+    calls = [prepare(encoder, data, request.mode) for data in request.inputs]
+    # A collection would fall on whoever is measured just then. What is made here is soon gone.
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(request.warm_up):
+            passes(encoder, calls, 1)
+        spent, answers = passes(encoder, calls, 1)
+        if spent.cpu < request.least:
+            count = math.ceil(request.least / max(spent.cpu, 1))
+            spent, _ = passes(encoder, calls, count)
+    finally:
+        gc.enable()
+    found = [as_ids(answer) for answer in answers] if request.ids else []
+    ids = np.concatenate(found) if found else np.empty(0, dtype=np.int32)
+    status, ends = np.zeros(1, dtype=np.uint8), np.array([len(ids)], dtype=np.int64)
+    return Results(status, ids, ends, timed=spent)
+
+
+def passes(
+    encoder: Encoder, calls: Sequence[Callable[[], object]], count: int
+) -> tuple[Spent, list[object]]:
+    """Make all calls ``count`` times between two looks at the clocks; with the last answers.
+
+    CPU time is that of the process and not of this thread: a library may hand the work to threads
+    of its own. What is done in another process is told by the encoder.
+    """
+    answers: list[object] = []
+    elsewhere = encoder if isinstance(encoder, Timed) else None
+    told = 0
+    wall, cpu = time.perf_counter_ns(), time.process_time_ns()
+    for _ in range(count):
+        # The answers before go now: a library gives its memory back as a part of its work.
+        answers = []
+        for call in calls:
+            answers.append(call())
+            if elsewhere is not None:
+                told += elsewhere.nanoseconds
+    cpu = time.process_time_ns() - cpu
+    wall = time.perf_counter_ns() - wall
+    if elsewhere is not None:
+        cpu = told
+    return Spent(cpu // count, wall // count, count), answers
+
+
+def as_ids(answer: object) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    """An answer as an array; the number that is a count's is an array of one.
+
+    Raises TypeError for what is no sequence of integers that fit 32 bits.
+    """
+    found = np.atleast_1d(np.asarray(answer))
+    if len(found) == 0:
+        return np.empty(0, dtype=np.int32)
+    if found.ndim != 1 or found.dtype.kind not in "iu" or int(found.max()) >= 2**31:
+        message = f"gave {found.dtype} of {found.ndim} dimensions, not token ids"
+        raise TypeError(message)
+    return found.astype(np.int32)
+
+
+def encoding_call(encoder: Encoder, data: bytes, mode: Mode) -> Callable[[], object]:
+    """The fastest way to the ids of ``data``."""
+    if isinstance(encoder, Prepares):
+        return encoder.prepare(data, mode)
+    if isinstance(encoder, EncodesBatches):
+        batches, ends = encoder, np.array([len(data)], dtype=np.int64)
+        return lambda: batches.encode_batch(data, ends, mode)[0]
+    return lambda: encoder.encode(data, mode)
+
+
+def counting_call(encoder: Encoder, data: bytes, mode: Mode) -> Callable[[], object]:
+    """The fastest way to the number of ids of ``data``. Raises Unsupported where there is none."""
+    if isinstance(encoder, PreparesCount):
+        return encoder.prepare_count(data, mode)
+    if isinstance(encoder, Counts):
+        counts = encoder
+        return lambda: counts.count(data, mode)
+    raise Unsupported("does not count")
