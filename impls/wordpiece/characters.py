@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,9 +57,14 @@ class Characters(NamedTuple):
     growth: int
 
 
-@lru_cache(maxsize=8)
 def make_characters(dialect: Dialect, rules: WordPieceRules) -> Characters:
-    """The table of a dialect under a vocabulary's rules: about 0.2 s."""
+    """The table of a dialect under a vocabulary's rules: about 0.3 s, once for equal ones."""
+    # Prefix and limit do not matter here.
+    return _make_characters(dialect, replace(rules, prefix="##", max_word=100))
+
+
+@lru_cache(maxsize=8)
+def _make_characters(dialect: Dialect, rules: WordPieceRules) -> Characters:
     size = sys.maxunicode + 1
     classes = np.zeros(size, dtype=np.int32)
     classes[_members(dialect.punctuation)] = ALONE
