@@ -35,7 +35,7 @@ class CharacterClass:
 class Dialect:
     """How an engine reads a text.
 
-    name: of the implementation. engine: whose words these are, for reports.
+    name: of the implementation. unicode: the versions of Unicode in the engine's tables.
     controls: dropped by ``clean_text``. marks: dropped by ``strip_accents``.
     punctuation: each a word of its own.
     whole_decomposition: NFD; else only the first character of each decomposition.
@@ -50,7 +50,7 @@ class Dialect:
     """
 
     name: str
-    engine: str
+    unicode: str
     controls: CharacterClass
     marks: CharacterClass
     punctuation: CharacterClass
@@ -75,7 +75,7 @@ _CASED_SINCE_15 = "1C89 A7CB-A7CC A7DA A7DC 10D50-10D65"
 
 BERT = Dialect(
     name="wordpiece.bert",
-    engine="tokenizers 0.23",
+    unicode="8.9.12.17",
     controls=CharacterClass(
         _CONTROLS,
         without="0009-000A 000D 0890-0891 08E2 110CD 13430-1343F",
@@ -129,7 +129,7 @@ BERT = Dialect(
 
 LLAMA_CPP = Dialect(
     name="wordpiece.llama-cpp",
-    engine="llama.cpp of 2026",
+    unicode="15",
     controls=CharacterClass(_CONTROLS, without="0009-000D 0085", besides="FFFD"),
     marks=CharacterClass(
         r"\p{M}",

@@ -67,10 +67,10 @@ class WordPieceImplementation:
 
     @cached_property
     def about(self) -> About:
-        """Who it is; its version is tokgate's, and the engine's whose characters it knows."""
+        """Who it is; its version is tokgate's, with those of Unicode that decide the words."""
         return About(
             name=self.dialect.name,
-            version=f"{metadata.version('tokgate')} ({self.dialect.engine})",
+            version=f"{metadata.version('tokgate')}+unicode.{self.dialect.unicode}",
             capabilities=frozenset({Capability.THREADS, Capability.DECODE}),
             linear=True,
         )
