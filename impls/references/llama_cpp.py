@@ -1,13 +1,13 @@
-"""``llama.cpp``: its tokenizers (BPE, SPM, UGM), through the C API that the xllamacpp wheel has.
+"""``llama.cpp``: its tokenizers (BPE, SPM, UGM, WPM), through the C API in the xllamacpp wheel.
 
 The wheel's extension module exports ``llama.h``; it is opened as a plain library, without being
 imported, and loads GGUF files with ``vocab_only``. Structures differ from version to version, and
 of them only ``llama_model_params`` is needed: see :data:`LAYOUTS`.
 
 llama.cpp is C++ behind a C interface without a way to report errors: what it throws at tokenizing,
-and its failed assertions, end the process. Byte-level BPE throws at what looks like UTF-8 beyond
-U+10FFFF, such as F4 90 80 80; so ``llama.cpp`` gets only text there, as from its own server, and
-``--impl impls.references.llama_cpp:AS_BYTES`` gets everything.
+and its failed assertions, end the process. Byte-level BPE and WordPiece throw at what looks like
+UTF-8 beyond U+10FFFF, such as F4 90 80 80; so ``llama.cpp`` gets only text there, as from its own
+server, and ``--impl impls.references.llama_cpp:AS_BYTES`` gets everything.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from corpora.vocabularies.model import Alphabet
 from impls.interface import Capability, Recipe
 from impls.references.common import Library, text_of
 
@@ -122,6 +123,8 @@ def decode(ids):
 """
 
 LOG_ERROR = 4
+STRING = 8
+"""The type of a string in a GGUF file."""
 NOT_ENOUGH = -(1 << 31)
 
 
@@ -246,7 +249,7 @@ def _trouble(vocabulary: Vocabulary) -> str | None:
     from corpora.vocabularies.patterns import GGUF_IGNORE_MERGES  # noqa: PLC0415
 
     fault = trouble(vocabulary)
-    if fault is not None or vocabulary.pieces:
+    if fault is not None or vocabulary.alphabet is Alphabet.CHARACTERS:
         return fault
     name = pre_name(vocabulary)
     if (name in GGUF_IGNORE_MERGES) != vocabulary.ignore_merges and _improper(vocabulary):
@@ -262,29 +265,38 @@ def _improper(vocabulary: Vocabulary) -> bool:
 
 
 def gguf_file(vocabulary: Vocabulary) -> bytes:
-    """The vocabulary's own GGUF file, if it has one that still is what is there; else a new one.
+    """The vocabulary's own GGUF file if it was read from one, else a new one.
 
-    llama.cpp may know more of its own file than the plain model says.
+    llama.cpp may know more of its own file than the plain model says. A file whose pre-tokenizer is
+    not the vocabulary's was given another one by name (``#pattern=``), and is written anew.
     """
-    from corpora.vocabularies import gguf_file as reader  # noqa: PLC0415 (as above)
-    from corpora.vocabularies.gguf_out import to_gguf  # noqa: PLC0415
-    from corpora.vocabularies.model import VocabularyError  # noqa: PLC0415
+    from corpora.vocabularies.gguf_out import to_gguf  # noqa: PLC0415 (as above)
+    from corpora.vocabularies.patterns import GGUF_PRE, PATTERNS  # noqa: PLC0415
     from corpora.vocabularies.reading import read_bytes  # noqa: PLC0415
 
     if vocabulary.format == "gguf" and vocabulary.source_path is not None:
-        path = Path(vocabulary.source_path)
-        try:
-            if reader.load(path).fingerprint == vocabulary.fingerprint:
-                return read_bytes(path)
-        except VocabularyError:
-            pass  # moved, or given a pattern: the model is what counts
+        content = read_bytes(Path(vocabulary.source_path))
+        splits = PATTERNS.get(GGUF_PRE.get(pre_of(content), "none"), ())
+        if vocabulary.alphabet is Alphabet.CHARACTERS or splits == vocabulary.splits:
+            return content
     return to_gguf(vocabulary)
+
+
+def pre_of(content: bytes) -> str:
+    """``tokenizer.ggml.pre`` of a GGUF file, found without reading the rest: ``default`` if none."""
+    key = b"tokenizer.ggml.pre" + STRING.to_bytes(4, "little")
+    at = content.find(key)
+    if at < 0:
+        return "default"
+    start = at + len(key) + 8
+    length = int.from_bytes(content[start - 8 : start], "little")
+    return content[start : start + length].decode(errors="replace")
 
 
 class Implementation:
     """``llama_tokenize`` on a GGUF file written from the vocabulary.
 
-    takes_bytes: byte-level BPE, too, is given what is not UTF-8.
+    takes_bytes: byte-level BPE and WordPiece, too, are given what is not UTF-8.
     """
 
     def __init__(self, name: str, *, takes_bytes: bool) -> None:
@@ -302,11 +314,9 @@ class Implementation:
         return Api(library_path())
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """Byte-level BPE with a pre-tokenizer that it knows by name, SPM and UGM."""
+        """Byte-level BPE with a pre-tokenizer that it knows by name, SPM, UGM and WPM."""
         if not mode.pretokenize:
             return "its own splitting and handling of white space cannot be left out"
-        if vocabulary.byte_alphabet is not None:
-            return "drops bytes that have no token"
         return _trouble(vocabulary)
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:
