@@ -45,7 +45,7 @@ MODES = tuple(
     Mode(pretokenize, special) for pretokenize in (False, True) for special in ("none", "all")
 )
 
-DEFINITIONS = ("bpe.naive", "unigram.viterbi", "wordpiece.bert")
+DEFINITIONS = ("bpe.naive", "unigram.sentencepiece", "wordpiece.bert")
 """Whose ids exact implementations must give."""
 
 DOCUMENTED = {"toy_acbb": {b"abacbb": [b"ab", b"acbb"], b"abacb": [b"ab", b"ac", b"b"]}}

@@ -1,13 +1,12 @@
 """SentencePiece's normalizer: user-defined symbols, the charsmap, white space.
 
-Follows SentencePiece 0.2.3. A prefix of the rest of the input is taken again and again: the
-longest user-defined symbol as it is, else the longest rule of the charsmap, else one character; a
-byte that begins no UTF-8 character becomes U+FFFD. White space is handled on what comes out.
+Follows SentencePiece 0.2.3 (``normalizer.cc``). A prefix of the rest of the input is taken again
+and again: the longest user-defined symbol as it is, else the longest rule of the charsmap, else
+one character; a byte that begins no UTF-8 character becomes U+FFFD. White space is handled on
+what comes out.
 
-The charsmap ("precompiled_charsmap"): a little-endian u32 with the number of bytes of a double
-array of u32 units (Darts), the units, then replacements ended by NUL. Of a unit u, the offset of
-its children is ``(u >> 10) << ((u & 0x200) >> 6)``, its label ``u & 0x800000ff``, bit 8 tells of
-a value, which is the low 31 bits of the unit at the offset: where the replacement begins.
+Two flags by two bytes say at once that no symbol and no rule begins there, which is the case
+nearly everywhere.
 """
 
 from __future__ import annotations
@@ -17,8 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from corpora.vocabularies.model import PieceType, VocabularyError
-from impls.unigram.trie import NOWHERE, ROOT, Trie, child, make_trie
+from corpora.vocabularies.model import PieceType
+from impls.bpe.layout import EMPTY
+from impls.bpe.trie import child, token_at
+from impls.unigram.charsmap import load_charsmap, rule
+from impls.unigram.trie import ROOT, double_array
+from impls.unigram.utf8 import character_length, lenient_length
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,15 +38,17 @@ REPLACEMENT = (0xEF, 0xBF, 0xBD)
 class Rules(NamedTuple):
     """A vocabulary's normalizer.
 
-    units: the double array (int64), empty without a charsmap. replacements: the NUL-terminated
-    strings (uint8). symbols: the user-defined symbols. The flags are those of
-    :class:`corpora.vocabularies.model.Normalizer`. growth: no byte of input makes more bytes of
+    units, replacements: of the charsmap (:class:`impls.unigram.charsmap.Charsmap`). symbols: the
+    double array of the user-defined symbols that pass as they are. begun: 65,536 flags by two
+    bytes: whether a symbol or a rule begins with both, or is the first alone. The flags are those
+    of :class:`corpora.vocabularies.model.Normalizer`. growth: no byte of input makes more bytes of
     output than this (one more input byte pays for the dummy space).
     """
 
     units: NDArray[np.int64]
     replacements: NDArray[np.uint8]
-    symbols: Trie
+    symbols: NDArray[np.int32]
+    begun: NDArray[np.bool_]
     add_dummy_prefix: bool
     remove_extra_whitespaces: bool
     escape_whitespaces: bool
@@ -51,42 +56,36 @@ class Rules(NamedTuple):
     growth: int
 
 
-def make_rules(vocabulary: Vocabulary) -> Rules:
-    """The rules of a SentencePiece vocabulary. Raises VocabularyError for a bad charsmap."""
+def make_rules(vocabulary: Vocabulary, *, symbols_stay: bool = True, partly: bool = False) -> Rules:
+    """The rules of a SentencePiece vocabulary. Raises VocabularyError for a bad charsmap.
+
+    symbols_stay: user-defined symbols pass as they are, whatever the charsmap says of them.
+    partly: so do the beginnings of symbols (see :func:`prefix`).
+    """
     spec = vocabulary.normalizer
-    units, replacements = _charsmap(vocabulary.id, spec.charsmap or b"")
-    symbols = make_trie(
-        {
-            piece.text.encode(): piece_id
-            for piece_id, piece in enumerate(vocabulary.pieces)
-            if piece.type is PieceType.USER_DEFINED
-        }
-    )
-    longest = max((len(text) for text in replacements.tobytes().split(b"\0")), default=0)
+    charsmap = load_charsmap(vocabulary.id, spec.charsmap)
+    symbols = {
+        piece.text.encode(): piece_id
+        for piece_id, piece in enumerate(vocabulary.pieces)
+        if symbols_stay and piece.type is PieceType.USER_DEFINED and piece.text
+    }
+    begun = charsmap.begun.copy()
+    for text in symbols:
+        if len(text) > 1 and not partly:
+            begun[text[0] << 8 | text[1]] = True
+        else:
+            begun[text[0] << 8 : (text[0] + 1) << 8] = True
     return Rules(
-        units,
-        replacements,
-        symbols,
+        charsmap.units,
+        charsmap.replacements,
+        double_array(symbols)[0],
+        begun,
         spec.add_dummy_prefix,
         spec.remove_extra_whitespaces,
         spec.escape_whitespaces,
         spec.treat_whitespace_as_suffix,
-        # A replacement may be all spaces, and a space takes three bytes when escaped.
-        3 * max(1, longest),
+        charsmap.growth,
     )
-
-
-def _charsmap(source: str, blob: bytes) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    if not blob:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint8)
-    size = int.from_bytes(blob[:4], "little")
-    if len(blob) < 4 or size % 4 or 4 + size > len(blob):
-        raise VocabularyError(
-            source, "the charsmap's double array is cut short", "export the model again"
-        )
-    units = np.frombuffer(blob[4 : 4 + size], dtype="<u4").astype(np.int64)
-    # The last string may lack its NUL, which the compiled code looks for.
-    return units, np.frombuffer(blob[4 + size :] + b"\0", dtype=np.uint8)
 
 
 @njit
@@ -99,11 +98,11 @@ def normalize(
     """
     # Arrays one by one: tuples of them, passed on, cost seconds of compilation.
     units, replacements = rules.units, rules.replacements
-    edges, ids = rules.symbols.edges, rules.symbols.ids
+    symbols, begun = rules.symbols, rules.begun
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
     position = start
     while tidy and position < end:
-        taken, kind, at = _prefix(units, edges, ids, data, position, end)
+        taken, kind, at = prefix(units, symbols, data, position, end, False)
         source = replacements if kind == REPLACED else data
         after = int(replacements[at + 1]) if kind == REPLACED else taken - 1
         if kind == MALFORMED or source[at] != SPACE or after != 0:
@@ -113,10 +112,26 @@ def normalize(
         return 0
     size = 0
     if rules.add_dummy_prefix and not rules.treat_whitespace_as_suffix:
-        size = _put(out, size, SPACE, escape)
+        size = put(out, size, SPACE, escape)
     after_space = tidy
     while position < end:
-        taken, kind, at = _prefix(units, edges, ids, data, position, end)
+        byte = int(data[position])
+        if position + 1 < end and not begun[byte << 8 | int(data[position + 1])]:
+            if byte == SPACE:
+                if not after_space:
+                    size = put(out, size, SPACE, escape)
+                    after_space = tidy
+                position += 1
+                continue
+            taken = character_length(data, position, end)
+            for i in range(position, position + taken):
+                out[size] = data[i]
+                size += 1
+            if taken > 0:
+                after_space = False
+                position += taken
+                continue
+        taken, kind, at = prefix(units, symbols, data, position, end, False)
         position += taken
         if kind == MALFORMED:
             for i in range(3):
@@ -134,12 +149,12 @@ def normalize(
             if skipping and byte == SPACE:
                 continue
             skipping = False
-            size = _put(out, size, byte, escape)
+            size = put(out, size, byte, escape)
             after_space = tidy and byte == SPACE
     if tidy:
         size = _without_spaces(out, size, escape)
     if rules.add_dummy_prefix and rules.treat_whitespace_as_suffix:
-        size = _put(out, size, SPACE, escape)
+        size = put(out, size, SPACE, escape)
     return size
 
 
@@ -150,82 +165,45 @@ MALFORMED = 2
 
 
 @njit
-def _prefix(
+def prefix(
     units: NDArray[np.int64],
-    edges: NDArray[np.int64],
-    ids: NDArray[np.int64],
+    symbols: NDArray[np.int32],
     data: NDArray[np.uint8],
     position: int,
     end: int,
+    lenient: bool,
 ) -> tuple[int, int, int]:
-    """Number of bytes taken at ``position``, what they become, and where that stands."""
+    """Number of bytes taken at ``position``, what they become, and where that stands.
+
+    lenient: as llama.cpp has it. The beginning of a symbol counts as one, however short (its
+    ``naive_trie::get_longest_prefix`` does not ask whether a token ends where it stops), and
+    characters are well-formed if their leading bits look right.
+    """
     longest = 0
-    node = ROOT
-    for i in range(position, end):
-        node = child(edges, node, int(data[i]))
-        if node == NOWHERE:
-            break
-        if ids[node] != NOWHERE:
-            longest = i + 1 - position
+    if len(symbols) > 0:
+        slot = ROOT
+        for i in range(position, end):
+            slot = child(symbols, slot, int(data[i]))
+            if slot == EMPTY:
+                break
+            if lenient or token_at(symbols, slot) != EMPTY:
+                longest = i + 1 - position
     if longest > 0:
         return longest, VERBATIM, position
-
-    if len(units) > 0:
-        value = 0
-        index = _offset(units[0])
-        for i in range(position, end):
-            byte = int(data[i])
-            index ^= byte
-            if index >= len(units) or units[index] & 0x800000FF != byte:
-                break
-            unit = units[index]
-            index ^= _offset(unit)
-            if unit & 0x100 and index < len(units):
-                longest = i + 1 - position
-                value = units[index] & 0x7FFFFFFF
-        if longest > 0:
-            return longest, REPLACED, value
-
-    length = character_length(data, position, end)
+    longest, value = rule(units, data, position, end, False)
+    if longest > 0:
+        return longest, REPLACED, value
+    if lenient:
+        length = lenient_length(data, position, end)
+    else:
+        length = character_length(data, position, end)
     if length == 0:
         return 1, MALFORMED, position
     return length, VERBATIM, position
 
 
 @njit
-def _offset(unit: int) -> int:
-    return int((unit >> 10) << ((unit & 0x200) >> 6))
-
-
-@njit
-def character_length(data: NDArray[np.uint8], position: int, end: int) -> int:
-    """Bytes of the UTF-8 character at ``position``, 0 if there is no well-formed one."""
-    lead = int(data[position])
-    if lead < 0x80:
-        return 1
-    if lead < 0xC2:
-        return 0
-    length = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 0
-    if length == 0 or position + length > end:
-        return 0
-    for i in range(position + 1, position + length):
-        if data[i] & 0xC0 != 0x80:
-            return 0
-    second = int(data[position + 1])
-    # Overlong forms, surrogates, beyond U+10FFFF.
-    if lead == 0xE0 and second < 0xA0:
-        return 0
-    if lead == 0xED and second >= 0xA0:
-        return 0
-    if lead == 0xF0 and second < 0x90:
-        return 0
-    if lead == 0xF4 and second >= 0x90:
-        return 0
-    return length
-
-
-@njit
-def _put(out: NDArray[np.uint8], size: int, byte: int, escape: bool) -> int:
+def put(out: NDArray[np.uint8], size: int, byte: int, escape: bool) -> int:
     """Append a byte, a space as U+2581 if it is to be escaped; returns the new size."""
     if byte == SPACE and escape:
         for i in range(3):

@@ -1,91 +1,100 @@
-"""A trie over byte strings in flat arrays: edges in a hash table, an id at each node."""
+"""Tries over pieces behind one interface: a map a node, and the double array that is compiled.
+
+Both tell the strings that begin at a place of a text. The naive one is the definition, and serves
+as the check of the other.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from impls.bpe.layout import EMPTY
+from impls.bpe.trie import build_trie, child, token_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-NOWHERE = -1
-"""No node, no id, or a free slot."""
+NOWHERE = EMPTY
+"""No node, no id."""
 
 ROOT = 0
 
-
-class Trie(NamedTuple):
-    """A trie. All arrays are int64, as the interpreted run of the compiled code needs it.
-
-    edges: open-addressing hash, rows of (node * 256 + byte, child); a power of two of rows, at
-        most half of them used. ids: the id of the string that ends at each node, or NOWHERE.
-    """
-
-    edges: NDArray[np.int64]
-    ids: NDArray[np.int64]
+Kind = Literal["naive", "double-array"]
 
 
-@njit
-def child(edges: NDArray[np.int64], node: int, byte: int) -> int:
-    """The node below ``node`` by ``byte``, or NOWHERE."""
-    mask = len(edges) - 1
-    key = node * 256 + byte
-    row = _mix(key) & mask
-    while edges[row, 0] != NOWHERE:
-        if edges[row, 0] == key:
-            return int(edges[row, 1])
-        row = (row + 1) & mask
-    return NOWHERE
+class Trie(Protocol):
+    """Strings with their ids."""
+
+    def prefixes(self, data: bytes, start: int) -> Iterator[tuple[int, int]]:
+        """``(end, id)`` of each string that is ``data[start:end]``, the shortest first."""
+        ...
 
 
-@njit
-def _mix(key: int) -> int:
-    # Nodes are below 2^31 / 256 bytes' worth here, so the product stays below 2^63.
-    mixed = key * 0x1E3779B1
-    return mixed ^ (mixed >> 21)
+class NaiveTrie:
+    """A dictionary a node."""
 
+    def __init__(self, strings: Mapping[bytes, int]) -> None:
+        self._children: list[dict[int, int]] = [{}]
+        self._ids: list[int] = [NOWHERE]
+        for text, string_id in strings.items():
+            node = ROOT
+            for byte in text:
+                if byte not in self._children[node]:
+                    self._children[node][byte] = len(self._ids)
+                    self._children.append({})
+                    self._ids.append(NOWHERE)
+                node = self._children[node][byte]
+            self._ids[node] = string_id
+        self._ids[ROOT] = NOWHERE  # as the double array: the empty string is left out
 
-@njit
-def _insert_all(
-    edges: NDArray[np.int64],
-    ids: NDArray[np.int64],
-    data: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-) -> None:
-    mask = len(edges) - 1
-    nodes = 1
-    start = 0
-    for index in range(len(ends)):
+    def prefixes(self, data: bytes, start: int) -> Iterator[tuple[int, int]]:
+        """See :class:`Trie`."""
         node = ROOT
-        for position in range(start, ends[index]):
-            byte = int(data[position])
-            below = child(edges, node, byte)
-            if below == NOWHERE:
-                below = nodes
-                nodes += 1
-                row = _mix(node * 256 + byte) & mask
-                while edges[row, 0] != NOWHERE:
-                    row = (row + 1) & mask
-                edges[row, 0] = node * 256 + byte
-                edges[row, 1] = below
+        for position in range(start, len(data)):
+            below = self._children[node].get(data[position])
+            if below is None:
+                return
             node = below
-        ids[node] = index
-        start = ends[index]
+            if self._ids[node] != NOWHERE:
+                yield position + 1, self._ids[node]
 
 
-def make_trie(strings: Mapping[bytes, int]) -> Trie:
-    """The trie of some strings with their ids (not negative). An empty string is left out."""
+class DoubleArrayTrie:
+    """The array that the compiled code walks (:mod:`impls.bpe.trie`), with its strings' ids."""
+
+    def __init__(self, strings: Mapping[bytes, int]) -> None:
+        self._array, self._ids = double_array(strings)
+
+    def prefixes(self, data: bytes, start: int) -> Iterator[tuple[int, int]]:
+        """See :class:`Trie`."""
+        if not len(self._array):
+            return
+        slot = ROOT
+        for position in range(start, len(data)):
+            slot = child(self._array, slot, data[position])
+            if slot == EMPTY:
+                return
+            index = token_at(self._array, slot)
+            if index != EMPTY:
+                yield position + 1, int(self._ids[index])
+
+
+def make_trie(strings: Mapping[bytes, int], kind: Kind = "double-array") -> Trie:
+    """The trie of some strings with their ids. An empty string is left out."""
+    return NaiveTrie(strings) if kind == "naive" else DoubleArrayTrie(strings)
+
+
+def double_array(strings: Mapping[bytes, int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The array of some strings, without entries if there are none, and the id of each.
+
+    ``token_at`` gives the index of a string in the order of ``strings``, without the empty one.
+    """
     kept = {text: string_id for text, string_id in strings.items() if text}
-    size = sum(map(len, kept))
-    edges = np.full((1 << max(1, 2 * size).bit_length(), 2), NOWHERE, dtype=np.int64)
-    indices = np.full(size + 1, NOWHERE, dtype=np.int64)
-    if kept:
-        ends = np.cumsum([len(text) for text in kept], dtype=np.int64)
-        _insert_all(edges, indices, np.frombuffer(b"".join(kept), dtype=np.uint8), ends)
-    string_ids = np.array([*kept.values(), NOWHERE], dtype=np.int64)
-    return Trie(edges, string_ids[indices])
+    ids = np.array([*kept.values()], dtype=np.int64)
+    if not kept:
+        return np.empty(0, dtype=np.int32), ids
+    return build_trie([*kept])[0], ids

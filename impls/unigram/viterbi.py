@@ -1,4 +1,8 @@
-"""``unigram.viterbi``: SentencePiece's unigram model, normalization and all, compiled."""
+"""``unigram.sentencepiece``, ``unigram.llama-cpp``, ``unigram.huggingface`` and older versions.
+
+Unigram, normalization and all, written anew and compiled: an implementation for each dialect of
+:mod:`impls.unigram.dialects`.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +13,35 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm
-from impls.interface import About, Capability
+from impls.interface import About, Capability, Law, Unsupported
+from impls.unigram import dialects
+from impls.unigram.dialects import Decoding, Dialect, Fallback
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import Mode
-    from impls.unigram.viterbi_kernel import Lexicon
+    from impls.unigram.lexicon import Lexicon
 
 
 class UnigramEncoder:
     """The compiled encoder with a vocabulary's tables. Holds no state between calls."""
 
-    def __init__(self, lexicon: Lexicon) -> None:
+    def __init__(self, vocabulary: Vocabulary, dialect: Dialect, lexicon: Lexicon) -> None:
         # Here and not above: Numba takes a second to import, and listing names needs none of it.
-        from impls.unigram.viterbi_kernel import encode_inputs  # noqa: PLC0415
+        from impls.unigram.decoding import Decoder  # noqa: PLC0415
+        from impls.unigram.encoding import encode  # noqa: PLC0415
 
+        self._text_only = dialect.text_only
         self._lexicon = lexicon
-        self._encode_inputs = encode_inputs
+        self._encode = encode
+        self._decoder = Decoder(vocabulary, dialect)
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
-        """The ids; bytes that are not UTF-8 become U+FFFD, as the normalizer has it."""
+        """The ids; bytes that are not UTF-8 become U+FFFD, or are Unsupported by tokenizers."""
         ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
         return cast("list[int]", ids.tolist())
 
@@ -38,25 +49,49 @@ class UnigramEncoder:
         self, data: bytes, ends: NDArray[np.int64], mode: Mode
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """All inputs in one compiled call; see ``EncodesBatches``."""
-        id_ends = np.empty(len(ends), dtype=np.int64)
-        inputs = np.frombuffer(data, dtype=np.uint8)
-        return self._encode_inputs(self._lexicon, inputs, ends, id_ends), id_ends
+        if self._text_only:
+            _check_text(data, ends)
+        return self._encode(self._lexicon, np.frombuffer(data, dtype=np.uint8), ends)
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """The text of ``ids``, as the engine's users get it."""
+        return self._decoder.decode(ids)
+
+
+def _check_text(data: bytes, ends: NDArray[np.int64]) -> None:
+    """Raise Unsupported unless each input is UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        raise Unsupported("takes text only, and this is not UTF-8") from None
+    starts = np.frombuffer(data, dtype=np.uint8)[ends[:-1][ends[:-1] < len(data)]]
+    if np.any(starts & 0xC0 == 0x80):
+        raise Unsupported("takes text only, and an input ends inside a character")
 
 
 class Implementation:
-    """SentencePiece 0.2.3's unigram encoder, written anew."""
+    """An engine's unigram encoder, written anew."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
 
     @cached_property
     def about(self) -> About:
-        """Who it is; its version is tokgate's."""
+        """Who it is; its version is tokgate's.
+
+        SentencePiece's dialect of today is what the format means; the others give the ids of
+        their engines, which differ from it in known ways, so they are not compared by default.
+        """
+        exact = self.dialect is dialects.SENTENCEPIECE
         return About(
-            name="unigram.viterbi",
+            name=self.dialect.name,
             version=metadata.version("tokgate"),
-            capabilities=frozenset({Capability.THREADS}),
+            capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
+            law=Law.EXACT if exact else Law.SPELLING,
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """SentencePiece unigram vocabularies, as text."""
+        """Unigram vocabularies of scored pieces that the engine's format can say, as text."""
         if vocabulary.algorithm is not Algorithm.UNIGRAM:
             return "unigram only"
         if not vocabulary.pieces or vocabulary.unk_id is None:
@@ -67,13 +102,37 @@ class Implementation:
             return "never reads control tokens from text"
         if not mode.pretokenize:
             return "the dialect's handling of white space cannot be left out"
+        return self._unsayable(vocabulary)
+
+    def _unsayable(self, vocabulary: Vocabulary) -> str | None:
+        """What the engine's own format has no way to say."""
+        spec = vocabulary.normalizer
+        if self.dialect.fallback is Fallback.UNKNOWN and vocabulary.byte_fallback:
+            return "llama.cpp's unigram has no byte fallback"
+        if self.dialect.decoding is Decoding.LLAMA_CPP and not spec.escape_whitespaces:
+            return "GGUF has white space escaped, always"
+        if self.dialect.decoding is not Decoding.SENTENCEPIECE and spec.treat_whitespace_as_suffix:
+            return "white space as suffix is SentencePiece's own"
+        if self.dialect.decoding is Decoding.HUGGING_FACE and any(
+            not token.special
+            and (token.single_word or token.lstrip or token.rstrip or token.normalized)
+            for token in vocabulary.added_tokens
+        ):
+            return "an added token is matched with conditions (single_word, lstrip, normalized)"
         return None
 
     def load(self, vocabulary: Vocabulary) -> UnigramEncoder:
-        """Build the tables: a fraction of a second for 32,000 pieces, once compiled."""
-        from impls.unigram.viterbi_kernel import make_lexicon  # noqa: PLC0415 - as above
+        """Build the tables: a fraction of a second for 32,000 pieces, once compiled.
 
-        return UnigramEncoder(make_lexicon(vocabulary))
+        Raises VocabularyError for what the engine refuses; see :mod:`impls.unigram.lexicon`.
+        """
+        from impls.unigram.lexicon import make_lexicon  # noqa: PLC0415 - as above
+
+        return UnigramEncoder(vocabulary, self.dialect, make_lexicon(vocabulary, self.dialect))
 
 
-IMPLEMENTATION = Implementation()
+SENTENCEPIECE = Implementation(dialects.SENTENCEPIECE)
+LLAMA_CPP = Implementation(dialects.LLAMA_CPP)
+HUGGING_FACE = Implementation(dialects.HUGGING_FACE)
+SENTENCEPIECE_0_2_1 = Implementation(dialects.SENTENCEPIECE_0_2_1)
+LLAMA_CPP_FLOAT = Implementation(dialects.LLAMA_CPP_FLOAT)

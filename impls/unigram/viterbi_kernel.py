@@ -1,200 +1,253 @@
-"""The best segmentation by Viterbi's algorithm, in the dialect of SentencePiece 0.2.3.
+"""The best segmentation by Viterbi's algorithm, compiled, for every dialect.
 
-``best[e]`` is the greatest sum of scores of a segmentation of the first e bytes, in float32. From
-each character's start the trie gives the pieces that begin there; an end is relaxed under a strict
-comparison, so among equals the earliest start wins. Where no piece covers just the character, the
-unknown piece does, at the lowest score of a NORMAL piece less 10. A user-defined symbol of n bytes
-scores 0.1 * (n - 1). UNUSED pieces are passed over.
+``best[e]`` is the greatest sum of scores of a segmentation of the first e bytes. From each
+character's start the trie gives the pieces that begin there; an end is relaxed under a strict
+comparison, so among equals the earliest start stays. Where no piece covers just the character, the
+unknown piece does. The types of the arrays decide the arithmetic: one compilation for each.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from corpora.vocabularies.model import PieceType
-from impls.unigram.normalizer import Rules, make_rules, normalize
-from impls.unigram.trie import NOWHERE, ROOT, Trie, child, make_trie
+from impls.bpe.layout import EMPTY
+from impls.bpe.trie import child, token_at
+from impls.unigram.dialects import Fallback
+from impls.unigram.trie import NOWHERE, ROOT
+from impls.unigram.utf8 import lead_length
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from corpora.vocabularies.model import Vocabulary
-
-UNKNOWN_PENALTY = 10.0
-
-REBASE_ABOVE = np.float32(1e5)
-"""Sums beyond this are brought back to 0, so that float32 keeps telling scores apart."""
-
-
-class Lexicon(NamedTuple):
-    """The pieces of a vocabulary.
-
-    trie: the pieces that text can yield. scores: float32, what a piece adds to a sum, by id.
-    unknown_score: float32 of length 1. unknown_id: of the unknown piece. byte_ids: the piece of
-    each byte for byte fallback, no entries without it. rules: the normalizer.
-    """
-
-    trie: Trie
-    scores: NDArray[np.float32]
-    unknown_score: NDArray[np.float32]
-    unknown_id: int
-    byte_ids: NDArray[np.int64]
-    rules: Rules
-
-
-def make_lexicon(vocabulary: Vocabulary) -> Lexicon:
-    """The tables of a unigram vocabulary."""
-    scores = np.array([piece.score for piece in vocabulary.pieces], dtype=np.float32)
-    usable: dict[bytes, int] = {}
-    byte_ids = np.full(256, NOWHERE, dtype=np.int64)
-    for piece_id, piece in enumerate(vocabulary.pieces):
-        text = piece.text.encode()
-        if piece.type is PieceType.USER_DEFINED:
-            scores[piece_id] = 0.1 * (len(text) - 1)
-        if piece.type in {PieceType.NORMAL, PieceType.USER_DEFINED}:
-            usable.setdefault(text, piece_id)
-        if piece.type is PieceType.BYTE:
-            byte_ids[int(piece.text[3:5], 16)] = piece_id
-    normal = [p.score for p in vocabulary.pieces if p.type is PieceType.NORMAL]
-    # Without NORMAL pieces the minimum stays where it began, at the top: the unknown piece wins.
-    lowest = np.float32(min(normal, default=np.finfo(np.float32).max))
-    return Lexicon(
-        make_trie(usable),
-        scores,
-        np.array([lowest - np.float32(UNKNOWN_PENALTY)], dtype=np.float32),
-        NOWHERE if vocabulary.unk_id is None else vocabulary.unk_id,
-        byte_ids if vocabulary.byte_fallback else byte_ids[:0],
-        make_rules(vocabulary),
-    )
+RUN = int(Fallback.RUN)
 
 
 @njit
-def encode_inputs(
-    lexicon: Lexicon, data: NDArray[np.uint8], ends: NDArray[np.int64], id_ends: NDArray[np.int64]
+def encode_segments(
+    trie: NDArray[np.int32],
+    piece_ids: NDArray[np.int64],
+    scores: NDArray[np.floating],
+    unknown_scores: NDArray[np.floating],
+    sums: NDArray[np.floating],
+    unknown_id: int,
+    byte_ids: NDArray[np.int64],
+    fallback: int,
+    rebase_above: float,
+    unreached: float,
+    unreached_start: int,
+    text: NDArray[np.uint8],
+    segments: NDArray[np.int64],
+    segment_ends: NDArray[np.int64],
+    id_ends: NDArray[np.int64],
 ) -> NDArray[np.int32]:
-    """Encode each input; writes where its ids end to ``id_ends`` and returns all ids."""
-    # Arrays one by one: tuples of them, passed on, cost seconds of compilation.
-    edges, node_ids = lexicon.trie.edges, lexicon.trie.ids
-    scores, unknown_score = lexicon.scores, lexicon.unknown_score[0]
-    unknown_id, byte_ids = lexicon.unknown_id, lexicon.byte_ids
-    longest = 0
-    start = 0
-    for index in range(len(ends)):
-        longest = max(longest, ends[index] - start)
-        start = ends[index]
-    text = np.empty((longest + 1) * lexicon.rules.growth, dtype=np.uint8)
-    starts = np.empty(len(text) + 1, dtype=np.int64)
-    pieces = np.empty(len(text) + 1, dtype=np.int64)
-    ids = np.empty(len(data) + 16, dtype=np.int32)
-    at = 0
-    start = 0
-    for index in range(len(ends)):
-        size = normalize(lexicon.rules, data, start, ends[index], text)
-        if at + size > len(ids):
-            more = np.empty(2 * (at + size), dtype=np.int32)
-            more[:at] = ids[:at]
-            ids = more
-        if size > 0:
-            normalized, path = text[:size], starts[: size + 1]
-            _segment(edges, node_ids, scores, unknown_score, unknown_id, normalized, path, pieces)
-            at = _trace(normalized, path, pieces, unknown_id, byte_ids, ids, at)
+    """Encode each segment; writes where an input's ids end to ``id_ends`` and returns all ids.
+
+    The tables are those of :class:`impls.unigram.lexicon.Lexicon`; text, segments and segment_ends
+    are what :mod:`impls.unigram.preparation` made of the inputs.
+    """
+    unknown_score = unknown_scores[0]
+    best = np.empty(64, dtype=sums.dtype)
+    starts = np.empty(64, dtype=np.int32)
+    pieces = np.empty(64, dtype=np.int32)
+    ids = np.empty(len(text) // 2 + len(segments) + 16, dtype=np.int32)
+    at = first = number = 0
+    for index in range(len(id_ends)):
+        while number < segment_ends[index]:
+            last, token = int(segments[number, 0]), int(segments[number, 1])
+            number += 1
+            size = last - first
+            # Of a byte there is at most one id, and a token may come without any.
+            if at + size + 1 > len(ids):
+                more = np.empty(2 * (at + size + 1), dtype=np.int32)
+                more[:at] = ids[:at]
+                ids = more
+            if token != NOWHERE:
+                ids[at] = token
+                at += 1
+                continue
+            if size + 1 > len(best):
+                best = np.empty(2 * size + 2, dtype=sums.dtype)
+                starts = np.empty(2 * size + 2, dtype=np.int32)
+                pieces = np.empty(2 * size + 2, dtype=np.int32)
+            for end in range(size + 1):
+                best[end] = unreached
+                starts[end] = unreached_start
+                pieces[end] = NOWHERE
+            _segment(
+                trie,
+                scores,
+                unknown_score,
+                rebase_above,
+                text,
+                first,
+                last,
+                best,
+                starts,
+                pieces,
+            )
+            at = _trace(
+                trie,
+                piece_ids,
+                text,
+                first,
+                last,
+                starts,
+                pieces,
+                unknown_id,
+                byte_ids,
+                fallback,
+                ids,
+                at,
+            )
+            first = last
         id_ends[index] = at
-        start = ends[index]
     return ids[:at]
 
 
 @njit
 def _segment(
-    edges: NDArray[np.int64],
-    node_ids: NDArray[np.int64],
-    scores: NDArray[np.float32],
-    unknown_score: np.float32,
-    unknown_id: int,
+    trie: NDArray[np.int32],
+    scores: NDArray[np.floating],
+    unknown_score: np.floating,
+    rebase_above: float,
     text: NDArray[np.uint8],
-    starts: NDArray[np.int64],
-    pieces: NDArray[np.int64],
+    first: int,
+    last: int,
+    best: NDArray[np.floating],
+    starts: NDArray[np.int32],
+    pieces: NDArray[np.int32],
 ) -> None:
-    """For each end of the best path: where its last piece starts, and which piece that is."""
-    size = len(text)
-    best = np.zeros(size + 1, dtype=np.float32)
-    starts[:] = NOWHERE
+    """For each end of ``text[first:last]``: where its best last piece starts, and which it is.
+
+    Positions count from ``first``; pieces by their number in ``trie``, NOWHERE for the unknown one.
+    ``best``, ``starts`` and ``pieces`` hold what stands at an unreached position.
+    """
+    size = last - first
+    best[0] = 0
     start = 0
     reached = 0
     while start < size:
-        if abs(best[start]) > REBASE_ABOVE:
+        if abs(best[start]) > rebase_above:
             base = best[start]
             for end in range(start, reached + 1):
                 best[end] -= base
         score = best[start]
-        character = min(_lead_length(int(text[start])), size - start)
+        character = min(lead_length(int(text[first + start])), size - start)
         alone = False
-        node = ROOT
-        for end in range(start + 1, size + 1):
-            node = child(edges, node, int(text[end - 1]))
-            if node == NOWHERE:
-                break
-            piece = node_ids[node]
-            if piece == NOWHERE:
-                continue
-            candidate = score + scores[piece]
-            if starts[end] == NOWHERE or candidate > best[end]:
-                best[end] = candidate
-                starts[end] = start
-                pieces[end] = piece
-                reached = max(reached, end)
-            alone = alone or end - start == character
+        slot = ROOT
+        if len(trie) > 0:
+            for end in range(start + 1, size + 1):
+                slot = child(trie, slot, int(text[first + end - 1]))
+                if slot == EMPTY:
+                    break
+                piece = token_at(trie, slot)
+                if piece == EMPTY:
+                    continue
+                candidate = score + scores[piece]
+                if candidate > best[end] or starts[end] == NOWHERE:
+                    best[end] = candidate
+                    starts[end] = start
+                    pieces[end] = piece
+                    reached = max(reached, end)
+                alone = alone or end - start == character
         if not alone:
             end = start + character
-            candidate = score + unknown_score
-            if starts[end] == NOWHERE or candidate > best[end]:
-                best[end] = candidate
+            unknown = score + unknown_score
+            if unknown > best[end] or starts[end] == NOWHERE:
+                best[end] = unknown
                 starts[end] = start
-                pieces[end] = unknown_id
+                pieces[end] = NOWHERE
                 reached = max(reached, end)
         start += character
 
 
 @njit
-def _lead_length(lead: int) -> int:
-    return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
-
-
-@njit
 def _trace(
+    trie: NDArray[np.int32],
+    piece_ids: NDArray[np.int64],
     text: NDArray[np.uint8],
-    starts: NDArray[np.int64],
-    pieces: NDArray[np.int64],
+    first: int,
+    last: int,
+    starts: NDArray[np.int32],
+    pieces: NDArray[np.int32],
     unknown_id: int,
     byte_ids: NDArray[np.int64],
+    fallback: int,
     ids: NDArray[np.int32],
     at: int,
 ) -> int:
-    """Read the best path back: bytes or merged runs for the unknown; returns where ids end."""
+    """Read the best path back, runs of unknown replaced; returns where ids end."""
     # Backwards into ids first, then turned round: nobody knows their number yet.
-    first = at
-    end = len(text)
-    in_unknown = False
+    left = at
+    end = last - first
     while end > 0:
-        start = starts[end]
-        piece = pieces[end]
-        if piece != unknown_id:
-            ids[at] = piece
+        start = int(starts[end])
+        piece = int(pieces[end])
+        token = unknown_id if piece == NOWHERE else int(piece_ids[piece])
+        if token != unknown_id:
+            ids[at] = token
             at += 1
-        elif len(byte_ids) > 0:
-            for position in range(end - 1, start - 1, -1):
-                ids[at] = byte_ids[text[position]]
-                at += 1
-        elif not in_unknown:
-            ids[at] = piece
-            at += 1
-        in_unknown = piece == unknown_id
+            end = start
+            continue
+        while start > 0:
+            piece = int(pieces[start])
+            if piece != NOWHERE and piece_ids[piece] != unknown_id:
+                break
+            start = int(starts[start])
+        at = _fall_back(
+            trie,
+            piece_ids,
+            text,
+            first + start,
+            first + end,
+            unknown_id,
+            byte_ids,
+            fallback,
+            ids,
+            at,
+        )
         end = start
-    left, right = first, at - 1
+    right = at - 1
     while left < right:
         ids[left], ids[right] = ids[right], ids[left]
         left += 1
         right -= 1
     return at
+
+
+@njit
+def _fall_back(
+    trie: NDArray[np.int32],
+    piece_ids: NDArray[np.int64],
+    text: NDArray[np.uint8],
+    start: int,
+    end: int,
+    unknown_id: int,
+    byte_ids: NDArray[np.int64],
+    fallback: int,
+    ids: NDArray[np.int32],
+    at: int,
+) -> int:
+    """Append what a run of unknown characters becomes, the last id first."""
+    spelled = len(byte_ids) > 0
+    if fallback == RUN:
+        slot = ROOT
+        for i in range(start, end):
+            slot = child(trie, slot, int(text[i]))
+            if slot == EMPTY:
+                break
+        if slot != EMPTY and token_at(trie, slot) != EMPTY:
+            ids[at] = piece_ids[token_at(trie, slot)]
+            return at + 1
+        for i in range(start, end):
+            spelled = spelled and byte_ids[int(text[i])] != NOWHERE
+    if spelled:
+        for i in range(end - 1, start - 1, -1):
+            ids[at] = byte_ids[int(text[i])]
+            at += 1
+        return at
+    ids[at] = unknown_id
+    return at + 1

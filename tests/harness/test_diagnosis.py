@@ -96,7 +96,7 @@ def test_special_tokens() -> None:
 def test_stages_of_unigram(
     data: str, one: tuple[str, ...], other: tuple[str, ...], stage: str
 ) -> None:
-    terms = contract("toy_unigram", "unigram.viterbi", "sentencepiece", mode=TEXT)
+    terms = contract("toy_unigram", "unigram.sentencepiece", "sentencepiece", mode=TEXT)
     made = [(name, pieces(terms.vocabulary, *texts)) for name, texts in (("x", one), ("y", other))]
     assert stage_of(violation("equivalence", data.encode(), *made), terms) == stage
 

@@ -19,7 +19,7 @@ from corpora.vocabularies.sources import resolve
 from impls.interface import Mode
 from impls.references.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
 from impls.unigram.trie import make_trie
-from impls.unigram.viterbi import IMPLEMENTATION as VITERBI
+from impls.unigram.viterbi import SENTENCEPIECE as VITERBI
 from tests.data import data_path
 
 TEXT = Mode()
@@ -124,12 +124,14 @@ def test_a_charsmap_cut_short_is_one_line():
         VITERBI.load(unigram([normal("a", -1.0)], Normalizer(charsmap=b"\xff\0\0\0x")))
 
 
-def test_trie_walks_are_a_dictionary():
-    strings = {b"a": 3, b"ab": 0, b"\xff\x00": 7}
-    trie = make_trie(strings)
-
-    assert sorted(trie.ids[trie.ids >= 0].tolist()) == [0, 3, 7]
-    assert len(make_trie({}).ids) == 1
+@given(st.dictionaries(st.binary(max_size=5), st.integers(0, 99)), st.binary(max_size=12))
+def test_both_tries_are_a_dictionary(strings, data):
+    naive, array = make_trie(strings, "naive"), make_trie(strings, "double-array")
+    for start in range(len(data) + 1):
+        ends = range(start + 1, len(data) + 1)
+        found = [(end, strings[data[start:end]]) for end in ends if data[start:end] in strings]
+        assert list(naive.prefixes(data, start)) == found
+        assert list(array.prefixes(data, start)) == found
 
 
 def test_a_batch_is_its_inputs_one_by_one():

@@ -1,0 +1,197 @@
+"""A unigram vocabulary as tables for the compiled code, in one dialect.
+
+What an engine refuses to load is a VocabularyError here: for SentencePiece an empty piece, a
+duplicate, and byte pieces that are not all there or not asked for; for llama.cpp a duplicate. A
+score that is no number is refused in every dialect (an infinite one by tokenizers, too): the
+engines take NaN, and then give what the order of comparisons happens to leave.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from corpora.vocabularies.model import PieceType, VocabularyError
+from corpora.vocabularies.sentencepiece_model import byte_of
+from impls.unigram.dialects import Decoding, Dialect, Fallback, Normalization, Reading, SymbolScore
+from impls.unigram.graphemes import grapheme_classes
+from impls.unigram.normalizer import Rules, make_rules
+from impls.unigram.splitting import Symbols, make_symbols
+from impls.unigram.trie import NOWHERE, double_array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from corpora.vocabularies.model import Vocabulary
+
+UNKNOWN_PENALTY = 10.0
+
+MEND = "train or export the model again"
+
+
+class Lexicon(NamedTuple):
+    """The pieces of a vocabulary, and how a dialect weighs them.
+
+    trie: double array of the pieces that text can become. ids: of each of them. scores: what each
+    adds to a sum. unknown_scores: of length 1. sums: no entries; its type is that of the best sums.
+    unknown_id: of the unknown piece. byte_ids: the piece of each byte, NOWHERE for none; no entries
+    without byte fallback. fallback: a :class:`impls.unigram.dialects.Fallback`. rebase_above,
+    unreached: as in :class:`impls.unigram.dialects.Dialect`. unreached_start: NOWHERE if the first
+    candidate is accepted whatever it is, else 0. normalization: a
+    :class:`impls.unigram.dialects.Normalization`. classes: of grapheme clusters, no entries where
+    they do not matter.
+    """
+
+    trie: NDArray[np.int32]
+    ids: NDArray[np.int64]
+    scores: NDArray[np.floating]
+    unknown_scores: NDArray[np.floating]
+    sums: NDArray[np.floating]
+    unknown_id: int
+    byte_ids: NDArray[np.int64]
+    fallback: Fallback
+    rebase_above: float
+    unreached: float
+    unreached_start: int
+    symbols: Symbols
+    normalization: Normalization
+    rules: Rules
+    classes: NDArray[np.uint8]
+
+
+def make_lexicon(vocabulary: Vocabulary, dialect: Dialect) -> Lexicon:
+    """The tables of a unigram vocabulary. Raises VocabularyError, as the module says."""
+    check(vocabulary, dialect)
+    usable = segmented(vocabulary, dialect)
+    trie, ids = double_array(usable)
+    scores = np.array(piece_scores(vocabulary, dialect), dtype=dialect.scores)
+    byte_ids = _byte_ids(vocabulary, dialect)
+    hugging_face = dialect.normalization is Normalization.HUGGING_FACE
+    unreached = -math.inf if dialect.unreached is None else dialect.unreached
+    return Lexicon(
+        trie,
+        ids,
+        scores[ids],
+        unknown_score(vocabulary, dialect),
+        np.empty(0, dtype=dialect.sums),
+        NOWHERE if vocabulary.unk_id is None else vocabulary.unk_id,
+        byte_ids,
+        dialect.fallback,
+        dialect.rebase_above,
+        unreached,
+        NOWHERE if dialect.unreached is None else 0,
+        make_symbols(vocabulary, dialect.splitting),
+        dialect.normalization,
+        make_rules(
+            vocabulary,
+            symbols_stay=dialect.symbols_stay,
+            partly=dialect.normalization is Normalization.LLAMA_CPP,
+        ),
+        grapheme_classes() if hugging_face else np.empty(0, dtype=np.uint8),
+    )
+
+
+def texts(vocabulary: Vocabulary, dialect: Dialect) -> list[str]:
+    """The text of each piece to the engine: llama.cpp gives empty ones a name."""
+    if dialect.decoding is not Decoding.LLAMA_CPP:
+        return [piece.text for piece in vocabulary.pieces]
+    return [piece.text or f"[EMPTY_{i}]" for i, piece in enumerate(vocabulary.pieces)]
+
+
+def segmented(vocabulary: Vocabulary, dialect: Dialect) -> dict[bytes, int]:
+    """The pieces that text can become, with their ids; of two with one text the last."""
+    return {
+        text.encode(): piece_id
+        for piece_id, (text, piece) in enumerate(
+            zip(texts(vocabulary, dialect), vocabulary.pieces, strict=True)
+        )
+        if piece.type in dialect.segmented
+    }
+
+
+def piece_scores(vocabulary: Vocabulary, dialect: Dialect) -> list[float]:
+    """What each piece adds to a sum, by id."""
+    normal = [piece.score for piece in vocabulary.pieces if piece.type is PieceType.NORMAL]
+    # Where SentencePiece 0.2.1 looks for the greatest it begins with FLT_MIN, which is positive.
+    greatest = max([float(np.finfo(np.float32).tiny), *normal])
+    scores = []
+    for piece in vocabulary.pieces:
+        score, size = _read(piece.score, dialect), len(piece.text.encode())
+        if piece.type is PieceType.USER_DEFINED:
+            if dialect.symbol_score is SymbolScore.ZERO:
+                score = 0.0
+            elif dialect.symbol_score is SymbolScore.LENGTH:
+                score = 0.1 * (size - 1)
+            elif dialect.symbol_score is SymbolScore.GREATEST:
+                score = float(np.float32(size) * np.float32(greatest)) - 0.1
+        scores.append(score)
+    return scores
+
+
+def _read(score: float, dialect: Dialect) -> float:
+    return parsed(repr(score)) if dialect.reading is Reading.SERDE_JSON else score
+
+
+def parsed(number: str) -> float:
+    """What serde_json makes of a JSON number of at most 19 digits without ``float_roundtrip``."""
+    mantissa, _, exponent = number.lstrip("-").partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    power = int(exponent or 0) - len(fraction)
+    value = float(int(whole + fraction))
+    while power < -308 and value:
+        value /= 1e308
+        power += 308
+    value = value * float(f"1e{power}") if power >= 0 else value / float(f"1e{-power}")
+    return -value if number.startswith("-") else value
+
+
+def unknown_score(vocabulary: Vocabulary, dialect: Dialect) -> NDArray[np.floating]:
+    """The score of the unknown piece, the one entry of an array of the dialect's type."""
+    kind = np.dtype(dialect.unknown)
+    known = [
+        _read(piece.score, dialect)
+        for piece in vocabulary.pieces
+        if piece.type in dialect.minimum_over
+    ]
+    lowest = np.array([min(known, default=dialect.no_minimum)], dtype=kind)
+    return np.asarray(lowest - kind.type(UNKNOWN_PENALTY), dtype=kind)
+
+
+def check(vocabulary: Vocabulary, dialect: Dialect) -> None:
+    """Raise the VocabularyError of what the engine refuses."""
+    seen: dict[str, int] = {}
+    for piece_id, piece in enumerate(vocabulary.pieces):
+        if math.isnan(piece.score):
+            raise VocabularyError(vocabulary.id, f"piece {piece_id} has the score nan", MEND)
+        if math.isinf(piece.score) and dialect.decoding is Decoding.HUGGING_FACE:
+            fault = f"piece {piece_id} has the score {piece.score}"
+            raise VocabularyError(vocabulary.id, fault, "tokenizer.json needs finite scores")
+        if not piece.text and dialect.decoding is Decoding.SENTENCEPIECE:
+            raise VocabularyError(vocabulary.id, f"piece {piece_id} is empty", MEND)
+        if not dialect.duplicates and seen.setdefault(piece.text, piece_id) != piece_id:
+            fault = f"pieces {seen[piece.text]} and {piece_id} are both {piece.text!r}"
+            raise VocabularyError(vocabulary.id, fault, MEND)
+    if dialect.decoding is Decoding.SENTENCEPIECE:
+        _check_bytes(vocabulary)
+
+
+def _check_bytes(vocabulary: Vocabulary) -> None:
+    """SentencePiece wants all byte pieces with byte fallback, and none without."""
+    found = [piece for piece in vocabulary.pieces if piece.type is PieceType.BYTE]
+    odd = next((piece for piece in found if byte_of(piece.text) is None), None)
+    if odd is not None:
+        raise VocabularyError(vocabulary.id, f"byte piece {odd.text!r} names no byte", MEND)
+    if found and not vocabulary.byte_fallback:
+        raise VocabularyError(vocabulary.id, "has byte pieces but byte_fallback is not set", MEND)
+    if vocabulary.byte_fallback and len({piece.text for piece in found}) < 256:
+        fault = f"byte_fallback is set, but only {len(found)} of 256 byte pieces are there"
+        raise VocabularyError(vocabulary.id, fault, MEND)
+
+
+def _byte_ids(vocabulary: Vocabulary, dialect: Dialect) -> NDArray[np.int64]:
+    if not vocabulary.byte_fallback or dialect.fallback is Fallback.UNKNOWN:
+        return np.empty(0, dtype=np.int64)
+    named = {piece.text: piece_id for piece_id, piece in enumerate(vocabulary.pieces)}
+    return np.array([named.get(f"<0x{byte:02X}>", NOWHERE) for byte in range(256)], dtype=np.int64)

@@ -1,0 +1,148 @@
+"""What tokenizers does to a text by the steps of transformers' ``SpmConverter``.
+
+``Precompiled`` for each grapheme cluster, ``Strip`` (right) and ``Replace`` (runs of spaces by one
+U+2581) where spaces are tidied, then ``Metaspace``, which escapes, prepends U+2581 unless one is
+there, and parts the text before each; or, where white space is kept, ``Prepend`` and ``Replace``.
+See :mod:`corpora.vocabularies.tokenizer_json_out`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.jit import njit
+from impls.unigram.charsmap import rule
+from impls.unigram.graphemes import grapheme_end
+from impls.unigram.normalizer import SPACE, SPACE_SYMBOL, Rules, put
+from impls.unigram.utf8 import character_length, code_point
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SHORT = 6
+"""Bytes: a cluster below this is looked up whole."""
+
+
+@njit
+def normalize_hugging_face(
+    rules: Rules,
+    classes: NDArray[np.uint8],
+    data: NDArray[np.uint8],
+    start: int,
+    end: int,
+    mapped: NDArray[np.uint8],
+    out: NDArray[np.uint8],
+    size: int,
+) -> int:
+    """Append the normalized ``data[start:end]`` to ``out[:size]``, and return the new size.
+
+    classes: see :func:`impls.unigram.graphemes.grapheme_classes`. mapped: room for what the
+    charsmap gives. ``out`` has room for ``(end - start + 1) * rules.growth`` bytes more.
+    """
+    escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
+    length = _map(rules.units, rules.replacements, rules.begun, classes, data, start, end, mapped)
+    if tidy:
+        length = _stripped(mapped, length)
+    if length == 0:
+        return size
+    words = escape and tidy
+    if rules.add_dummy_prefix and not (words and _begins_with_symbol(mapped, length)):
+        size = put(out, size, SPACE, escape)
+    i = 0
+    while i < length:
+        byte = int(mapped[i])
+        i += 1
+        if byte == SPACE and tidy and i < length and mapped[i] == SPACE:
+            while i < length and mapped[i] == SPACE:
+                i += 1
+            for k in range(3):
+                out[size + k] = SPACE_SYMBOL[k]
+            size += 3
+        else:
+            size = put(out, size, byte, escape)
+    return size
+
+
+@njit
+def _begins_with_symbol(text: NDArray[np.uint8], length: int) -> bool:
+    """Whether it will begin with U+2581: with it, or with a space."""
+    return bool(text[0] == SPACE) or bool(
+        length >= 3
+        and text[0] == SPACE_SYMBOL[0]
+        and text[1] == SPACE_SYMBOL[1]
+        and text[2] == SPACE_SYMBOL[2]
+    )
+
+
+@njit
+def _map(
+    units: NDArray[np.int64],
+    replacements: NDArray[np.uint8],
+    begun: NDArray[np.bool_],
+    classes: NDArray[np.uint8],
+    data: NDArray[np.uint8],
+    start: int,
+    end: int,
+    out: NDArray[np.uint8],
+) -> int:
+    """``Precompiled``: write the mapped text to ``out``, and return its length."""
+    size = 0
+    position = start
+    while position < end:
+        byte = int(data[position])
+        # Between ASCII characters there is always a boundary, but in CR LF.
+        alone = position + 1 < end and byte < 0x80 and data[position + 1] < 0x80 and byte != 0x0D
+        if len(units) == 0 or (alone and not begun[byte << 8 | int(data[position + 1])]):
+            out[size] = byte
+            size += 1
+            position += 1
+            continue
+        if alone:
+            stop = position + 1
+        else:
+            stop = grapheme_end(classes, data, position, end)
+        if stop - position < SHORT:
+            taken, value = rule(units, data, position, stop, True)
+            if taken > 0:
+                while replacements[value] != 0:
+                    out[size] = replacements[value]
+                    size += 1
+                    value += 1
+                position = stop
+                continue
+        while position < stop:
+            after = position + character_length(data, position, stop)
+            taken = value = 0
+            if after == end or begun[int(data[position]) << 8 | int(data[position + 1])]:
+                taken, value = rule(units, data, position, after, True)
+            if taken > 0:
+                while replacements[value] != 0:
+                    out[size] = replacements[value]
+                    size += 1
+                    value += 1
+            else:
+                for i in range(position, after):
+                    out[size] = data[i]
+                    size += 1
+            position = after
+    return size
+
+
+@njit
+def _stripped(text: NDArray[np.uint8], length: int) -> int:
+    """The length without the white space (Unicode's White_Space) at the end."""
+    while length > 0:
+        first = length - 1
+        while first > 0 and text[first] & 0xC0 == 0x80:
+            first -= 1
+        point = code_point(text, first, length - first)
+        if not (
+            point == SPACE
+            or 0x09 <= point <= 0x0D
+            or point in (0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
+            or 0x2000 <= point <= 0x200A
+        ):
+            break
+        length = first
+    return length

@@ -1,0 +1,82 @@
+"""llama.cpp's unigram normalizer (``llm_tokenizer_ugm_session::normalize``).
+
+Prefixes as SentencePiece takes them, but beginnings of symbols and ill-formed characters pass, too
+(see :func:`impls.unigram.normalizer.prefix`). White space differs: where spaces are merged each
+word gets one before it, the first one, too, dummy prefix or not; where they are kept, the dummy
+prefix stands before the first character that is no space.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.jit import njit
+from impls.unigram.normalizer import MALFORMED, REPLACED, REPLACEMENT, SPACE, Rules, prefix, put
+from impls.unigram.utf8 import lenient_length
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@njit
+def normalize_llama_cpp(
+    rules: Rules, data: NDArray[np.uint8], start: int, end: int, out: NDArray[np.uint8], size: int
+) -> int:
+    """Append the normalized ``data[start:end]`` to ``out[:size]``, and return the new size.
+
+    ``out`` has room for ``(end - start + 1) * rules.growth`` bytes more.
+    """
+    units, replacements = rules.units, rules.replacements
+    symbols, begun = rules.symbols, rules.begun
+    escape, merge = rules.escape_whitespaces, rules.remove_extra_whitespaces
+    prepend = rules.add_dummy_prefix and not rules.treat_whitespace_as_suffix
+    in_word = False
+    position = start
+    while position < end:
+        byte = int(data[position])
+        if (
+            in_word
+            and byte != SPACE
+            and position + 1 < end
+            and not begun[byte << 8 | int(data[position + 1])]
+        ):
+            taken = lenient_length(data, position, end)
+            for i in range(position, position + taken):
+                out[size] = data[i]
+                size += 1
+            if taken > 0:
+                position += taken
+                continue
+        taken, kind, at = prefix(units, symbols, data, position, end, True)
+        position += taken
+        if kind == MALFORMED:
+            stop = at + 3
+        elif kind == REPLACED:
+            stop = len(replacements)
+        else:
+            stop = at + taken
+        for i in range(at, stop):
+            if kind == MALFORMED:
+                byte = REPLACEMENT[i - at]
+            elif kind == REPLACED:
+                byte = int(replacements[i])
+                if byte == 0:
+                    break
+            else:
+                byte = int(data[i])
+            if byte != SPACE:
+                if not in_word:
+                    in_word = True
+                    if prepend or merge:
+                        size = put(out, size, SPACE, escape)
+                        prepend = False
+                out[size] = byte
+                size += 1
+            else:
+                in_word = False
+                if not merge:
+                    size = put(out, size, SPACE, escape)
+    if rules.add_dummy_prefix and rules.treat_whitespace_as_suffix:
+        size = put(out, size, SPACE, escape)
+    return size
