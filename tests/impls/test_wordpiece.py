@@ -349,6 +349,8 @@ def test_decoders():
 
     assert BERT_IMPLEMENTATION.load(vocabulary).decode(ids) == b"don ' tt ' s. [UNK]"
     assert LLAMA_CPP_IMPLEMENTATION.load(vocabulary).decode(ids) == b" don'tt's.[UNK]"
+    # A space serves one apostrophe only.
+    assert LLAMA_CPP_IMPLEMENTATION.load(vocabulary).decode([1, 2, 2, 3]) == b" don'' t"
 
 
 # What the harness asks of it
