@@ -1,0 +1,78 @@
+"""What a grammar is: the sentences that may still follow, asked byte by byte."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LONGEST_SENTENCE = 1 << 20
+"""Bytes after which :func:`enumerate_sentences` gives up: far beyond any finite grammar in use, so
+that only an engine whose states admit bytes but no end can get there."""
+
+
+class GrammarError(ValueError):
+    """A grammar cannot be had, or its engine gave up: ``str(error)`` is one line for the user."""
+
+
+class Grammar(Protocol):
+    """A state of a grammar over bytes: what may follow, of which the start is the whole language.
+
+    Immutable: :meth:`after` gives another state. "Sentence" means the rest of one, from here on.
+    Where nothing may follow, not even the end, no sentence is left: then ``viable(b"")`` is False.
+    """
+
+    def forced(self) -> bytes:
+        """The longest bytes with which every sentence goes on; empty if it may end or branches."""
+        ...
+
+    def viable(self, data: bytes) -> bool:
+        """Whether some sentence begins with ``data``, which may end inside a character."""
+        ...
+
+    def after(self, data: bytes) -> Self:
+        """The state after ``data``. Raises ValueError where it is not viable."""
+        ...
+
+    @property
+    def complete(self) -> bool:
+        """Whether a sentence may end here."""
+        ...
+
+    def next_bytes(self) -> Sequence[int]:
+        """The bytes with which some sentence goes on, ascending."""
+        ...
+
+    def sentences(self, most: int) -> Sequence[bytes] | None:
+        """All sentences, sorted, if there are at most ``most``; None if there are more.
+
+        None, too, where a grammar cannot tell.
+        """
+        ...
+
+
+def enumerate_sentences(grammar: Grammar, most: int) -> list[bytes] | None:
+    """All sentences of any grammar, sorted, or None if there are more than ``most``.
+
+    Goes breadth first. Each unfinished beginning has a sentence of its own, so more beginnings
+    and sentences than ``most`` are proof that there are too many; and in an infinite language
+    that number grows without bound, since some beginning of it branches or may end infinitely
+    often. So this ends for every grammar, and looks at ``most`` beginnings of a length at most.
+    """
+    found: list[bytes] = []
+    beginnings: list[tuple[bytes, Grammar]] = [(b"", grammar)] if grammar.viable(b"") else []
+    while beginnings:
+        longer: list[tuple[bytes, Grammar]] = []
+        for text, state in beginnings:
+            forced = state.forced()
+            if forced:
+                text, state = text + forced, state.after(forced)
+            if state.complete:
+                found.append(text)
+            steps = map(bytes, zip(state.next_bytes()))
+            longer.extend((text + step, state.after(step)) for step in steps)
+            if len(found) + len(longer) > most or len(text) > LONGEST_SENTENCE:
+                return None
+        beginnings = longer
+    return sorted(found)
