@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 _DEFAULT_BOS = 11
 """llama.cpp's own id of a byte-level vocabulary's BOS and EOS, which it looks up unless told."""
 
+_SPM_RESERVED = 3
+"""Likewise of SentencePiece pieces, whose first three are the unknown, BOS and EOS."""
+
 _BERT_NAMES = {"bos": "[CLS]", "seperator": "[SEP]", "padding": "[PAD]", "mask": "[MASK]"}
 """Likewise of WordPiece, by the fields' names (the spelling is llama.cpp's)."""
 
@@ -211,6 +214,8 @@ def _pieces(vocabulary: Vocabulary) -> dict[str, Any]:
         "scores": [float(piece.score) for piece in vocabulary.pieces],
         "token_type": [int(piece.type) for piece in vocabulary.pieces],
     }
+    if len(vocabulary.pieces) < _SPM_RESERVED:
+        fields |= {"bos_token_id": 0, "eos_token_id": 0}
     if vocabulary.unk_id is not None:
         fields["unknown_token_id"] = vocabulary.unk_id
     return fields

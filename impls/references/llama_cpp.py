@@ -119,7 +119,8 @@ def encode(data):
 def decode(ids):
     given, text = (ctypes.c_int32 * len(ids))(*ids), ctypes.create_string_buffer(1 << 20)
     flags = ctypes.c_bool(False), ctypes.c_bool(True)
-    return text.raw[: llama.llama_detokenize(vocab, given, len(ids), text, len(text), *flags)]
+    count = llama.llama_detokenize(vocab, given, len(ids), text, len(text), *flags)
+    return text.raw[:count]
 """
 
 LOG_ERROR = 4
@@ -283,7 +284,7 @@ def gguf_file(vocabulary: Vocabulary) -> bytes:
 
 
 def pre_of(content: bytes) -> str:
-    """``tokenizer.ggml.pre`` of a GGUF file, found without reading the rest: ``default`` if none."""
+    """``tokenizer.ggml.pre`` of a GGUF file, found by its key alone; ``default`` if none."""
     key = b"tokenizer.ggml.pre" + STRING.to_bytes(4, "little")
     at = content.find(key)
     if at < 0:

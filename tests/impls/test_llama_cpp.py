@@ -1,0 +1,270 @@
+"""llama.cpp's tokenizers by its C API: the structure's layouts, modes, deaths, reproducers."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import pytest
+
+from corpora.vocabularies import sources
+from corpora.vocabularies.gguf_out import to_gguf
+from corpora.vocabularies.model import Algorithm, Alphabet, Piece, PieceType
+from corpora.vocabularies.patterns import PATTERNS
+from corpora.vocabularies.sentencepiece_model import from_pieces
+from harness import selection
+from harness.arena import Arena
+from harness.checks import CHECKS
+from harness.contracts import contracts_of
+from harness.workers import Limits
+from impls.bpe.heap import IMPLEMENTATION as HEAP
+from impls.interface import Mode, Unsupported
+from impls.references import llama_cpp, sentencepiece
+from impls.references.common import Library
+from impls.references.llama_cpp import AS_BYTES, IMPLEMENTATION, Refused, vocab_only_offset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.arena import Loaded
+
+try:
+    ABOUT = IMPLEMENTATION.about
+except ImportError:
+    pytest.skip("the extra `llama-cpp` is not installed", allow_module_level=True)
+
+TEXT = Mode()
+SPECIAL = Mode(special="all")
+BEYOND_UNICODE = b"\xf4\x90\x80\x80"
+
+
+def defaults(*words: str) -> bytes:
+    return b"".join(bytes.fromhex(word) for word in words) + b"\xaa" * 64
+
+
+ZERO = "00" * 8
+LAYER = "ffffffff01000000"
+PADDED = "00000000aaaaaaaa"
+LATE = (ZERO, ZERO, LAYER, LAYER, PADDED, ZERO, ZERO, ZERO, ZERO, "000001000000aaaa")
+EARLY = (ZERO, ZERO, LAYER, PADDED, ZERO, ZERO, ZERO, ZERO, "0001000000010000")
+
+
+def test_layouts_are_known_by_their_defaults() -> None:
+    assert vocab_only_offset(defaults(*LATE)) == 72
+    assert vocab_only_offset(defaults(*EARLY)) == 64
+    assert vocab_only_offset(IMPLEMENTATION._api.defaults()) in (64, 72)
+
+
+@pytest.mark.parametrize("at", range(10))
+def test_another_layout_is_refused(at: int) -> None:
+    changed = list(LATE)
+    changed[at] = "0100000001000000" if changed[at] != LAYER else ZERO
+    with pytest.raises(Refused, match="another layout"):
+        vocab_only_offset(defaults(*changed))
+
+
+def test_without_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+    absent = Library("llama.cpp", "x", "no_such_module", "https://x", frozenset(), "c", "llama-cpp")
+    monkeypatch.setattr(llama_cpp, "LIBRARY", absent)
+    with pytest.raises(ImportError, match=r"pip install 'tokgate\[llama-cpp\]'"):
+        assert IMPLEMENTATION.about
+
+
+def test_about() -> None:
+    assert ABOUT.name == "llama.cpp"
+    assert ABOUT.version == version("xllamacpp")
+    assert AS_BYTES.about.name == "llama.cpp-bytes"
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "fault"),
+    [
+        ("tekken_240911", TEXT, None),
+        ("tekken_240911", SPECIAL, None),
+        ("mistral_v3", TEXT, None),
+        ("unigram_nfkc", TEXT, None),
+        ("toy_wordpiece", TEXT, None),
+        ("tekken_240911", Mode(pretokenize=False), "cannot be left out"),
+        ("toy_acbb", TEXT, "pre-tokenizer"),
+        ("unigram_bytes", TEXT, "byte fallback"),
+    ],
+)
+def test_supports(name: str, mode: Mode, fault: str | None) -> None:
+    answer = IMPLEMENTATION.supports(sources.resolve(name), mode)
+    assert answer is None if fault is None else fault in str(answer)
+
+
+def test_whole_pre_tokens_as_its_pre_tokenizer_has_them() -> None:
+    improper = replace(sources.resolve("toy_improper"), splits=PATTERNS["qwen2"])
+    assert "whole pre-tokens" in str(IMPLEMENTATION.supports(improper, TEXT))
+    proper = replace(sources.resolve("toy_bytes"), splits=PATTERNS["qwen2"], ignore_merges=True)
+    assert IMPLEMENTATION.supports(proper, TEXT) is None
+
+
+def test_byte_level_as_ours() -> None:
+    vocabulary = sources.resolve("toy_bytes")
+    ours, theirs = HEAP.load(vocabulary), IMPLEMENTATION.load(vocabulary)
+    rng = random.Random(2)
+    for _ in range(3000):
+        data = "".join(rng.choices(" the12\n\r\té日\0'sS.😀▁", k=rng.randrange(12))).encode()
+        assert theirs.encode(data, TEXT) == ours.encode(data, TEXT)
+
+
+def test_pieces_as_sentencepiece() -> None:
+    rng = random.Random(3)
+    for name in ("toy_characters", "mistral_v1"):
+        vocabulary = sources.resolve(name)
+        theirs = IMPLEMENTATION.load(vocabulary)
+        reference = sentencepiece.IMPLEMENTATION.load(vocabulary)
+        for _ in range(1500):
+            data = "".join(rng.choices(" abthe▁é日本\0\n", k=rng.randrange(14))).encode()
+            ids = theirs.encode(data, TEXT)
+            assert ids == reference.encode(data, TEXT)
+            assert theirs.decode(ids) == reference.decode(ids)
+
+
+def test_special_tokens_by_mode() -> None:
+    encoder = IMPLEMENTATION.load(sources.resolve("toy_characters"))
+    assert 1 in encoder.encode(b"a<s>b", SPECIAL)
+    assert 1 not in encoder.encode(b"a<s>b", TEXT)
+    assert encoder.encode(b"", SPECIAL) == []
+
+
+def test_an_id_that_is_none_does_not_end_the_process() -> None:
+    encoder = IMPLEMENTATION.load(sources.resolve("toy_bytes"))
+    with pytest.raises(ValueError, match="below"):
+        encoder.decode([1 << 20])
+    assert encoder.decode([]) == b""
+
+
+def test_byte_level_gets_text_alone_and_pieces_get_bytes() -> None:
+    with pytest.raises(Unsupported, match="UTF-8"):
+        IMPLEMENTATION.load(sources.resolve("toy_bytes")).encode(b"a\xff", TEXT)
+    assert IMPLEMENTATION.load(sources.resolve("toy_characters")).encode(b"\xff", TEXT)
+
+
+def test_an_own_file_is_used_unless_it_was_given_another_pattern(tmp_path: object) -> None:
+    content = to_gguf(sources.resolve("toy_bytes"))
+    path = f"{tmp_path}/own.gguf"
+    with open(path, "wb") as file:  # noqa: PTH123
+        file.write(content + b"trailing")
+    own = sources.resolve(path)
+    assert llama_cpp.gguf_file(own) == content + b"trailing"
+    assert llama_cpp.pre_of(content) == "gpt-2"
+    assert llama_cpp.pre_of(b"GGUF") == "default"
+    other = llama_cpp.gguf_file(sources.resolve(f"{path}#pattern=qwen2"))
+    assert llama_cpp.pre_of(other) == "qwen2"
+
+
+@pytest.mark.parametrize(("name", "mode"), [("toy_bytes", TEXT), ("toy_characters", SPECIAL)])
+def test_a_recipe_runs_without_tokgate(name: str, mode: Mode, tmp_path: object) -> None:
+    vocabulary = sources.resolve(name)
+    recipe = IMPLEMENTATION.recipe(vocabulary, mode)
+    run = run_recipe(recipe.code, recipe.artifact, f"{tmp_path}", "the <s> 12")
+    assert run.returncode == 0, run.stderr
+    encoder = IMPLEMENTATION.load(vocabulary)
+    ids = encoder.encode(b"the <s> 12", mode)
+    assert json.loads(run.stdout) == [ids, encoder.decode(ids).decode()]
+    assert recipe.requirements == (f"xllamacpp=={version('xllamacpp')}",)
+
+
+def run_recipe(
+    code: str, artifact: bytes, folder: str, text: str
+) -> subprocess.CompletedProcess[str]:
+    with open(f"{folder}/vocabulary.gguf", "wb") as file:  # noqa: PTH123
+        file.write(artifact)
+    script = (
+        f"VOCABULARY = {folder + '/vocabulary.gguf'!r}\n{code}\nimport json, sys\n"
+        f"ids = encode({text.encode()!r})\nprint(json.dumps([ids, decode(ids).decode()]))\n"
+        "assert not {'impls', 'corpora', 'harness'} & set(sys.modules)\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=folder
+    )
+
+
+# Deaths, through the harness
+
+
+@pytest.fixture(scope="module")
+def arena() -> Iterator[Arena]:
+    names = ["llama.cpp", "impls.references.llama_cpp:AS_BYTES", "bpe.heap", "sentencepiece"]
+    made = Arena(selection.contestants(names)[0], Limits())
+    yield made
+    made.close()
+
+
+def violations(arena: Arena, vocabulary: Vocabulary, inputs: list[bytes], *names: str) -> list[str]:
+    """``name: stage`` of what the survival check finds."""
+    contestants = [c for c in arena._contestants.values() if c.name in names]
+    assert arena.load(vocabulary, names) == {}
+    contracts = contracts_of(vocabulary, contestants, frozenset(), proper=True)
+    text = next(contract for contract in contracts if contract.mode == TEXT)
+    found = arena.examine(text, CHECKS["survival"], inputs).violations
+    return [f"{one.culprits[0]}: {one.stage}" for one in found]
+
+
+def test_what_lies_beyond_unicode_ends_it_and_the_run_goes_on(arena: Arena) -> None:
+    names = ("llama.cpp-bytes", "bpe.heap")
+    toy = sources.resolve("toy_bytes")
+    found = violations(arena, toy, [b"a", BEYOND_UNICODE, b"b"], *names)
+    assert found == ["llama.cpp-bytes: crashed"]
+    assert violations(arena, toy, [b"a", b"b"], *names) == []
+
+
+def test_bytes_without_pieces_end_it(arena: Arena) -> None:
+    whole = sources.resolve("toy_characters")
+    lacking = from_pieces(
+        "lacking",
+        [piece for piece in whole.pieces if piece.type is not PieceType.BYTE],
+        algorithm=Algorithm.BPE,
+        normalizer=whole.normalizer,
+        byte_fallback=True,
+        file_format="toy",
+        source_path=None,
+    )
+    found = violations(arena, lacking, [b"ab", b"\xc3\xa0"], "llama.cpp")
+    assert "llama.cpp: crashed" in found
+    assert violations(arena, whole, [b"\xc3\xa0"], "llama.cpp") == []
+
+
+def refused(arena: Arena, vocabulary: Vocabulary) -> Loaded | None:
+    return arena.load(vocabulary, ["llama.cpp"]).get("llama.cpp")
+
+
+@pytest.mark.parametrize(
+    ("charsmap", "fault"),
+    [
+        (b"\x01", "too small"),
+        (b"\xff\xff\x00\x00abcd", "out of array bounds"),
+        (b"\x04\x00\x00\x00\x00\xfc\xff\xffa\x00", "XCDA"),
+    ],
+)
+def test_a_corrupt_charsmap_is_refused_by_name(arena: Arena, charsmap: bytes, fault: str) -> None:
+    toy = sources.resolve("toy_unigram")
+    broken = replace(toy, normalizer=replace(toy.normalizer, charsmap=charsmap))
+    answer = refused(arena, broken)
+    assert answer is not None
+    assert fault in str(answer.error)
+    assert refused(arena, toy) is None
+
+
+def test_scores_that_are_no_numbers_are_answered(arena: Arena) -> None:
+    toy = sources.resolve("toy_unigram")
+    pieces = list(toy.pieces)
+    pieces[5] = Piece(pieces[5].text, float("nan"), PieceType.NORMAL)
+    odd = replace(toy, pieces=tuple(pieces))
+    assert violations(arena, odd, [b"ab cab", b"z"], "llama.cpp") == []
+
+
+def test_pieces_of_one_text_are_not_given_to_it() -> None:
+    toy = sources.resolve("toy_unigram")
+    assert toy.alphabet is Alphabet.CHARACTERS
+    twice = replace(toy, pieces=(*toy.pieces, toy.pieces[5]))
+    assert "one text" in str(IMPLEMENTATION.supports(twice, TEXT))  # it would fail an assertion
