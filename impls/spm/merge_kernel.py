@@ -227,7 +227,9 @@ def merge(
             read += 1
     elif not ascending:
         sort_by_rank(first[:total], heap, highest)
-    while read < total or size > 0:
+    # Entries outlive their pairs: what counts is whether there are any pairs left.
+    live = total
+    while live > 0:
         if size == 0 or (read < total and first[read] < heap[0]):
             key = int(first[read])
             read += 1
@@ -237,11 +239,12 @@ def merge(
         position = key & ((1 << POSITION_BITS) - 1)
         if work[position, RANK] != key >> POSITION_BITS:
             continue
-        join(pairs, offers, work, position)
         before = int(work[position, PREVIOUS])
-        if before != EMPTY:
-            size = queue(work, heap, size, before)
+        live -= 1 + is_pair(work, before) + is_pair(work, int(work[position, NEXT]))
+        join(pairs, offers, work, position)
+        size = queue(work, heap, size, before)
         size = queue(work, heap, size, position)
+        live += is_pair(work, before) + is_pair(work, position)
 
 
 @njit
@@ -291,10 +294,17 @@ def join(
 
 
 @njit
+def is_pair(work: NDArray[np.int32], position: int) -> int:
+    """1 if there is a position and a pair that begins there, else 0."""
+    return 1 if position != EMPTY and work[position, RANK] != EMPTY else 0
+
+
+@njit
 def queue(work: NDArray[np.int32], heap: NDArray[np.int64], size: int, position: int) -> int:
     """Put the pair at ``position`` into the heap if there is one; returns the heap's size."""
-    rank = int(work[position, RANK])
-    return size if rank == EMPTY else push(heap, size, (rank << POSITION_BITS) | position)
+    if is_pair(work, position) == 0:
+        return size
+    return push(heap, size, (int(work[position, RANK]) << POSITION_BITS) | position)
 
 
 @njit

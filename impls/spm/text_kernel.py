@@ -32,6 +32,16 @@ FEW = 1024
 
 
 @njit
+def offers_of(unused: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """The table of how each UNUSED piece was offered last: (left, right), none yet."""
+    offers = np.full((len(unused), 2), USED, dtype=np.int32)
+    for symbol in range(len(unused)):
+        if unused[symbol]:
+            offers[symbol, 0] = EMPTY
+    return offers
+
+
+@njit
 def encode_texts(
     lexicon: Lexicon,
     text: NDArray[np.uint8],
@@ -53,10 +63,7 @@ def encode_texts(
     unknown_id, pieces, depth = lexicon.unknown_id, lexicon.pieces, lexicon.depth
     joins_unknown = lexicon.joins_unknown
 
-    offers = np.full((len(unused), 2), USED, dtype=np.int32)
-    for symbol in range(len(unused)):
-        if unused[symbol]:
-            offers[symbol, 0] = EMPTY
+    offers = offers_of(unused)
     stack = np.empty((depth + 3, 3), dtype=np.int64)
     room = FEW
     work = np.empty((room, COLUMNS), dtype=np.int32)
