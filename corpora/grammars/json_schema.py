@@ -46,7 +46,7 @@ class JsonSchemaGrammar(Grammar):
         schema: Mapping[str, Any] | bool,
         whitespace: Whitespace = "flexible",
         *,
-        coerce_one_of: bool = True,
+        coerce_one_of: bool = False,
     ) -> None:
         self._place(None, b"", 0)
         matcher = _matcher(schema, whitespace, coerce_one_of)

@@ -204,9 +204,9 @@ class _Parser:
             if self.text.startswith("-", self.at) and self.text[self.at + 1 : self.at + 2] != "]":
                 self.at += 1
                 end = self.member(start)
-                if len(item) > 1 or len(end) > 1 or item[0][0] != item[0][1]:
+                if any(len(ends) > 1 or ends[0][0] != ends[0][1] for ends in (item, end)):
                     raise self.error("a range between classes")
-                if end[0][0] != end[0][1] or end[0][0] < item[0][0]:
+                if end < item:
                     raise self.error("a range in the wrong order")
                 item = [(item[0][0], end[0][1])]
             found += item
