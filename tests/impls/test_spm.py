@@ -1,0 +1,393 @@
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpora.vocabularies.model import Normalizer, Piece, PieceType, VocabularyError
+from corpora.vocabularies.sources import resolve
+from impls.interface import Mode, Rejected
+from impls.spm import dialects
+from impls.spm.encoder import LLAMA_CPP, SENTENCEPIECE
+from impls.spm.merge_kernel import SCANNED, SORTED
+from impls.spm.stages import stages
+from tests.data import data_path
+from tests.impls.spm_definition import (
+    BYTES,
+    Definition,
+    Symbol,
+    bits,
+    by_llama_cpp,
+    by_sentencepiece,
+    spm,
+    vocabularies,
+)
+
+TEXT = Mode()
+SPECIAL = Mode(special="all")
+
+
+def normal(text, score=-1.0):
+    return Piece(text, score, PieceType.NORMAL)
+
+
+def unused(text, score=-1.0):
+    return Piece(text, score, PieceType.UNUSED)
+
+
+def user_defined(text, score=0.0):
+    return Piece(text, score, PieceType.USER_DEFINED)
+
+
+def control(text, score=0.0):
+    return Piece(text, score, PieceType.CONTROL)
+
+
+def spelled(vocabulary, text, implementation=SENTENCEPIECE, mode=TEXT):
+    data = text if isinstance(text, bytes) else text.encode()
+    ids = implementation.load(vocabulary).encode(data, mode)
+    return [vocabulary.pieces[i].text for i in ids]
+
+
+def letters(*merged, characters="abc"):
+    return [*(normal(c, -100.0) for c in characters), *merged]
+
+
+def test_the_best_score_merges_first():
+    vocabulary = spm(letters(normal("ab", -2.0), normal("bc", -1.0)))
+
+    assert spelled(vocabulary, "abc") == ["a", "bc"]
+
+
+def test_of_equal_scores_the_leftmost_merges_first():
+    assert spelled(spm(letters(normal("ab"), normal("bc"))), "abc") == ["ab", "c"]
+    assert spelled(spm(letters(normal("aa"))), "aaa") == ["aa", "a"]
+
+
+def test_pieces_that_no_merges_build_never_occur():
+    assert spelled(spm(letters(normal("abc"))), "abc") == ["a", "b", "c"]
+
+
+def test_merges_may_pass_through_characters_that_are_no_pieces():
+    assert spelled(spm([normal("xy"), normal("xyz")]), "xyz") == ["xyz"]
+
+
+def test_unknown_characters_are_joined_or_fall_back_to_bytes():
+    assert spelled(spm([normal("a")]), "éßaß") == ["<unk>", "a", "<unk>"]
+    assert spelled(spm([normal("a")], byte_fallback=True), "éa") == ["<0xC3>", "<0xA9>", "a"]
+
+
+def test_unused_pieces_are_split_as_they_were_last_offered():
+    pieces = letters(normal("ab", -1.0), normal("bc", -2.0), unused("abc", -3.0))
+
+    # The pair (ab, c) is offered last; where bc wins the second time, it is (a, bc), for both.
+    assert spelled(spm(pieces), "abcabc") == ["ab", "c", "ab", "c"]
+    merged = letters(normal("ab", -2.0), normal("bc", -1.0), unused("abc", -3.0))
+    assert spelled(spm(merged), "abc") == ["a", "bc"]
+
+
+def test_unused_characters_are_unknown_to_sentencepiece_and_tokens_to_llama_cpp():
+    vocabulary = spm(
+        [unused("a"), normal("b")], Normalizer(escape_whitespaces=True), byte_fallback=True
+    )
+
+    assert spelled(vocabulary, "ab") == ["<0x61>", "b"]
+    assert spelled(vocabulary, "ab", LLAMA_CPP) == ["a", "b"]
+
+
+def test_resegmentation_ends_at_its_depth():
+    chain = [unused("a" * n, float(n)) for n in range(2, 150)]
+    vocabulary = spm([normal("a"), *chain])
+
+    assert spelled(vocabulary, "a" * 102) == ["a"] * 102
+    assert spelled(vocabulary, "a" * 110) == ["a" * 9, *["a"] * 101]
+
+
+def test_user_defined_symbols_never_merge_in_sentencepiece():
+    vocabulary = spm([*letters(normal("ab"), normal("bc"), characters="ac"), user_defined("b")])
+
+    assert spelled(spm(letters(normal("ab"))), "ab") == ["ab"]
+    assert spelled(vocabulary, "abc") == ["a", "b", "c"]
+
+
+def test_the_longest_of_64_user_defined_symbols_is_taken():
+    vocabulary = spm([normal("a"), *(user_defined("a" * n) for n in range(2, 100))])
+
+    assert [len(text) for text in spelled(vocabulary, "a" * 200)] == [65, 65, 65, 5]
+
+
+def test_user_defined_symbols_are_cut_out_by_llama_cpp_and_start_the_text_anew():
+    pieces = [normal("▁"), *letters(normal("▁a")), user_defined("bb"), user_defined("bbb")]
+    vocabulary = spm(pieces, Normalizer(None, None, True, False, True), byte_fallback=True)
+
+    assert spelled(vocabulary, "abba", LLAMA_CPP) == ["▁a", "bb", "▁a"]
+    assert spelled(vocabulary, "bbbbb bb", LLAMA_CPP) == ["bbb", "bb", "▁", "▁", "bb"]
+    assert spelled(vocabulary, "", LLAMA_CPP) == []
+
+
+def test_llama_cpp_merges_to_tokens_of_any_type():
+    pieces = [*letters(control("ab")), normal("<0", -1.0), normal("<0x"), normal("<0x4")]
+    vocabulary = spm(pieces, Normalizer(escape_whitespaces=True), byte_fallback=True)
+
+    assert spelled(vocabulary, "ab", LLAMA_CPP) == ["ab"]
+    assert spelled(vocabulary, "ab") == ["a", "b"]
+    assert spelled(vocabulary, "ab", LLAMA_CPP, SPECIAL) == ["ab"]
+
+
+def test_llama_cpp_reads_control_tokens_only_when_asked():
+    pieces = [*letters(), control("<s>")]
+    vocabulary = spm(pieces, Normalizer(escape_whitespaces=True), byte_fallback=True)
+
+    assert spelled(vocabulary, "a<s>", LLAMA_CPP, SPECIAL) == ["a", "<s>"]
+    assert spelled(vocabulary, "a<s>", LLAMA_CPP) == ["a", "<0x3C>", "<0x73>", "<0x3E>"]
+
+
+def test_invalid_bytes():
+    vocabulary = spm(
+        letters(characters="a\ufffd"), Normalizer(escape_whitespaces=True), byte_fallback=True
+    )
+
+    assert spelled(vocabulary, b"a\xffa") == ["a", "\ufffd", "a"]
+    # llama.cpp takes as many bytes as the first announces.
+    assert spelled(vocabulary, b"\xc3aa\xe2\x96", LLAMA_CPP) == [
+        "<0xC3>",
+        "<0x61>",
+        "a",
+        "<0xE2>",
+        "<0x96>",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("score", "better"), [(float("nan"), True), (-float("nan"), False), (-0.0, False)]
+)
+def test_sentencepiece_orders_scores_by_their_bits(score, better):
+    vocabulary = spm(letters(normal("ab", 0.0), normal("bc", score)))
+
+    assert spelled(vocabulary, "abc") == (["a", "bc"] if better else ["ab", "c"])
+
+
+def test_llama_cpp_has_no_order_for_nan():
+    vocabulary = spm(letters(normal("ab", float("nan"))), byte_fallback=True)
+
+    with pytest.raises(VocabularyError, match="'ab' is NaN"):
+        LLAMA_CPP.load(vocabulary)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "fallback", "fault"),
+    [
+        ([normal("a"), control("a")], False, "'a' stands more than once"),
+        ([normal("")], False, "is empty"),
+        ([normal("a\0")], False, "NUL"),
+        ([normal("a" * 8000)], False, "8000 bytes"),
+        ([Piece("?", 0.0, PieceType.UNKNOWN)], False, "2 pieces of type UNKNOWN"),
+        ([BYTES[0]], False, "without byte_fallback"),
+    ],
+)
+def test_what_sentencepiece_refuses_is_one_line(pieces, fallback, fault):
+    with pytest.raises(VocabularyError, match=fault):
+        SENTENCEPIECE.load(spm(pieces, byte_fallback=fallback))
+
+
+def test_byte_fallback_without_byte_pieces():
+    complete = spm([normal("a")], Normalizer(escape_whitespaces=True), byte_fallback=True)
+    pieces = tuple(piece for piece in complete.pieces if piece.text != "<0xFF>")
+    lacking = replace(complete, pieces=pieces)
+
+    with pytest.raises(VocabularyError, match="255 byte pieces"):
+        SENTENCEPIECE.load(lacking)
+    encoder = LLAMA_CPP.load(lacking)
+    assert encoder.encode(b"a\xfe", TEXT) == [256, 255]
+    with pytest.raises(Rejected, match="0xff has no token"):
+        encoder.encode(b"a\xff", TEXT)
+
+
+def test_an_empty_piece_has_a_name_in_llama_cpp():
+    pieces = [*letters(), normal("")]
+    vocabulary = spm(pieces, Normalizer(escape_whitespaces=True), byte_fallback=True)
+
+    assert spelled(vocabulary, "ab", LLAMA_CPP) == ["a", "b"]
+
+
+def test_supports():
+    characters, bytes_, unigram = map(resolve, ("toy_characters", "toy_bytes", "toy_unigram"))
+
+    for implementation in (SENTENCEPIECE, LLAMA_CPP):
+        assert implementation.supports(characters, TEXT) is None
+        assert implementation.supports(characters, Mode(pretokenize=False))
+        assert implementation.supports(bytes_, TEXT)
+        assert implementation.supports(unigram, TEXT)
+    assert SENTENCEPIECE.supports(characters, SPECIAL)
+    assert LLAMA_CPP.supports(characters, SPECIAL) is None
+    suffix = Normalizer(add_dummy_prefix=True, treat_whitespace_as_suffix=True)
+    assert LLAMA_CPP.supports(spm(letters(), suffix, byte_fallback=True), TEXT)
+    assert LLAMA_CPP.supports(spm(letters(), Normalizer(escape_whitespaces=True)), TEXT)
+
+
+def assert_batch(encoder, inputs, expected):
+    ends = np.cumsum([len(data) for data in inputs], dtype=np.int64)
+    ids, id_ends = encoder.encode_batch(b"".join(inputs), ends, TEXT)
+    assert [part.tolist() for part in np.split(ids, id_ends[:-1])] == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(vocabularies())
+def test_sentencepiece_dialect_is_the_definition(drawn):
+    vocabulary, inputs = drawn
+
+    assert_batch(
+        SENTENCEPIECE.load(vocabulary),
+        inputs,
+        [by_sentencepiece(vocabulary, data) for data in inputs],
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(vocabularies(plain=True))
+def test_llama_cpp_dialect_is_the_definition(drawn):
+    vocabulary, inputs = drawn
+
+    assert_batch(
+        LLAMA_CPP.load(vocabulary), inputs, [by_llama_cpp(vocabulary, data) for data in inputs]
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(vocabularies(), st.integers(0, 2**32))
+def test_long_segments_too(drawn, seed):
+    """Beyond those that are scanned, and those whose first pairs are not sorted."""
+    vocabulary, _ = drawn
+    alphabet = sorted({c for piece in vocabulary.pieces[-3:] for c in piece.text}) or ["a"]
+    rng = np.random.default_rng(seed)
+    inputs = [
+        "".join(rng.choice(alphabet, size)).encode()
+        for size in (SCANNED, SCANNED + 1, 3 * SCANNED, 2 * SORTED)
+    ]
+
+    assert_batch(
+        SENTENCEPIECE.load(vocabulary),
+        inputs,
+        [by_sentencepiece(vocabulary, data) for data in inputs],
+    )
+
+
+def test_a_segment_longer_than_the_room_at_first():
+    vocabulary = spm(letters(normal("aa", -1.0), normal("aaaa", -2.0), normal("ab", -3.0)))
+
+    for size in (1023, 1024, 1025, 9000, 70_000):
+        assert spelled(vocabulary, "a" * size) == (
+            ["aaaa"] * (size // 4) + ["aa"] * (size % 4 // 2) + ["a"] * (size % 2)
+        )
+        assert spelled(vocabulary, "c" * 5 + "a" * size + "c")[5:-1] == spelled(
+            vocabulary, "a" * size
+        )
+
+
+@settings(max_examples=100, deadline=None)
+@given(vocabularies())
+def test_stages_lead_to_the_ids(drawn):
+    vocabulary, inputs = drawn
+    for data in inputs:
+        found = stages(vocabulary, dialects.SENTENCEPIECE, data)
+        definition = Definition(vocabulary, dialects.SENTENCEPIECE.merged_types, bits)
+        frozen = {p.text for p in vocabulary.pieces if p.type is PieceType.USER_DEFINED}
+        symbols = [Symbol(text.decode(), text.decode() in frozen) for text in found.symbols]
+
+        assert list(found.ids) == by_sentencepiece(vocabulary, data)
+        merged = definition.merged(symbols)
+        assert [text.decode() for text in found.merged] == [symbol.text for symbol in merged]
+        parts = [text for symbol in merged for text, _ in definition.split(symbol.text)]
+        assert [text.decode() for text in found.resegmented] == parts
+        for texts in (found.symbols, found.merged, found.resegmented):
+            assert b"".join(texts) == found.normalized
+
+
+def test_stages_of_a_text_with_symbols_cut_out():
+    pieces = [normal("▁"), *letters(normal("▁a")), user_defined("bb")]
+    vocabulary = spm(pieces, Normalizer(None, None, True, False, True), byte_fallback=True)
+    found = stages(vocabulary, dialects.LLAMA_CPP, b"abba")
+
+    assert found.normalized == "▁abb▁a".encode()
+    assert found.symbols == tuple(text.encode() for text in ("▁", "a", "bb", "▁", "a"))
+    assert found.merged == found.resegmented == ("▁a".encode(), b"bb", "▁a".encode())
+    assert list(found.ids) == LLAMA_CPP.load(vocabulary).encode(b"abba", TEXT)
+
+
+def test_an_id_that_does_not_exist():
+    for implementation in (SENTENCEPIECE, LLAMA_CPP):
+        encoder = implementation.load(resolve("toy_characters"))
+        with pytest.raises(IndexError, match="100000"):
+            encoder.decode([100000])
+        with pytest.raises(IndexError):
+            encoder.decode([-1])
+
+
+def test_decoding_by_llama_cpp():
+    pieces = [normal("▁a"), unused("b"), user_defined("▁c"), control("</s>")]
+    vocabulary = spm(pieces, Normalizer(None, None, True, False, True), byte_fallback=True)
+    ids = {piece.text: i for i, piece in enumerate(vocabulary.pieces)}
+    order = ["▁a", "b", "▁c", "▁a", "<0xE2>", "</s>"]
+
+    decoded = LLAMA_CPP.load(vocabulary).decode([ids[text] for text in order])
+    assert decoded == b"a" + "▁c".encode() + b" a\xe2</s>"
+
+
+INTERPRETED = """
+import hashlib, random
+from corpora.vocabularies.sources import resolve
+from impls.interface import Mode
+from impls.spm.encoder import LLAMA_CPP, SENTENCEPIECE
+from impls.spm.merge_kernel import SORTED
+from tests.impls.spm_definition import spm
+from corpora.vocabularies.model import Normalizer, Piece, PieceType
+
+rng = random.Random(3)
+pieces = [Piece("".join(rng.choice("ab") for _ in range(n)), -float(n % 3), PieceType(kind))
+          for n, kind in ((1, 1), (2, 1), (3, 5), (4, 1), (5, 5), (3, 4))]
+pieces = list({piece.text: piece for piece in pieces}.values())
+flags = Normalizer(None, None, True, False, True, False)
+digest = hashlib.sha256()
+for vocabulary in (resolve("toy_characters"), spm(pieces, flags, True)):
+    for implementation in (SENTENCEPIECE, LLAMA_CPP):
+        encoder = implementation.load(vocabulary)
+        for size in (0, 3, 20, 60, 2 * SORTED):
+            for alphabet in ("ab", "ab 日本c\\x00é"):
+                data = "".join(rng.choice(alphabet) for _ in range(size)).encode()
+                digest.update(repr(encoder.encode(data, Mode())).encode())
+                digest.update(repr(encoder.encode(data + b"\\xff\\xe2a", Mode())).encode())
+print(digest.hexdigest())
+"""
+
+
+def test_interpreted_equals_compiled():
+    def run(disabled):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
+        return subprocess.run(
+            [sys.executable, "-c", INTERPRETED],
+            env=environment,
+            capture_output=True,
+            check=True,
+            timeout=300,
+        ).stdout
+
+    assert run("1") == run("0")
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("implementation", [LLAMA_CPP, SENTENCEPIECE])
+def test_golden_vectors_of_llama_cpp(implementation):
+    """Lawful for SentencePiece, too: all of them are UTF-8 without control tokens."""
+    path = data_path("gguf/ggml-vocab-llama-spm.gguf")
+    inputs = path.with_suffix(".gguf.inp").read_bytes().split(b"\n__ggml_vocab_test__\n")
+    lines = path.with_suffix(".gguf.out").read_text().split("\n")
+    expected = [[int(number) for number in line.split()] for line in lines]
+    encoder = implementation.load(resolve(str(path)))
+
+    assert len(inputs) == 47
+    assert [encoder.encode(data, TEXT) for data in inputs] == expected[:47]
+    assert_batch(encoder, inputs, expected[:47])
