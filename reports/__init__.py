@@ -8,11 +8,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reports import html, junit, markdown, summary_json
+from reports import bench_html, html, junit, markdown, summary_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from reports.bench import BenchRecord
     from reports.record import RunRecord
 
 FORMATS: dict[str, Callable[[RunRecord], str]] = {
@@ -41,6 +42,13 @@ def write_all(record: RunRecord, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for name, render in FORMATS.items():
         _replace(out / FILES[name], render(record))
+
+
+def write_bench(record: BenchRecord, out: Path) -> None:
+    """Write ``bench.json`` and ``bench.html`` into the folder ``out``, likewise."""
+    out.mkdir(parents=True, exist_ok=True)
+    _replace(out / "bench.json", record.to_json())
+    _replace(out / "bench.html", bench_html.render(record))
 
 
 def _replace(path: Path, text: str) -> None:

@@ -46,7 +46,7 @@ def render(record: RunRecord) -> str:
     cards = _cards(record)
     anchors = {c.bucket.name: (c.anchor, str(c.number)) for c in cards}
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             record=record,
@@ -66,7 +66,7 @@ def render(record: RunRecord) -> str:
             growth=growth(record.measured),
             css=Markup(css),
             script=Markup(script),
-            policy=_policy(css, script),
+            policy=policy(css, script),
         )
     )
 
@@ -80,7 +80,7 @@ def _cards(record: RunRecord) -> list[Card]:
     ]
 
 
-def _policy(css: str, script: str) -> str:
+def policy(css: str, script: str = "") -> str:
     """Nothing may be loaded; only this style and this script may take effect."""
 
     def digest(text: str) -> str:
@@ -93,8 +93,9 @@ def _policy(css: str, script: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """How templates are read: everything that they print is escaped and made visible."""
+    made = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -102,8 +103,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_visible,
     )
-    environment.filters.update(number=_number, plural=plural, title_of=title, safe_link=safe_link)
-    return environment
+    made.filters.update(number=_number, plural=plural, title_of=title, safe_link=safe_link)
+    return made
 
 
 def _visible(value: Any) -> Any:

@@ -1,0 +1,81 @@
+"""Tables of speed for a terminal, narrow enough for a hundred columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from reports.bench import MEANINGS, caption, legend, shown_ratio, shown_size, shown_speed, tables
+from reports.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from reports.bench import BenchRecord, BenchTable, Field, Line
+
+MOST_SIZES = 4
+"""Columns of sizes that fit; of more, the largest."""
+
+
+def render(record: BenchRecord) -> Iterator[RenderableType]:
+    """What `tokgate bench` prints: a table for each kind of text and mode."""
+    everything = tables(record)
+    for table in everything:
+        yield Text.assemble((printable(table.title), "bold"))
+        yield _grid(table)
+        yield Text(printable(caption(table)), style="dim")
+        for note in [*table.notes, *legend(table.lines)]:
+            yield Text(printable(note), style="dim")
+        yield Text()
+    if everything:
+        kinds = "; ".join(f"{kind}: {words}" for kind, words in MEANINGS.items())
+        yield Text(f"{kinds}.", style="dim")
+    if not record.complete:
+        yield Text("Interrupted: what had been measured by then.", style="bold yellow")
+
+
+def _grid(table: BenchTable) -> Table:
+    sizes = table.sizes[-MOST_SIZES:]
+    grid = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
+    grid.add_column("MiB/s")
+    for size in sizes:
+        grid.add_column(shown_size(size), justify="right", no_wrap=True)
+        grid.add_column("×", justify="right", no_wrap=True)
+    grid.add_column("warm", justify="right", no_wrap=True)
+    grid.add_column("cold", justify="right", no_wrap=True)
+    for line in table.lines:
+        by_size = {one.size: one for one in line.fields}
+        row: list[Text] = [_name(line, table.base)]
+        for size in sizes:
+            row += _fresh(by_size.get(size))
+        row += [_speed(by_size.get(sizes[-1]), kind) for kind in ("warm", "cold")]
+        grid.add_row(*row)
+    return grid
+
+
+def _name(line: Line, base: str) -> Text:
+    style = "red" if line.answer == "different" else "bold" if line.name == base else ""
+    return Text.assemble(
+        (printable(line.name), style), (f" {line.mark}" if line.mark else "", style)
+    )
+
+
+def _fresh(one: Field | None) -> list[Text]:
+    if one is None:
+        return [Text(), Text()]
+    speed = next(iter(one.speeds.values()), None)
+    if speed is None:
+        word = {"skipped": "–", "failed": "failed"}.get(one.status, one.status)
+        return [Text(word, style="red" if one.status == "failed" else "dim"), Text()]
+    ratio = shown_ratio(speed.ratio)
+    style = "green" if speed.ratio is not None and speed.ratio > 1 else ""
+    return [Text(shown_speed(speed.best)), Text(ratio, style=style)]
+
+
+def _speed(one: Field | None, kind: str) -> Text:
+    speed = one.speeds.get(kind) if one is not None else None
+    return Text("" if speed is None else shown_speed(speed.best), style="dim")
