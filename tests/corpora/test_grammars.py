@@ -50,12 +50,15 @@ def test_the_unrestricted_language() -> None:
 
 
 def patterns(alphabet: list[str]) -> st.SearchStrategy[str]:
-    """Patterns over the letters given, classes and ``.``, of all that the parser knows."""
+    """Patterns over the letters given, classes and ``.``, of all that the parser knows.
+
+    Classes are in groups: ``regex`` 2026.11 does not find ``a`` in ``[^a]|[^b]``.
+    """
     inside = st.lists(st.sampled_from(alphabet), min_size=1, max_size=3).map("".join)
     atoms = st.one_of(
         st.sampled_from([*alphabet, ".", r"\w", r"\D", r"\x61"]),
-        inside.map(lambda letters: f"[{letters}]"),
-        inside.map(lambda letters: f"[^{letters}]"),
+        inside.map(lambda letters: f"([{letters}])"),
+        inside.map(lambda letters: f"([^{letters}])"),
     )
     signs = st.sampled_from(["*", "+", "?", "{2}", "{1,2}", "{0,2}", "{,1}", "{2,}", "*?"])
 
