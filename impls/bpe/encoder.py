@@ -117,6 +117,10 @@ class BpeEncoder:
         padded = np.concatenate((np.zeros(1, dtype=np.int64), piece_ends))
         return ids, padded[pieces.counts]
 
+    def cut(self, data: bytes, ends: NDArray[np.int64], mode: Mode) -> Pieces:
+        """The pre-tokens of a batch; see :class:`impls.bpe.pieces.Cutter`."""
+        return self._cutter.cut(data, ends, mode)
+
     def _run(self, pieces: Pieces) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         data = np.frombuffer(pieces.data, dtype=np.uint8)
         ids = np.empty(len(data), dtype=np.int32)

@@ -86,11 +86,9 @@ def holds(
     cache: NDArray[np.int64], row: int, text: NDArray[np.int64], start: int, length: int
 ) -> bool:
     """Whether the row is that of the piece at ``start``."""
-    return (
-        cache[row] == text[start] & LOW_MASKS[length]
-        and cache[row + 1] == text[start + 8] & HIGH_MASKS[length]
-        and cache[row + 2] >> 32 == length
-    )
+    low, high = text[start] & LOW_MASKS[length], text[start + 8] & HIGH_MASKS[length]
+    same = cache[row] == low and cache[row + 1] == high and cache[row + 2] >> 32 == length
+    return bool(same)
 
 
 @njit

@@ -1,0 +1,1 @@
+"""Forced tokens and their healing: one file a policy."""

@@ -1,0 +1,355 @@
+"""The longest safely canonical tokens, decided and not guessed, for byte-level BPE.
+
+Inside a pre-token: a continuation changes the encoding of a text only through a token that spans
+the text's end. For each start s such that text[s:] is a proper beginning of a token text[s:] + e
+which may follow the encoding of text[:s], the text with e encodes to the encoding of text[:s] and
+that token; and every continuation leaves either the whole encoding or that of text[:s] for one of
+these s. So what all futures have in common is their lowest common ancestor in the tree of
+beginnings (ALGORITHMS.md, section 3). At the end of a text the pre-tokenizer adds the ways in
+which the last pre-tokens may come out; these are finite.
+
+Under a grammar only those s count whose e is viable. That is safe, but may keep an s that no
+whole sentence realises. So the bound is tried: a sentence that goes through e is completed and
+encoded. If it parts there, the bound is exact, and it is the witness; if not, the grammar is
+followed further, the lowest bound first, within a budget. Where the grammar has few sentences
+they are all encoded.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from itertools import count, pairwise
+from typing import TYPE_CHECKING
+
+from impls.forced.boundaries import Boundaries
+from impls.forced.interface import Future, Healed
+from impls.forced.prefix_tree import PrefixTrees, late_spellings
+from impls.forced.tokenizer import whole_characters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from impls.forced.interface import Context, GrammarState
+    from impls.forced.prefix_tree import PrefixTree
+    from impls.forced.tokenizer import Tokenizer
+
+SENTENCES = 256
+"""A grammar with at most so many continuations is decided by all of them."""
+
+WINDOW_PIECES = 6
+"""Pre-tokens at the end of a text that may still change; the known patterns change two."""
+
+BUDGET = 24
+"""States of the grammar that are looked into where the first bound is not proved."""
+
+COMPLETION = 200
+"""Bytes after which no way to complete a sentence is looked for any more."""
+
+ENDING = b'"}]),.;> \n0a'
+"""Bytes that tend to bring a sentence to its end, in the order in which they are tried."""
+
+
+@dataclass(frozen=True)
+class _Window:
+    """The end of a text: what may still change. first: how many tokens stand before it."""
+
+    text: bytes
+    start: int
+    first: int
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """What a future leaves. ids: of the window. continuation: see :class:`Future`."""
+
+    ids: tuple[int, ...]
+    continuation: bytes
+    kind: str
+
+
+class Exact:
+    """The exact policy. budget: see :data:`BUDGET`; 0 keeps to the first bound."""
+
+    def __init__(self, tokenizer: Tokenizer, *, budget: int = BUDGET) -> None:
+        self._tokenizer = tokenizer
+        self._budget = budget
+        self._trees = PrefixTrees(tokenizer.vocabulary)
+        self._boundaries = Boundaries(tokenizer)
+        vocabulary, built = tokenizer.vocabulary, self._trees.by_id
+        self._late = late_spellings(vocabulary)
+        self._whole = tuple(
+            text
+            for text, token_id in vocabulary.ids.items()
+            if vocabulary.ignore_merges and token_id not in built
+        )
+        """What merges do not build, and what comes out only where it is a whole pre-token."""
+
+    @property
+    def name(self) -> str:
+        """As in tables."""
+        return "exact" if self._budget else "exact, first bound"
+
+    def heal(self, context: Context, forced: bytes, grammar: GrammarState) -> Healed:
+        """See :class:`impls.forced.interface.Policy`."""
+        if not forced:
+            return Healed((), b"")
+        text = context.text + forced
+        window = self._window(context, text)
+        sentences = grammar.sentences(SENTENCES)
+        if sentences is None:
+            bounds = self._search(window, grammar)
+        else:
+            bounds = self._all(window, sentences)
+        return self._healed(context, forced, window, bounds)
+
+    def _window(self, context: Context, text: bytes) -> _Window:
+        """From a boundary of pre-tokens that nothing after ``text`` can move."""
+        whole = whole_characters(text)
+        ends = self._tokenizer.piece_ends([text[:whole]])[0]
+        # No later than the context's end, so that it shows where its tokens change.
+        start = 0
+        for end in ends[: max(0, len(ends) - WINDOW_PIECES)]:
+            if end <= len(context.text):
+                start = end
+        first, size = 0, 0
+        while size < start:
+            size += len(self._tokenizer.spelling(context.ids[first]))
+            first += 1
+        if size > start:
+            return _Window(text, 0, 0)
+        return _Window(text[start:], start, first)
+
+    def _all(self, window: _Window, sentences: Sequence[bytes]) -> list[_Bound]:
+        """By the definition: each sentence, encoded."""
+        ways = sentences or [b""]
+        encoded = self._tokenizer.encode_many([window.text + way for way in ways])
+        return [
+            _Bound(self._within(window, ids), way, "sentence")
+            for ids, way in zip(encoded, ways, strict=True)
+        ]
+
+    def _search(self, window: _Window, grammar: GrammarState) -> list[_Bound]:
+        """Bounds whose common beginning is safe, and exact where the budget lasts."""
+        order = count()
+        proved: list[_Bound] = []
+        # Entries: what their bounds have in common, the text so far, the state after it, bounds.
+        open_: list[tuple[int, int, bytes, GrammarState, list[_Bound]]] = []
+
+        def enter(more: bytes, state: GrammarState) -> int:
+            bounds = [
+                _Bound(self._within(window, bound.ids), bound.continuation, bound.kind)
+                for bound in self._bounds(window, more, state)
+            ]
+            heapq.heappush(open_, (_common(bounds), next(order), more, state, bounds))
+            return _common(bounds)
+
+        floor = enter(b"", grammar)
+        budget = self._budget
+        while open_:
+            _, _, more, state, bounds = heapq.heappop(open_)
+            if proved and _common([*proved, *bounds]) == _common(proved):
+                continue  # whatever comes of it, it takes nothing away
+            proved += self._witnesses(window, state, bounds, len(more))
+            if proved and _common(proved) == floor:
+                break
+            if budget <= 0:
+                return [*proved, *bounds, *(bound for entry in open_ for bound in entry[-1])]
+            if state.complete:
+                [ids] = self._tokenizer.encode_many([window.text + more])
+                proved.append(_Bound(self._within(window, ids), more, "sentence"))
+            for byte in state.next_bytes():
+                budget -= 1
+                after = state.after(bytes((byte,)))
+                sure = after.forced()
+                enter(more + bytes((byte,)) + sure, after.after(sure) if sure else after)
+        return proved
+
+    def _witnesses(
+        self, window: _Window, state: GrammarState, bounds: Sequence[_Bound], skipped: int
+    ) -> list[_Bound]:
+        """Whole sentences through the bounds, encoded, as far as they are easily found.
+
+        skipped: bytes of the continuations that led to ``state``.
+        """
+        sentences = []
+        for bound in bounds:
+            way = bound.continuation[skipped:]
+            if bound.kind != "stand-in" and state.viable(way):
+                rest = completion(state.after(way) if way else state)
+                if rest is not None:
+                    sentences.append(bound.continuation + rest)
+        encoded = self._tokenizer.encode_many([window.text + way for way in sentences])
+        return [
+            _Bound(self._within(window, ids), way, "sentence")
+            for ids, way in zip(encoded, sentences, strict=True)
+        ]
+
+    def _within(self, window: _Window, ids: Iterable[int]) -> tuple[int, ...]:
+        """The ids that lie within the window's own text."""
+        kept: list[int] = []
+        size = 0
+        for token_id in ids:
+            size += len(self._tokenizer.spelling(token_id))
+            if size > len(window.text):
+                break
+            kept.append(token_id)
+        return tuple(kept)
+
+    def _bounds(self, window: _Window, more: bytes, grammar: GrammarState) -> list[_Bound]:
+        """What the futures of the window's text and ``more`` leave of them: all, maybe more."""
+        text = window.text + more
+        whole = whole_characters(text)
+        part = text[whole:]
+        if part:
+            grammar = Within(part, grammar)
+        text = text[:whole]
+        if not self._tokenizer.mode.pretokenize:
+            return self._inside(text, (), more, part, grammar, "")
+        found: list[_Bound] = []
+        for ends, stand_in in self._boundaries.ways(text, grammar).items():
+            found += self._inside(text, ends, more, part, grammar, stand_in)
+        return found or [_Bound((), more, "stand-in")]
+
+    def _inside(
+        self,
+        text: bytes,
+        ends: tuple[int, ...],
+        more: bytes,
+        part: bytes,
+        grammar: GrammarState,
+        stand_in: str,
+    ) -> list[_Bound]:
+        """The bounds where the pre-tokens end at ``ends``, and the rest is the last one."""
+        bounds = [0, *ends]
+        before = self._pieces([text[a:b] for a, b in pairwise(bounds)])
+        last = text[bounds[-1] :]
+        kind = "stand-in" if stand_in else "end"
+        plain = more + stand_in.encode()[len(part) :] if part else more + stand_in.encode()
+        if not last:
+            return [_Bound(before, plain, kind)]
+        tree = self._trees.tree(last)
+        if tree is None or self._may_be_late(last, grammar):
+            return [_Bound(before, plain, kind)]
+        found = [_Bound(before + tree.encoding(tree.size), plain, kind)]
+        for whole in self._whole:
+            if whole.startswith(last) and whole != last and grammar.viable(whole[len(last) :]):
+                way = more + whole[len(last) + len(part) :]
+                return [*found, _Bound(before, way, "extension")]
+        reached = tree.size
+        for start in self._starts(tree):
+            if tree.common(reached, start) == reached:
+                continue
+            extension = self._extension(tree, last, start, grammar)
+            if extension is not None:
+                reached = tree.common(reached, start)
+                way = more + extension[len(part) :]
+                found.append(_Bound(before + tree.encoding(start), way, "extension"))
+        return found
+
+    def _starts(self, tree: PrefixTree) -> list[int]:
+        """Where a token may begin that spans the end; those first that leave least."""
+        starts = range(max(0, tree.size - self._tokenizer.longest + 1), tree.size)
+        return sorted(starts, key=lambda start: (tree.common(tree.size, start), start))
+
+    def _extension(
+        self, tree: PrefixTree, last: bytes, start: int, grammar: GrammarState
+    ) -> bytes | None:
+        """An e such that ``last[start:] + e`` is a token that may stand there."""
+        for token_id, extension in self._tokenizer.extensions(last[start:], grammar.viable):
+            if tree.may_follow(start, token_id):
+                return extension
+        return None
+
+    def _may_be_late(self, last: bytes, grammar: GrammarState) -> bool:
+        """Whether a late token is spelled here, or may come to be."""
+        for text in self._late:
+            if text in last:
+                return True
+            for size in range(1, min(len(text), len(last) + 1)):
+                if last.endswith(text[:size]) and grammar.viable(text[size:]):
+                    return True
+        return False
+
+    def _pieces(self, pieces: Iterable[bytes]) -> tuple[int, ...]:
+        return tuple(i for ids in self._tokenizer.encode_pieces(list(pieces)) for i in ids)
+
+    def _healed(
+        self, context: Context, forced: bytes, window: _Window, bounds: Sequence[_Bound]
+    ) -> Healed:
+        """The common tokens of all bounds that lie within the forced bytes."""
+        kept = bounds[0].ids[: _common(bounds)]
+        own = context.ids[window.first :]
+        # Of the ways that keep as many tokens one is enough.
+        ways = {len(bound.ids): bound for bound in reversed(bounds)}
+        proof = tuple(
+            Future(bound.continuation, max(0, size - len(own)), bound.kind)
+            for size, bound in sorted(ways.items())
+        )
+        if kept[: len(own)] != own:
+            return Healed((), forced, proof)
+        ids = kept[len(own) :]
+        size = sum(len(self._tokenizer.spelling(token_id)) for token_id in ids)
+        return Healed(ids, forced[size:], proof)
+
+
+@dataclass(frozen=True)
+class Within:
+    """A grammar seen from before the beginning of a character that it has already accepted."""
+
+    part: bytes
+    state: GrammarState
+
+    @property
+    def complete(self) -> bool:
+        """No sentence ends inside a character."""
+        return False
+
+    def forced(self) -> bytes:
+        """The part, and what is forced after it."""
+        return self.part + self.state.forced()
+
+    def viable(self, data: bytes) -> bool:
+        """See :class:`impls.forced.interface.GrammarState`."""
+        if len(data) <= len(self.part):
+            return self.part.startswith(data)
+        return data.startswith(self.part) and self.state.viable(data[len(self.part) :])
+
+    def after(self, data: bytes) -> GrammarState:
+        """See :class:`impls.forced.interface.GrammarState`."""
+        if len(data) < len(self.part):
+            return Within(self.part[len(data) :], self.state)
+        return self.state.after(data[len(self.part) :])
+
+    def next_bytes(self) -> Sequence[int]:
+        """The first byte of the part."""
+        return (self.part[0],)
+
+    def sentences(self, most: int) -> Sequence[bytes] | None:
+        """Those after the part, with it."""
+        found = self.state.sentences(most)
+        return None if found is None else [self.part + sentence for sentence in found]
+
+
+def completion(state: GrammarState) -> bytes | None:
+    """Bytes that bring the grammar to the end of a sentence, if some are easily found."""
+    found = b""
+    while not state.complete:
+        step = state.forced()
+        if not step:
+            following = state.next_bytes()
+            if not following or len(found) > COMPLETION:
+                return None
+            step = bytes((next((b for b in ENDING if b in following), following[0]),))
+        found += step
+        state = state.after(step)
+    return found
+
+
+def _common(bounds: Sequence[_Bound]) -> int:
+    """How many tokens all bounds begin with."""
+    shortest = min((bound.ids for bound in bounds), key=len)
+    for index, token_id in enumerate(shortest):
+        if any(bound.ids[index] != token_id for bound in bounds):
+            return index
+    return len(shortest)

@@ -1,0 +1,145 @@
+"""A byte-level BPE vocabulary as the policies see it: encoding, and what extends a text."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from impls.interface import Mode, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from impls.bpe.encoder import BpeEncoder
+
+RAW = Mode(pretokenize=False)
+
+
+def anything(_: bytes) -> bool:
+    """The test of a grammar that admits whatever comes."""
+    return True
+
+
+class Tokenizer:
+    """A vocabulary with its encoder. Texts may end inside a character.
+
+    pretokenize: whether the vocabulary's pre-tokenizer comes first, as it does in use.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, *, pretokenize: bool = True) -> None:
+        from impls.bpe.backtracking import IMPLEMENTATION  # noqa: PLC0415 - Numba takes a second
+
+        mode = Mode(pretokenize=pretokenize)
+        trouble = IMPLEMENTATION.supports(vocabulary, mode)
+        if trouble is not None:
+            raise Unsupported(f"forced tokens of {vocabulary.id}: {trouble}")
+        self.vocabulary = vocabulary
+        self.mode = mode
+        self._encoder: BpeEncoder = IMPLEMENTATION.load(vocabulary)
+
+    @cached_property
+    def longest(self) -> int:
+        """Bytes of the longest token."""
+        return self.vocabulary.max_token_bytes
+
+    @cached_property
+    def _sorted(self) -> tuple[list[bytes], list[int]]:
+        """The spellings of all ordinary tokens in order, and their ids."""
+        found = sorted(self.vocabulary.ids.items())
+        return [text for text, _ in found], [token_id for _, token_id in found]
+
+    def spelling(self, token_id: int) -> bytes:
+        """The bytes of an id."""
+        return self.vocabulary.spelling(token_id)
+
+    def encode(self, data: bytes) -> tuple[int, ...]:
+        """The ids. Bytes at the end that begin a character are encoded as a piece of their own."""
+        return self.encode_many([data])[0]
+
+    def encode_many(self, texts: Sequence[bytes]) -> list[tuple[int, ...]]:
+        """The ids of many texts, by one compiled call."""
+        if not self.mode.pretokenize:
+            return self._batch(texts, self.mode)
+        whole = [whole_characters(text) for text in texts]
+        ids = self._batch([text[:end] for text, end in zip(texts, whole, strict=True)], self.mode)
+        return [
+            found if end == len(text) else (*found, *self._encoder.encode(text[end:], RAW))
+            for text, end, found in zip(texts, whole, ids, strict=True)
+        ]
+
+    def encode_pieces(self, pieces: Sequence[bytes]) -> list[tuple[int, ...]]:
+        """The ids of pre-tokens, each by itself."""
+        return self._batch(pieces, RAW)
+
+    def _batch(self, texts: Sequence[bytes], mode: Mode) -> list[tuple[int, ...]]:
+        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        ids, id_ends = self._encoder.encode_batch(b"".join(texts), ends, mode)
+        flat = ids.tolist()
+        bounds = [0, *id_ends.tolist()]
+        return [tuple(flat[a:b]) for a, b in pairwise(bounds)]
+
+    def piece_ends(self, texts: Sequence[bytes]) -> list[list[int]]:
+        """Where the pre-tokens of each text (whole characters) end; just its end without any."""
+        if not self.mode.pretokenize:
+            return [[len(text)] if text else [] for text in texts]
+        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        pieces = self._encoder.cut(b"".join(texts), ends, self.mode)
+        flat = pieces.ends.tolist()
+        found, start, first = [], 0, 0
+        for count, end in zip(pieces.counts.tolist(), ends.tolist(), strict=True):
+            found.append([place - start for place in flat[first:count]])
+            first, start = count, end
+        return found
+
+    def extensions(
+        self, suffix: bytes, viable: Callable[[bytes], bool] = anything
+    ) -> Iterator[tuple[int, bytes]]:
+        """The tokens that begin with ``suffix`` and go on with a viable e: (id, e), lazily.
+
+        viable: whether something may go on with these bytes; asked for beginnings of e first.
+        """
+        texts, ids = self._sorted
+        low = bisect_left(texts, suffix)
+        high = len(texts)
+        if suffix:
+            high = bisect_right(texts, suffix, low, key=lambda text: text[: len(suffix)])
+        yield from self._below(texts, ids, low, high, len(suffix), len(suffix), viable)
+
+    def _below(
+        self,
+        texts: list[bytes],
+        ids: list[int],
+        low: int,
+        high: int,
+        depth: int,
+        start: int,
+        viable: Callable[[bytes], bool],
+    ) -> Iterator[tuple[int, bytes]]:
+        """The tokens ``low`` to ``high``, which share their first ``depth`` bytes."""
+        if low < high and len(texts[low]) == depth:
+            if depth > start:
+                yield ids[low], texts[low][start:]
+            low += 1
+        while low < high:
+            head = texts[low][: depth + 1]
+            end = bisect_right(texts, head, low, high, key=lambda text: text[: depth + 1])
+            if viable(head[start:]):
+                yield from self._below(texts, ids, low, end, depth + 1, start, viable)
+            low = end
+
+
+def whole_characters(data: bytes) -> int:
+    """Where the last whole UTF-8 character of ``data`` ends, if only its end is cut off."""
+    end = len(data)
+    for back in range(1, min(4, end) + 1):
+        lead = data[end - back]
+        if lead & 0xC0 == 0x80:
+            continue
+        size = 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+        return end if size <= back else end - back
+    return end
