@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import sysconfig
-from bisect import bisect_left
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -83,10 +83,14 @@ def _library() -> tuple[tuple[Path, ...], tuple[int, ...]]:
 
 def _source(vocabulary: Vocabulary, size: int, seed: int) -> bytes:
     files, starts = _library()
-    # As many bytes on for each seed, so that texts of neighbouring seeds have no file in common.
-    at = bisect_left(starts, seed * (size + (1 << 16)) % starts[-1])
-    parts: list[bytes] = []
-    missing = size + 1
+    # As many bytes on for each seed that texts of neighbouring seeds have nothing in common; from
+    # the beginning of a line, as a file may be longer than a text.
+    begin = seed * (size + (1 << 16)) % starts[-1]
+    at = bisect_right(starts, begin) - 1
+    rest = files[at].read_bytes()[begin - starts[at] :].decode("utf-8", "ignore")
+    parts = [(rest.partition("\n")[2] if begin > starts[at] else rest).encode()]
+    missing = size + 1 - len(parts[0])
+    at += 1
     while missing > 0:
         text = files[at % len(files)].read_bytes().decode("utf-8", "ignore").encode()
         parts.append(text)

@@ -97,8 +97,9 @@ def contestants(specs: Sequence[str]) -> tuple[list[Contestant], dict[str, str],
     """
     present, missing = selection.contestants(specs or [*registry.registered(), *_peers()])
     names = {one.name for one in present}
-    judges, _ = selection.contestants([name for name in TRUSTED if name not in names] or [])
-    return present, missing, [one for one in judges if one.name in TRUSTED]
+    absent = [name for name in TRUSTED if name not in names]
+    judges = selection.contestants(absent)[0] if absent else []  # none named would be all
+    return present, missing, judges
 
 
 def _peers() -> list[str]:
