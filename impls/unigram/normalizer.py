@@ -102,6 +102,13 @@ def normalize(
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
     position = start
     while tidy and position < end:
+        if (
+            data[position] == SPACE
+            and position + 1 < end
+            and not begun[SPACE << 8 | int(data[position + 1])]
+        ):
+            position += 1
+            continue
         taken, kind, at = prefix(units, symbols, data, position, end, False)
         source = replacements if kind == REPLACED else data
         after = int(replacements[at + 1]) if kind == REPLACED else taken - 1

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm
-from impls.interface import About, Capability, Law, Unsupported
+from impls.interface import About, Capability, Law, Step, Unsupported
 from impls.unigram import dialects
 from impls.unigram.dialects import Decoding, Dialect, Fallback
 
@@ -129,6 +129,24 @@ class Implementation:
         from impls.unigram.lexicon import make_lexicon  # noqa: PLC0415 - as above
 
         return UnigramEncoder(vocabulary, self.dialect, make_lexicon(vocabulary, self.dialect))
+
+    def steps(self, vocabulary: Vocabulary, data: bytes, mode: Mode) -> list[Step]:
+        """The stages of encoding ``data``; see :mod:`impls.unigram.stages`."""
+        from impls.unigram.stages import stages  # noqa: PLC0415 - as above
+
+        made = stages(vocabulary, self.dialect, data)
+        parts = [
+            segment.text.decode(errors="backslashreplace")
+            if segment.id is None
+            else f"<{segment.id}>"
+            for segment in made.segments
+        ]
+        return [
+            Step("user-defined", "|".join(part for part in parts if part.startswith("<"))),
+            Step("normalization", "|".join(parts)),
+            Step("segmentation", " ".join(map(str, made.tokens))),
+            Step("ids", " ".join(map(str, made.ids))),
+        ]
 
 
 SENTENCEPIECE = Implementation(dialects.SENTENCEPIECE)

@@ -6,13 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpora.vocabularies.model import (
-    Algorithm,
-    Alphabet,
     Normalizer,
     Piece,
     PieceType,
-    RankOrder,
-    Vocabulary,
     VocabularyError,
 )
 from corpora.vocabularies.sources import resolve
@@ -21,26 +17,9 @@ from impls.references.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
 from impls.unigram.trie import make_trie
 from impls.unigram.viterbi import SENTENCEPIECE as VITERBI
 from tests.data import data_path
+from tests.impls.unigram_vocabularies import unigram
 
 TEXT = Mode()
-UNKNOWN = Piece("<unk>", 0.0, PieceType.UNKNOWN)
-BYTES = [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)]
-
-
-def unigram(pieces, normalizer=None, byte_fallback=False):
-    pieces = (UNKNOWN, *(BYTES if byte_fallback else ()), *pieces)
-    return Vocabulary(
-        "test",
-        Algorithm.UNIGRAM,
-        "test",
-        tuple(None if piece.type is PieceType.UNKNOWN else piece.text.encode() for piece in pieces),
-        pieces=pieces,
-        alphabet=Alphabet.CHARACTERS,
-        rank_order=RankOrder.SCORES,
-        normalizer=normalizer or Normalizer(),
-        unk_id=0,
-        byte_fallback=byte_fallback,
-    )
 
 
 def spelled(vocabulary, data):

@@ -1,0 +1,380 @@
+"""Each dialect against its engine, against brute force, and its tables against each other."""
+
+import math
+import os
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import regex
+
+from corpora.vocabularies.model import Normalizer, Piece, PieceType, VocabularyError
+from corpora.vocabularies.sources import resolve
+from impls.interface import Mode, Unsupported
+from impls.references.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
+from impls.references.tokenizers import IMPLEMENTATION as TOKENIZERS
+from impls.unigram import dialects, viterbi
+from impls.unigram.charsmap import load_charsmap
+from impls.unigram.graphemes import grapheme_classes, grapheme_end
+from impls.unigram.lexicon import parsed
+from impls.unigram.stages import stages
+from tests.data import data_path
+from tests.impls.unigram_vocabularies import is_text, random_inputs, random_vocabulary, unigram
+
+TEXT = Mode()
+EVERY = {
+    one.dialect.name: one
+    for one in (
+        viterbi.SENTENCEPIECE,
+        viterbi.LLAMA_CPP,
+        viterbi.HUGGING_FACE,
+        viterbi.SENTENCEPIECE_0_2_1,
+        viterbi.LLAMA_CPP_FLOAT,
+    )
+}
+
+
+def llama_cpp():
+    from impls.references.llama_cpp import AS_BYTES
+
+    try:
+        assert AS_BYTES.about
+    except ImportError as error:
+        pytest.skip(str(error))
+    return AS_BYTES
+
+
+def batch(encoder, inputs):
+    ends = np.cumsum([len(data) for data in inputs])
+    ids, id_ends = encoder.encode_batch(b"".join(inputs), ends, TEXT)
+    return [part.tolist() for part in np.split(ids, id_ends[:-1])]
+
+
+def engines(vocabulary, gguf):
+    """Our implementation, the engine, and whether it takes text only."""
+    yield viterbi.SENTENCEPIECE, SENTENCEPIECE, False
+    yield viterbi.HUGGING_FACE, TOKENIZERS, True
+    if gguf:
+        yield viterbi.LLAMA_CPP, llama_cpp(), False
+
+
+def assert_as_engines(seed, vocabularies, cases):
+    compared = 0
+    for number in range(vocabularies):
+        rng = random.Random(f"{seed}/{number}")
+        gguf = number % 2 == 0
+        vocabulary = random_vocabulary(rng, gguf=gguf)
+        inputs = random_inputs(vocabulary, rng, cases)
+        for ours, engine, text_only in engines(vocabulary, gguf):
+            if ours.supports(vocabulary, TEXT) is not None:
+                continue
+            taken = [data for data in inputs if is_text(data)] if text_only else inputs
+            reference = engine.load(vocabulary)
+            for data, ids in zip(taken, batch(ours.load(vocabulary), taken), strict=True):
+                wanted = list(reference.encode(data, TEXT))
+                assert ids == wanted, (ours.dialect.name, number, data, vocabulary.normalizer)
+                compared += 1
+    return compared
+
+
+def test_random_vocabularies_as_their_engines():
+    assert assert_as_engines("few", 16, 60) > 2000
+
+
+@pytest.mark.slow
+def test_many_random_vocabularies_as_their_engines():
+    assert assert_as_engines("many", 200, 2600) >= 1_000_000
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_stages_say_what_is_encoded_by_either_trie(name):
+    ours = EVERY[name]
+    for number in range(8):
+        rng = random.Random(f"stages/{number}")
+        vocabulary = random_vocabulary(rng, gguf=True)
+        inputs = [d for d in random_inputs(vocabulary, rng, 15) if is_text(d) and len(d) < 200]
+        for data, ids in zip(inputs, batch(ours.load(vocabulary), inputs), strict=True):
+            made = stages(vocabulary, ours.dialect, data)
+            assert list(made.ids) == ids, data
+            assert stages(vocabulary, ours.dialect, data, "naive") == made
+            assert made.normalized == b"".join(segment.text for segment in made.segments)
+
+
+def sums(dialect, scores, unknown):
+    """The sum of one segmentation, in the dialect's arithmetic."""
+    kind = np.dtype(dialect.sums).type
+    total = kind(0)
+    for score in scores:
+        term = unknown if score is None else np.dtype(dialect.scores).type(score)
+        total = kind(total + term)
+    return float(total)
+
+
+def segmentations(text, scores):
+    """Every way to cut a text into pieces, and into characters where none is one."""
+    if not text:
+        yield []
+    for end in range(1, len(text) + 1):
+        part = text[:end]
+        if part in scores:
+            yield from ([scores[part], *rest] for rest in segmentations(text[end:], scores))
+        elif end == 1:
+            yield from ([None, *rest] for rest in segmentations(text[end:], scores))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_sum_is_the_best_of_all_segmentations(name):
+    dialect = EVERY[name].dialect
+    for number in range(60):
+        rng = random.Random(f"brute/{number}")
+        # Quarters: every sum is exact in every arithmetic, so the best is one number.
+        drawn = {"".join(rng.choices("abc", k=rng.randint(1, 4))) for _ in range(8)}
+        pieces = [Piece(t, -rng.randrange(1, 40) / 4, PieceType.NORMAL) for t in sorted(drawn)]
+        vocabulary = unigram([*pieces, Piece("zz", 0.0, PieceType.NORMAL)])
+        if dialect.normalization is dialects.Normalization.LLAMA_CPP:
+            vocabulary = replace(vocabulary, normalizer=Normalizer(escape_whitespaces=True))
+        least = min(0.0, *(p.score for p in vocabulary.pieces)) - 10
+        scores = {piece.text: piece.score for piece in pieces}
+        text = "".join(rng.choices("abcd", k=rng.randint(1, 9)))
+        best = max(
+            sums(dialect, one, np.dtype(dialect.unknown).type(least))
+            for one in segmentations(text, scores)
+        )
+        assert stages(vocabulary, dialect, text.encode()).scores[0][-1] == best
+
+
+def normal(text, score):
+    return Piece(text, score, PieceType.NORMAL)
+
+
+def ids_of(name, vocabulary, data):
+    return EVERY[name].load(vocabulary).encode(data, TEXT)
+
+
+def test_unused_pieces_are_for_some():
+    pieces = [Piece("ab", 5.0, PieceType.UNUSED), normal("a", -1.0), normal("b", -1.0)]
+    vocabulary = unigram(pieces, Normalizer(escape_whitespaces=True))
+
+    assert ids_of("unigram.sentencepiece", vocabulary, b"ab") == [2, 3]
+    assert ids_of("unigram.llama-cpp", vocabulary, b"ab") == [1]
+    assert ids_of("unigram.huggingface", vocabulary, b"ab") == [1]
+
+
+def test_symbols_compete_or_are_cut_out():
+    symbol = Piece("ab", -1.0, PieceType.USER_DEFINED)
+    vocabulary = unigram(
+        [symbol, normal("xab", 9.0), normal("x", -1.0)], Normalizer(escape_whitespaces=True)
+    )
+
+    assert ids_of("unigram.sentencepiece", vocabulary, b"xab") == [2]
+    assert ids_of("unigram.llama-cpp", vocabulary, b"xab") == [3, 1]
+    assert ids_of("unigram.huggingface", vocabulary, b"xab") == [3, 1]
+
+
+@pytest.mark.data
+def test_ties_by_rounding_differ_between_versions():
+    t5 = resolve(str(data_path("vocabs/t5_base.model")))
+    runs = [letter * size for letter in (b"g", b"-", b".", b"a") for size in range(9, 120, 4)]
+    made = {name: batch(one.load(t5), runs) for name, one in EVERY.items()}
+
+    assert made["unigram.sentencepiece"] != made["unigram.sentencepiece-0.2.1"]
+    assert made["unigram.llama-cpp"] != made["unigram.llama-cpp-float"]
+    assert made["unigram.llama-cpp"] != made["unigram.huggingface"]
+
+
+@pytest.mark.data
+def test_the_founding_example_of_t5():
+    t5 = resolve(str(data_path("vocabs/t5_base.model")))
+    scores = {p.text: p.score for p in t5.pieces if p.type is PieceType.NORMAL}
+    text = "▁What▁is▁LoRA?"
+    # Independent of all of ours: characters, a dictionary, float64.
+    best, last = [0.0], [""]
+    for end in range(1, len(text) + 1):
+        ways = [
+            (best[s] + scores[text[s:end]], text[s:end])
+            for s in range(end)
+            if text[s:end] in scores
+        ]
+        total, piece = max(ways)
+        best.append(total)
+        last.append(piece)
+    path, end = [], len(text)
+    while end:
+        path.append(last[end])
+        end -= len(last[end])
+
+    assert path[::-1] == ["▁What", "▁is", "▁Lo", "RA", "?"]
+    assert [last[len(part)] for part in ("▁", "▁What", "▁What▁is", "▁What▁is▁Lo")] == [
+        "▁",
+        "▁What",
+        "▁is",
+        "▁Lo",
+    ]
+    for implementation in EVERY.values():
+        assert implementation.load(t5).encode(b"What is LoRA?", TEXT) == [363, 19, 1815, 4763, 58]
+    for dialect in (dialects.LLAMA_CPP, dialects.LLAMA_CPP_FLOAT):
+        ends = np.cumsum([0, *(len(piece) for piece in path[::-1])])
+        shown = stages(t5, dialect, b"What is LoRA?").scores[0]
+        assert shown == pytest.approx([best[end] for end in ends], rel=1e-6)
+
+
+CHARSMAP = resolve("unigram_nfkc").normalizer.charsmap
+
+
+@pytest.mark.parametrize("size", [1, 4, 5, 100, 1024, 5000])
+def test_a_charsmap_cut_short_is_refused(size):
+    with pytest.raises(VocabularyError, match="charsmap"):
+        load_charsmap("test", CHARSMAP[:size])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_corrupt_charsmap_is_refused_or_read_within_bounds(seed):
+    rng = random.Random(seed)
+    size = int.from_bytes(CHARSMAP[:4], "little")
+    blob = bytearray(CHARSMAP)
+    for _ in range(rng.choice((1, 5, 200))):
+        blob[rng.randrange(4, 4 + size)] = rng.randrange(256)
+    if seed % 3 == 0:
+        blob = blob[: 4 + size + rng.randrange(1, 300)]
+    try:
+        charsmap = load_charsmap("test", bytes(blob))
+    except VocabularyError as error:
+        assert "charsmap" in str(error)
+        return
+    # Interpreted, a read outside an array is an error.
+    from impls.unigram.charsmap import rule
+
+    walk = getattr(rule, "py_func", rule)
+    for _ in range(30):
+        data = np.frombuffer(rng.randbytes(8), dtype=np.uint8)
+        taken, value = walk(charsmap.units, data, 0, len(data), False)
+        assert taken == 0 or 0 <= value < len(charsmap.replacements)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "fallback", "refusing", "fault"),
+    [
+        ([normal("a", -1.0), normal("a", -2.0)], False, {"sentencepiece", "llama.cpp"}, "both 'a'"),
+        ([normal("a", math.nan)], False, {"sentencepiece", "llama.cpp", "tokenizers"}, "nan"),
+        ([normal("a", math.inf)], False, {"tokenizers"}, "inf"),
+        ([normal("", -1.0)], False, {"sentencepiece"}, "empty"),
+        ([Piece("<0x41>", 0.0, PieceType.BYTE)], False, {"sentencepiece"}, "byte_fallback"),
+    ],
+)
+def test_what_engines_refuse_is_one_line(pieces, fallback, refusing, fault):
+    vocabulary = unigram(pieces, Normalizer(escape_whitespaces=True), fallback)
+    for implementation in EVERY.values():
+        if implementation.dialect.decoding in refusing:
+            with pytest.raises(VocabularyError, match=fault):
+                implementation.load(vocabulary)
+        else:
+            implementation.load(vocabulary)
+
+
+def test_byte_fallback_without_byte_pieces_is_refused():
+    vocabulary = replace(unigram([normal("a", -1.0)]), byte_fallback=True)
+
+    with pytest.raises(VocabularyError, match="0 of 256"):
+        viterbi.SENTENCEPIECE.load(vocabulary)
+    assert ids_of("unigram.huggingface", vocabulary, b"b") == [0]
+
+
+def test_graphemes_are_those_of_the_regex_package():
+    rng = random.Random(4)
+    classes = grapheme_classes(newest=True)
+    marks = [chr(point) for point in np.flatnonzero(classes).tolist()]
+    # ``regex`` joins a linker and a consonant without a consonant before them, which the annex
+    # and tokenizers do not: linkers only after one.
+    marks = [mark for mark in marks if classes[ord(mark)] & 96 != 64]
+    plain = ["a", "क्त", "क", "\u0301", "\u200d", "👩", "🇫", "\r", "\n", "한", "ᄒ"]
+    for _ in range(3000):
+        few = [rng.choice(marks), rng.choice(marks), rng.choice(plain)]
+        text = "".join(rng.choices(few, k=rng.randint(1, 8)))
+        data = np.frombuffer(text.encode(), dtype=np.uint8)
+        ends = [0]
+        while ends[-1] < len(data):
+            ends.append(grapheme_end(classes, data, ends[-1], len(data)))
+        assert [data[a:b].tobytes().decode() for a, b in pairwise(ends)] == regex.findall(
+            r"\X", text
+        )
+
+
+def test_scores_are_read_as_serde_json_reads_them():
+    import json
+
+    from tokenizers import Tokenizer
+
+    from impls.references.tokenizers import tokenizer_json
+
+    vocabulary = resolve("unigram_nfkc")
+    there = json.loads(Tokenizer.from_str(tokenizer_json(vocabulary, TEXT)).to_str())
+    read = [score for _, score in there["model"]["vocab"]]
+
+    assert [parsed(repr(piece.score)) for piece in vocabulary.pieces] == read
+    assert read != [piece.score for piece in vocabulary.pieces]
+
+
+@pytest.mark.parametrize("name", ["unigram_nfkc", "toy_unigram", "unigram_bytes"])
+def test_decoders_give_what_their_engines_give(name):
+    vocabulary = resolve(name)
+    rng = random.Random(8)
+    pairs = [(viterbi.SENTENCEPIECE, SENTENCEPIECE), (viterbi.HUGGING_FACE, TOKENIZERS)]
+    if viterbi.LLAMA_CPP.supports(vocabulary, TEXT) is None:
+        pairs.append((viterbi.LLAMA_CPP, llama_cpp()))
+    for ours, engine in pairs:
+        mine, theirs = ours.load(vocabulary), engine.load(vocabulary)
+        for _ in range(400):
+            ids = rng.choices(range(len(vocabulary)), k=rng.randrange(6))
+            if rng.random() < 0.3:
+                ids = [3, *rng.choices(range(min(300, len(vocabulary))), k=rng.randrange(8))]
+            assert mine.decode(ids) == theirs.decode(ids), (ours.dialect.name, ids)
+
+
+def test_sentencepiece_agrees_with_itself():
+    vocabulary = resolve("unigram_nfkc")
+    processor = SENTENCEPIECE.load(vocabulary)._processor
+    inputs = [d for d in random_inputs(vocabulary, random.Random(3), 200) if is_text(d)]
+    ours = batch(viterbi.SENTENCEPIECE.load(vocabulary), inputs)
+
+    assert processor.encode(inputs) == ours
+    assert processor.encode(inputs, num_threads=4) == ours
+
+
+def test_text_only_dialects_take_text_only():
+    encoder = viterbi.HUGGING_FACE.load(resolve("toy_unigram"))
+    with pytest.raises(Unsupported):
+        encoder.encode(b"\xff", TEXT)
+    with pytest.raises(Unsupported):
+        encoder.encode_batch("é".encode(), np.array([1, 2]), TEXT)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_interpreted_as_compiled(name):
+    code = (
+        "import random\n"
+        "from corpora.vocabularies.sources import resolve\n"
+        "from impls.interface import Mode\n"
+        "from tests.impls.test_unigram_dialects import EVERY, is_text\n"
+        "from tests.impls.unigram_vocabularies import random_inputs, random_vocabulary\n"
+        "for number in range(4):\n"
+        "    rng = random.Random(f'both/{number}')\n"
+        "    made = random_vocabulary(rng, gguf=True)\n"
+        f"    encoder = EVERY[{name!r}].load(made)\n"
+        "    for data in random_inputs(made, rng, 25):\n"
+        "        if is_text(data) and len(data) < 200: print(encoder.encode(data, Mode()))\n"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code],
+            env={**os.environ, "NUMBA_DISABLE_JIT": flag},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for flag in ("0", "1")
+    ]
+    assert runs[0] == runs[1] != ""
