@@ -17,6 +17,7 @@ import regex
 from corpora.vocabularies.model import PieceType
 from harness.checks.base import Violation, ids_of
 from harness.outcomes import Answered, Encoded, Outcome, Rejected
+from impls.explaining import literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -271,14 +272,6 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> Difference:
         f"token {place}: {_token(vocabulary, one.ids, place)} in {ours}, "
         f"{_token(vocabulary, other.ids, place)} in {theirs}"
     )
-
-
-def literal(data: bytes) -> str:
-    """Bytes as a Python literal: a text's where they are UTF-8, with what is invisible escaped."""
-    try:
-        return repr(data.decode())
-    except UnicodeDecodeError:
-        return repr(data)
 
 
 def _described(outcome: Outcome) -> str:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from harness.diagnosis import known, literal, piece_ends
+from harness.diagnosis import known, piece_ends
 from harness.outcomes import Encoded
 from impls import registry
+from impls.explaining import IDS, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import Explains, Step
 
 if TYPE_CHECKING:
@@ -39,12 +40,6 @@ MODELS: dict[str, dict[str, str]] = {
 
 LONGEST = 4096
 """Bytes of an input that is explained: stages run interpreted, and nobody reads more."""
-
-IDS = "ids"
-"""The last stage; its value is what the implementation returns."""
-
-SEGMENTATION = "segmentation"
-"""The stage at which the same text is cut otherwise; the diagnosis knows more kinds of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,21 +139,14 @@ def _observed(part: Part, data: bytes, contract: Contract) -> Side | None:
     ]
     if contract.mode.pretokenize and text == data:
         cuts = sorted(piece_ends(vocabulary, data) & set(ends))
-        steps.append(Step("pre-tokens", shown_parts(text, cuts)))
-    steps.append(Step(SEGMENTATION, shown_parts(text, ends)))
+        steps.append(Step("pre-tokens", shown_parts(_parts(text, cuts))))
+    steps.append(Step(SEGMENTATION, shown_parts(spellings)))
     steps.append(Step(IDS, shown_ids(outcome.ids)))
     return Side(part.names[0], part.names[0], steps)
 
 
-def shown_parts(text: bytes, ends: Sequence[int]) -> str:
-    """The parts of a text, each as a literal."""
-    bounds = [0, *ends]
-    return " ".join(literal(text[a:b]) for a, b in pairwise(bounds) if a < b)
-
-
-def shown_ids(ids: Sequence[int]) -> str:
-    """The value of the last stage."""
-    return " ".join(map(str, ids))
+def _parts(text: bytes, ends: Sequence[int]) -> list[bytes]:
+    return [text[a:b] for a, b in pairwise([0, *ends]) if a < b]
 
 
 def pair_up(left: Sequence[Step], right: Sequence[Step]) -> list[Stage]:

@@ -20,10 +20,11 @@ from harness.checks import CHECKS
 from harness.checks.base import Violation
 from harness.diagnosis import Signature, bucket, difference, kind_of, signature
 from harness.events import Counted, Found
-from harness.explain import IDS, SEGMENTATION, explain
+from harness.explain import explain
 from harness.outcomes import Encoded, Inputs
 from harness.partition import Part, comparable
 from harness.shrink import shrink
+from impls.explaining import IDS, SEGMENTATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

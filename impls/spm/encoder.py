@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, RankOrder
-from impls.interface import About, Capability, Rejected
+from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
+from impls.interface import About, Capability, Rejected, Step
 from impls.spm import dialects
 from impls.spm.decoders import decoder_of
 from impls.spm.partition import partition, separate_symbols
@@ -133,6 +134,19 @@ class SpmImplementation:
     def load(self, vocabulary: Vocabulary) -> SpmEncoder:
         """Build the tables: well under a second for 32,000 pieces, once compiled."""
         return SpmEncoder(vocabulary, self._dialect)
+
+    def steps(self, vocabulary: Vocabulary, data: bytes, mode: Mode) -> list[Step]:
+        """The stages of one input; see :class:`impls.interface.Explains`."""
+        from impls.spm.stages import stages  # noqa: PLC0415 - Numba takes a second
+
+        found = stages(vocabulary, self._dialect, data, special=mode.special == "all")
+        return [
+            Step(NORMALIZATION, literal(found.normalized)),
+            Step("symbols", shown_parts(found.symbols)),
+            Step(SEGMENTATION, shown_parts(found.merged)),
+            Step("resegmentation", shown_parts(found.resegmented)),
+            Step(IDS, shown_ids(found.ids or ())),
+        ]
 
 
 SENTENCEPIECE = SpmImplementation("spm.sentencepiece", dialects.SENTENCEPIECE)

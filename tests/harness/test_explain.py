@@ -9,7 +9,7 @@ from harness.contracts import Contestant
 from harness.explain import LONGEST, explain
 from harness.outcomes import Encoded, Rejected
 from impls.interface import About, Mode, Step
-from tests.harness.samples import contract, violation
+from tests.harness.samples import contract, encoded, violation
 
 TEXT = Mode()
 BYTES = sources.resolve("toy_bytes")
@@ -107,10 +107,22 @@ def test_ids_of_byte_level_bpe_tell_the_stage(data, one, other, stage):
     grown = replace(vocabulary, tokens=(*vocabulary.tokens, *extra), splits=(r"\s?\S+|\s+",))
     terms = replace(contract("toy_bytes", "bpe.naive", "bpe.heap", mode=TEXT), vocabulary=grown)
 
-    def encoded(tokens):
+    def spelled(tokens):
         return Encoded(tuple(extra.get(token, vocabulary.ids.get(token, -1)) for token in tokens))
 
     told = explain(
-        violation("equivalence", data, ("a", encoded(one)), ("b", encoded(other))), terms
+        violation("equivalence", data, ("a", spelled(one)), ("b", spelled(other))), terms
     )
     assert told.parted == stage
+
+
+def test_the_two_dialects_of_sentencepiece_bpe_say_where_they_part():
+    names = ("spm.sentencepiece", "spm.llama-cpp")
+    terms = contract("toy_characters", *names, mode=TEXT)
+    data = b"a\xff"
+    parts = [(name, encoded(terms, name, data)) for name in names]
+    told = explain(violation("equivalence", data, *parts), terms)
+
+    assert told.parted == "normalization"
+    assert "\ufffd" in told.stages[0].left
+    assert told.left_model == "spm.sentencepiece"
