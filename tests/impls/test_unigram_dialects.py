@@ -208,12 +208,12 @@ def test_the_founding_example_of_t5():
         end -= len(last[end])
 
     assert path[::-1] == ["▁What", "▁is", "▁Lo", "RA", "?"]
-    assert [last[len(part)] for part in ("▁", "▁What", "▁What▁is", "▁What▁is▁Lo")] == [
-        "▁",
-        "▁What",
-        "▁is",
-        "▁Lo",
-    ]
+    # Rows of the table, by characters read: the best sum, and its last piece.
+    assert (best[2], last[2]) == (pytest.approx(-8.927785873413086), "▁W")
+    assert (best[5], last[5]) == (pytest.approx(-8.488649368286133), "▁What")
+    assert (best[8], last[8]) == (pytest.approx(-13.772074699401855), "▁is")
+    assert (best[11], last[11]) == (pytest.approx(-23.812809944152832), "▁Lo")
+    assert (best[14], last[14]) == (pytest.approx(-41.34347867965698), "?")
     for implementation in EVERY.values():
         assert implementation.load(t5).encode(b"What is LoRA?", TEXT) == [363, 19, 1815, 4763, 58]
     for dialect in (dialects.LLAMA_CPP, dialects.LLAMA_CPP_FLOAT):
