@@ -37,7 +37,9 @@ class Row:
 
 @dataclass(slots=True)
 class Cell:
-    """What is known of a row at a size. digest: of its ids; tokens: how many."""
+    """What is known of a row at a size. digest: of its ids; tokens: how many. seconds: of a call
+    when it was tried.
+    """
 
     row: Row
     size: int
@@ -46,7 +48,7 @@ class Cell:
     note: str = ""
     digest: str = ""
     tokens: int | None = None
-    foretold: float = 0.0
+    seconds: float = 0.0
     timings: list[Timing] = field(default_factory=list)
 
     @property

@@ -1,0 +1,321 @@
+"""``tokgate bench``: texts, planted implementations told apart, interruption, the record."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corpora import texts
+from corpora.vocabularies import sources
+from harness.benching.cells import foretold, ladder
+from harness.benching.measure import characters_apart
+from harness.benching.plan import chosen_texts, contestants, parse_size
+from harness.messages import Measure
+from harness.outcomes import Inputs
+from harness.selection import SelectionError
+from harness.timing import as_ids, measured
+from impls.interface import Mode
+from tests.harness.command import TOKGATE, tokgate
+
+PLUGIN = """
+import os, time
+from impls.interface import About
+from impls.references import tiktoken
+
+class Planted:
+    vice = "none"
+    def supports(self, vocabulary, mode):
+        return tiktoken.IMPLEMENTATION.supports(vocabulary, mode)
+    @property
+    def about(self):
+        return About(name=self.vice, version="1")
+    def load(self, vocabulary):
+        if self.vice == "unloadable":
+            raise RuntimeError("no weights")
+        self.right = tiktoken.IMPLEMENTATION.load(vocabulary)
+        return self
+    def encode(self, data, mode):
+        return self.right.encode(data, mode)
+
+class Slow(Planted):
+    vice = "slow"
+    def encode(self, data, mode):
+        end = time.process_time() + 0.05
+        while time.process_time() < end:
+            pass
+        return super().encode(data, mode)
+
+class Wrong(Planted):
+    vice = "wrong"
+    def encode(self, data, mode):
+        return [*super().encode(data, mode), 0]
+
+class Crashing(Planted):
+    vice = "crashing"
+    def encode(self, data, mode):
+        if len(data) > 2000:
+            os._exit(3)
+        return super().encode(data, mode)
+
+class Growing(Planted):
+    vice = "growing"
+    def encode(self, data, mode):
+        end = time.process_time() + (len(data) / 1024) ** 2 / 100
+        while time.process_time() < end:
+            pass
+        return super().encode(data, mode)
+
+class Unloadable(Planted):
+    vice = "unloadable"
+"""
+
+FEW = ("--vocab", "toy_bytes", "--input", "source", "--size", "1KB", "--rounds", "1")
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> str:
+    path = tmp_path / "plugin.py"
+    path.write_text(PLUGIN)
+    return str(path)
+
+
+def impls(plugin: str, *names: str) -> list[str]:
+    return [f"--impl={plugin}:{name}" for name in names]
+
+
+def recorded(folder: Path) -> dict[str, Any]:
+    whole = json.loads((folder / "tokgate-bench" / "bench.json").read_text())
+    assert isinstance(whole, dict)
+    return whole
+
+
+class TestTexts:
+    @pytest.mark.parametrize("name", texts.TEXTS)
+    @pytest.mark.parametrize("vocabulary", ["tekken_240911", "unigram_nfkc", "toy_acbb"])
+    def test_a_text_is_its_size_and_seed_and_valid(self, name: str, vocabulary: str) -> None:
+        loaded = sources.resolve(vocabulary)
+        text = texts.TEXTS[name]
+        for size in (16, 1000, 70_001):
+            data = text.of(loaded, size, 5)
+            assert size - 3 <= len(data) <= size
+            data.decode()
+            assert loaded.can_encode(data)
+            assert text.of(loaded, size, 5) == data
+        assert len({text.of(loaded, 70_001, seed) for seed in range(5)}) == 5
+
+    def test_texts_do_not_depend_on_the_process(self) -> None:
+        code = (
+            "import hashlib; from corpora import texts; from corpora.vocabularies import sources;"
+            "v = sources.resolve('toy_bytes'); print(hashlib.sha256(b''.join("
+            "t.of(v, 5000, 3) for t in texts.TEXTS.values())).hexdigest())"
+        )
+        said = {
+            subprocess.run(
+                [sys.executable, "-c", code],
+                capture_output=True,
+                env={**os.environ, "PYTHONHASHSEED": seed},
+                check=True,
+            ).stdout
+            for seed in ("1", "2")
+        }
+        assert len(said) == 1
+
+    def test_without_wordfreq_the_words_are_made_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(texts, "_frequencies", lambda: None)
+        vocabulary = sources.resolve("toy_bytes")
+        data = texts.TEXTS["multilingual"].of(vocabulary, 5000, 0)
+        assert 4997 <= len(data) <= 5000
+        assert "made-up" in texts.summary("multilingual")
+
+    def test_one_piece_is_one_pre_token(self) -> None:
+        data = texts.TEXTS["one-piece"].of(sources.resolve("tekken_240911"), 5000, 0)
+        assert data.isalpha() and data.islower()
+
+    def test_a_file_gives_another_part_for_each_seed(self, tmp_path: Path) -> None:
+        path = tmp_path / "text"
+        path.write_text("".join(f"line {i} \u00e9\u65e5\n" for i in range(2000)))
+        text = texts.of_file(path)
+        vocabulary = sources.resolve("toy_bytes")
+        found = {text.of(vocabulary, 1001, seed) for seed in range(8)}
+        assert len(found) == 8
+        for data in found:
+            data.decode()
+        assert len(text.of(vocabulary, 1 << 20, 1)) == path.stat().st_size
+
+    def test_parts_are_cut_between_characters(self) -> None:
+        text = ("a\u00e9\u65e5\U0001f600" * 50).encode()
+        parts = list(characters_apart(text, 16))
+        assert b"".join(parts) == text
+        for part in parts:
+            assert len(part) <= 16
+            part.decode()
+
+
+class TestPlan:
+    @pytest.mark.parametrize(
+        ("text", "size"),
+        [("1KB", 1024), ("64 KiB", 65536), ("1M", 1 << 20), ("5000", 5000), ("1gb", 1 << 30)],
+    )
+    def test_sizes(self, text: str, size: int) -> None:
+        assert parse_size(text) == size
+
+    @pytest.mark.parametrize("text", ["", "big", "1.5MB", "0", "15", "2GB", "-1KB"])
+    def test_what_is_no_size(self, text: str) -> None:
+        with pytest.raises(SelectionError, match="--size"):
+            parse_size(text)
+
+    def test_an_input_that_is_none(self, tmp_path: Path) -> None:
+        (tmp_path / "no").write_bytes(b"\xff")
+        for name in ("poems", str(tmp_path / "no"), str(tmp_path)):
+            with pytest.raises(SelectionError, match="one of source, multilingual"):
+                chosen_texts([name])
+
+    def test_quadratic_costs_are_foretold(self) -> None:
+        assert foretold([], 1000) == 0.0
+        assert foretold([(1000, 0.001)], 8000) == pytest.approx(0.008)
+        assert foretold([(1000, 0.001), (8000, 0.064)], 64_000) == pytest.approx(4.096)
+        assert foretold([(1000, 0.01), (8000, 0.01)], 64_000) == pytest.approx(0.08)
+        assert ladder([1 << 10, 1 << 16]) == [1 << 10, 1 << 13, 1 << 16]
+
+    def test_who_is_trusted_is_measured_where_none_is_named(self) -> None:
+        present, _, judges = contestants([])
+        assert "tiktoken" in {one.name for one in present}
+        assert judges == []
+        present, _, judges = contestants(["bpe.heap", "tiktoken"])
+        assert [one.name for one in present] == ["bpe.heap", "tiktoken"]
+        assert [one.name for one in judges] == ["sentencepiece", "tokenizers"]
+
+
+class TestClock:
+    class Counting:
+        calls = 0
+
+        def encode(self, data: bytes, mode: Mode) -> list[int]:
+            self.calls += 1
+            return list(data)
+
+    def test_passes_until_the_least_time(self) -> None:
+        encoder = self.Counting()
+        request = Measure(Inputs.of([b"ab", b"c"]), Mode(), warm_up=2, least=2_000_000, ids=True)
+        results = measured(encoder, request)
+        assert results.ids.tolist() == [97, 98, 99]
+        assert results.timed is not None
+        assert encoder.calls >= 2 * (2 + 1 + results.timed.passes)
+        assert results.timed.passes * results.timed.cpu >= 1_000_000 - results.timed.passes
+
+    def test_a_single_pass(self) -> None:
+        encoder = self.Counting()
+        measured(encoder, Measure(Inputs.of([b"ab"]), Mode()))
+        assert encoder.calls == 1
+
+    def test_answers_that_are_no_ids(self) -> None:
+        assert as_ids(np.array([1, 2], dtype=np.uint32)).tolist() == [1, 2]
+        assert as_ids(7).tolist() == [7]
+        assert as_ids([]).tolist() == []
+        for answer in ([1.5], ["a"], [[1, 2]], [2**31]):
+            with pytest.raises(TypeError):
+                as_ids(answer)
+
+
+class TestCommand:
+    def test_planted_implementations_are_told_apart(self, plugin: str, tmp_path: Path) -> None:
+        names = ("Planted", "Slow", "Wrong", "Crashing", "Growing")
+        done = tokgate(
+            "bench", *FEW, "--size", "8KB", "--size", "64KB", "--mode", "text",
+            "--impl=tiktoken", *impls(plugin, *names), folder=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        whole = recorded(tmp_path)
+        cells = {(c["row"], c["size"]): c for c in whole["cells"]}
+        answers = {c["row"]: c["answer"] for c in whole["cells"] if c["size"] == 1024}
+        assert answers["wrong"] == "different"
+        assert {answers[name] for name in ("tiktoken", "none", "slow")} == {"equal"}
+        assert cells["crashing", 1024]["status"] == "measured"
+        assert cells["crashing", 8192]["status"] == "failed"
+        assert "crashed" in cells["crashing", 8192]["note"]
+        assert cells["growing", 65536]["status"] == "skipped"
+        assert "a call would take about" in cells["growing", 65536]["note"]
+        lines = [line.split()[0] for line in done.stdout.splitlines() if line.strip()]
+        assert lines.index("none") < lines.index("slow")
+        assert "wrong ✗" in done.stdout
+        kinds = {t["kind"] for t in cells["none", 65536]["timings"]}
+        assert kinds == {"cold", "warm", "fresh"}
+        assert max(map(len, done.stdout.splitlines())) <= 100
+
+    def test_the_record_has_its_schema(self, tmp_path: Path) -> None:
+        done = tokgate("bench", *FEW, "--impl=tiktoken", "--impl=bpe.heap", "--json",
+                       folder=tmp_path)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        whole = json.loads(done.stdout)
+        assert whole == recorded(tmp_path)
+        assert whole["schema"] == 1
+        assert set(whole) == {
+            "schema", "complete", "started", "vocabularies", "failures", "cells", "finished",
+        }  # fmt: skip
+        assert set(whole["started"]) == {
+            "time", "command", "seed", "rounds", "cold", "sizes", "texts", "modes", "base",
+            "versions", "homepages", "cpu", "machine",
+        }  # fmt: skip
+        cell = whole["cells"][0]
+        assert set(cell) == {
+            "vocabulary", "text", "mode", "row", "implementation", "size", "bytes", "status",
+            "note", "answer", "trusted", "tokens", "timings",
+        }  # fmt: skip
+        assert set(cell["timings"][0]) == {"kind", "round", "bytes", "passes", "cpu", "wall"}
+        assert {c["mode"] for c in whole["cells"]} == {"text", "raw"}
+
+    def test_ids_are_checked_against_one_that_is_not_measured(
+        self, plugin: str, tmp_path: Path
+    ) -> None:
+        done = tokgate("bench", *FEW, "--mode=text", "--cold=0", *impls(plugin, "Wrong"),
+                       folder=tmp_path)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        cells = recorded(tmp_path)["cells"]
+        assert [(c["row"], c["answer"], c["trusted"]) for c in cells] == [
+            ("wrong", "different", "tiktoken")
+        ]
+
+    def test_one_that_does_not_load_gives_status_3(self, plugin: str, tmp_path: Path) -> None:
+        done = tokgate("bench", *FEW, "--mode=text", "--impl=tiktoken",
+                       *impls(plugin, "Unloadable"), folder=tmp_path)  # fmt: skip
+        assert done.returncode == 3
+        assert "unloadable cannot run toy_bytes: RuntimeError: no weights" in done.stderr
+        assert recorded(tmp_path)["complete"] is True
+
+    def test_ctrl_c_writes_what_there_is(self, plugin: str, tmp_path: Path) -> None:
+        arguments = [*FEW[:-1], "100000", "--mode=text", "--cold=0", "--impl=tiktoken"]
+        with subprocess.Popen(
+            [TOKGATE, "bench", *arguments, *impls(plugin, "Slow")],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+            start_new_session=True,
+        ) as running:  # fmt: skip
+            time.sleep(8)
+            os.killpg(running.pid, signal.SIGINT)
+            said, complaints = running.communicate(timeout=60)
+        assert running.returncode == 130, complaints
+        assert "Traceback" not in complaints
+        assert "Interrupted" in said
+        whole = recorded(tmp_path)
+        assert whole["complete"] is False
+        assert (tmp_path / "tokgate-bench" / "bench.html").is_file()
+
+    def test_mistakes_are_one_line(self, tmp_path: Path) -> None:
+        for arguments, words in (
+            (("--size", "huge"), "--size 'huge'"),
+            (("--input", "poems"), "one of source"),
+            (("--mode", "fast"), "there are text, raw"),
+            (("--impl", "gigatokn"), "did you mean 'gigatoken'?"),
+        ):
+            done = tokgate("bench", *arguments, folder=tmp_path)
+            assert done.returncode == 2, done.stderr
+            assert words in done.stderr
+            assert len(done.stderr.strip().splitlines()) == 1

@@ -1,0 +1,144 @@
+"""Reports of a measurement of speed: what tables say, valid plots, a page that loads nothing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from rich.console import Console
+
+from harness.events import Benched, BenchFinished, BenchStarted, VocabularyLoaded
+from reports import bench_html, bench_plots, bench_text
+from reports.bench import BenchRecord, record_of, shown_size, shown_speed, tables
+
+NASTY = "<script>alert(1)</script>\u202e"
+
+
+def timing(kind: str, number: int, size: int, cpu: float) -> dict[str, Any]:
+    return {"kind": kind, "round": number, "bytes": size, "passes": 1, "cpu": cpu, "wall": cpu}
+
+
+def cell(row: str, size: int, speed: float, **other: Any) -> Benched:
+    """A cell whose best fresh speed is ``speed`` MiB/s, warm twice and cold half of it."""
+    cpu = size / 2**20 / speed
+    timings = [
+        timing("cold", 0, size, cpu * 2),
+        *(timing("warm", i, size, cpu / 2 * (1 + i)) for i in range(3)),
+        *(timing("fresh", i, size, cpu * (1 + i)) for i in range(3)),
+    ]
+    whole: dict[str, Any] = {
+        "vocabulary": "v", "text": "source", "mode": "text", "row": row, "implementation": row,
+        "size": size, "bytes": size, "status": "measured", "note": "", "answer": "equal",
+        "trusted": "tiktoken", "tokens": 9, "timings": timings,
+    }  # fmt: skip
+    return Benched(**{**whole, **other})
+
+
+def record(*cells: Benched, complete: bool = True) -> BenchRecord:
+    started = BenchStarted(
+        time="2026-01-01T00:00:00+00:00", command=f"tokgate bench {NASTY}", seed=0, rounds=3,
+        cold=1, sizes=[1024, 1 << 20], texts={"source": f"source {NASTY}"}, modes=["text"],
+        base={"text": ["tiktoken"]}, versions={"tiktoken": "0.14", NASTY: NASTY},
+        homepages={"tiktoken": "https://example.org/", "evil": "javascript:alert(1)"},
+        cpu="A CPU", machine="Linux",
+    )  # fmt: skip
+    vocabulary = VocabularyLoaded("v", "tiktoken", "bpe", 9, "f" * 64, None, [])
+    return record_of([started, vocabulary, *cells, BenchFinished(complete, 3.0, 0)])
+
+
+def usual() -> BenchRecord:
+    return record(
+        *(cell("slow", size, 2) for size in (1024, 1 << 20)),
+        *(cell("tiktoken", size, 8) for size in (1024, 1 << 20)),
+        *(cell("fast", size, 80) for size in (1024, 1 << 20)),
+        *(cell("wrong", size, 40, answer="different") for size in (1024, 1 << 20)),
+        cell(NASTY, 1024, 1),
+        cell(NASTY, 1 << 20, 1, status="failed", note=f"crashed: {NASTY}", timings=[]),
+        cell("never", 1024, 1, status="unsupported", timings=[]),
+    )
+
+
+def printed(of: BenchRecord) -> str:
+    console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
+    for part in bench_text.render(of):
+        console.print(part)
+    return console.export_text()
+
+
+def test_lines_are_sorted_by_the_speed_of_fresh_text_at_the_largest_size() -> None:
+    (table,) = tables(usual())
+    assert [line.name for line in table.lines] == ["fast", "wrong", "tiktoken", "slow", NASTY]
+    assert table.base == "tiktoken"
+    fast = table.lines[0].fields[-1].speeds
+    assert fast["fresh"].best == pytest.approx(80)
+    assert fast["fresh"].median == pytest.approx(40)
+    assert fast["fresh"].ratio == pytest.approx(10)
+    assert fast["warm"].best == pytest.approx(160)
+    assert fast["cold"].best == pytest.approx(40)
+
+
+def test_without_a_base_there_are_no_ratios() -> None:
+    (table,) = tables(record(cell("fast", 1024, 80)))
+    assert table.base == ""
+    assert table.lines[0].fields[0].speeds["fresh"].ratio is None
+    assert "no base was measured" in printed(record(cell("fast", 1024, 80)))
+    assert "<svg" in bench_html.render(record(cell("fast", 1024, 80)))
+
+
+def test_the_terminal_shows_marks_and_reasons() -> None:
+    said = printed(usual())
+    assert max(map(len, said.splitlines())) <= 100
+    assert "wrong ✗" in said
+    assert "gave other ids than the trusted implementation" in said
+    assert "crashed: " in said
+    assert "\u202e" not in said
+    assert "Interrupted" in printed(replace(usual(), finished=BenchFinished(False, 1.0, 130)))
+    assert list(tables(BenchRecord())) == []
+    printed(BenchRecord())
+
+
+def test_the_page_loads_nothing_and_escapes_everything() -> None:
+    page = bench_html.render(usual())
+    assert "default-src 'none'" in unescape(page)
+    assert not re.search(r"<(?:script|link|img|iframe|object|embed)\b", page)
+    assert not re.search(r"""(?:src|srcset|poster)=|@import|url\(""", page)
+    assert "\u202e" not in page
+    assert "javascript:" not in page
+    assert 'href="https://example.org/"' in page
+    for address in re.findall(r"https?://[^\"'<\s]+", page):
+        assert address == "https://example.org/"
+    assert "Interrupted" in bench_html.render(record(complete=False))
+
+
+def test_plots_are_valid_and_in_order() -> None:
+    (table,) = tables(usual())
+    colours = bench_plots.hues(table.lines)
+    svg = ET.fromstring(str(bench_plots.by_size(table, colours)))
+    assert len(svg.findall("g/circle")) == 4 * 2 + 1
+    names = [text.text for text in svg.findall("g/text")]
+    assert names[:4] == ["fast", "wrong ✗", "tiktoken", "slow"]
+    bars = ET.fromstring(str(bench_plots.bars(table, colours)))
+    assert len(bars.findall("rect")) == 4 * 3
+    widths = [float(rect.get("width", 0)) for rect in bars.findall("rect[@class='fresh h1']")]
+    assert all(width > 0 for width in widths)
+    (empty,) = tables(record(cell("failed", 1024, 1, status="failed", note="x", timings=[])))
+    assert str(bench_plots.by_size(empty, {})) == str(bench_plots.bars(empty, {})) == ""
+
+
+def test_names_are_pushed_apart() -> None:
+    assert bench_plots.spread([1, 2, 30], 12, 100) == [1, 13, 30]
+    assert bench_plots.spread([90, 95, 99], 12, 100) == [76, 88, 100]
+    assert bench_plots.spread([], 12, 100) == []
+
+
+def test_units() -> None:
+    assert [shown_size(n) for n in (1000, 1024, 65536, 1 << 20)] == [
+        "1,000 B", "1 KiB", "64 KiB", "1 MiB",
+    ]  # fmt: skip
+    assert [shown_speed(s) for s in (0.314, 4.2, 41.26, 312.4, 1066)] == [
+        "0.31", "4.20", "41.3", "312", "1,066",
+    ]  # fmt: skip
