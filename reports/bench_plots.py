@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 680, 52, 150, 16, 42
 LABEL, LINE, GAP = 12, 26, 6
-BAR, BAR_GAP, BAR_LEFT, BAR_RIGHT = 9, 2, 150, 64
+BAR, BAR_GAP, BAR_LEFT, BAR_RIGHT = 10, 3, 150, 72
 
 HUES = 8
 """Classes ``h0`` to ``h7`` of the page's style."""
