@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal
 
 from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
@@ -22,24 +23,20 @@ class JsonSchemaGrammar(Grammar):
     schema: a JSON Schema as ``json.loads`` gives it: an object, or true or false.
     whitespace: "flexible" admits white space between tokens (not before or after the text),
         "compact" none.
-    coerce_one_of: ``oneOf`` is read as ``anyOf``; without it a schema with ``oneOf`` is refused
-        unless the alternatives are evidently disjoint.
+    coerce_one_of: ``oneOf`` is read as ``anyOf``; without it llguidance refuses a schema with
+        ``oneOf`` unless the alternatives are evidently disjoint.
 
-    All states that come from one start share one matcher, which is rolled back and fed to stand
-    where it is asked about: near states are cheap one after another, far ones cost their distance,
-    and two threads may not use them at once. A deep copy a state costs five times as much.
+    Each state has a matcher of its own, a deep copy of the one before. Rolling one matcher back
+    would be cheaper, but llguidance 1.9.1 remembers the mask of a place through a rollback, and
+    gives it again on another branch that has come as far.
 
     Raises GrammarError where llguidance refuses the schema, and from any method where it gives up.
     """
 
-    __slots__ = ("_complete", "_cursor", "_data", "_depth", "_forced", "_next", "_parent")
-    _complete: bool | None
-    _cursor: _Cursor
-    _data: bytes
-    _depth: int
+    __slots__ = ("_forced", "_matcher", "_next")
     _forced: bytes | None
+    _matcher: LLMatcher
     _next: tuple[int, ...] | None
-    _parent: JsonSchemaGrammar | None
 
     def __init__(
         self,
@@ -48,109 +45,61 @@ class JsonSchemaGrammar(Grammar):
         *,
         coerce_one_of: bool = False,
     ) -> None:
-        self._place(None, b"", 0)
-        matcher = _matcher(schema, whitespace, coerce_one_of)
-        self._cursor = _Cursor(matcher, self)
+        self._stand_at(_matcher(schema, whitespace, coerce_one_of))
 
     def forced(self) -> bytes:
         """The longest bytes with which every sentence goes on; empty if it may end or branches."""
         if self._forced is None:
-            self._forced = bytes(self._cursor.at(self).compute_ff_bytes())
-            self._cursor.check()
+            self._forced = bytes(self._matcher.compute_ff_bytes())
+            self._check()
         return self._forced
 
     def viable(self, data: bytes) -> bool:
         """Whether some sentence begins with ``data``."""
-        taken = self._cursor.at(self).validate_tokens(list(data))
-        self._cursor.check()
+        taken = self._matcher.validate_tokens(list(data))
+        if taken < len(data):
+            self._check()
         return bool(taken == len(data))
 
     def after(self, data: bytes) -> JsonSchemaGrammar:
         """The state after ``data``. Raises ValueError where it is not viable."""
         if not data:
             return self
+        matcher = self._matcher.deep_copy()
+        taken = matcher.try_consume_tokens(list(data))
         state = JsonSchemaGrammar.__new__(JsonSchemaGrammar)
-        state._place(self, data, self._depth + len(data))
-        state._cursor = self._cursor
-        self._cursor.advance(state)
+        state._stand_at(matcher)
+        state._check()
+        if taken < len(data):
+            raise ValueError(f"the schema's grammar does not go on with {data!r}")
         return state
 
     @property
     def complete(self) -> bool:
         """Whether a sentence may end here."""
-        if self._complete is None:
-            self._complete = bool(self._cursor.at(self).is_accepting())
-            self._cursor.check()
-        return self._complete
+        return bool(self._matcher.is_accepting())
 
     def next_bytes(self) -> tuple[int, ...]:
         """The bytes with which some sentence goes on, ascending."""
         if self._next is None:
-            mask = self._cursor.at(self).compute_logit_bias()
-            self._cursor.check()
-            self._next = tuple(byte for byte in range(256) if mask[byte])
+            mask = self._matcher.compute_logit_bias()
+            self._check()
+            self._next = tuple(compress(range(256), mask))
         return self._next
 
     def sentences(self, most: int) -> list[bytes] | None:
         """All sentences, sorted, or None if there are more than ``most``."""
         return enumerate_sentences(self, most)
 
-    def _place(self, parent: JsonSchemaGrammar | None, data: bytes, depth: int) -> None:
-        self._parent = parent
-        self._data = data
-        self._depth = depth
+    def _stand_at(self, matcher: LLMatcher) -> None:
+        self._matcher = matcher
         self._forced = None
-        self._complete = None
         self._next = None
 
-
-class _Cursor:
-    """The matcher that the states of one grammar share, and the state at which it stands."""
-
-    __slots__ = ("_matcher", "_state")
-
-    def __init__(self, matcher: LLMatcher, state: JsonSchemaGrammar) -> None:
-        self._matcher = matcher
-        self._state = state
-
-    def at(self, state: JsonSchemaGrammar) -> LLMatcher:
-        """The matcher, standing at ``state``."""
-        if self._state is not state:
-            # Up from both to the state that both come from, then down again.
-            here, there = self._state, state
-            way = []
-            while here is not there:
-                if there._depth >= here._depth and there._parent is not None:
-                    way.append(there._data)
-                    there = there._parent
-                else:
-                    assert here._parent is not None  # only the start has none
-                    here = here._parent
-            self._roll_back(self._state._depth - there._depth)
-            if way:
-                self._matcher.consume_tokens(list(b"".join(reversed(way))))
-            self.check()
-            self._state = state
-        return self._matcher
-
-    def advance(self, state: JsonSchemaGrammar) -> None:
-        """Go to a new state from its parent. Raises ValueError where its data is not viable."""
-        assert state._parent is not None
-        taken = self.at(state._parent).try_consume_tokens(list(state._data))
-        self.check()
-        if taken < len(state._data):
-            self._roll_back(taken)
-            raise ValueError(f"the schema's grammar does not go on with {state._data!r}")
-        self._state = state
-
-    def check(self) -> None:
+    def _check(self) -> None:
         """Raise GrammarError if the matcher is in its error state, which it never leaves."""
         if self._matcher.is_error():
             raise GrammarError(f"llguidance gave up: {_line(self._matcher.get_error())}")
-
-    def _roll_back(self, count: int) -> None:
-        if count:
-            self._matcher.rollback(count)
 
 
 def _matcher(schema: Mapping[str, Any] | bool, whitespace: Whitespace, coerce: bool) -> LLMatcher:

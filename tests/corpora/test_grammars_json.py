@@ -1,0 +1,219 @@
+"""JSON Schemas as grammars, and the schemas of our own, against jsonschema and the definitions."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from typing import Any, get_args
+
+import jsonschema
+import pytest
+
+from corpora.grammars.base import GrammarError
+from corpora.grammars.corpus import compact_json, read_cases
+from corpora.grammars.finite import FiniteLanguage
+from corpora.grammars.json_schema import JsonSchemaGrammar, Whitespace
+from corpora.grammars.own_schemas import EACH, TEMPLATES, own_cases
+from tests.corpora.grammar_laws import check_finite, check_state, check_walk
+from tests.data import data_path
+
+MODES: tuple[Whitespace, ...] = get_args(Whitespace)
+ORDER = {
+    "type": "object",
+    "properties": {"orderId": {"type": "integer"}, "orderName": {"enum": ["é", "è", "ab", "abc"]}},
+    "additionalProperties": False,
+}
+
+
+def test_what_is_forced_and_what_may_follow() -> None:
+    start = JsonSchemaGrammar(ORDER, "compact")
+    assert start.forced() == b"{" and not start.complete
+    key = start.after(b'{"')
+    assert key.forced() == b"order" and key.after(b"order").next_bytes() == (ord("I"), ord("N"))
+    name = key.after(b'orderName":"')
+    assert name.next_bytes() == (ord("a"), 0xC3) and name.viable(b"\xc3") and name.viable(b"abc")
+    assert not name.viable(b"\xc4") and not name.viable(b"abd") and not name.viable(b"\xff")
+    inside = name.after(b"\xc3")
+    assert inside.next_bytes() == (0xA8, 0xA9) and inside.forced() == b""
+    end = inside.after(b'\xa9"}')
+    assert end.complete and end.next_bytes() == () and end.viable(b"") and not end.viable(b" ")
+    with pytest.raises(ValueError, match="does not go on"):
+        name.after(b"x")
+
+
+def test_white_space() -> None:
+    compact, flexible = (JsonSchemaGrammar(ORDER, mode) for mode in ("compact", "flexible"))
+    assert compact.after(b'{"orderId').forced() == b'":'
+    assert flexible.after(b'{"orderId').forced() == b'"'
+    assert flexible.viable(b'{ "orderId"\n:\t12 ,') and not compact.viable(b'{"orderId": ')
+
+
+def test_states_do_not_disturb_one_another() -> None:
+    """States visited in any order, across branches, answer as ones that were reached afresh.
+
+    With one matcher that is rolled back, as llguidance 1.9.1 does it, ``,`` follows the -1 below.
+    """
+    kind = {"type": "integer"}
+    schema = {"properties": {"end ": kind, "end": kind}, "additionalProperties": False}
+    start = JsonSchemaGrammar({"type": "object", **schema}, "compact")
+    fork = start.after(b'{"end')
+    assert ord(",") in fork.after(b' ":-1').next_bytes()
+    assert ord(",") not in fork.after(b'":-1').next_bytes()
+
+    rng = random.Random(5)
+    texts = [b'{"orderId":12,"orderName":"abc"}', '{"orderName":"é"}'.encode(), b'{"orderId":-1}']
+    states = {
+        text[:end]: JsonSchemaGrammar(ORDER).after(text[:end])
+        for text in texts
+        for end in range(len(text) + 1)
+    }
+    start = JsonSchemaGrammar(ORDER)
+    shared = {b"": start}
+    for text in sorted(states):
+        if text:
+            shared[text] = shared[text[:-1]].after(text[-1:])
+    for text in rng.sample(sorted(states), len(states)):
+        fresh, state = states[text], shared[text]
+        state.viable(rng.choice(texts))
+        assert state.next_bytes() == fresh.next_bytes()
+        assert (state.forced(), state.complete) == (fresh.forced(), fresh.complete)
+
+
+def sentences_of(values: list[Any]) -> set[bytes]:
+    return {compact_json(value) for value in values}
+
+
+@pytest.mark.parametrize(
+    ("schema", "values"),
+    [
+        ({"enum": ["on", "one", "once", 1, 12, None]}, ["on", "one", "once", 1, 12, None]),
+        ({"type": "boolean"}, [True, False]),
+        ({"type": "integer", "minimum": 3, "maximum": 12}, list(range(3, 13))),
+        ({"const": {"é": ["è", {}]}}, [{"é": ["è", {}]}]),
+        (
+            {"type": "array", "items": {"enum": ["a", "ab"]}, "maxItems": 2},
+            [list(a) for n in range(3) for a in itertools.product(["a", "ab"], repeat=n)],
+        ),
+        (
+            {
+                "type": "object",
+                "properties": {"日": {"type": "null"}, "早": {"enum": [1, 10]}},
+                "additionalProperties": False,
+            },
+            [{}, {"日": None}, *({**a, "早": n} for a in ({}, {"日": None}) for n in (1, 10))],
+        ),
+    ],
+)
+def test_a_finite_schema_is_its_sentences(schema: dict[str, Any], values: list[Any]) -> None:
+    check_finite(JsonSchemaGrammar(schema, "compact"), sentences_of(values))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [True, {"type": "string"}, {"type": "integer"}, {"type": "array", "items": {"const": 1}}],
+)
+def test_too_many_sentences_are_noticed(schema: dict[str, Any] | bool) -> None:
+    assert JsonSchemaGrammar(schema, "compact").sentences(100) is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "fault"),
+    [
+        (False, "false admits nothing"),
+        ({"type": "strin"}, "Invalid type"),
+        ({"not": {"type": "string"}}, "Unimplemented keys"),
+        ({"type": "string", "pattern": "("}, "regex parse error"),
+        ({"enum": []}, "Unsatisfiable"),
+        ({"$ref": "#/nowhere"}, "nowhere"),
+    ],
+)
+def test_a_schema_that_is_refused_is_one_line(schema: Any, fault: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        JsonSchemaGrammar(schema)
+    assert fault in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_one_of_is_read_as_any_of_where_asked() -> None:
+    schema = {"oneOf": [{"type": "object", "properties": {key: {}}} for key in "ab"]}
+    with pytest.raises(GrammarError, match="oneOf"):
+        JsonSchemaGrammar(schema)
+    assert JsonSchemaGrammar(schema, coerce_one_of=True).forced() == b"{"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_our_own_schemas_admit_their_instances(mode: Whitespace) -> None:
+    cases = own_cases(mode)
+    assert len(cases) == len(TEMPLATES) * EACH >= 200
+    assert [case.name for case in cases] == sorted({case.name for case in cases})
+    assert len({json.dumps(case.schema) for case in cases}) == len(cases)
+    for case in cases:
+        jsonschema.Draft202012Validator.check_schema(case.schema)
+        validator = jsonschema.Draft202012Validator(case.schema)
+        start = JsonSchemaGrammar(case.schema, mode)
+        assert case.instances
+        for instance in case.instances:
+            assert validator.is_valid(json.loads(instance)), (case.name, instance)
+            assert start.after(instance).complete, (case.name, instance)
+
+
+def test_our_own_schemas_are_the_same_each_time() -> None:
+    again = [each.case(number, "flexible") for each in TEMPLATES for number in range(EACH)]
+    assert sorted(again, key=lambda case: case.name) == list(own_cases("flexible"))
+    compact = {case.name: case for case in own_cases("compact")}
+    for case in again:
+        assert case.schema == compact[case.name].schema
+        assert set(compact[case.name].instances) <= set(case.instances)
+
+
+def test_our_own_schemas_have_what_they_are_for() -> None:
+    starts = [JsonSchemaGrammar(case.schema, "compact") for case in own_cases("compact")]
+    languages = [found for start in starts if (found := start.sentences(60)) is not None]
+    assert len(languages) >= 60
+    forks = inside = 0
+    for sentences in languages:
+        language = FiniteLanguage(sentences)
+        for text in {s[:end] for s in sentences for end in range(len(s))}:
+            following = language.after(text).next_bytes()
+            forks += len(following) > 1
+            inside += len(following) > 1 and all(0x80 <= byte < 0xC0 for byte in following)
+    assert forks >= 500
+    assert inside >= 50, "forks inside a character"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_laws_along_walks(mode: Whitespace) -> None:
+    for case in own_cases(mode)[::6]:
+        start = JsonSchemaGrammar(case.schema, mode)
+        check_walk(start, random.Random(case.name), 12)
+        text = case.instances[0]
+        for end in range(0, len(text), 17):
+            check_state(start.after(text[:end]))
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize("mode", MODES)
+def test_maskbench(mode: Whitespace) -> None:
+    """Along instances: what is forced is what comes, exactly where one byte alone may follow."""
+    path = data_path("maskbench.tar.zst")
+    compiled = 0
+    for case in itertools.islice(read_cases(path), 0, None, 40):
+        try:
+            start = JsonSchemaGrammar(case.schema, mode)
+        except GrammarError as error:
+            assert "\n" not in str(error)
+            continue
+        compiled += 1
+        for text in case.instances:
+            if len(text) > 2000 or not start.viable(text):
+                continue
+            state = start
+            for at, byte in enumerate(text):
+                following, forced = state.next_bytes(), state.forced()
+                alone = len(following) == 1 and not state.complete
+                assert text.startswith(forced, at) and bool(forced) == alone
+                assert byte in following
+                state = state.after(text[at : at + 1])
+            assert state.complete
+    assert compiled > 200
