@@ -18,7 +18,10 @@ they are all encoded.
 from __future__ import annotations
 
 import heapq
+import re
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count, pairwise
 from typing import TYPE_CHECKING
 
@@ -46,8 +49,11 @@ BUDGET = 24
 COMPLETION = 200
 """Bytes after which no way to complete a sentence is looked for any more."""
 
-ENDING = b'"}]),.;> \n0a'
-"""Bytes that tend to bring a sentence to its end, in the order in which they are tried."""
+ENDING = b'"}]):,;.>0nta[{('
+"""Bytes that tend to bring a sentence to its end, in the order in which they are tried.
+White space, of which a grammar may admit any amount, is not among them."""
+
+SINGLE_BYTES = tuple(bytes((byte,)) for byte in range(256))
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,9 @@ class Exact:
         self._boundaries = Boundaries(tokenizer)
         vocabulary, built = tokenizer.vocabulary, self._trees.by_id
         self._late = late_spellings(vocabulary)
-        self._whole = tuple(
+        self._late_within = re.compile(b"|".join(map(re.escape, self._late)))
+        self._late_to_come = lru_cache(maxsize=4096)(self._late_endings)
+        self._whole = sorted(
             text
             for text, token_id in vocabulary.ids.items()
             if vocabulary.ignore_merges and token_id not in built
@@ -96,11 +104,7 @@ class Exact:
             return Healed((), b"")
         text = context.text + forced
         window = self._window(context, text)
-        sentences = grammar.sentences(SENTENCES)
-        if sentences is None:
-            bounds = self._search(window, grammar)
-        else:
-            bounds = self._all(window, sentences)
+        bounds = self._search(window, grammar)
         return self._healed(context, forced, window, bounds)
 
     def _window(self, context: Context, text: bytes) -> _Window:
@@ -137,6 +141,7 @@ class Exact:
         open_: list[tuple[int, int, bytes, GrammarState, list[_Bound]]] = []
 
         def enter(more: bytes, state: GrammarState) -> int:
+            state = Remembered(state)
             bounds = [
                 _Bound(self._within(window, bound.ids), bound.continuation, bound.kind)
                 for bound in self._bounds(window, more, state)
@@ -146,6 +151,7 @@ class Exact:
 
         floor = enter(b"", grammar)
         budget = self._budget
+        listed = False
         while open_:
             _, _, more, state, bounds = heapq.heappop(open_)
             if proved and _common([*proved, *bounds]) == _common(proved):
@@ -153,6 +159,12 @@ class Exact:
             proved += self._witnesses(window, state, bounds, len(more))
             if proved and _common(proved) == floor:
                 break
+            if not listed:
+                # Asked only now, as most grammars that come here have many.
+                listed = True
+                sentences = grammar.sentences(SENTENCES)
+                if sentences is not None:
+                    return self._all(window, sentences)
             if budget <= 0:
                 return [*proved, *bounds, *(bound for entry in open_ for bound in entry[-1])]
             if state.complete:
@@ -232,8 +244,11 @@ class Exact:
         if tree is None or self._may_be_late(last, grammar):
             return [_Bound(before, plain, kind)]
         found = [_Bound(before + tree.encoding(tree.size), plain, kind)]
-        for whole in self._whole:
-            if whole.startswith(last) and whole != last and grammar.viable(whole[len(last) :]):
+        for place in range(bisect_right(self._whole, last), len(self._whole)):
+            whole = self._whole[place]
+            if not whole.startswith(last):
+                break
+            if grammar.viable(whole[len(last) :]):
                 way = more + whole[len(last) + len(part) :]
                 return [*found, _Bound(before, way, "extension")]
         reached = tree.size
@@ -263,13 +278,21 @@ class Exact:
 
     def _may_be_late(self, last: bytes, grammar: GrammarState) -> bool:
         """Whether a late token is spelled here, or may come to be."""
-        for text in self._late:
-            if text in last:
-                return True
-            for size in range(1, min(len(text), len(last) + 1)):
-                if last.endswith(text[:size]) and grammar.viable(text[size:]):
-                    return True
-        return False
+        endings = self._late_to_come(last)
+        return endings is None or any(map(grammar.viable, endings))
+
+    def _late_endings(self, last: bytes) -> tuple[bytes, ...] | None:
+        """What would complete a late token that ``last`` begins; None if it has a whole one."""
+        if not self._late:
+            return ()
+        if self._late_within.search(last):
+            return None
+        return tuple(
+            text[size:]
+            for text in self._late
+            for size in range(1, min(len(text), len(last) + 1))
+            if last.endswith(text[:size])
+        )
 
     def _pieces(self, pieces: Iterable[bytes]) -> tuple[int, ...]:
         return tuple(i for ids in self._tokenizer.encode_pieces(list(pieces)) for i in ids)
@@ -291,6 +314,49 @@ class Exact:
         ids = kept[len(own) :]
         size = sum(len(self._tokenizer.spelling(token_id)) for token_id in ids)
         return Healed(ids, forced[size:], proof)
+
+
+class Remembered:
+    """A state of a grammar that remembers what it said: it is asked for each way and start."""
+
+    __slots__ = ("_complete", "_following", "_state", "_viable")
+
+    def __init__(self, state: GrammarState) -> None:
+        self._state = state
+        self._complete = state.complete
+        self._following = tuple(state.next_bytes())
+        self._viable = dict.fromkeys(SINGLE_BYTES, False)
+        self._viable.update((SINGLE_BYTES[byte], True) for byte in self._following)
+        self._viable[b""] = self._complete or bool(self._following)
+
+    @property
+    def complete(self) -> bool:
+        """See :class:`impls.forced.interface.GrammarState`."""
+        return self._complete
+
+    def next_bytes(self) -> Sequence[int]:
+        """See :class:`impls.forced.interface.GrammarState`."""
+        return self._following
+
+    def forced(self) -> bytes:
+        """See :class:`impls.forced.interface.GrammarState`."""
+        return self._state.forced()
+
+    def viable(self, data: bytes) -> bool:
+        """See :class:`impls.forced.interface.GrammarState`."""
+        found = self._viable.get(data)
+        if found is None:
+            found = self._viable[data[:1]] and self._state.viable(data)
+            self._viable[data] = found
+        return found
+
+    def after(self, data: bytes) -> GrammarState:
+        """See :class:`impls.forced.interface.GrammarState`."""
+        return self._state.after(data)
+
+    def sentences(self, most: int) -> Sequence[bytes] | None:
+        """See :class:`impls.forced.interface.GrammarState`."""
+        return self._state.sentences(most)
 
 
 @dataclass(frozen=True)
@@ -340,7 +406,7 @@ def completion(state: GrammarState) -> bytes | None:
             following = state.next_bytes()
             if not following or len(found) > COMPLETION:
                 return None
-            step = bytes((next((b for b in ENDING if b in following), following[0]),))
+            step = bytes((next((b for b in ENDING if b in following), following[-1]),))
         found += step
         state = state.after(step)
     return found
