@@ -126,6 +126,7 @@ def test_what_is_no_corpus_is_one_line(tmp_path: Path, kind: str, fault: str) ->
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_maskbench() -> None:
     path = data_path("maskbench.tar.zst")
