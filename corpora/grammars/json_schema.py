@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from functools import cache
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,7 +13,7 @@ from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
 from corpora.grammars.base import Grammar, GrammarError, enumerate_sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 Whitespace = Literal["flexible", "compact"]
 
@@ -102,15 +103,33 @@ class JsonSchemaGrammar(Grammar):
             raise GrammarError(f"llguidance gave up: {_line(self._matcher.get_error())}")
 
 
-def _matcher(schema: Mapping[str, Any] | bool, whitespace: Whitespace, coerce: bool) -> LLMatcher:
+def llguidance_grammar(
+    schema: Mapping[str, Any] | bool, whitespace: Whitespace, *, coerce_one_of: bool = False
+) -> str:
+    """The grammar as llguidance's matcher takes it; GrammarError where it refuses the schema."""
     if schema is False:
         raise GrammarError("llguidance refuses the schema: false admits nothing")
     if schema is True:
         schema = {}  # llguidance takes options with objects only
-    options = {"whitespace_flexible": whitespace == "flexible", "coerce_one_of": coerce}
-    try:
-        grammar = LLMatcher.grammar_from_json_schema(json.dumps(schema), overrides=options)
+    options = {"whitespace_flexible": whitespace == "flexible", "coerce_one_of": coerce_one_of}
+    with _refusals():
+        return str(LLMatcher.grammar_from_json_schema(json.dumps(schema), overrides=options))
+
+
+def _matcher(schema: Mapping[str, Any] | bool, whitespace: Whitespace, coerce: bool) -> LLMatcher:
+    grammar = llguidance_grammar(schema, whitespace, coerce_one_of=coerce)
+    with _refusals():
         matcher = LLMatcher(_byte_tokenizer(), grammar, log_level=0)
+    if matcher.is_error():
+        raise GrammarError(f"llguidance refuses the schema: {_line(matcher.get_error())}")
+    return matcher
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What llguidance raises at a schema, as GrammarError."""
+    try:
+        yield
     except (ValueError, RecursionError) as error:
         raise GrammarError(f"llguidance refuses the schema: {_line(error)}") from None
     except BaseException as error:
@@ -118,9 +137,6 @@ def _matcher(schema: Mapping[str, Any] | bool, whitespace: Whitespace, coerce: b
         if type(error).__name__ != "PanicException":
             raise
         raise GrammarError(f"llguidance panics at the schema: {_line(error)}") from None
-    if matcher.is_error():
-        raise GrammarError(f"llguidance refuses the schema: {_line(matcher.get_error())}")
-    return matcher
 
 
 def _line(error: object) -> str:

@@ -141,7 +141,7 @@ class Exact:
         open_: list[tuple[int, int, bytes, GrammarState, list[_Bound]]] = []
 
         def enter(more: bytes, state: GrammarState) -> int:
-            state = Remembered(state)
+            state = remembered(state)
             bounds = [
                 _Bound(self._within(window, bound.ids), bound.continuation, bound.kind)
                 for bound in self._bounds(window, more, state)
@@ -357,6 +357,11 @@ class Remembered:
     def sentences(self, most: int) -> Sequence[bytes] | None:
         """See :class:`impls.forced.interface.GrammarState`."""
         return self._state.sentences(most)
+
+
+def remembered(state: GrammarState) -> GrammarState:
+    """A state that answers no question twice."""
+    return state if isinstance(state, Remembered) else Remembered(state)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from impls.bpe.encoder import BpeEncoder
 
 RAW = Mode(pretokenize=False)
+
+SHORT = 256
+"""Bytes of a text whose encoding is remembered."""
 
 
 def anything(_: bytes) -> bool:
@@ -41,6 +44,7 @@ class Tokenizer:
         self.vocabulary = vocabulary
         self.mode = mode
         self._encoder: BpeEncoder = IMPLEMENTATION.load(vocabulary)
+        self._short = lru_cache(maxsize=1 << 14)(lambda data: self.encode_many([data])[0])
 
     @cached_property
     def longest(self) -> int:
@@ -59,6 +63,8 @@ class Tokenizer:
 
     def encode(self, data: bytes) -> tuple[int, ...]:
         """The ids. Bytes at the end that begin a character are encoded as a piece of their own."""
+        if len(data) <= SHORT:
+            return self._short(data)  # policies ask alike
         return self.encode_many([data])[0]
 
     def encode_many(self, texts: Sequence[bytes]) -> list[tuple[int, ...]]:

@@ -61,6 +61,22 @@ def _end_of_text(vocabulary: Vocabulary) -> int:
     return min(vocabulary.special_tokens.values(), default=len(vocabulary.tokens) - 1)
 
 
+def tokenizer_of(vocabulary: Vocabulary) -> Any:
+    """The ``LLTokenizer`` of a vocabulary."""
+    library = LIBRARY.load()
+    # No slices: they serve masks, which are not asked for here, and cost seconds.
+    if _reads_ranks(vocabulary):
+        return library.LLTokenizer.from_tiktoken(
+            encoder=vocabulary.ids,
+            special_tokens=dict(vocabulary.special_tokens),
+            pattern=vocabulary.pattern,
+            eos_token=_end_of_text(vocabulary),
+            slices=[],
+        )
+    content = huggingface.tokenizer_json(vocabulary, Mode())
+    return library.LLTokenizer(content, eos_token=_end_of_text(vocabulary), slices=[])
+
+
 class Implementation:
     """``LLTokenizer``, from ranks or from a tokenizer.json."""
 
@@ -81,20 +97,7 @@ class Implementation:
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:
         """Build the tokenizer and its trie: about a second for 200,000 tokens."""
-        library = LIBRARY.load()
-        # No slices: they serve masks, which are not asked for here, and cost seconds.
-        if _reads_ranks(vocabulary):
-            return _Encoder(
-                library.LLTokenizer.from_tiktoken(
-                    encoder=vocabulary.ids,
-                    special_tokens=dict(vocabulary.special_tokens),
-                    pattern=vocabulary.pattern,
-                    eos_token=_end_of_text(vocabulary),
-                    slices=[],
-                )
-            )
-        content = huggingface.tokenizer_json(vocabulary, Mode())
-        return _Encoder(library.LLTokenizer(content, eos_token=_end_of_text(vocabulary), slices=[]))
+        return _Encoder(tokenizer_of(vocabulary))
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A rank file with the pattern as a literal, or a tokenizer.json."""
