@@ -13,7 +13,7 @@ from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary
 from impls.interface import About, Capability, Implementation, Law, Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
 
 class SupportsFailed(Exception):
@@ -32,6 +32,14 @@ class Contestant:
     def can(self, capability: Capability) -> bool:
         """Whether it claims the capability."""
         return capability in self.about.capabilities
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """Names that are compared with one another, and whom to trust among them."""
+
+    names: tuple[str, ...]
+    trusted: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +79,20 @@ class Contract:
     def exact(self) -> list[str]:
         """The names of those that mean to give the ids that the vocabulary defines."""
         return [c.name for c in self.contestants if c.about.law is Law.EXACT]
+
+    def circles(self, present: Container[str]) -> list[Circle]:
+        """Who is compared with whom, of those present: all that mean the same, then each dialect.
+
+        A dialect of an engine (``About.engine``) meets that engine alone, and trusts it.
+        """
+        engines = {c.name: c.about.engine for c in self.contestants if c.name in present}
+        common = tuple(name for name, engine in engines.items() if not engine)
+        pairs = [
+            Circle((engine, name), frozenset({engine}))
+            for name, engine in engines.items()
+            if engine in common
+        ]
+        return [Circle(common, self.references), *pairs] if common else []
 
 
 def modes_of(vocabulary: Vocabulary) -> list[Mode]:

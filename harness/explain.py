@@ -38,8 +38,13 @@ MODELS: dict[str, dict[str, str]] = {
 }
 """The implementation that explains an engine, by the contract's algorithm."""
 
-LONGEST = 4096
+LONGEST = 1024
 """Bytes of an input that is explained: stages run interpreted, and nobody reads more."""
+
+
+SHOWN_ONLY = frozenset({"user-defined"})
+"""Engines that cut symbols out do so in every text that has them, whether it matters or not: where
+it does, the diagnosis of the segmentation says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,8 @@ def explain(violation: Violation, contract: Contract) -> Explanation | None:
     if left is None or right is None:
         return None
     stages = tuple(pair_up(left.steps, right.steps))
-    parted = next((stage.name for stage in stages if not stage.same), None)
+    told = (stage.name for stage in stages if not stage.same and stage.name not in SHOWN_ONLY)
+    parted = next(told, None)
     if parted is None:
         return None
     return Explanation(left.name, right.name, left.model, right.model, stages, parted)

@@ -24,7 +24,7 @@ from harness.explain import explain
 from harness.outcomes import Encoded, Inputs
 from harness.partition import Part, comparable
 from harness.shrink import shrink
-from impls.explaining import IDS, SEGMENTATION
+from impls.explaining import IDS, NORMALIZATION, SEGMENTATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -75,6 +75,9 @@ FURTHER_QUESTIONS = frozenset(
 """Checks that compare an implementation with itself: they say nothing new of one that is known to
 answer one question in two ways."""
 
+FINER = {(NORMALIZATION, "white-space")}
+"""Stages of an explanation that the diagnosis names better; as it does merges, ties and scores."""
+
 UNMINIMISED = "any"
 """The kind of input in a bucket that is not minimised, or cannot be."""
 
@@ -96,11 +99,10 @@ class Entry:
     @property
     def label(self) -> Signature:
         """What its bucket is named by: the stage of the explanation, where there is one."""
-        told = self.explanation
-        if told is None or told.parted in {SEGMENTATION, IDS}:
-            # The diagnosis tells merges, ties and scores apart.
-            return self.signature
-        return replace(self.signature, stage=told.parted)
+        told, sign = self.explanation, self.signature
+        if told is None or (told.parted, sign.stage) in FINER or told.parted in {SEGMENTATION, IDS}:
+            return sign
+        return replace(sign, stage=told.parted)
 
     def explained(self) -> Entry:
         """Itself with an explanation."""
@@ -190,7 +192,7 @@ class Book:
             )
             if like is not None:
                 return self._count(like)
-            return self._enter(page, entry, UNMINIMISED, minimal=False)
+            return self._enter(page, entry.explained(), UNMINIMISED, minimal=False)
         provisional = None
         if violation.check == "survival":
             # On record before it is tried again: that may take long, and the last allowed death.
@@ -200,7 +202,7 @@ class Book:
         page = self._page(entry)
         if confirmed is None or confirmed.check != violation.check:
             # It does not come back alone, so there is nothing to minimise by.
-            return self._enter(page, entry, UNMINIMISED, minimal=False)
+            return self._enter(page, entry.explained(), UNMINIMISED, minimal=False)
         if provisional is None:
             provisional = self._provisional(entry)
         smaller, ended = self._shrink(arena, entry)
@@ -215,7 +217,7 @@ class Book:
         """Write the first finding of a signature as it is, to be replaced by its minimum."""
         if self._page(entry).claims:
             return None
-        found = self._write(entry, UNMINIMISED, minimal=False)
+        found = self._write(entry.explained(), UNMINIMISED, minimal=False)
         self._provisionals.add(found.id)
         return found
 

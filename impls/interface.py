@@ -113,6 +113,8 @@ class About:
     max_input: longest input in bytes that it is asked to encode (quadratic algorithms), or None.
     linear: its author claims linear cost, so the scaling gate holds it to that.
     law: what its ids must be; only exact ones are compared with one another.
+    engine: the implementation whose very ids these are, where that one differs from the others by
+        design (a dialect): then it is compared with that one alone, and with none in its absence.
     """
 
     name: str
@@ -124,6 +126,7 @@ class About:
     max_input: int | None = None
     linear: bool = False
     law: Law = Law.EXACT
+    engine: str = ""
 
 
 @runtime_checkable

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.checks.base import Judgement, Observation, Probe, Violation
-from harness.contracts import Contract
+from harness.contracts import Circle, Contract
 from harness.outcomes import Results, Status
 from harness.partition import culprits, partition
 
@@ -38,9 +38,13 @@ class Equivalence:
     def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
         """The fast path compares whole batches; only batches that differ are taken apart."""
         judgement = Judgement()
-        names = [name for name in seen.contract.exact if name in seen.results]
-        if not names:
-            return judgement
+        exact = [name for name in seen.contract.exact if name in seen.results]
+        for circle in seen.contract.circles(exact):
+            self._compare(seen, circle, judgement)
+        return judgement
+
+    def _compare(self, seen: Observation, circle: Circle, judgement: Judgement) -> None:
+        names = circle.names
         for name in names:
             results = seen.results[name]
             judged = (
@@ -53,13 +57,12 @@ class Equivalence:
             suspects.update(differing(pivot, seen.results[name]))
         for index in sorted(suspects):
             outcomes = {name: seen.results[name].outcome(index) for name in names}
-            parts = partition(outcomes, seen.contract.references)
+            parts = partition(outcomes, circle.trusted)
             if len(parts) > 1:
                 data = seen.inputs[index]
                 judgement.violations.append(
                     Violation(self.name, index, data, parts, culprits(parts))
                 )
-        return judgement
 
 
 def differing(one: Results, other: Results) -> list[int]:

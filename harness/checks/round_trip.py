@@ -83,7 +83,11 @@ class RoundTrip:
             outcomes: dict[str, Outcome] = {n: a.outcome(index) for n, a in named.items()}
             asked = [n for n, one in outcomes.items() if not isinstance(one, Unsupported)]
             judgement.exercised.update(asked)
-            parts = partition(outcomes, seen.contract.references)
+            parted = [
+                partition({name: outcomes[name] for name in circle.names}, circle.trusted)
+                for circle in seen.contract.circles(outcomes)
+            ]
+            parts = parted[0] if parted else ()
             data = seen.inputs[index]
             trusted_part = parts[:1] or (Part(("the encoding",), common.outcome(index)),)
             for name, outcome in outcomes.items():
@@ -92,17 +96,11 @@ class RoundTrip:
                     judgement.violations.append(
                         Violation(self.name, index, data, pair, (name,), stage=stage_of(outcome))
                     )
-            if len(parts) > 1:
-                judgement.violations.append(
-                    Violation(
-                        self.name,
-                        index,
-                        data,
-                        parts,
-                        culprits(parts),
-                        stage="decode",
-                    )
-                )
+            judgement.violations += [
+                Violation(self.name, index, data, one, culprits(one), stage="decode")
+                for one in parted
+                if len(one) > 1
+            ]
         return judgement
 
 

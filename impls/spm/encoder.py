@@ -109,6 +109,7 @@ class SpmImplementation:
             name=self._name,
             version=metadata.version("tokgate"),
             capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
+            engine="" if self._dialect.normalizes else "llama.cpp",
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm
-from impls.interface import About, Capability, Law, Step, Unsupported
+from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
+from impls.interface import About, Capability, Step, Unsupported
 from impls.unigram import dialects
 from impls.unigram.dialects import Decoding, Dialect, Fallback
 
@@ -80,14 +81,13 @@ class Implementation:
         """Who it is; its version is tokgate's.
 
         SentencePiece's dialect of today is what the format means; the others give the ids of
-        their engines, which differ from it in known ways, so they are not compared by default.
+        their engines, which differ from it in known ways.
         """
-        exact = self.dialect is dialects.SENTENCEPIECE
         return About(
             name=self.dialect.name,
             version=metadata.version("tokgate"),
             capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
-            law=Law.EXACT if exact else Law.SPELLING,
+            engine=ENGINES[self.dialect],
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
@@ -135,19 +135,25 @@ class Implementation:
         from impls.unigram.stages import stages  # noqa: PLC0415 - as above
 
         made = stages(vocabulary, self.dialect, data)
-        parts = [
-            segment.text.decode(errors="backslashreplace")
-            if segment.id is None
-            else f"<{segment.id}>"
-            for segment in made.segments
-        ]
+        # What is cut out before the lattice, and the text with it: some engines leave it there.
+        cut_out = [vocabulary.spelling(s.id) for s in made.segments if s.id is not None]
+        parts = [s.text if s.id is None else vocabulary.spelling(s.id) for s in made.segments]
         return [
-            Step("user-defined", "|".join(part for part in parts if part.startswith("<"))),
-            Step("normalization", "|".join(parts)),
-            Step("segmentation", " ".join(map(str, made.tokens))),
-            Step("ids", " ".join(map(str, made.ids))),
+            Step(NORMALIZATION, literal(b"".join(parts))),
+            Step("user-defined", shown_parts(cut_out)),
+            Step(SEGMENTATION, shown_parts(map(vocabulary.spelling, made.tokens))),
+            Step(IDS, shown_ids(made.ids)),
         ]
 
+
+ENGINES = {
+    dialects.SENTENCEPIECE: "",
+    dialects.LLAMA_CPP: "llama.cpp",
+    dialects.HUGGING_FACE: "tokenizers",
+    dialects.SENTENCEPIECE_0_2_1: "sentencepiece==0.2.1",
+    dialects.LLAMA_CPP_FLOAT: "llama.cpp before its sums were doubles",
+}
+"""The implementation that each dialect is compared with; no run has the last two by these names."""
 
 SENTENCEPIECE = Implementation(dialects.SENTENCEPIECE)
 LLAMA_CPP = Implementation(dialects.LLAMA_CPP)

@@ -73,6 +73,7 @@ class WordPieceImplementation:
             version=f"{metadata.version('tokgate')}+unicode.{self.dialect.unicode}",
             capabilities=frozenset({Capability.THREADS, Capability.DECODE}),
             linear=True,
+            engine="llama.cpp" if self.dialect is LLAMA_CPP else "",
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:

@@ -7,13 +7,15 @@ from fnmatch import fnmatchcase
 
 import pytest
 
+from corpora.generators.base import Case
 from corpora.vocabularies import sources
 from harness import selection
 from harness.arena import Arena
 from harness.checks import CHECKS
 from harness.contracts import contracts_of
-from harness.diagnosis import bucket, kind_of, signature
+from harness.diagnosis import bucket, kind_of
 from harness.expectations import SHIPPED, Expectation, load
+from harness.findings import Entry
 from harness.workers import Limits
 
 ENTRIES = load(SHIPPED)
@@ -45,8 +47,8 @@ def buckets(arena: Arena, entry: Expectation, name: str) -> set[str]:
     for contract in contracts_of(vocabulary, taking_part, trusted, proper=True):
         if entry.concerns(contract, versions):
             for one in arena.examine(contract, check, entry.examples).violations:
-                sign = signature(one, contract)
-                found.add(bucket(sign, contract, kind_of(one, sign.stage, contract)))
+                label = Entry(contract, one, Case(one.data, "examples", 0, 0)).explained().label
+                found.add(bucket(label, contract, kind_of(one, label.stage, contract)))
     return found
 
 
