@@ -251,7 +251,15 @@ class Measured(Event):
 @_event
 @dataclass(frozen=True, slots=True)
 class Forced(Event):
-    """Canonicality of forced tokens under one healing method."""
+    """Canonicality of forced tokens under one healing method: one row of the table.
+
+    sequences: boundaries at which tokens were forced. non_canonical: those that are not what the
+    text's own encoding has there, in ``non_canonical_instances`` texts and
+    ``non_canonical_schemas`` schemas; seam: those behind a text that, by itself, encodes
+    otherwise. unsafe: sequences that some sentence of the grammar contradicts; undecided: no
+    proof either way. longer, shorter: than the exact method at the same boundary. tokens: of all
+    texts. gave_up: calls without an answer. seconds: spent in the method.
+    """
 
     implementation: str
     vocabulary: str
@@ -259,6 +267,68 @@ class Forced(Event):
     sequences: int
     forced_tokens: int
     non_canonical: int
+    corpus: str = ""
+    whitespace: str = ""
+    schemas: int = 0
+    instances: int = 0
+    tokens: int = 0
+    non_canonical_instances: int = 0
+    non_canonical_schemas: int = 0
+    seam: int = 0
+    unsafe: int = 0
+    undecided: int = 0
+    longer: int = 0
+    shorter: int = 0
+    gave_up: int = 0
+    seconds: float = 0.0
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class ForcedCorpus(Event):
+    """The corpus on which forced tokens were walked.
+
+    refused: by llguidance, schemas, and texts of those that it takes. failed: schema to how its
+    walk broke off. sampled: continuations with which the exact method's proofs were checked;
+    misjudged: those that contradict one. differing: by pair of methods that ought to agree, the
+    boundaries at which they do not.
+    """
+
+    corpus: str
+    vocabulary: str
+    whitespace: str
+    schemas: int
+    instances: int
+    tokens: int
+    refused_schemas: int
+    refused_instances: int
+    failed: dict[str, str]
+    sampled: int
+    misjudged: int
+    differing: dict[str, int]
+
+
+@_event
+@dataclass(frozen=True, slots=True)
+class ForcedWitness(Event):
+    """Forced tokens that are not canonical, and the text that shows it.
+
+    All bytes are base64. The text is context + forced + continuation, cut after what shows it.
+    ids: those forced; canonical: those of the text that touch the same bytes; surfaces and
+    canonical_surfaces: their bytes. of: ``instance`` of the corpus, or ``sentence`` of the grammar.
+    """
+
+    vocabulary: str
+    policy: str
+    schema: str
+    context: str
+    forced: str
+    continuation: str
+    ids: list[int]
+    surfaces: list[str]
+    canonical: list[int]
+    canonical_surfaces: list[str]
+    of: str
 
 
 @_event

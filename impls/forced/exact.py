@@ -31,7 +31,7 @@ from impls.forced.prefix_tree import PrefixTrees, late_spellings
 from impls.forced.tokenizer import whole_characters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from impls.forced.interface import Context, GrammarState
     from impls.forced.prefix_tree import PrefixTree
@@ -45,6 +45,9 @@ WINDOW_PIECES = 6
 
 BUDGET = 24
 """States of the grammar that are looked into where the first bound is not proved."""
+
+SETTLING = 3
+"""Steps beyond a bound after which it is looked whether anything can still change it."""
 
 COMPLETION = 200
 """Bytes after which no way to complete a sentence is looked for any more."""
@@ -156,7 +159,10 @@ class Exact:
             _, _, more, state, bounds = heapq.heappop(open_)
             if proved and _common([*proved, *bounds]) == _common(proved):
                 continue  # whatever comes of it, it takes nothing away
-            proved += self._witnesses(window, state, bounds, len(more))
+            for bound in self._witnesses(window, state, bounds, len(more)):
+                proved.append(bound)
+                if _common(proved) == floor:
+                    return proved
             if proved and _common(proved) == floor:
                 break
             if not listed:
@@ -178,24 +184,40 @@ class Exact:
         return proved
 
     def _witnesses(
-        self, window: _Window, state: GrammarState, bounds: Sequence[_Bound], skipped: int
-    ) -> list[_Bound]:
-        """Whole sentences through the bounds, encoded, as far as they are easily found.
+        self, window: _Window, state: GrammarState, bounds: Iterable[_Bound], skipped: int
+    ) -> Iterator[_Bound]:
+        """Those of the bounds, the lowest first, that some sentence reaches, as far as is seen.
 
         skipped: bytes of the continuations that led to ``state``.
         """
-        sentences = []
-        for bound in bounds:
+        for bound in sorted(bounds, key=lambda bound: len(bound.ids)):
             way = bound.continuation[skipped:]
-            if bound.kind != "stand-in" and state.viable(way):
-                rest = completion(state.after(way) if way else state)
-                if rest is not None:
-                    sentences.append(bound.continuation + rest)
-        encoded = self._tokenizer.encode_many([window.text + way for way in sentences])
-        return [
-            _Bound(self._within(window, ids), way, "sentence")
-            for ids, way in zip(encoded, sentences, strict=True)
-        ]
+            if bound.kind == "stand-in" or not state.viable(way):
+                continue
+            after = state.after(way) if way else state
+            found = self._settled(window, bound.continuation, after)
+            if found is not None:
+                yield found
+                continue
+            rest = completion(after)
+            if rest is not None:
+                sentence = bound.continuation + rest
+                [ids] = self._tokenizer.encode_many([window.text + sentence])
+                yield _Bound(self._within(window, ids), sentence, "sentence")
+
+    def _settled(self, window: _Window, way: bytes, state: GrammarState) -> _Bound | None:
+        """The bound behind ``way`` and a little more, where nothing after that can change it.
+
+        Far cheaper than the end of a sentence, which may be long.
+        """
+        for step in settling(state):
+            way, state = way + step, state.after(step)
+            [ids] = self._tokenizer.encode_many([window.text + way])
+            settled = self._within(window, ids)
+            bounds = self._bounds(window, way, remembered(state))
+            if all(self._within(window, bound.ids) == settled for bound in bounds):
+                return _Bound(settled, way, "settled")
+        return None
 
     def _within(self, window: _Window, ids: Iterable[int]) -> tuple[int, ...]:
         """The ids that lie within the window's own text."""
@@ -406,15 +428,33 @@ def completion(state: GrammarState) -> bytes | None:
     """Bytes that bring the grammar to the end of a sentence, if some are easily found."""
     found = b""
     while not state.complete:
-        step = state.forced()
-        if not step:
-            following = state.next_bytes()
-            if not following or len(found) > COMPLETION:
-                return None
-            step = bytes((next((b for b in ENDING if b in following), following[-1]),))
+        step = _towards_end(state)
+        if not step or len(found) > COMPLETION:
+            return None
         found += step
         state = state.after(step)
     return found
+
+
+def settling(state: GrammarState) -> Iterator[bytes]:
+    """The first steps of a completion."""
+    for _ in range(SETTLING):
+        step = _towards_end(state)
+        if not step:
+            return
+        yield step
+        state = state.after(step)
+
+
+def _towards_end(state: GrammarState) -> bytes:
+    """What is forced, else the byte that looks most like an ending; nothing if none can come."""
+    forced = state.forced()
+    if forced:
+        return forced
+    following = state.next_bytes()
+    if not following:
+        return b""
+    return bytes((next((byte for byte in ENDING if byte in following), following[-1]),))
 
 
 def _common(bounds: Sequence[_Bound]) -> int:

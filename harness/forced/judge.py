@@ -1,0 +1,128 @@
+"""Whether forced tokens are safely canonical, and the sentence that shows that they are not."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+from harness.forced.results import Witness
+from impls.forced.exact import completion
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterable, Sequence
+
+    from impls.forced.interface import Context, Future, GrammarState
+    from impls.forced.tokenizer import Tokenizer
+
+TRIED = 64
+"""Places at which a continuation is tried to be cut."""
+
+STRAY = 12
+"""Steps that a sampled continuation takes at random, before the shortest way to an end."""
+
+END_HERE = 0.3
+"""How often a sampled continuation ends where it may."""
+
+
+def keeps(tokenizer: Tokenizer, text: bytes, ids: Sequence[int]) -> bool:
+    """Whether the encoding of ``text`` begins with ``ids``."""
+    return tokenizer.encode(text)[: len(ids)] == tuple(ids)
+
+
+def contradiction(
+    tokenizer: Tokenizer,
+    context: Context,
+    forced: bytes,
+    ids: tuple[int, ...],
+    futures: Iterable[Future],
+    after: GrammarState,
+) -> bytes | None:
+    """A continuation, to the end of a sentence, after which ``ids`` are not canonical.
+
+    Out of the futures of a proof, each completed. after: the grammar after the forced bytes.
+    """
+    own = (*context.ids, *ids)
+    for future in futures:
+        way = future.continuation
+        if future.kept >= len(ids) or not after.viable(way):
+            continue
+        rest = completion(after.after(way) if way else after)
+        if rest is not None and not keeps(tokenizer, context.text + forced + way + rest, own):
+            return way + rest
+    return None
+
+
+def sampled(after: GrammarState, rng: random.Random) -> bytes | None:
+    """Some continuation to the end of a sentence; None where no end is easily found."""
+    found = b""
+    for _ in range(STRAY):
+        if after.complete and rng.random() < END_HERE:
+            return found
+        following = after.next_bytes()
+        if not following:
+            break
+        step = bytes((rng.choice(following),))
+        after = after.after(step)
+        sure = after.forced()
+        found += step + sure
+        after = after.after(sure) if sure else after
+    rest = completion(after)
+    return None if rest is None else found + rest
+
+
+def minimised(
+    tokenizer: Tokenizer, context: Context, forced: bytes, ids: tuple[int, ...], way: bytes
+) -> bytes:
+    """The shortest beginning of ``way`` from which on every one contradicts ``ids``."""
+    text, own = context.text + forced, (*context.ids, *ids)
+    ends = range(min(len(way), TRIED), -1, -1)
+    best = way
+    for end in ends:
+        if keeps(tokenizer, text + way[:end], own):
+            break
+        best = way[:end]
+    return best
+
+
+def witness(
+    tokenizer: Tokenizer,
+    policy: str,
+    schema: str,
+    context: Context,
+    forced: bytes,
+    ids: tuple[int, ...],
+    way: bytes,
+    of: str,
+) -> Witness:
+    """The record of a failure, its continuation cut after what shows it."""
+    way = minimised(tokenizer, context, forced, ids, way)
+    whole = tokenizer.encode(context.text + forced + way)
+    start, stop = len(context.text), len(context.text) + _size(tokenizer, ids)
+    canonical, size = [], 0
+    for token_id in whole:
+        end = size + len(tokenizer.spelling(token_id))
+        # Whatever touches the forced tokens' bytes, a token from before their start included.
+        if end > start and size < stop:
+            canonical.append(token_id)
+        size = end
+    return Witness(
+        policy=policy,
+        schema=schema,
+        context=_text(context.text),
+        forced=_text(forced),
+        continuation=_text(way),
+        ids=list(ids),
+        surfaces=[_text(tokenizer.spelling(token_id)) for token_id in ids],
+        canonical=canonical,
+        canonical_surfaces=[_text(tokenizer.spelling(token_id)) for token_id in canonical],
+        of=of,
+    )
+
+
+def _size(tokenizer: Tokenizer, ids: Iterable[int]) -> int:
+    return sum(len(tokenizer.spelling(token_id)) for token_id in ids)
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()

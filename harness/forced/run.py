@@ -1,0 +1,308 @@
+"""``tokgate forced``: a corpus walked by all policies, resumable, with a record like a run's."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corpora.grammars.corpus import CorpusError, read_cases
+from harness import gate
+from harness.events import (
+    Event,
+    Finished,
+    Forced,
+    ForcedCorpus,
+    ForcedWitness,
+    Started,
+    VocabularyLoaded,
+)
+from harness.forced.policies import EXACT
+from harness.forced.pool import Task, WorkersFailed, results
+from harness.forced.results import SchemaResult, total
+from harness.selection import SelectionError
+from harness.store import OutputError, write_whole
+from impls.registry import ImplementationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from corpora.grammars.corpus import SchemaCase
+    from harness.forced.results import Totals
+
+OWN = "own"
+"""The name of the schemas that ship with tokgate."""
+
+RECORD = "forced.jsonl"
+
+WITNESSES_TOLD = 20
+"""Of one policy, in the report; ``forced.jsonl`` has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedPlan:
+    """What a walk does. corpus: a path, or :data:`OWN`. source: of the vocabulary, as given.
+
+    limit: so many schemas, evenly spread over the corpus; None takes all.
+    """
+
+    corpus: str
+    source: str
+    task: Task
+    limit: int | None = None
+    jobs: int = 1
+
+    def cases(self) -> Iterator[SchemaCase]:
+        """All cases of the corpus. Raises SelectionError."""
+        if self.corpus == OWN:
+            from corpora.grammars.own_schemas import own_cases  # noqa: PLC0415
+
+            yield from own_cases(self.task.whitespace)
+            return
+        try:
+            yield from read_cases(Path(self.corpus))
+        except CorpusError as error:
+            raise SelectionError(f"corpus {error}") from error
+
+    def identity(self) -> dict[str, Any]:
+        """What decides the results: a record of another one is not gone on with."""
+        stamp = ""
+        if self.corpus != OWN:
+            try:
+                status = Path(self.corpus).stat()
+            except OSError as error:
+                raise SelectionError(
+                    f"corpus {self.corpus}: {error.strerror}; name a folder, an archive, or {OWN}"
+                ) from error
+            stamp = f"{Path(self.corpus).resolve()} {status.st_size} {status.st_mtime_ns}"
+        return {
+            "corpus": stamp or OWN,
+            "vocabulary": self.task.vocabulary.fingerprint,
+            "whitespace": self.task.whitespace,
+            "policies": list(self.task.policies),
+            "seed": self.task.seed,
+            "versions": versions(),
+        }
+
+
+def versions() -> dict[str, str]:
+    """Versions of what decides the results."""
+    return {
+        "tokgate": importlib.metadata.version("tokgate"),
+        "python": platform.python_version(),
+        "llguidance": importlib.metadata.version("llguidance"),
+    }
+
+
+class Record:
+    """``forced.jsonl``: what is done, one schema a line, behind a line that says of what walk.
+
+    A record of the same walk is gone on with; another one is kept beside it as ``.old``.
+    """
+
+    def __init__(self, folder: Path, identity: dict[str, Any]) -> None:
+        self.path = folder / RECORD
+        self.done: dict[str, SchemaResult] = {}
+        head = json.dumps({"walk": identity})
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if self.path.exists():
+                self._take(head)
+            lines = [head, *(json.dumps(one.to_dict()) for one in self.done.values())]
+            write_whole(self.path, "".join(f"{line}\n" for line in lines))
+            self._file = self.path.open("a", encoding="utf-8")
+        except OSError as error:
+            reason = error.strerror or "cannot be written"
+            raise OutputError(f"--out {folder}: {reason}; name a writable folder") from error
+
+    def _take(self, head: str) -> None:
+        lines = self.path.read_text(encoding="utf-8", errors="replace").split("\n")
+        if lines[0] != head:
+            self.path.replace(self.path.with_name(RECORD + ".old"))
+            return
+        for line in lines[1:-1]:  # what follows the last line's end was cut off
+            try:
+                result = SchemaResult.from_dict(json.loads(line))
+            except (ValueError, TypeError, KeyError):
+                continue
+            self.done[result.name] = result
+
+    def add(self, result: SchemaResult) -> None:
+        """Write a result at once. Raises OutputError."""
+        self.done[result.name] = result
+        try:
+            self._file.write(json.dumps(result.to_dict()) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise OutputError(f"{self.path}: {error.strerror}; make room there") from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def chosen(names: Sequence[str], limit: int | None) -> list[str]:
+    """So many of the names, evenly spread: sorted names go by kind."""
+    if limit is None or limit >= len(names):
+        return list(names)
+    return [names[index * len(names) // limit] for index in range(limit)]
+
+
+def execute(
+    plan: ForcedPlan,
+    out: Path,
+    emit: Callable[[Event], None],
+    watch: Callable[[float, str], None],
+    command: str,
+    record: Record,
+) -> Finished:
+    """Walk what is not yet in the record and tell all. Ctrl-C ends it early, with all that is done.
+
+    Raises SelectionError, OutputError, and ImplementationError where no worker starts.
+    """
+    began = time.monotonic()
+    vocabulary = plan.task.vocabulary
+    emit(
+        Started(
+            time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            seed=plan.task.seed,
+            suite="forced",
+            budget="none" if plan.limit is None else f"{plan.limit} schemas",
+            command=command,
+            versions=versions(),
+            machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        )
+    )
+    emit(
+        VocabularyLoaded(
+            id=vocabulary.id,
+            format=vocabulary.format,
+            algorithm=vocabulary.algorithm.value,
+            tokens=len(vocabulary),
+            fingerprint=vocabulary.fingerprint,
+            path=vocabulary.source_path,
+            problems=[],
+            source=plan.source,
+        )
+    )
+    watch(0.0, "reading the corpus")
+    names: list[str] = []
+    complete = True
+    try:
+        names = chosen([case.name for case in plan.cases()], plan.limit)
+        _walk(plan, set(names), record, watch)
+    except KeyboardInterrupt:
+        complete = False
+    except WorkersFailed as error:
+        if error.supported:
+            raise ImplementationError(f"forced tokens: {error}") from error
+        raise SelectionError(str(error)) from error
+    finally:
+        record.close()
+    found = total((record.done[name] for name in names if name in record.done), plan.task.policies)
+    for event in told(plan, found):
+        emit(event)
+    reasons, status = judged(found, plan.task.policies)
+    if not complete:
+        reasons.insert(0, "interrupted before its end: the same command goes on")
+        status = gate.INTERRUPTED
+    finished = Finished(
+        complete=complete,
+        verdict="fail" if reasons else "pass",
+        reasons=reasons,
+        seconds=time.monotonic() - began,
+        cases=found.instances,
+        comparisons=sum(tally.sequences for tally in found.tallies.values()),
+        exit_status=status,
+    )
+    emit(finished)
+    return finished
+
+
+def _walk(
+    plan: ForcedPlan, names: set[str], record: Record, watch: Callable[[float, str], None]
+) -> None:
+    left = names - set(record.done)
+    cases = (case for case in plan.cases() if case.name in left)
+    done = len(names) - len(left)
+    gone_on = f", {done:,} of them before" if done else ""
+    for result in results(plan.task, cases, min(plan.jobs, max(1, len(left)))):
+        record.add(result)
+        done += 1
+        watch(done / len(names), f"{done:,} of {len(names):,} schemas{gone_on}: {result.name}")
+
+
+def told(plan: ForcedPlan, found: Totals) -> Iterator[Event]:
+    """The events of what was found."""
+    vocabulary = plan.task.vocabulary.id
+    corpus = plan.corpus if plan.corpus == OWN else Path(plan.corpus).name
+    yield ForcedCorpus(
+        corpus=corpus,
+        vocabulary=vocabulary,
+        whitespace=plan.task.whitespace,
+        schemas=found.schemas,
+        instances=found.instances,
+        tokens=found.tokens,
+        refused_schemas=found.refused_schemas,
+        refused_instances=found.refused_instances,
+        failed=found.failed,
+        sampled=found.sampled,
+        misjudged=found.misjudged,
+        differing=found.differing,
+    )
+    yield from rows(found, vocabulary, corpus, plan.task.whitespace)
+    shown: Counter[str] = Counter()
+    for one in found.witnesses:
+        shown[one.policy] += 1
+        if shown[one.policy] <= WITNESSES_TOLD:
+            yield ForcedWitness(vocabulary=vocabulary, **asdict(one))
+
+
+def rows(found: Totals, vocabulary: str, corpus: str, whitespace: str) -> Iterator[Forced]:
+    """One row of the table for each policy."""
+    for name, tally in found.tallies.items():
+        yield Forced(
+            implementation="llguidance" if name.startswith("llguidance") else "tokgate",
+            vocabulary=vocabulary,
+            method=name,
+            sequences=tally.sequences,
+            forced_tokens=tally.forced_tokens,
+            non_canonical=tally.non_canonical,
+            corpus=corpus,
+            whitespace=whitespace,
+            schemas=found.schemas,
+            instances=found.instances,
+            tokens=found.tokens,
+            non_canonical_instances=tally.instances,
+            non_canonical_schemas=tally.schemas,
+            seam=tally.seam,
+            unsafe=tally.unsafe,
+            undecided=tally.undecided,
+            longer=tally.longer,
+            shorter=tally.shorter,
+            gave_up=tally.gave_up,
+            seconds=round(tally.seconds, 3),
+        )
+
+
+def judged(found: Totals, policies: Sequence[str]) -> tuple[list[str], int]:
+    """Why the gate does not hold, and the exit status: the exact policy may not err."""
+    reasons = []
+    if EXACT in policies:
+        wrong = found.tallies[EXACT]
+        if wrong.non_canonical:
+            reasons.append(f"exact forced {wrong.non_canonical:,} non-canonical sequences")
+        if found.misjudged:
+            reasons.append(f"{found.misjudged:,} sampled continuations contradict exact's proofs")
+    if not found.instances:
+        reasons.append(
+            "nothing was walked: no schema of the corpus has a valid instance that llguidance takes"
+        )
+    return reasons, gate.FAILS if reasons else gate.HOLDS

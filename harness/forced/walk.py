@@ -1,0 +1,195 @@
+"""The walk: a schema's instances, at the boundaries of their own tokens, policy by policy."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.forced.judge import contradiction, keeps, sampled, witness
+from harness.forced.policies import EXACT
+from harness.forced.results import WITNESSES, SchemaResult, Tally
+from impls.forced.exact import remembered
+from impls.forced.interface import Context, Healed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from impls.forced.interface import GrammarState, Policy
+    from impls.forced.tokenizer import Tokenizer
+
+ALIKE = (("healed:tokens=4", "llguidance"),)
+"""Policies that do the same by their makers' word: where they differ is counted."""
+
+SAMPLED_EVERY = 16
+"""One judgement in so many is checked by a sampled continuation."""
+
+
+@dataclass(slots=True)
+class Point:
+    """A boundary at which bytes are forced. after: the grammar after them."""
+
+    context: Context
+    forced: bytes
+    after: GrammarState
+    seam: bool | None = None
+    exact: Healed | None = None
+
+
+class Walk:
+    """The walk of one schema. states: one grammar, from its start; policies: by name.
+
+    name: of the schema; with ``seed`` it decides what is sampled.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        grammar: GrammarState,
+        policies: Mapping[str, Policy],
+        name: str,
+        seed: int = 0,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._grammar = grammar
+        self._policies = policies
+        self._rng = random.Random(f"{seed}/{name}")
+        self._answers: dict[tuple[str, int], tuple[int, ...]] = {}
+        self.result = SchemaResult(name, tallies={policy: Tally() for policy in policies})
+
+    def instance(self, text: bytes) -> None:
+        """Walk one text."""
+        canonical = self._tokenizer.encode(text)
+        points = self._points(text, canonical)
+        if points is None:
+            self.result.refused_instances += 1
+            return
+        self.result.instances += 1
+        self.result.tokens += len(canonical)
+        self._answers.clear()
+        # Exact first: its proofs judge the others.
+        for name in sorted(self._policies, key=lambda name: name != EXACT):
+            self._walk(name, canonical, points, text)
+        for one, other in ALIKE:
+            asked = [at for policy, at in self._answers if policy == one]
+            differing = sum(
+                self._answers[one, at] != self._answers[other, at]
+                for at in asked
+                if (other, at) in self._answers
+            )
+            if differing:
+                pair = f"{one}, {other}"
+                self.result.differing[pair] = self.result.differing.get(pair, 0) + differing
+
+    def finished(self) -> SchemaResult:
+        """The result, with each policy's schema counted if it failed there."""
+        for tally in self.result.tallies.values():
+            tally.schemas = int(tally.non_canonical > 0)
+        return self.result
+
+    def _points(self, text: bytes, canonical: Sequence[int]) -> dict[int, Point] | None:
+        """By token: the boundaries at which something is forced; None if the text is refused."""
+        points: dict[int, Point] = {}
+        state, place = self._grammar, 0
+        for index, token_id in enumerate(canonical):
+            forced = state.forced()
+            if forced:
+                if not text.startswith(forced, place):
+                    return None
+                context = Context(text[:place], tuple(canonical[:index]))
+                points[index] = Point(context, forced, remembered(state.after(forced)))
+            step = self._tokenizer.spelling(token_id)
+            if not state.viable(step):
+                return None
+            state = state.after(step)
+            place += len(step)
+        return points if state.complete else None
+
+    def _walk(
+        self, name: str, canonical: Sequence[int], points: Mapping[int, Point], text: bytes
+    ) -> None:
+        policy, tally = self._policies[name], self.result.tallies[name]
+        before = tally.non_canonical
+        at = 0
+        while at < len(canonical):
+            point = points.get(at)
+            if point is None:
+                at += 1
+                continue
+            started = time.perf_counter()
+            try:
+                healed = policy.heal(point.context, point.forced, point.after)
+            except ValueError:
+                tally.gave_up += 1
+                healed = Healed((), point.forced)
+            tally.seconds += time.perf_counter() - started
+            tally.calls += 1
+            ids = healed.ids
+            self._answers[name, at] = ids
+            if name == EXACT:
+                point.exact = healed
+            if not ids:
+                at += 1
+                continue
+            tally.sequences += 1
+            tally.forced_tokens += len(ids)
+            tally.seam += self._is_seam(point)
+            right = tuple(canonical[at : at + len(ids)]) == ids
+            tally.non_canonical += not right
+            self._judge(name, point, ids, text, right)
+            at += len(ids) if right else 1
+        tally.instances += tally.non_canonical > before
+
+    def _judge(
+        self, name: str, point: Point, ids: tuple[int, ...], text: bytes, right: bool
+    ) -> None:
+        """Safely canonical or not, and the witness."""
+        tally, exact = self.result.tallies[name], point.exact
+        way: bytes | None = None
+        of = "instance"
+        if not right:
+            way = text[len(point.context.text) + len(point.forced) :]
+            tally.unsafe += 1
+        if exact is not None and name != EXACT:
+            shared = min(len(ids), len(exact.ids))
+            tally.longer += len(ids) > len(exact.ids)
+            tally.shorter += len(ids) < len(exact.ids)
+            if right and (len(ids) > shared or ids[:shared] != exact.ids[:shared]):
+                # More than is proved: some sentence may speak against it.
+                way, of = self._against(point, ids, exact), "sentence"
+                tally.unsafe += way is not None
+                tally.undecided += way is None
+        elif right and name == EXACT and self._rng.randrange(SAMPLED_EVERY) == 0:
+            way, of = self._check(point, ids), "sentence"
+            tally.unsafe += way is not None
+        kept = sum(one.policy == name for one in self.result.witnesses)
+        if way is not None and kept < WITNESSES:
+            self.result.witnesses.append(
+                witness(
+                    self._tokenizer, name, self.result.name, point.context, point.forced, ids, way,
+                    of,
+                )
+            )  # fmt: skip
+
+    def _against(self, point: Point, ids: tuple[int, ...], exact: Healed) -> bytes | None:
+        return contradiction(
+            self._tokenizer, point.context, point.forced, ids, exact.proof, point.after
+        )
+
+    def _check(self, point: Point, ids: tuple[int, ...]) -> bytes | None:
+        """A sampled continuation that contradicts what is proved: the judge is wrong there."""
+        way = sampled(point.after, self._rng)
+        if way is None:
+            return None
+        self.result.sampled += 1
+        own = (*point.context.ids, *ids)
+        if keeps(self._tokenizer, point.context.text + point.forced + way, own):
+            return None
+        self.result.misjudged += 1
+        return way
+
+    def _is_seam(self, point: Point) -> bool:
+        if point.seam is None:
+            point.seam = self._tokenizer.encode(point.context.text) != point.context.ids
+        return point.seam
