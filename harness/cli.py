@@ -44,9 +44,14 @@ or the run broke off; 130 interrupted.
 """
 
 BENCH_EPILOG = """
-Other fast tokenizers to compare with: pip install 'tokgate[bench]'. Exit status: 0 measured;
+Other fast tokenizers to compare with: pip install 'tokgate\\[bench]'. Exit status: 0 measured;
 2 usage or input error; 3 an implementation could not be started, or none could be measured;
 130 interrupted, what was measured till then is written.
+"""
+
+FORCED_EPILOG = """
+Exit status: 0 the exact policy erred nowhere (or took no part); 1 it did, or nothing was walked;
+2 usage or input error; 3 no process could be started; 130 interrupted, run again to go on.
 """
 
 VOCAB_HELP = (
@@ -80,6 +85,13 @@ class SuiteName(StrEnum):
     SMOKE = "smoke"
     CI = "ci"
     NIGHTLY = "nightly"
+
+
+class Whitespace(StrEnum):
+    """What a JSON Schema's grammar admits between tokens."""
+
+    FLEXIBLE = "flexible"
+    COMPACT = "compact"
 
 
 @app.callback(epilog="Add --debug to any command to see the traceback behind an error.")
@@ -360,6 +372,57 @@ def bench(
             shown.print(part)
     console.print(Text(f"  {out / 'bench.html'}", style="dim"), soft_wrap=True)
     raise typer.Exit(status)
+
+
+@app.command(epilog=FORCED_EPILOG)
+def forced(
+    corpus: Annotated[
+        str, typer.Argument(help="A folder or archive of schemas, or: own (those shipped).")
+    ],
+    vocab: Annotated[str, typer.Option("--vocab", "-V", help=VOCAB_HELP)],
+    whitespace: Annotated[
+        Whitespace, typer.Option(help="Whether the grammar admits white space between JSON tokens.")
+    ] = Whitespace.FLEXIBLE,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--policy", "-p", help="none, printed, healed[:tokens=4|:bytes=7][:conservative], "
+            "drop-pretoken, exact, llguidance, llguidance.partial. May be repeated.",
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="So many schemas, evenly spread over the corpus.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=0, help="Processes; 0: by the cores.")] = 0,
+    seed: Seed = 0,
+    timeout: Annotated[
+        float, typer.Option(min=1.0, help="Seconds for a text or a schema: then it hangs.")
+    ] = 120.0,
+    memory: Annotated[float, typer.Option(min=0.5, help="GiB that a process may take.")] = 4.0,
+    out: Annotated[
+        Path, typer.Option(help="Folder for reports and forced.jsonl, with which it goes on.")
+    ] = Path("tokgate-forced"),
+) -> None:  # fmt: skip
+    """Compare how grammars' forced tokens are healed, on JSON Schemas with instances.
+
+    Each instance is walked at the boundaries of its own tokens. Run again with the same options,
+    it goes on where it was left.
+    """
+    from harness.cli_forced import walk  # noqa: PLC0415
+
+    if not math.isfinite(memory) or not math.isfinite(timeout):
+        raise SelectionError("--memory, --timeout: give a finite number")
+    finished = walk(
+        corpus, vocab, whitespace.value, policy or [], limit, jobs or os.cpu_count() or 1,
+        seed, timeout, int(memory * 2**30), out, command_line(),
+    )  # fmt: skip
+    from harness.cli_forced import show  # noqa: PLC0415
+    from reports import write_all  # noqa: PLC0415
+
+    record = recorded(out)
+    write_all(record, out)
+    show(record, finished, out / "report.html")
+    raise typer.Exit(finished.exit_status)
 
 
 def recorded(folder: Path) -> Any:

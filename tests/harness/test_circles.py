@@ -1,0 +1,66 @@
+"""Who is compared with whom: all that mean the same, and each dialect with its engine alone."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from harness.checks.base import Observation
+from harness.checks.equivalence import Equivalence
+from harness.contracts import Circle, Contestant
+from harness.outcomes import Inputs, Results
+from impls.interface import About
+from tests.harness.samples import contract
+
+
+@dataclass
+class Named:
+    about: About
+
+
+def terms(**engines):
+    """A contract of implementations by name, each with the engine that it is a dialect of."""
+    made = contract("toy_bytes", "bpe.naive")
+    abouts = [About(name=name, version="1", engine=engine) for name, engine in engines.items()]
+    contestants = tuple(Contestant(a.name, a.name, a, Named(a)) for a in abouts)
+    return replace(made, contestants=contestants, references=frozenset({"a"}))
+
+
+def answered(ids):
+    return Results(
+        np.zeros(1, dtype=np.uint8),
+        np.array(ids, dtype=np.int32),
+        np.array([len(ids)], dtype=np.int64),
+    )
+
+
+def found(made, **ids):
+    seen = Observation(made, Inputs.of([b"x"]), {n: answered(i) for n, i in ids.items()})
+    judged = Equivalence().judge(seen, [])
+    return [(one.parts[0].names, one.culprits) for one in judged.violations]
+
+
+def test_a_dialect_meets_its_engine_alone():
+    made = terms(a="", b="", c="b")
+
+    assert made.circles({"a", "b", "c"}) == [
+        Circle(("a", "b"), frozenset({"a"})),
+        Circle(("b", "c"), frozenset({"b"})),
+    ]
+
+
+def test_a_dialect_whose_engine_is_not_there_meets_nobody():
+    assert terms(a="", c="b").circles({"a", "c"}) == [Circle(("a",), frozenset({"a"}))]
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        ({"a": [1], "b": [2], "c": [2]}, [(("a",), ("b",))]),
+        ({"a": [1], "b": [1], "c": [2]}, [(("b",), ("c",))]),
+        ({"a": [1], "b": [2], "c": [1]}, [(("a",), ("b",)), (("b",), ("c",))]),
+        ({"a": [1], "b": [1], "c": [1]}, []),
+    ],
+)
+def test_the_engine_is_trusted_against_its_dialect(ids, expected):
+    assert found(terms(a="", b="", c="b"), **ids) == expected
