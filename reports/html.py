@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from reports.cards import ROOMY, TIGHT, TIGHT_FROM, Card, card
+from reports.forced import failures, forced_rows
 from reports.grids import growth, matrix
 from reports.record import FAILING_EXPECTATIONS, RunRecord, Verdict
 from reports.text import printable
@@ -64,6 +65,8 @@ def render(record: RunRecord) -> str:
             index=len(record.buckets) >= INDEX_FROM,
             matrix=matrix(record, anchors),
             growth=growth(record.measured),
+            forced=forced_rows(record.forced),
+            failures=failures(record.forced_witnesses),
             css=Markup(css),
             script=Markup(script),
             policy=policy(css, script),

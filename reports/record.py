@@ -20,6 +20,8 @@ from harness.events import (
     ExpectationJudged,
     Finished,
     Forced,
+    ForcedCorpus,
+    ForcedWitness,
     Found,
     ImplementationFailed,
     Measured,
@@ -145,6 +147,8 @@ class RunRecord:
     tallies: Mapping[tuple[str, str, str], tuple[int, int]]
     measured: tuple[Measured, ...]
     forced: tuple[Forced, ...]
+    forced_corpora: tuple[ForcedCorpus, ...]
+    forced_witnesses: tuple[ForcedWitness, ...]
     expectations: tuple[ExpectationJudged, ...]
 
     @classmethod
@@ -305,6 +309,8 @@ class _Fold:
         self.violations: Counter[tuple[str, str, str]] = Counter()
         self.measured: dict[tuple[str, str, str], Measured] = {}
         self.forced: dict[tuple[str, str, str], Forced] = {}
+        self.forced_corpora: dict[tuple[str, str], ForcedCorpus] = {}
+        self.forced_witnesses: list[ForcedWitness] = []
         self.expectations: dict[tuple[str, ...], ExpectationJudged] = {}
 
     def take(self, event: Event) -> None:
@@ -334,6 +340,10 @@ class _Fold:
                 self.measured[event.implementation, event.vocabulary, event.family] = event
             case Forced():
                 self.forced[event.implementation, event.vocabulary, event.method] = event
+            case ForcedCorpus():
+                self.forced_corpora[event.corpus, event.vocabulary] = event
+            case ForcedWitness():
+                self.forced_witnesses.append(event)
             case ExpectationJudged():
                 self.expectations[(event.bucket, event.vocabulary, *event.implementations)] = event
             case _:
@@ -370,5 +380,7 @@ class _Fold:
             tallies={key: (self.exercised[key], self.violations[key]) for key in keys},
             measured=tuple(self.measured.values()),
             forced=tuple(self.forced.values()),
+            forced_corpora=tuple(self.forced_corpora.values()),
+            forced_witnesses=tuple(self.forced_witnesses),
             expectations=tuple(self.expectations.values()),
         )

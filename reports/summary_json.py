@@ -49,7 +49,12 @@ def summary(record: RunRecord) -> dict[str, Any]:
         "generators": [asdict(g) for g in record.generators],
         "expectations": [asdict(e) for e in record.expectations],
         "scaling": [asdict(m) for m in record.measured],
-        "canonicality": [asdict(f) for f in record.forced],
+        "canonicality": [
+            {"policy": f.method, **asdict(f), "non_canonical_sequences": f.non_canonical}
+            for f in record.forced
+        ],
+        "canonicality_corpora": [asdict(c) for c in record.forced_corpora],
+        "canonicality_witnesses": [asdict(w) for w in record.forced_witnesses],
     }
 
 

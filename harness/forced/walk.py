@@ -12,6 +12,7 @@ from harness.forced.policies import EXACT
 from harness.forced.results import WITNESSES, SchemaResult, Tally
 from impls.forced.exact import remembered
 from impls.forced.interface import Context, Healed
+from impls.interface import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -120,7 +121,7 @@ class Walk:
             started = time.perf_counter()
             try:
                 healed = policy.heal(point.context, point.forced, point.after)
-            except ValueError:
+            except (ValueError, Unsupported):
                 tally.gave_up += 1
                 healed = Healed((), point.forced)
             tally.seconds += time.perf_counter() - started

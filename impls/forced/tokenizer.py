@@ -62,7 +62,7 @@ class Tokenizer:
         return self.vocabulary.spelling(token_id)
 
     def encode(self, data: bytes) -> tuple[int, ...]:
-        """The ids. Bytes at the end that begin a character are encoded as a piece of their own."""
+        """The ids. Parts of characters at either end are encoded as pieces of their own."""
         if len(data) <= SHORT:
             return self._short(data)  # policies ask alike
         return self.encode_many([data])[0]
@@ -71,12 +71,19 @@ class Tokenizer:
         """The ids of many texts, by one compiled call."""
         if not self.mode.pretokenize:
             return self._batch(texts, self.mode)
-        whole = [whole_characters(text) for text in texts]
-        ids = self._batch([text[:end] for text, end in zip(texts, whole, strict=True)], self.mode)
+        bounds = [(cut_off(text), whole_characters(text)) for text in texts]
+        inner = [text[a : max(a, b)] for text, (a, b) in zip(texts, bounds, strict=True)]
+        ids = self._batch(inner, self.mode)
         return [
-            found if end == len(text) else (*found, *self._encoder.encode(text[end:], RAW))
-            for text, end, found in zip(texts, whole, ids, strict=True)
+            found
+            if (a, b) == (0, len(text))
+            else (*self._part(text[:a]), *found, *self._part(text[max(a, b) :]))
+            for text, (a, b), found in zip(texts, bounds, ids, strict=True)
         ]
+
+    def _part(self, part: bytes) -> tuple[int, ...]:
+        """The ids of a part of a character, or of nothing."""
+        return tuple(self._encoder.encode(part, RAW)) if part else ()
 
     def encode_pieces(self, pieces: Sequence[bytes]) -> list[tuple[int, ...]]:
         """The ids of pre-tokens, each by itself."""
@@ -149,3 +156,11 @@ def whole_characters(data: bytes) -> int:
         size = 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
         return end if size <= back else end - back
     return end
+
+
+def cut_off(data: bytes) -> int:
+    """How many bytes at the front end a character that began before."""
+    size = 0
+    while size < min(3, len(data)) and data[size] & 0xC0 == 0x80:
+        size += 1
+    return size
