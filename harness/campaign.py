@@ -67,8 +67,9 @@ class Plan:
     """What a run does.
 
     vocabularies: sources with their loaders, in order. scaled: those of them on which growth is
-    measured, too. Without checks, that is all that is done. sampled: checks that cost further
-    calls take a part of the batches only. named: implementations that the user asked for by name.
+    measured, too; walked: those on which forced tokens are. Without checks, that is all. sampled:
+    checks that cost further calls take a part of the batches only. named: implementations that the
+    user asked for by name.
     expect: the file of the user's own expectations.
     """
 
@@ -87,6 +88,7 @@ class Plan:
     named: Sequence[str] = ()
     expect: str | None = None
     scaled: Sequence[str] = ()
+    walked: Sequence[str] = ()
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -97,7 +99,8 @@ class Plan:
     @property
     def visited(self) -> list[str]:
         """The vocabularies on which there is something to do."""
-        return [source for source in self.vocabularies if self.checks or source in self.scaled]
+        measured = {*self.scaled, *self.walked}
+        return [source for source in self.vocabularies if self.checks or source in measured]
 
     def weight(self, source: str) -> float:
         """The part of the time that a vocabulary gets, beside the others: toys are soon done."""
@@ -213,6 +216,8 @@ class Campaign:
         started = time.monotonic()
         if self._plan.checks:
             self._check(arena, vocabulary, contracts, None if share is None else started + share)
+        if source in self._plan.walked and not self._stop.is_set():
+            self._walk(vocabulary)
         if source in self._plan.scaled and not self._stop.is_set():
             self._measure(arena, vocabulary, contracts)
         self._unmeasured.discard(source)
@@ -245,6 +250,20 @@ class Campaign:
             self._judge(arena, pending.wait(), batch)
             if self._plan.fail_fast and self._book.unexpected:
                 self._stop.set()
+
+    def _walk(self, vocabulary: Vocabulary) -> None:
+        """Forced tokens on a sample of our own schemas."""
+        from harness.forced.sample import walk_sample  # noqa: PLC0415 (imports llguidance)
+
+        self._emit(Phase(f"forcing tokens of {vocabulary.id}"))
+        hurried = self._plan.budget.seconds is not None
+        trouble = walk_sample(
+            vocabulary, self._plan.seed, self._emit, hurried=hurried, stopped=self._stop.is_set
+        )
+        if trouble is not None:
+            self._emit(ImplementationFailed("forced tokens", vocabulary.id, trouble))
+            with self._lock:
+                self.tally.failed_to_load.append(("forced tokens", vocabulary.id, trouble))
 
     def _measure(self, arena: Arena, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> None:
         """Growth on one vocabulary, while its workers are loaded: that takes longest."""

@@ -171,6 +171,7 @@ def run(
         generators=[catalog[n] for n in selection.chosen("generator", generator or [], catalog)],
         checks=[CHECKS[n] for n in checks if n in CHECKS],
         scaled=selection.scaled(vocab or [], checks),
+        walked=selection.walked(vocab or [], checks),
         expectations=known,
         suite=chosen_suite,
         budget=amount,

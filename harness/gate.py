@@ -11,7 +11,7 @@ from harness.events import ExpectationJudged
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from harness.events import Found, Measured
+    from harness.events import Forced, Found, Measured
     from harness.expectations import Expectation
 
 HOLDS, FAILS, USAGE, CANNOT_START = 0, 1, 2, 3
@@ -21,6 +21,9 @@ INTERRUPTED = 130
 """As shells report a program that Ctrl-C ended."""
 
 REASONS_SHOWN = 8
+
+EXACT_METHOD = "exact"
+"""The method of forced tokens that decides instead of guessing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,7 @@ def judge(
     comparing: bool = True,
     judged: int = 0,
     idle: Sequence[str] = (),
+    forced: Sequence[Forced] = (),
 ) -> Verdict:
     """The verdict of a complete run.
 
@@ -85,6 +89,7 @@ def judge(
     comparing: whether the run was to compare at all, and not only to measure or to check each
     implementation by itself. judged: outcomes that some check judged. idle: those that the
     user named and of which no outcome was judged; a gate that never looked at them says nothing.
+    forced: rows of forced tokens, of which the exact method's are held to no error.
     A run that compared and judged nothing does not pass: it says nothing.
     """
     reasons = []
@@ -109,12 +114,16 @@ def judge(
     ]
     if broken:
         reasons.append(f"grows faster than linearly: {', '.join(broken[:REASONS_SHOWN])}")
+    erring = [one for one in forced if one.method == EXACT_METHOD and one.unsafe]
+    if erring:
+        where = ", ".join(f"{one.vocabulary} ({one.unsafe} sequences)" for one in erring)
+        reasons.append(f"exact forces tokens that are not canonical: {where}")
     if idle:
         reasons.append(f"asked for by name and never judged: {', '.join(idle)}")
     if failed_to_start:
         reasons.append(f"could not be started: {'; '.join(failed_to_start[:REASONS_SHOWN])}")
         return Verdict(False, tuple(reasons), CANNOT_START)
-    if not comparing and not measured and not judged:
+    if not comparing and not measured and not judged and not forced:
         reasons.append("nothing was judged or measured: no implementation can run a vocabulary")
     if comparing and not comparisons:
         reasons.append("nothing was compared: no two implementations share a vocabulary and mode")

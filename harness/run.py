@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from harness import gate
 from harness.campaign import Campaign, Plan
-from harness.events import Event, ExpectationJudged, Finished, Found, Measured, Started
+from harness.events import Event, ExpectationJudged, Finished, Forced, Found, Measured, Started
 from harness.findings import Book
 from harness.store import OutputError
 
@@ -63,10 +63,13 @@ def execute(
     """
     started = time.monotonic()
     measured: list[Measured] = []
+    forced: list[Forced] = []
 
     def remember(event: Event) -> None:
         if isinstance(event, Measured):
             measured.append(event)
+        elif isinstance(event, Forced):
+            forced.append(event)
 
     emit = Bus([folder.consume, remember, *consumers])
     emit(
@@ -122,6 +125,7 @@ def execute(
         comparing=len(plan.contestants) > 1 and any(c.name == "equivalence" for c in plan.checks),
         judged=tally.judged.total(),
         idle=[name for name in plan.named if not tally.judged[name]] if plan.checks else (),
+        forced=forced,
     )
     if cut_off is not None:
         how, exit_status = cut_off

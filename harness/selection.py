@@ -20,6 +20,10 @@ SCALED = ("tekken_240911", "unigram_nfkc")
 """Embedded vocabularies whose growth is measured where none is named: one of each algorithm, with
 a pre-tokenizer and with a normalizer. A step more would take the time of those."""
 
+WALKED = ("tekken_240911",)
+"""Embedded vocabularies on which forced tokens are walked where none is named: the other one of
+byte-level BPE has the same pre-tokenizer, and would take its seconds again."""
+
 
 class SelectionError(Exception):
     """A name that a user gave is none: one line that names it and the mend."""
@@ -49,6 +53,13 @@ def scaled(names: Sequence[str], chosen_checks: Sequence[str]) -> tuple[str, ...
     if "scaling" not in chosen_checks:
         return ()
     return tuple(dict.fromkeys(names)) or SCALED
+
+
+def walked(names: Sequence[str], chosen_checks: Sequence[str]) -> tuple[str, ...]:
+    """The sources on which forced tokens are walked: those named, else ``WALKED``."""
+    if "canonicality" not in chosen_checks:
+        return ()
+    return tuple(dict.fromkeys(names)) or WALKED
 
 
 def _same(vocabulary: Vocabulary) -> Vocabulary:

@@ -33,5 +33,6 @@ CHECKS: dict[str, Check] = {
 
 MEASURES = {
     "scaling": "cost grows linearly with the length of the input, on every hostile family",
+    "canonicality": "tokens that a grammar forces are those of the tokenizer, on our own schemas",
 }
 """What a run measures besides checking cases; chosen by name like a check."""

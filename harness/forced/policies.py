@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from harness.gate import EXACT_METHOD
 from harness.selection import SelectionError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ DEFAULT = (
 )  # fmt: skip
 """Those that are compared where none is named."""
 
-EXACT = "exact"
+EXACT = EXACT_METHOD
 """The policy that decides: its proofs judge the others, and the gate holds it to no error."""
 
 PLAIN = frozenset({"none", "printed", "drop-pretoken", EXACT, "llguidance", "llguidance.partial"})

@@ -21,7 +21,7 @@ from impls.external import die_with_parent, signal_name
 from impls.interface import Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
     from multiprocessing.connection import Connection
 
     from corpora.grammars.corpus import SchemaCase
@@ -161,11 +161,16 @@ class Worker:
         return f"its worker exited with status {code}"
 
 
-def results(task: Task, cases: Iterable[SchemaCase], jobs: int) -> Iterator[SchemaResult]:
+def results(
+    task: Task,
+    cases: Iterable[SchemaCase],
+    jobs: int,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Generator[SchemaResult]:
     """The results, as they come. Raises WorkersFailed where no worker can be started.
 
     A case whose worker dies or hangs has a result that says so, and another worker takes over.
-    Closing the iterator ends all workers.
+    Closing the generator ends all workers, as it does when ``stopped`` turns true.
     """
     waiting = iter(cases)
     first = next(waiting, None)
@@ -178,7 +183,7 @@ def results(task: Task, cases: Iterable[SchemaCase], jobs: int) -> Iterator[Sche
 
     workers = [Worker(task) for _ in range(max(1, jobs))]
     try:
-        while workers:
+        while workers and not stopped():
             readable = set(wait([worker.pipe for worker in workers], POLL_SECONDS))
             for worker in list(workers):
                 if worker.pipe in readable:

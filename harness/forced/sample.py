@@ -1,0 +1,69 @@
+"""The small part of a default run: a sample of our own schemas on one vocabulary."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from harness.events import ForcedWitness
+from harness.forced.policies import EXACT, named
+from harness.forced.pool import Task, WorkersFailed, results
+from harness.forced.results import total
+from harness.forced.run import OWN, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.events import Event
+
+POLICIES = (EXACT, "healed:tokens=4", "llguidance")
+
+SCHEMAS = 16
+"""A second or two, besides the time to load the vocabulary."""
+
+SECONDS = 12.0
+"""After which the rest is left, where the run is limited by time."""
+
+WITNESSES = 5
+
+
+def walk_sample(
+    vocabulary: Vocabulary,
+    seed: int,
+    emit: Callable[[Event], None],
+    *,
+    hurried: bool,
+    stopped: Callable[[], bool] = lambda: False,
+) -> str | None:
+    """Walk the sample and tell a row for each policy; why it could not be started, if so.
+
+    A vocabulary that the policies do not take is passed over. Nothing is told once ``stopped``.
+    """
+    from corpora.grammars.own_schemas import own_cases  # noqa: PLC0415 (imports llguidance)
+
+    policies = named(POLICIES)
+    task = Task(vocabulary, policies, "flexible", seed, seconds=30.0)
+    cases = random.Random(f"forced/{seed}").sample(own_cases("flexible"), SCHEMAS)
+    found, began = [], None
+    walked = results(task, cases, 1, stopped)
+    try:
+        for result in walked:
+            found.append(result)
+            began = began or time.monotonic()
+            if hurried and time.monotonic() - began > SECONDS:
+                break
+    except WorkersFailed as error:
+        return str(error) if error.supported else None
+    finally:
+        walked.close()
+    if stopped():
+        return None
+    sums = total(sorted(found, key=lambda result: result.name), policies)
+    for row in rows(sums, vocabulary.id, OWN, "flexible"):
+        emit(row)
+    for one in sums.witnesses[:WITNESSES]:
+        emit(ForcedWitness(vocabulary=vocabulary.id, **asdict(one)))
+    return None
