@@ -83,7 +83,8 @@ def walk_schema(
 
 def one_line(error: BaseException) -> str:
     """The kind and message of an error, on one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    line = " ".join(str(error).split("<state>")[0].split())
+    return f"{type(error).__name__}: {line[:200]}"
 
 
 def serve(task: Task, pipe: Connection) -> None:
@@ -187,10 +188,10 @@ def results(
             readable = set(wait([worker.pipe for worker in workers], POLL_SECONDS))
             for worker in list(workers):
                 if worker.pipe in readable:
-                    answer = _answer(worker)
-                    if isinstance(answer, SchemaResult):
-                        yield answer
-                    if answer is None or isinstance(answer, SchemaResult):
+                    heard = answer(worker)
+                    if isinstance(heard, SchemaResult):
+                        yield heard
+                    if heard is None or isinstance(heard, SchemaResult):
                         continue
                 elif not worker.late:
                     continue
@@ -215,7 +216,7 @@ def results(
             worker.end()
 
 
-def _answer(worker: Worker) -> SchemaResult | str | None:
+def answer(worker: Worker) -> SchemaResult | str | None:
     """A result, None for a sign of life, a word for the end."""
     try:
         message: Any = worker.pipe.recv()

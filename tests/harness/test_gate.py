@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from harness.events import ExpectationJudged, Found, Measured
+from harness.events import ExpectationJudged, Forced, Found, Measured
 from harness.expectations import Expectation
 from harness.gate import CANNOT_START, FAILS, HOLDS, Verdict, judge, judge_expectations
 
@@ -136,3 +136,15 @@ def test_an_implementation_that_could_not_be_started() -> None:
     failing = verdict(failed=("mine on v: no",))
     assert failing.exit_status == CANNOT_START
     assert "mine on v: no" in failing.reasons[0]
+
+
+def test_the_exact_method_is_held_to_no_error_and_the_others_are_not() -> None:
+    row = Forced("tokgate", "v", "exact", 10, 20, 0)
+    assert judge([], [], [], frozenset(), [], 0, comparing=False, forced=[row]).exit_status == HOLDS
+    heuristic = replace(row, method="healed:tokens=4", non_canonical=3, unsafe=3)
+    verdict = judge([], [], [], frozenset(), [], 0, comparing=False, forced=[row, heuristic])
+    assert verdict.exit_status == HOLDS
+    wrong = replace(row, unsafe=2)
+    verdict = judge([], [], [], frozenset(), [], 0, comparing=False, forced=[wrong])
+    assert verdict.exit_status == FAILS
+    assert "exact forces tokens that are not canonical: v (2 sequences)" in verdict.reasons

@@ -1,0 +1,216 @@
+"""``tokgate forced`` as a user runs it: the table, resuming, rubbish, exit statuses."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from corpora.grammars.corpus import SchemaCase
+from corpora.vocabularies import sources
+from corpora.vocabularies.model import VocabularyError
+from harness import gate
+from harness.cli_forced import walk as start
+from harness.forced.policies import Policies
+from harness.forced.pool import Task, Worker, WorkersFailed, answer, results, walk_schema
+from harness.forced.results import SchemaResult, Tally, total
+from harness.forced.run import chosen, judged
+from harness.selection import SelectionError
+from impls.interface import Unsupported
+from tests.harness.command import TOKGATE, tokgate
+
+KEYS = {
+    "type": "object",
+    "properties": {"orderId": {"type": "integer"}, "orderName": {"type": "string"}},
+    "required": ["orderId"],
+    "additionalProperties": False,
+}
+
+
+def write(folder: Path, count: int) -> Path:
+    """A corpus of so many schemas."""
+    folder.mkdir()
+    for number in range(count):
+        tests = [{"valid": True, "data": {"orderId": number, "orderName": "a"}}]
+        text = json.dumps({"schema": KEYS, "tests": tests})
+        (folder / f"schema-{number:02}.json").write_text(text)
+    return folder
+
+
+def walk(corpus: Path | str, out: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    plain = ["--vocab=toy_bytes", "--policy=none", "--policy=exact", "--jobs=1"]
+    return tokgate("forced", str(corpus), f"--out={out}", *plain, *more)
+
+
+def summary(out: Path) -> dict:
+    return json.loads((out / "summary.json").read_text())
+
+
+def test_walk_and_go_on(tmp_path: Path) -> None:
+    corpus, out = write(tmp_path / "corpus", 6), tmp_path / "out"
+    (corpus / "z-refused.json").write_text(json.dumps({"schema": False, "tests": []}))
+    first = walk(corpus, out, "--limit=2")
+    assert first.returncode == 0, first.stderr
+    assert "PASS" in first.stderr
+    assert (out / "report.html").read_text().count("Canonicality of forced tokens") == 1
+    rows = {row["policy"]: row for row in summary(out)["canonicality"]}
+    keys = ("policy", "schemas", "instances", "tokens", "forced_tokens", "sequences",
+            "non_canonical_sequences", "non_canonical_instances", "non_canonical_schemas", "seam",
+            "implementation", "vocabulary", "method", "non_canonical")  # fmt: skip
+    assert set(keys) <= set(rows["exact"])
+    assert rows["exact"]["non_canonical_sequences"] == 0
+    assert (rows["none"]["schemas"], rows["none"]["instances"]) == (2, 2)
+    # Two of the seven are done: their lines are not touched, the others are added.
+    record = out / "forced.jsonl"
+    lines = record.read_text().splitlines()
+    assert len(lines) == 3
+    # A line that was cut off, as by a kill, is walked again.
+    record.write_text("\n".join([*lines[:2], lines[2][:50]]))
+    whole = walk(corpus, out)
+    assert whole.returncode == 0, whole.stderr
+    after = record.read_text().splitlines()
+    assert after[:2] == lines[:2]
+    assert len(after) == 1 + 7
+    assert summary(out)["canonicality"][0]["instances"] == 6
+    # Nothing is left to do: no process is started, and the same table comes.
+    again = walk(corpus, out)
+    assert again.stdout == whole.stdout
+    assert record.read_text().splitlines() == after
+    # Another walk does not go on with it, and does not destroy it.
+    other = walk(corpus, out, "--whitespace=compact")
+    assert other.returncode == 0
+    assert (out / "forced.jsonl.old").read_text().splitlines() == after
+
+
+def test_ctrl_c_loses_nothing(tmp_path: Path) -> None:
+    corpus, out = write(tmp_path / "corpus", 24), tmp_path / "out"
+    command = [TOKGATE, "forced", str(corpus), "--vocab=toy_bytes", "--policy=exact", "--jobs=1"]
+    with subprocess.Popen(
+        [*command, f"--out={out}"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        deadline = time.monotonic() + 120
+        record = out / "forced.jsonl"
+        while time.monotonic() < deadline and process.poll() is None:
+            if record.exists() and record.read_text().count("\n") > 2:
+                break
+            time.sleep(0.02)
+        os.kill(process.pid, signal.SIGINT)
+        process.communicate(timeout=60)
+    done = record.read_text().splitlines()
+    found = summary(out)
+    if process.returncode == gate.INTERRUPTED:
+        assert not found["complete"]
+        assert "goes on" in found["reasons"][0]
+    assert tokgate(*command[1:], f"--out={out}").returncode == 0
+    assert record.read_text().splitlines()[: len(done)] == done
+    assert summary(out)["canonicality"][0]["instances"] == 24
+
+
+def test_what_a_user_can_mend_is_one_line(tmp_path: Path) -> None:
+    ran = tokgate("forced", "nowhere", "--vocab=toy_bytes", f"--out={tmp_path / 'out'}")
+    assert ran.returncode == gate.USAGE, ran.stderr
+    [line] = ran.stderr.strip().splitlines()
+    assert line.startswith("tokgate: corpus nowhere")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("corpus", "vocab", "policies", "said"),
+    [
+        ("{empty}", "toy_bytes", [], "holds no .json"),
+        ("{rubbish}", "toy_bytes", [], "is not JSON"),
+        ("own", "toy_bytes", ["best"], "--policy 'best'"),
+        ("own", "no_such", [], "no_such"),
+        ("own", "toy_unigram", ["none"], "forced tokens of"),
+    ],
+)
+def test_each_mistake_is_named(
+    corpus: str, vocab: str, policies: list[str], said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "rubbish").mkdir()
+    (tmp_path / "rubbish" / "a.json").write_text("{")
+    corpus = corpus.format(empty=tmp_path / "empty", rubbish=tmp_path / "rubbish")
+    with pytest.raises((SelectionError, VocabularyError)) as raised:
+        start(corpus, vocab, "flexible", policies, 1, 1, 0, 60.0, 4 << 30, tmp_path / "out", "")
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_no_valid_instance_is_no_pass(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "a.json").write_text(json.dumps({"schema": KEYS, "tests": []}))
+    ran = walk(corpus, tmp_path / "out")
+    assert ran.returncode == gate.FAILS
+    assert "nothing was walked" in ran.stderr
+
+
+def test_the_verdict_is_on_exact_alone() -> None:
+    wrong = Tally(sequences=3, non_canonical=1)
+    result = SchemaResult("a", 1, 2, tallies={"exact": wrong, "none": wrong})
+    assert judged(total([result], ["none"]), ["none"]) == ([], gate.HOLDS)
+    reasons, status = judged(total([result], ["exact"]), ["exact"])
+    assert (len(reasons), status) == (1, gate.FAILS)
+    result = SchemaResult("a", 1, 2, misjudged=1, tallies={"exact": Tally()})
+    assert judged(total([result], ["exact"]), ["exact"])[1] == gate.FAILS
+
+
+def test_a_limit_is_spread() -> None:
+    names = [f"{number:02}" for number in range(10)]
+    assert chosen(names, None) == chosen(names, 99) == names
+    assert chosen(names, 3) == ["00", "03", "06"]
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    return Task(sources.resolve("toy_bytes"), ["none"], "flexible", seconds=60.0)
+
+
+def test_a_schema_that_hangs_costs_itself_only(task: Task) -> None:
+    good = SchemaCase("good", KEYS, (b'{"orderId":1}',))
+    # llguidance's state grows with the depth, and is copied at each token.
+    deep = SchemaCase("deep", {"type": "array"}, (b"[" * 400_000,))
+    hasty = replace(task, seconds=1.0)
+    found = {result.name: result for result in results(hasty, [deep, good], 1)}
+    assert found["deep"].failed == "no answer within 1 s"
+    assert found["good"].instances == 1
+
+
+def test_how_a_worker_died_is_told(task: Task) -> None:
+    worker = Worker(task)
+    try:
+        while not worker.ready:
+            assert worker.pipe.poll(120)
+            answer(worker)
+        worker.give(SchemaCase("deep", {"type": "array"}, (b"[" * 400_000,)))
+        [process] = multiprocessing.active_children()
+        process.kill()
+        assert worker.pipe.poll(60)
+        assert answer(worker) == "gone"
+    finally:
+        how = worker.end()
+    assert how == "killed by SIGKILL"
+
+
+def test_unfit_vocabularies_are_told_apart(task: Task) -> None:
+    unfit = replace(task, vocabulary=sources.resolve("toy_unigram"))
+    with pytest.raises(Unsupported):
+        Policies(unfit.vocabulary)
+    with pytest.raises(WorkersFailed) as raised:
+        list(results(unfit, [SchemaCase("a", {}, ())], 1))
+    assert not raised.value.supported
+
+
+def test_what_llguidance_refuses_is_said(task: Task) -> None:
+    policies = Policies(task.vocabulary)
+    refused = walk_schema(policies, task, SchemaCase("a", {"not": {}}, (b"1",)))
+    assert "llguidance refuses" in refused.refused
+    assert refused.instances == 0

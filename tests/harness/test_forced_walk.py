@@ -1,0 +1,235 @@
+"""The walk of forced tokens: hand-computed counts, planted policies, witnesses."""
+
+from __future__ import annotations
+
+import base64
+import random
+from dataclasses import dataclass
+
+import pytest
+
+from corpora.grammars.finite import FiniteLanguage
+from corpora.grammars.json_schema import JsonSchemaGrammar
+from corpora.grammars.own_schemas import own_cases
+from corpora.vocabularies import sources
+from corpora.vocabularies.merges import merges_from_ranks
+from harness.forced.judge import minimised
+from harness.forced.policies import Policies, named
+from harness.forced.results import SchemaResult, total
+from harness.forced.walk import Walk
+from harness.selection import SelectionError
+from impls.forced.exact import Exact
+from impls.forced.heuristics import NoHealing
+from impls.forced.interface import Context, Healed
+from impls.forced.tokenizer import Tokenizer, cut_off
+from tests.impls.bpe_vocabularies import vocabulary
+
+TOKENS = [b"a", b"b", b"c", b"d", b"x", b"ab", b"abc"]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return Tokenizer(vocabulary(TOKENS, merges_from_ranks(TOKENS)), pretokenize=False)
+
+
+@dataclass
+class Silent:
+    """Forces nothing."""
+
+    name: str = "silent"
+
+    def heal(self, context, forced, grammar):
+        return Healed((), forced)
+
+
+@dataclass
+class Greedy:
+    """Forces one token more than is safe, where there is one."""
+
+    tokenizer: Tokenizer
+    exact: Exact
+    name: str = "greedy"
+
+    def heal(self, context, forced, grammar):
+        safe = self.exact.heal(context, forced, grammar).ids
+        everything = self.tokenizer.encode(context.text + forced)[len(context.ids) :]
+        return Healed(everything[: len(safe) + 1], b"")
+
+
+@dataclass
+class Broken:
+    """Gives up always."""
+
+    name: str = "broken"
+
+    def heal(self, context, forced, grammar):
+        raise ValueError("gave up")
+
+
+@dataclass
+class Overconfident:
+    """Names itself exact and forces everything: what the cross-check is for."""
+
+    tokenizer: Tokenizer
+    name: str = "exact"
+
+    def heal(self, context, forced, grammar):
+        return Healed(self.tokenizer.encode(forced), b"")
+
+
+def walked(tokenizer, sentences, texts, *policies):
+    walk = Walk(tokenizer, FiniteLanguage(sentences), {p.name: p for p in policies}, "test")
+    for text in texts:
+        walk.instance(text)
+    return walk.finished()
+
+
+def counts(tally):
+    return tally.calls, tally.sequences, tally.forced_tokens, tally.non_canonical, tally.unsafe
+
+
+def test_hand_computed(tokenizer):
+    # xabc encodes to x abc. Forced at 0: xab, at 1: ab; both can go on with c, to abc.
+    exact = Exact(tokenizer)
+    result = walked(tokenizer, [b"xabc", b"xabd"], [b"xabc"], NoHealing(tokenizer), exact, Silent())
+    assert (result.instances, result.tokens, result.refused_instances) == (1, 2, 0)
+    # x ab against x abc, then ab against abc.
+    assert counts(result.tallies["none"]) == (2, 2, 3, 2, 2)
+    assert result.tallies["none"].longer == 2
+    assert (result.tallies["none"].instances, result.tallies["none"].schemas) == (1, 1)
+    # x, and then nothing is sure.
+    assert counts(result.tallies["exact"]) == (2, 1, 1, 0, 0)
+    assert counts(result.tallies["silent"]) == (2, 0, 0, 0, 0)
+    assert result.tallies["silent"].schemas == 0
+    [first, second] = result.witnesses
+    assert (first.policy, first.schema, first.of) == ("none", "test", "instance")
+    assert base64.b64decode(first.continuation) == b"c"
+    assert [base64.b64decode(s) for s in first.surfaces] == [b"x", b"ab"]
+    assert [base64.b64decode(s) for s in first.canonical_surfaces] == [b"x", b"abc"]
+    assert base64.b64decode(second.context) == b"x"
+
+
+def test_the_text_at_hand_may_hide_what_another_sentence_shows(tokenizer):
+    # xabd encodes to x ab d, as forced; xabc speaks against it.
+    exact = Exact(tokenizer)
+    policies = NoHealing(tokenizer), exact, Greedy(tokenizer, exact)
+    result = walked(tokenizer, [b"xabc", b"xabd"], [b"xabd"], *policies)
+    for name in ("none", "greedy"):
+        tally = result.tallies[name]
+        assert (tally.non_canonical, tally.unsafe, tally.undecided) == (0, 1, 0), name
+    witnesses = [w for w in result.witnesses if w.policy == "greedy"]
+    assert [(base64.b64decode(w.continuation), w.of) for w in witnesses] == [(b"c", "sentence")]
+    assert result.tallies["exact"].unsafe == 0
+
+
+def test_one_token_too_many_is_caught_on_schemas():
+    tokenizer = Tokenizer(sources.resolve("tekken_240911"))
+    exact = Exact(tokenizer)
+    unsafe = longer = 0
+    for case in own_cases("flexible")[::40]:
+        grammar = JsonSchemaGrammar(case.schema)
+        planted = Greedy(tokenizer, exact)
+        walk = Walk(tokenizer, grammar, {"exact": exact, "greedy": planted}, case.name)
+        for text in case.instances:
+            walk.instance(text)
+        result = walk.finished()
+        assert result.tallies["exact"].unsafe == 0
+        assert result.misjudged == 0
+        greedy = result.tallies["greedy"]
+        unsafe, longer = unsafe + greedy.unsafe, longer + greedy.longer
+        for witness in result.witnesses:
+            before = base64.b64decode(witness.context)
+            text = before + base64.b64decode(witness.forced)
+            text += base64.b64decode(witness.continuation)
+            start = len(tokenizer.encode(before))
+            assert tokenizer.encode(text)[start : start + len(witness.ids)] != tuple(witness.ids)
+    assert longer
+    assert unsafe
+
+
+def test_a_judge_that_is_wrong_is_seen(tokenizer):
+    texts = [b"xabd"] * 40
+    result = walked(tokenizer, [b"xabc", b"xabd"], texts, Overconfident(tokenizer))
+    assert result.tallies["exact"].non_canonical == 0
+    assert result.sampled
+    assert 0 < result.misjudged < result.sampled
+
+
+def test_texts_that_the_grammar_refuses(tokenizer):
+    result = walked(tokenizer, [b"xabc", b"xabd"], [b"xab", b"abc", b"xabcc", b"xabc"], Silent())
+    assert (result.instances, result.refused_instances, result.tokens) == (1, 3, 2)
+
+
+def test_a_policy_that_gives_up(tokenizer):
+    result = walked(tokenizer, [b"xabc", b"xabd"], [b"xabc"], Broken())
+    tally = result.tallies["broken"]
+    assert (tally.calls, tally.gave_up, tally.sequences) == (2, 2, 0)
+
+
+def test_seams_are_counted():
+    class Contrary:
+        """Encodes xa, by itself, otherwise than before b."""
+
+        def encode(self, data):
+            return (3,) if data == b"xa" else tuple(data)
+
+        def spelling(self, token_id):
+            return bytes((token_id,))
+
+    class All:
+        name = "all"
+
+        def heal(self, context, forced, grammar):
+            return Healed(tuple(forced[:1]), forced[1:])
+
+    result = walked(Contrary(), [b"xab"], [b"xab"], All())
+    tally = result.tallies["all"]
+    assert (tally.sequences, tally.seam, tally.non_canonical) == (3, 1, 0)
+
+
+def test_witnesses_are_cut_after_what_shows_them(tokenizer):
+    ids = tokenizer.encode(b"ab")
+    assert minimised(tokenizer, Context(b"", ()), b"ab", ids, b"cddddd") == b"c"
+
+
+def test_results_travel_as_json(tokenizer):
+    result = walked(
+        tokenizer, [b"xabc", b"xabd"], [b"xabc"], NoHealing(tokenizer), Exact(tokenizer)
+    )
+    assert SchemaResult.from_dict(result.to_dict()) == result
+    sums = total([result, result], ["exact", "none"])
+    assert list(sums.tallies) == ["exact", "none"]
+    assert (sums.schemas, sums.instances, sums.tokens) == (2, 2, 4)
+    assert counts(sums.tallies["none"]) == (4, 4, 6, 4, 4)
+
+
+def test_names_of_policies():
+    assert named(["healed", "exact", "healed:4"]) == ["healed:tokens=4", "exact"]
+    assert named(["healed:bytes=7:conservative"]) == ["healed:bytes=7:conservative"]
+    assert "llguidance" in named([])
+    for wrong in ("healed:words=3", "exactly", "", "healed:tokens=", "none:4"):
+        with pytest.raises(SelectionError, match="--policy"):
+            named([wrong])
+
+
+def test_every_policy_can_be_made():
+    policies = Policies(sources.resolve("toy_bytes"))
+    names = [name for name in named([]) if not name.startswith("llguidance")]
+    names.append("healed:bytes=7:conservative")
+    made = policies.of_schema(names, {"type": "integer"}, "compact")
+    assert list(made) == names
+    assert made["healed:bytes=7:conservative"].name == "healed, conservative, 7 bytes"
+    assert made["healed:tokens=1"].name == "healed, grammar, 1 token"
+
+
+def test_parts_of_characters_at_either_end():
+    tokenizer = Tokenizer(sources.resolve("toy_bytes"))
+    rng = random.Random(0)
+    for _ in range(200):
+        text = "".join(rng.choices("aé漢🙂 1", k=6)).encode()
+        start, end = rng.randrange(len(text)), rng.randrange(len(text) + 1)
+        part = text[start:end]
+        assert b"".join(map(tokenizer.spelling, tokenizer.encode(part))) == part
+    assert [cut_off(b) for b in (b"", b"a", b"\x82a", b"\x98\x80\x80", b"\x98\x80\x80\x80")] == [
+        *(0, 0, 1, 3, 3),
+    ]
