@@ -9,10 +9,10 @@ beginnings (ALGORITHMS.md, section 3). At the end of a text the pre-tokenizer ad
 which the last pre-tokens may come out; these are finite.
 
 Under a grammar only those s count whose e is viable. That is safe, but may keep an s that no
-whole sentence realises. So the bound is tried: a sentence that goes through e is completed and
-encoded. If it parts there, the bound is exact, and it is the witness; if not, the grammar is
-followed further, the lowest bound first, within a budget. Where the grammar has few sentences
-they are all encoded.
+whole sentence realises. So the bound is tried: e is gone on with until nothing after it can
+change the text's tokens any more, or to the end of a sentence, and encoded. If it parts there, the
+bound is exact, and this is the witness; if not, the sentences are all encoded where the grammar
+has few, and else it is followed further, the lowest bound first, within a budget.
 """
 
 from __future__ import annotations

@@ -109,6 +109,12 @@ def test_hand_computed(tokenizer):
     assert base64.b64decode(second.context) == b"x"
 
 
+def test_what_is_canonical_is_stepped_over(tokenizer):
+    result = walked(tokenizer, [b"xdd"], [b"xdd"], NoHealing(tokenizer), Silent())
+    assert counts(result.tallies["none"]) == (1, 1, 3, 0, 0)
+    assert counts(result.tallies["silent"]) == (3, 0, 0, 0, 0)
+
+
 def test_the_text_at_hand_may_hide_what_another_sentence_shows(tokenizer):
     # xabd encodes to x ab d, as forced; xabc speaks against it.
     exact = Exact(tokenizer)
