@@ -149,11 +149,9 @@ class Examination:
             self.breach("about", "", f"capabilities has {odd[0]!r}, which is no Capability")
         if about.max_input is not None and about.max_input < 1:
             self.breach("about", "", f"max_input is {about.max_input}; None means any length")
-        self.max_input, self._law, self._capabilities = (
-            about.max_input,
-            about.law,
-            about.capabilities,
-        )
+        self.max_input, self._capabilities = about.max_input, about.capabilities
+        # A dialect is held to its engine, and not to the definition.
+        self._law = Law.SPELLING if about.engine else about.law
         return True
 
     def examine(self, vocabulary: Vocabulary, inputs: Sequence[bytes]) -> None:

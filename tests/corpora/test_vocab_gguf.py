@@ -117,7 +117,7 @@ def test_unigram(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "fields", "fault"),
     [
-        ("bert", PIECES, "tokenizer.ggml.model is 'bert'"),
+        ("rwkv", PIECES, "tokenizer.ggml.model is 'rwkv'"),
         ("gpt2", BPE | {"pre": "martian"}, "tokenizer.ggml.pre 'martian'"),
         ("gpt2", BPE | {"merges": ["a x"]}, "tokenizer.ggml.merges[0]"),
         ("gpt2", {"pre": "qwen2"}, "no tokenizer.ggml.tokens"),
