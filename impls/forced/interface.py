@@ -57,7 +57,9 @@ class Future:
     """One way in which a text can go on, and what it leaves of the forced tokens.
 
     continuation: bytes after the forced ones that lead there (a beginning of them, or a stand-in
-    for any of their kind). kept: how many tokens of encode(context + forced) it keeps.
+    for any of their kind). kept: how many tokens of encode(context + forced) it keeps. kind:
+    ``sentence`` (a whole one) and ``settled`` (nothing after it changes a thing) are real;
+    ``end``, ``extension`` and ``stand-in`` are bounds that a sentence may or may not reach.
     """
 
     continuation: bytes

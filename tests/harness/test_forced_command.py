@@ -18,10 +18,12 @@ from corpora.vocabularies import sources
 from corpora.vocabularies.model import VocabularyError
 from harness import gate
 from harness.cli_forced import walk as start
+from harness.events import Event, Forced
 from harness.forced.policies import Policies
 from harness.forced.pool import Task, Worker, WorkersFailed, answer, results, walk_schema
 from harness.forced.results import SchemaResult, Tally, total
 from harness.forced.run import chosen, judged
+from harness.forced.sample import SCHEMAS, walk_sample
 from harness.selection import SelectionError
 from impls.interface import Unsupported
 from tests.harness.command import TOKGATE, tokgate
@@ -214,3 +216,27 @@ def test_what_llguidance_refuses_is_said(task: Task) -> None:
     refused = walk_schema(policies, task, SchemaCase("a", {"not": {}}, (b"1",)))
     assert "llguidance refuses" in refused.refused
     assert refused.instances == 0
+
+
+def test_a_run_walks_a_sample() -> None:
+    events: list[Event] = []
+    vocabulary = sources.resolve("toy_bytes")
+    assert walk_sample(vocabulary, 0, events.append, hurried=False) is None
+    rows = {event.method: event for event in events if isinstance(event, Forced)}
+    assert list(rows) == ["exact", "healed:tokens=4", "llguidance"]
+    assert {row.schemas for row in rows.values()} == {SCHEMAS}
+    assert rows["exact"].sequences
+    assert (rows["exact"].non_canonical, rows["exact"].unsafe) == (0, 0)
+    again: list[Event] = []
+    walk_sample(vocabulary, 0, again.append, hurried=False)
+    timeless = [replace(event, seconds=0.0) for event in again if isinstance(event, Forced)]
+    assert timeless == [replace(row, seconds=0.0) for row in rows.values()]
+
+
+def test_a_sample_is_passed_over_where_the_vocabulary_is_none_for_it_or_the_run_ends() -> None:
+    events: list[Event] = []
+    unfit = sources.resolve("toy_unigram")
+    assert walk_sample(unfit, 0, events.append, hurried=False) is None
+    fit = sources.resolve("toy_bytes")
+    assert walk_sample(fit, 0, events.append, hurried=False, stopped=lambda: True) is None
+    assert events == []
