@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from harness import selection
 from harness.checks.base import Observation
 from harness.checks.equivalence import Equivalence
 from harness.contracts import Circle, Contestant
@@ -64,3 +65,13 @@ def test_a_dialect_whose_engine_is_not_there_meets_nobody():
 )
 def test_the_engine_is_trusted_against_its_dialect(ids, expected):
     assert found(terms(a="", b="", c="b"), **ids) == expected
+
+
+def test_a_run_of_everything_leaves_out_dialects_without_their_engine():
+    present, missing = selection.contestants([])
+    names = {contestant.name for contestant in present}
+
+    assert "unigram.sentencepiece-0.2.1" in missing
+    assert ("spm.llama-cpp" in names) == ("llama.cpp" in names)
+    [named], _ = selection.contestants(["unigram.sentencepiece-0.2.1"])
+    assert named.name == "unigram.sentencepiece-0.2.1"
