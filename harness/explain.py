@@ -77,6 +77,11 @@ class Explanation:
     parted: str
 
     @property
+    def differing(self) -> frozenset[str]:
+        """The names of the stages that differ."""
+        return frozenset(stage.name for stage in self.stages if not stage.same)
+
+    @property
     def sentence(self) -> str:
         """One line for a reader."""
         stage = next(stage for stage in self.stages if stage.name == self.parted)

@@ -100,6 +100,9 @@ class Entry:
     def label(self) -> Signature:
         """What its bucket is named by: the stage of the explanation, where there is one."""
         told, sign = self.explanation, self.signature
+        if told is not None and sign.stage == "unknown" and "user-defined" in told.differing:
+            # Only where the symbol is not cut out are its neighbours, or it, unknown.
+            return replace(sign, stage="user-defined")
         if told is None or (told.parted, sign.stage) in FINER or told.parted in {SEGMENTATION, IDS}:
             return sign
         return replace(sign, stage=told.parted)

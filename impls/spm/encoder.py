@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING, cast
@@ -10,7 +11,7 @@ import numpy as np
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, RankOrder
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
-from impls.interface import About, Capability, Rejected, Step
+from impls.interface import About, Capability, Mode, Rejected, Step
 from impls.spm import dialects
 from impls.spm.decoders import decoder_of
 from impls.spm.partition import partition, separate_symbols
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import Mode
     from impls.spm.dialects import Dialect
 
 _NONE_GIVEN = np.empty(0, dtype=np.int64)
@@ -134,7 +134,11 @@ class SpmImplementation:
 
     def load(self, vocabulary: Vocabulary) -> SpmEncoder:
         """Build the tables: well under a second for 32,000 pieces, once compiled."""
-        return SpmEncoder(vocabulary, self._dialect)
+        encoder = SpmEncoder(vocabulary, self._dialect)
+        # Compile now, where a caller expects to wait, and not inside the first timed call.
+        with contextlib.suppress(Rejected):
+            encoder.encode(b"a", Mode())
+        return encoder
 
     def steps(self, vocabulary: Vocabulary, data: bytes, mode: Mode) -> list[Step]:
         """The stages of one input; see :class:`impls.interface.Explains`."""

