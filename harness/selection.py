@@ -66,13 +66,17 @@ def _same(vocabulary: Vocabulary) -> Vocabulary:
     return vocabulary
 
 
-def contestants(specs: Sequence[str]) -> tuple[list[Contestant], dict[str, str]]:
+def contestants(
+    specs: Sequence[str], besides: Sequence[str] = ()
+) -> tuple[list[Contestant], dict[str, str]]:
     """The implementations named, or all registered ones; with those not installed, and why.
+
+    besides: others that join the registered ones.
 
     Raises ImplementationError for a named one that cannot be had; among all registered ones
     it is only left out.
     """
-    chosen = list(dict.fromkeys(specs or registry.registered()))
+    chosen = list(dict.fromkeys(specs or [*registry.registered(), *besides]))
     found: dict[str, Contestant] = {}
     missing: dict[str, str] = {}
     for spec in chosen:

@@ -128,6 +128,11 @@ class About:
     law: Law = Law.EXACT
     engine: str = ""
 
+    @property
+    def defined(self) -> bool:
+        """Whether its ids are to be those that the vocabulary defines: no other law, no dialect."""
+        return self.law is Law.EXACT and not self.engine
+
 
 @runtime_checkable
 class Encoder(Protocol):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from harness.events import Benched, Timing
 from harness.outcomes import Status
-from impls.interface import Law
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +89,7 @@ class Cell:
         same = self.tokens == right.tokens if self.row.counting else self.digest == right.digest
         if same:
             return "equal"
-        return "different" if self.row.contestant.about.law is Law.EXACT else "by-law"
+        return "different" if self.row.contestant.about.defined else "by-law"
 
     def event(self, vocabulary: str, text: str, mode: str, right: Cell | None) -> Benched:
         """What there is to say."""

@@ -95,7 +95,7 @@ def contestants(specs: Sequence[str]) -> tuple[list[Contestant], dict[str, str],
     Second: those that are not installed, and why. Third: the trusted ones that are not among them.
     Raises ImplementationError for a named one that cannot be had.
     """
-    present, missing = selection.contestants(specs or [*registry.registered(), *_peers()])
+    present, missing = selection.contestants(specs, _peers())
     names = {one.name for one in present}
     absent = [name for name in TRUSTED if name not in names]
     judges = selection.contestants(absent)[0] if absent else []  # none named would be all

@@ -16,14 +16,15 @@ import pytest
 
 from corpora import texts
 from corpora.vocabularies import sources
-from harness.benching.cells import foretold, ladder
+from harness.benching.cells import Cell, Row, foretold, ladder
 from harness.benching.measure import characters_apart
 from harness.benching.plan import chosen_texts, contestants, parse_size
 from harness.messages import Measure
 from harness.outcomes import Inputs
 from harness.selection import SelectionError
 from harness.timing import as_ids, measured
-from impls.interface import Mode
+from impls import registry
+from impls.interface import About, Mode
 from tests.harness.command import TOKGATE, tokgate
 
 PLUGIN = """
@@ -193,6 +194,31 @@ class TestPlan:
         present, _, judges = contestants(["bpe.heap", "tiktoken"])
         assert [one.name for one in present] == ["bpe.heap", "tiktoken"]
         assert [one.name for one in judges] == ["sentencepiece", "tokenizers"]
+
+    def test_what_is_not_installed_is_left_out_where_none_is_named(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class Gone:
+            @property
+            def about(self) -> About:
+                raise ImportError("gone: not installed")
+
+            def supports(self, vocabulary: Any, mode: Mode) -> None: ...
+
+            def load(self, vocabulary: Any) -> None: ...
+
+        monkeypatch.setattr(sys.modules[__name__], "GONE", Gone(), raising=False)
+        monkeypatch.setitem(registry.BUILT_IN, "gone", f"{__name__}:GONE")
+        present, missing, _ = contestants([])
+
+        assert missing["gone"] == "gone: not installed"
+        assert "bpe.heap" in {one.name for one in present}
+
+    def test_ids_of_a_dialect_are_others_by_design(self) -> None:
+        right = Cell(Row(*contestants(["tiktoken"])[0]), 8, tokens=1, digest="a")
+        for name, answer in (("bpe.heap", "different"), ("unigram.llama-cpp", "by-law")):
+            other = Cell(Row(*contestants([name])[0]), 8, tokens=1, digest="b")
+            assert other.answer(right) == answer
 
 
 class TestClock:
