@@ -278,16 +278,7 @@ class Campaign:
 
         problems = preflight(vocabulary)
         self._emit(
-            VocabularyLoaded(
-                id=vocabulary.id,
-                format=vocabulary.format,
-                algorithm=vocabulary.algorithm,
-                tokens=len(vocabulary),
-                fingerprint=vocabulary.fingerprint,
-                path=vocabulary.source_path,
-                problems=[problem.message for problem in problems],
-                source=source,
-            )
+            VocabularyLoaded.of(vocabulary, source, (problem.message for problem in problems))
         )
         plan = self._plan
         proper = not any(problem.kind in IMPROPER for problem in problems)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from corpora.vocabularies.model import Vocabulary
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -85,6 +87,22 @@ class VocabularyLoaded(Event):
     problems: list[str]
     source: str = ""
     """How it was given: what a replay loads it from."""
+
+    @classmethod
+    def of(
+        cls, vocabulary: Vocabulary, source: str, problems: Iterable[str] = ()
+    ) -> VocabularyLoaded:
+        """The event of a vocabulary."""
+        return cls(
+            id=vocabulary.id,
+            format=vocabulary.format,
+            algorithm=str(vocabulary.algorithm),
+            tokens=len(vocabulary),
+            fingerprint=vocabulary.fingerprint,
+            path=vocabulary.source_path,
+            problems=list(problems),
+            source=source,
+        )
 
 
 @_event

@@ -328,7 +328,8 @@ def measure(
     for at, (source, load) in enumerate(plan.vocabularies.items()):
         emit(Phase(f"loading {source}"))
         vocabulary = load()
-        emit(loaded_event(vocabulary, source))
+        # Its problems are `tokgate preflight`'s to tell.
+        emit(VocabularyLoaded.of(vocabulary, source))
 
         def watched(done: float, what: str, at: int = at) -> None:
             watch((at + done) / count, what)
@@ -346,17 +347,3 @@ def measure(
         if interrupted:
             return False
     return True
-
-
-def loaded_event(vocabulary: Vocabulary, source: str) -> VocabularyLoaded:
-    """Which vocabulary it is; its problems are `tokgate preflight`'s to tell."""
-    return VocabularyLoaded(
-        id=vocabulary.id,
-        format=vocabulary.format,
-        algorithm=vocabulary.algorithm.value,
-        tokens=len(vocabulary),
-        fingerprint=vocabulary.fingerprint,
-        path=vocabulary.source_path,
-        problems=[],
-        source=source,
-    )

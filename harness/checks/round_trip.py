@@ -79,13 +79,14 @@ class RoundTrip:
     def _agreement(self, seen: Observation, named: dict[str, Results]) -> Judgement:
         judgement = Judgement()
         common = trusted(seen)
+        circles = seen.contract.circles(named)
         for index in encoded_indices(common):
             outcomes: dict[str, Outcome] = {n: a.outcome(index) for n, a in named.items()}
             asked = [n for n, one in outcomes.items() if not isinstance(one, Unsupported)]
             judgement.exercised.update(asked)
             parted = [
                 partition({name: outcomes[name] for name in circle.names}, circle.trusted)
-                for circle in seen.contract.circles(outcomes)
+                for circle in circles
             ]
             parts = parted[0] if parted else ()
             data = seen.inputs[index]

@@ -16,6 +16,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from corpora.generators.material import is_text
 from corpora.grammars.finite import FiniteLanguage
 from impls.forced.boundaries import STAND_INS
 from impls.forced.interface import Context
@@ -216,12 +217,3 @@ def look_ahead(tokenizer: Tokenizer, rng: random.Random) -> Iterator[Tried]:
         forced = "".join(rng.choices(ENDS, k=rng.randint(1, 3))).encode()
         one, other = rng.sample(STAND_INS, 2)
         yield LOOK_AHEAD, b"", forced, (one.encode(), other.encode())
-
-
-def is_text(data: bytes) -> bool:
-    """Whether these are whole characters."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -98,7 +98,7 @@ def witness(
     """The record of a failure, its continuation cut after what shows it."""
     way = minimised(tokenizer, context, forced, ids, way)
     whole = tokenizer.encode(context.text + forced + way)
-    start, stop = len(context.text), len(context.text) + _size(tokenizer, ids)
+    start, stop = len(context.text), len(context.text) + tokenizer.size(ids)
     canonical, size = [], 0
     for token_id in whole:
         end = size + len(tokenizer.spelling(token_id))
@@ -118,10 +118,6 @@ def witness(
         canonical_surfaces=[_text(tokenizer.spelling(token_id)) for token_id in canonical],
         of=of,
     )
-
-
-def _size(tokenizer: Tokenizer, ids: Iterable[int]) -> int:
-    return sum(len(tokenizer.spelling(token_id)) for token_id in ids)
 
 
 def _text(data: bytes) -> str:

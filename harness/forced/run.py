@@ -180,18 +180,7 @@ def execute(
             machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         )
     )
-    emit(
-        VocabularyLoaded(
-            id=vocabulary.id,
-            format=vocabulary.format,
-            algorithm=vocabulary.algorithm.value,
-            tokens=len(vocabulary),
-            fingerprint=vocabulary.fingerprint,
-            path=vocabulary.source_path,
-            problems=[],
-            source=plan.source,
-        )
-    )
+    emit(VocabularyLoaded.of(vocabulary, plan.source))
     watch(0.0, "reading the corpus")
     names: list[str] = []
     complete = True

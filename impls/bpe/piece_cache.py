@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.words import HIGH_MASKS, LONGEST, LOW_MASKS, ROW_BITS, word_hash
+from impls.bpe.words import HIGH_MASKS, LONGEST, LOW_MASKS, probe, word_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,11 +25,9 @@ IDS_FROM = 6
 MOST_IDS = 2 * ENTRIES - IDS_FROM
 
 UNKNOWN = -1
-"""Found neither id nor row."""
+"""Found neither id nor row: what a probe says of no token."""
 FIRST_ROW = -2
 """Minus the row that a piece may have in the cache: what :func:`look_up` finds for it."""
-
-_HALF = 0xFFFFFFFF
 
 
 def new_cache(slots: int) -> NDArray[np.int64]:
@@ -55,7 +53,6 @@ def look_up(
     has or may take, where there is a cache; UNKNOWN for others (among them all long ones, and the
     last ones of the data, whose keys cannot be loaded).
     """
-    mask = len(words) - 1
     cache_mask = len(cache) - 1
     for piece in range(first, last):
         end = int(ends[piece])
@@ -65,17 +62,8 @@ def look_up(
             low = text[start] & LOW_MASKS[length]
             high = text[start + 8] & HIGH_MASKS[length]
             mixed = word_hash(low, high)
-            row = (mixed << ROW_BITS) & mask
-            head = words[row + 2]
-            # Nearly always the first probe tells, so that the next piece's need not wait for it.
-            while head != 0 and not (
-                words[row] == low and words[row + 1] == high and head >> 32 == length
-            ):
-                row = (row + (1 << ROW_BITS)) & mask
-                head = words[row + 2]
-            if head != 0:
-                answer = int(head & _HALF) - 1
-            elif cache_mask > 0:
+            answer = probe(words, low, high, length, mixed)
+            if answer == UNKNOWN and cache_mask > 0:
                 answer = FIRST_ROW - (mixed * ENTRIES & cache_mask)
         found[piece - first] = answer
         start = end

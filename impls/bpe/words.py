@@ -54,10 +54,11 @@ def word_hash(low: int, high: int) -> int:
 
 
 @njit
-def probe(words: NDArray[np.int64], low: int, high: int, length: int) -> int:
-    """The id of the token of this key, or -1."""
+def probe(words: NDArray[np.int64], low: int, high: int, length: int, mixed: int) -> int:
+    """The id of the token of this key, whose hash is ``mixed``, or -1."""
     mask = len(words) - 1
-    row = (word_hash(low, high) << ROW_BITS) & mask
+    row = (mixed << ROW_BITS) & mask
+    # Nearly always the first row tells, so that the next probe need not wait for this one.
     while words[row + 2] != 0:
         if words[row] == low and words[row + 1] == high and words[row + 2] >> 32 == length:
             return int(words[row + 2] & _HALF) - 1

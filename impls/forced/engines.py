@@ -23,7 +23,7 @@ RECENT = 16
 
 def healed(tokenizer: Tokenizer, ids: tuple[int, ...], forced: bytes) -> Healed:
     """Tokens from the front of ``forced``, with the bytes that they leave over."""
-    return Healed(ids, forced[sum(len(tokenizer.spelling(token_id)) for token_id in ids) :])
+    return Healed(ids, forced[tokenizer.size(ids) :])
 
 
 class LlguidanceMatcher:

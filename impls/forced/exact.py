@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 from impls.forced.boundaries import Boundaries
 from impls.forced.interface import Future, Healed
-from impls.forced.prefix_tree import PrefixTrees, late_spellings
+from impls.forced.prefix_tree import PrefixTrees
 from impls.forced.tokenizer import whole_characters
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Exact:
         self._trees = PrefixTrees(tokenizer.vocabulary)
         self._boundaries = Boundaries(tokenizer)
         vocabulary, built = tokenizer.vocabulary, self._trees.by_id
-        self._late = late_spellings(vocabulary)
+        self._late = self._trees.late
         self._late_within = re.compile(b"|".join(map(re.escape, self._late)))
         self._late_to_come = lru_cache(maxsize=4096)(self._late_endings)
         self._whole = sorted(
@@ -334,8 +334,7 @@ class Exact:
         if kept[: len(own)] != own:
             return Healed((), forced, proof)
         ids = kept[len(own) :]
-        size = sum(len(self._tokenizer.spelling(token_id)) for token_id in ids)
-        return Healed(ids, forced[size:], proof)
+        return Healed(ids, forced[self._tokenizer.size(ids) :], proof)
 
 
 class Remembered:

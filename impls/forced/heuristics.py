@@ -103,7 +103,7 @@ class HealedBack:
         if window is None:
             # Not ids[-0:], which is everything.
             last = ids[max(0, len(ids) - (self.max_tokens or 0)) :]
-            window = sum(len(self.tokenizer.spelling(token_id)) for token_id in last)
+            window = self.tokenizer.size(last)
         viable = anything if self.conservative else grammar.viable
         for place in range(max(0, len(forced) - window), len(forced)):
             if next(self.tokenizer.extensions(forced[place:], viable), None) is not None:

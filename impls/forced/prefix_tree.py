@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impls.bpe.derivations import derive
-from impls.bpe.layout import ATOMS, BLOOM, IDS, LENGTHS, MERGED, SPLITS, section
+from impls.bpe.layout import ATOMS, BLOOM, IDS, LATE, LENGTHS, MERGED, SPLITS, section
 from impls.bpe.linear import suffix_sections, token_sections
 from impls.bpe.services.prefixes import LAST, extend, growing_block, new_memo, new_rows
 from impls.bpe.tables import merge_tables
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-
-
-def late_spellings(vocabulary: Vocabulary) -> tuple[bytes, ...]:
-    """The spellings of tokens that merge out of order (:mod:`impls.bpe.derivations`)."""
-    return tuple(derive(vocabulary, merge_tables(vocabulary))[1])
 
 
 class PrefixTrees:
@@ -42,6 +37,11 @@ class PrefixTrees:
         self.ids: list[int] = tokens[IDS].tolist()
         self.lengths: list[int] = tokens[LENGTHS].tolist()
         self.by_id = {token_id: token for token, token_id in enumerate(self.ids)}
+        self.late: tuple[bytes, ...] = ()
+        """The spellings of tokens that merge out of order (:mod:`impls.bpe.derivations`)."""
+        if LATE in tokens:
+            # The tables keep their trie alone; nearly no vocabulary has any.
+            self.late = tuple(derive(vocabulary, merge_tables(vocabulary))[1])
 
     def tree(self, piece: bytes) -> PrefixTree | None:
         """The tree of a piece; None if it has a byte without a token."""

@@ -12,7 +12,7 @@ import numpy as np
 from impls.interface import Mode, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from impls.bpe.encoder import BpeEncoder
@@ -60,6 +60,10 @@ class Tokenizer:
     def spelling(self, token_id: int) -> bytes:
         """The bytes of an id."""
         return self.vocabulary.spelling(token_id)
+
+    def size(self, ids: Iterable[int]) -> int:
+        """How many bytes ids spell."""
+        return sum(len(self.spelling(token_id)) for token_id in ids)
 
     def encode(self, data: bytes) -> tuple[int, ...]:
         """The ids. Parts of characters at either end are encoded as pieces of their own."""

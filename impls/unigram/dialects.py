@@ -12,7 +12,7 @@ the points below. Facts from the engines' sources: SentencePiece's ``unigram_mod
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 
 from corpora.vocabularies.model import PieceType
@@ -158,28 +158,15 @@ SENTENCEPIECE = Dialect(
     text_only=False,
 )
 
-SENTENCEPIECE_0_2_1 = Dialect(
+SENTENCEPIECE_0_2_1 = replace(
+    SENTENCEPIECE,
     name="unigram.sentencepiece-0.2.1",
     engine="SentencePiece 0.2.1",
-    reading=Reading.BINARY,
-    sums="float32",
     # A symbol's score is computed in double, and by it that of every piece: candidates are
     # compared in double, and rounded only when stored.
     scores="float64",
-    unknown="float32",
     rebase_above=math.inf,
-    unreached=None,
-    segmented=SENTENCEPIECE.segmented,
-    minimum_over=_NORMAL,
-    no_minimum=FLOAT_MAX,
     symbol_score=SymbolScore.GREATEST,
-    symbols_stay=True,
-    splitting=Splitting.NEVER,
-    normalization=Normalization.SENTENCEPIECE,
-    fallback=Fallback.CHARACTERS,
-    decoding=Decoding.SENTENCEPIECE,
-    duplicates=False,
-    text_only=False,
 )
 
 LLAMA_CPP = Dialect(
@@ -204,26 +191,12 @@ LLAMA_CPP = Dialect(
     text_only=False,
 )
 
-LLAMA_CPP_FLOAT = Dialect(
+LLAMA_CPP_FLOAT = replace(
+    LLAMA_CPP,
     name="unigram.llama-cpp-float",
     engine="llama.cpp while best_tokenization::score_sum was a float",
-    reading=Reading.BINARY,
     sums="float32",
-    scores="float64",
-    unknown="float32",
-    rebase_above=math.inf,
     unreached=-FLOAT_MAX,
-    segmented=LLAMA_CPP.segmented,
-    minimum_over=_NORMAL,
-    no_minimum=FLOAT_MAX,
-    symbol_score=SymbolScore.ZERO,
-    symbols_stay=True,
-    splitting=Splitting.LONGEST_FIRST,
-    normalization=Normalization.LLAMA_CPP,
-    fallback=Fallback.UNKNOWN,
-    decoding=Decoding.LLAMA_CPP,
-    duplicates=False,
-    text_only=False,
 )
 
 HUGGING_FACE = Dialect(
