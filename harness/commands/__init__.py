@@ -1,0 +1,1 @@
+"""The commands of ``tokgate``, one file each; they and ``harness/cli.py`` alone import reports."""

@@ -1,0 +1,68 @@
+"""What several commands share: options, and how a record becomes reports."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+
+from harness.selection import SelectionError
+
+if TYPE_CHECKING:
+    from harness.run import RunResult
+
+EXIT_STATUSES = """
+Exit status: 0 the gate holds; 1 it does not (unexpected findings, a broken bound, an expected
+finding that no longer shows); 2 usage or input error; 3 an implementation could not be started,
+or the run broke off; 130 interrupted.
+"""
+
+VOCAB_HELP = (
+    "A vocabulary: an embedded name, tiktoken:NAME, hf:ORG/NAME, or a path "
+    "(FILE#pattern=NAME where the format has no pattern). May be repeated."
+)
+IMPL_HELP = (
+    "An implementation: a registered name, module:attr, path.py:attr, or 'cmd:PROGRAM ARGS'. "
+    "May be repeated."
+)
+
+Vocabs = Annotated[list[str] | None, typer.Option("--vocab", "-V", help=VOCAB_HELP)]
+Impls = Annotated[list[str] | None, typer.Option("--impl", "-i", help=IMPL_HELP)]
+Out = Annotated[Path, typer.Option("--out", help="Folder that receives the record and reports.")]
+Seed = Annotated[int, typer.Option(help="Same seed, versions and options: the same cases.")]
+
+
+def recorded(folder: Path) -> Any:
+    """The record in a run's folder. Raises SelectionError with one line."""
+    from harness.events import read_events  # noqa: PLC0415
+    from reports.record import RunRecord  # noqa: PLC0415
+
+    path = folder / "run.jsonl"
+    if not path.is_file():
+        raise SelectionError(f"{path}: no such record; name the --out folder of a run")
+    try:
+        return RunRecord.from_events(read_events(path))
+    except (ValueError, TypeError, KeyError) as error:
+        raise SelectionError(f"{path}: damaged ({error}); run again") from error
+
+
+def finish(result: RunResult, out: Path) -> NoReturn:
+    """Write all reports, say the last words, exit with the verdict's status."""
+    from harness.progress import closing  # noqa: PLC0415
+    from reports import write_all  # noqa: PLC0415
+
+    write_all(recorded(out), out)
+    console = Console(stderr=True, highlight=False)
+    closing(
+        console, result.finished, result.findings, result.expectations, str(out / "report.html")
+    )
+    raise typer.Exit(result.finished.exit_status)
+
+
+def command_line() -> str:
+    """The command that repeats this run."""
+    return shlex.join(["tokgate", *sys.argv[1:]])

@@ -1,0 +1,25 @@
+"""``tokgate report``: a recorded run in another format."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.commands.common import recorded
+from harness.selection import SelectionError
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="A run's folder.")] = Path("tokgate-out"),
+    form: Annotated[str, typer.Option("--format", help="html, junit, markdown or json.")] = "html",
+) -> None:
+    """Print a report of a recorded run, in another format or of an interrupted run."""
+    from reports import FORMATS  # noqa: PLC0415
+
+    if form not in FORMATS:
+        raise SelectionError(f"--format {form!r}: none; there are {', '.join(FORMATS)}")
+    text = FORMATS[form](recorded(folder))
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))

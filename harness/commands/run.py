@@ -1,0 +1,117 @@
+"""``tokgate run``: the main job."""
+
+from __future__ import annotations
+
+import math
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from harness.commands.common import EXIT_STATUSES, Impls, Out, Seed, Vocabs, command_line, finish
+from harness.selection import SelectionError
+
+EPILOG = EXIT_STATUSES
+
+
+class SuiteName(StrEnum):
+    """How much a run does."""
+
+    SMOKE = "smoke"
+    CI = "ci"
+    NIGHTLY = "nightly"
+
+
+def run(
+    vocab: Vocabs = None,
+    impl: Impls = None,
+    reference: Annotated[
+        list[str] | None, typer.Option(help="Trusted implementation (default: by format).")
+    ] = None,
+    check: Annotated[
+        list[str] | None, typer.Option(help="Only this check. May be repeated.")
+    ] = None,
+    generator: Annotated[
+        list[str] | None, typer.Option(help="Only this generator. May be repeated.")
+    ] = None,
+    suite: Annotated[SuiteName, typer.Option(help="How much of everything.")] = SuiteName.SMOKE,
+    budget: Annotated[
+        str | None,
+        typer.Option(help="Time for checking, 60s, 5m, 8h (loading comes on top), or 20000cases."),
+    ] = None,
+    seed: Seed = 0,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="Vocabularies side by side; 0: by the cores.")
+    ] = 0,
+    expect: Annotated[
+        Path | None, typer.Option(help="Expectations file, besides the shipped one.")
+    ] = None,
+    out: Out = Path("tokgate-out"),
+    fail_fast: Annotated[bool, typer.Option(help="Stop at the first unexpected finding.")] = False,
+    timeout: Annotated[
+        float,
+        typer.Option(min=0.1, help="Seconds for a batch, and 10 more a megabyte: then it hangs."),
+    ] = 8.0,
+    memory: Annotated[
+        float, typer.Option(min=0.1, help="GiB that an implementation may take.")
+    ] = 4.0,
+) -> None:
+    """Compare implementations on generated and hostile inputs: the main job.
+
+    Without arguments it takes the embedded vocabularies and every implementation installed.
+    """
+    from corpora.generators.catalog import generators  # noqa: PLC0415
+    from harness import expectations, selection  # noqa: PLC0415
+    from harness.campaign import Plan  # noqa: PLC0415
+    from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
+    from harness.progress import Progress  # noqa: PLC0415
+    from harness.run import execute  # noqa: PLC0415
+    from harness.store import RunFolder  # noqa: PLC0415
+    from harness.suites import SUITES, parse_budget  # noqa: PLC0415
+    from harness.workers import Limits  # noqa: PLC0415
+
+    chosen_suite = SUITES[suite.value]
+    if not math.isfinite(memory) or not math.isfinite(timeout):
+        raise SelectionError("--memory, --timeout: give a finite number")
+    try:
+        amount = parse_budget(budget or chosen_suite.budget)
+    except ValueError as error:
+        raise SelectionError(f"--budget: {error}") from error
+    catalog = generators()
+    checks = selection.chosen("check", check or [], [*CHECKS, *MEASURES])
+    present, missing = selection.contestants(impl or [])
+    known = expectations.load(expectations.SHIPPED)
+    if expect is not None:
+        known = [*expectations.load(expect), *known]
+    console = Console(stderr=True, highlight=False)
+    for spec, why in missing.items():
+        console.print(Text(f"{spec} takes no part: {why}", style="dim"))
+    plan = Plan(
+        vocabularies=selection.vocabularies(vocab or []),
+        contestants=present,
+        references=selection.references(reference or [], present),
+        generators=[catalog[n] for n in selection.chosen("generator", generator or [], catalog)],
+        checks=[CHECKS[n] for n in checks if n in CHECKS],
+        scaled=selection.scaled(vocab or [], checks),
+        walked=selection.walked(vocab or [], checks),
+        expectations=known,
+        suite=chosen_suite,
+        budget=amount,
+        seed=seed,
+        jobs=jobs or max(1, (os.cpu_count() or 2) // 2),
+        fail_fast=fail_fast,
+        named=[contestant.name for contestant in present] if impl else [],
+        expect=str(expect.resolve()) if expect is not None else None,
+        limits=Limits(seconds=timeout, memory=int(memory * 2**30)),
+    )
+    folder = RunFolder(out)
+    progress = Progress(console, amount.seconds)
+    try:
+        result = execute(plan, folder, [progress.consume], command_line())
+    finally:
+        progress.stop()
+    finish(result, out)
