@@ -334,6 +334,9 @@ class ForcedWitness(Event):
     All bytes are base64. The text is context + forced + continuation, cut after what shows it.
     ids: those forced; canonical: those of the text that touch the same bytes; surfaces and
     canonical_surfaces: their bytes. of: ``instance`` of the corpus, or ``sentence`` of the grammar.
+    grammar: the schema as JSON, its end cut off where it is long. minimal: the fields of another
+    witness, the smallest schema and text found on which the policy errs; None where none was looked
+    for.
     """
 
     vocabulary: str
@@ -347,6 +350,13 @@ class ForcedWitness(Event):
     canonical: list[int]
     canonical_surfaces: list[str]
     of: str
+    grammar: str = ""
+    minimal: dict[str, Any] | None = None
+
+    @property
+    def smallest(self) -> ForcedWitness | None:
+        """The smallest one, typed."""
+        return None if self.minimal is None else ForcedWitness(**self.minimal)
 
 
 @_event

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING
 
-from harness.forced.results import Witness
+from harness.events import ForcedWitness
 from impls.forced.exact import completion
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def witness(
     ids: tuple[int, ...],
     way: bytes,
     of: str,
-) -> Witness:
+) -> ForcedWitness:
     """The record of a failure, its continuation cut after what shows it."""
     way = minimised(tokenizer, context, forced, ids, way)
     whole = tokenizer.encode(context.text + forced + way)
@@ -106,7 +106,8 @@ def witness(
         if end > start and size < stop:
             canonical.append(token_id)
         size = end
-    return Witness(
+    return ForcedWitness(
+        vocabulary=tokenizer.vocabulary.id,
         policy=policy,
         schema=schema,
         context=_text(context.text),

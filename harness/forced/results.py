@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from harness.events import ForcedWitness
+
 WITNESSES = 3
 """Kept of one policy on one schema; all are counted."""
 
@@ -46,28 +48,6 @@ class Tally:
             setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
-    """Forced tokens that are not canonical, and a text that shows it.
-
-    The text is context + forced + continuation, in base64. ids: those forced; canonical: those of
-    the text that begin at the same place, as many or up to the same byte. surfaces,
-    canonical_surfaces: the bytes of each, in base64. of: ``instance`` where the corpus has the
-    text, else ``sentence``, which the grammar has.
-    """
-
-    policy: str
-    schema: str
-    context: str
-    forced: str
-    continuation: str
-    ids: list[int]
-    surfaces: list[str]
-    canonical: list[int]
-    canonical_surfaces: list[str]
-    of: str
-
-
 @dataclass(slots=True)
 class SchemaResult:
     """What was found on one schema.
@@ -88,7 +68,7 @@ class SchemaResult:
     misjudged: int = 0
     differing: dict[str, int] = field(default_factory=dict)
     tallies: dict[str, Tally] = field(default_factory=dict)
-    witnesses: list[Witness] = field(default_factory=list)
+    witnesses: list[ForcedWitness] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -99,7 +79,7 @@ class SchemaResult:
         """From JSON. Raises TypeError or KeyError for what is no result."""
         plain = dict(raw)
         plain["tallies"] = {name: Tally(**one) for name, one in raw["tallies"].items()}
-        plain["witnesses"] = [Witness(**one) for one in raw["witnesses"]]
+        plain["witnesses"] = [ForcedWitness(**one) for one in raw["witnesses"]]
         return SchemaResult(**plain)
 
 
@@ -117,7 +97,7 @@ class Totals:
     misjudged: int = 0
     differing: dict[str, int] = field(default_factory=dict)
     tallies: dict[str, Tally] = field(default_factory=dict)
-    witnesses: list[Witness] = field(default_factory=list)
+    witnesses: list[ForcedWitness] = field(default_factory=list)
 
 
 def total(results: Iterable[SchemaResult], policies: Sequence[str]) -> Totals:

@@ -9,7 +9,7 @@ import os
 import platform
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,6 @@ from harness.events import (
     Finished,
     Forced,
     ForcedCorpus,
-    ForcedWitness,
     Started,
     VocabularyLoaded,
 )
@@ -251,7 +250,7 @@ def told(plan: ForcedPlan, found: Totals) -> Iterator[Event]:
     for one in found.witnesses:
         shown[one.policy] += 1
         if shown[one.policy] <= WITNESSES_TOLD:
-            yield ForcedWitness(vocabulary=vocabulary, **asdict(one))
+            yield one
 
 
 def rows(found: Totals, vocabulary: str, corpus: str, whitespace: str) -> Iterator[Forced]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import random
 import time
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from harness.events import ForcedWitness
 from harness.forced.policies import EXACT, named
 from harness.forced.pool import Task, WorkersFailed, results
 from harness.forced.results import total
@@ -65,5 +63,5 @@ def walk_sample(
     for row in rows(sums, vocabulary.id, OWN, "flexible"):
         emit(row)
     for one in sums.witnesses[:WITNESSES]:
-        emit(ForcedWitness(vocabulary=vocabulary.id, **asdict(one)))
+        emit(one)
     return None
