@@ -37,6 +37,7 @@ OURS = (
     "summary.json",
     "summary.md",
     "report.html",
+    "report.sarif",
     "junit.xml",
     "findings",
     "vocabularies",

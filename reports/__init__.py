@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reports import bench_html, html, junit, markdown, summary_json
+from reports import bench_html, github, html, junit, markdown, sarif, summary_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from reports.record import RunRecord
 
 FORMATS: dict[str, Callable[[RunRecord], str]] = {
+    "annotations": github.render,
     "html": html.render,
     "json": summary_json.render,
     "junit": junit.render,
     "markdown": markdown.render,
+    "sarif": sarif.render,
 }
 """Every format by the name that ``tokgate report --format`` takes."""
 
@@ -29,19 +31,20 @@ FILES = {
     "json": "summary.json",
     "junit": "junit.xml",
     "markdown": "summary.md",
+    "sarif": "report.sarif",
 }
-"""The file in a run's folder that holds each format."""
+"""The file in a run's folder that holds each format; annotations are for standard output alone."""
 
 
 def write_all(record: RunRecord, out: Path) -> None:
-    """Write every format into the folder ``out``, which is made where it is missing.
+    """Write every format that has a file into the folder ``out``, made where it is missing.
 
     Each file is whole or not there: it is written beside its place and moved. OSError as raised
     by the file system.
     """
     out.mkdir(parents=True, exist_ok=True)
-    for name, render in FORMATS.items():
-        _replace(out / FILES[name], render(record))
+    for name, file in FILES.items():
+        _replace(out / file, FORMATS[name](record))
 
 
 def write_bench(record: BenchRecord, out: Path) -> None:

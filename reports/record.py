@@ -229,6 +229,19 @@ class RunRecord:
         """The buckets that fail the gate."""
         return tuple(b for b in self.buckets if not b.expected)
 
+    @property
+    def broken(self) -> tuple[Measured, ...]:
+        """Growth that fails the gate: only some implementations are held to a bound.
+
+        By what the gate says, so that no second judgement can differ from it.
+        """
+        said = "\n".join(self.finished.reasons) if self.finished else ""
+        return tuple(
+            m
+            for m in self.measured
+            if m.verdict == "superlinear" and f"{m.implementation} on {m.family}" in said
+        )
+
     def _bucket(self, name: str, found: list[Found], *, expired: bool) -> Bucket:
         ordered = sorted(found, key=lambda f: (not f.minimal, len(f.input_b64), f.id))
         uncovered = any(f.expected is None for f in ordered)

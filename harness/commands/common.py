@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -53,9 +54,12 @@ def recorded(folder: Path) -> Any:
 def finish(result: RunResult, out: Path) -> NoReturn:
     """Write all reports, say the last words, exit with the verdict's status."""
     from harness.progress import closing  # noqa: PLC0415
-    from reports import write_all  # noqa: PLC0415
+    from reports import github, write_all  # noqa: PLC0415
 
-    write_all(recorded(out), out)
+    record = recorded(out)
+    write_all(record, out)
+    if github.wanted(os.environ):
+        print(github.render(record), end="")
     console = Console(stderr=True, highlight=False)
     closing(
         console, result.finished, result.findings, result.expectations, str(out / "report.html")

@@ -14,7 +14,13 @@ from harness.selection import SelectionError
 
 def report(
     folder: Annotated[Path, typer.Argument(help="A run's folder.")] = Path("tokgate-out"),
-    form: Annotated[str, typer.Option("--format", help="html, junit, markdown or json.")] = "html",
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="html, junit, sarif, markdown, json, or annotations (GitHub's ::error lines).",
+        ),
+    ] = "html",
 ) -> None:
     """Print a report of a recorded run, in another format or of an interrupted run."""
     from reports import FORMATS  # noqa: PLC0415

@@ -1,0 +1,176 @@
+"""report.sarif and annotations: valid, within GitHub's limits, stable from run to run."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+from dataclasses import replace
+from typing import Any
+
+import jsonschema
+import pytest
+
+from harness.events import ExpectationJudged, Measured, Started
+from reports import github, sarif
+from reports.places import FALLBACK, place
+from reports.record import RunRecord
+from tests.reports import records
+from tests.reports.records import SHAPES
+from tests.reports.sarif_schema import SARIF
+
+
+def results(record: RunRecord) -> list[dict[str, Any]]:
+    log = json.loads(sarif.render(record))
+    jsonschema.validate(log, SARIF)
+    [run] = log["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert len(set(rules)) == len(rules)
+    for one in run["results"]:
+        assert rules[one["ruleIndex"]] == one["ruleId"]
+    return list(run["results"])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_sarif_is_valid(shape: str) -> None:
+    record = SHAPES[shape]()
+    found = results(record)
+    assert len(found) >= len(record.unexpected)
+    hashes = [one["partialFingerprints"]["primaryLocationLineHash"] for one in found]
+    assert len(set(hashes)) == len(hashes)
+    text = sarif.render(record)
+    assert text.isascii()
+    # Lone surrogates, be they escaped, are no text to strict readers.
+    json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")
+
+
+def test_the_structural_check_can_fail() -> None:
+    log = json.loads(sarif.render(records.three()))
+    del log["runs"][0]["results"][0]["locations"]
+    with pytest.raises(jsonschema.ValidationError, match="locations"):
+        jsonschema.validate(log, SARIF)
+
+
+def test_what_the_gate_lets_through_is_no_alert() -> None:
+    assert results(records.clean()) == []
+    said = sarif.render(records.three())
+    assert "double-space" not in said
+    assert {"expectation", "start", "equivalence", "round-trip"} <= {
+        one["ruleId"].removeprefix("tokgate/") for one in results(records.three())
+    }
+
+
+def test_rules_do_not_depend_on_the_run() -> None:
+    def rules(record: RunRecord) -> Any:
+        return json.loads(sarif.render(record))["runs"][0]["tool"]["driver"]["rules"]
+
+    assert rules(records.clean()) == rules(records.three()) == rules(records.nasty())
+
+
+def test_a_fault_is_recognised_by_its_bucket() -> None:
+    """Another smallest input, another count, another id, another order: the same alert."""
+    one = records.found("f-one", b"ab", bucket="equivalence/x")
+    other = records.found("f-two", b"zz" * 9, bucket="equivalence/x", seed=8, index=3)
+    third = records.found("f-three", b"q", bucket="equivalence/y")
+    record = [
+        RunRecord.from_events([*records.opening(), *found, records.finished("fail")])
+        for found in ([one], [third, other])
+    ]
+
+    def named(of: RunRecord) -> set[str]:
+        return {r["partialFingerprints"]["primaryLocationLineHash"] for r in results(of)}
+
+    assert len(named(record[0]) & named(record[1])) == 1
+    assert len(named(record[1])) == 2
+
+
+def test_thousands_of_findings_stay_within_the_limits() -> None:
+    noise = random.Random(1)
+    events = [
+        records.found(f"f-{i:06}", noise.randbytes(600), bucket=f"b/{noise.randbytes(200).hex()}")
+        for i in range(sarif.MAX_RESULTS + 100)
+    ]
+    record = RunRecord.from_events([*records.opening(), *events, records.finished("fail")])
+    text = sarif.render(record)
+    assert len(gzip.compress(text.encode())) < sarif.MAX_GZIPPED
+    [run] = json.loads(text)["runs"]
+    assert len(run["results"]) == sarif.MAX_RESULTS
+    [told] = run["invocations"][0]["toolExecutionNotifications"]
+    assert told["message"]["text"].startswith("100 further results")
+    del run["results"][50:]
+    jsonschema.validate({"$schema": sarif.SCHEMA, "version": "2.1.0", "runs": [run]}, SARIF)
+
+
+def test_a_file_too_large_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sarif, "MAX_GZIPPED", 6_000)
+    text = sarif.render(records.many(200))
+    assert len(gzip.compress(text.encode(), mtime=0)) < 6_000
+    assert "left out for GitHub" in text
+
+
+def started(**changes: Any) -> Started:
+    return replace(records.started(), **changes)
+
+
+def test_the_file_of_an_implementation_is_blamed_first() -> None:
+    specs = {
+        "mine": "./src/../src/mine.py:Mine", "other": "pkg.mod:Other", "prog": "cmd:./run.py:x",
+        "abs": "/w/a b.py:A",
+    }  # fmt: skip
+    with_file = RunRecord.from_events([started(specs=specs, expect="/w/expected.toml")])
+    assert place(with_file, ["other", "mine"]) == "src/mine.py"
+    assert place(with_file, ["prog", "other", "nobody"]) == "/w/expected.toml"
+    assert place(RunRecord.from_events([started(specs=specs)]), ["prog"]) == FALLBACK
+    assert sarif.uri(place(with_file, ["abs"])) == "file:///w/a%20b.py"
+
+
+ANNOTATION = re.compile(r"::(error|warning) file=([^:,]+),title=([^:,]+)::(.+)")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_annotations_are_one_line_each_and_few(shape: str) -> None:
+    lines = github.render(SHAPES[shape]()).splitlines()
+    kinds = [match[1] for line in lines if (match := ANNOTATION.fullmatch(line))]
+    assert len(kinds) == len(lines)
+    assert max(kinds.count("error"), kinds.count("warning")) <= github.EACH
+    assert all(len(line) < 8_000 for line in lines)
+
+
+def test_annotations_say_what_was_left_out_and_nothing_breaks_out() -> None:
+    lines = github.render(records.many(200)).splitlines()
+    assert len(lines) == github.EACH
+    assert lines[-1].endswith(f"%0A{200 - 67 - 10} further errors in report.html.")
+    evil = ExpectationJudged("b%\n::error::x", "stale", "a,b:c\r\n::stop-commands::t", None, [])
+    record = RunRecord.from_events([*records.opening(), evil, records.finished("fail")])
+    [line] = github.render(record).splitlines()
+    assert line.startswith("::error file=")
+    assert "b%25%0A" in line
+
+
+def test_a_failing_gate_without_findings_is_annotated() -> None:
+    end = records.finished("fail", reasons=["nothing was compared"])
+    [line] = github.render(RunRecord.from_events([*records.opening(), end])).splitlines()
+    assert line.startswith("::error file=tokgate-out/report.html,title=tokgate::")
+    assert "nothing was compared" in line
+    assert github.render(records.clean()) == ""
+    assert github.render(records.cut_off()).startswith("::warning ")
+
+
+def test_growth_is_a_fault_where_the_gate_says_so() -> None:
+    bad = [
+        Measured(name, "v", "runs", 2.0, 1.9, 2.1, "superlinear", [[1.0, 1.0]])
+        for name in ("naive", "heap")
+    ]
+    end = records.finished("fail", reasons=["grows faster than linearly: heap on runs (2.00)"])
+    record = RunRecord.from_events([*records.opening(), *bad, end])
+    [line] = github.render(record).splitlines()
+    assert "title=heap grows faster than its bound" in line
+    [one] = results(record)
+    assert (one["ruleId"], "exponent 2.00" in one["message"]["text"]) == ("tokgate/scaling", True)
+
+
+def test_annotations_are_for_github_alone() -> None:
+    assert github.wanted({"GITHUB_ACTIONS": "true"})
+    assert not github.wanted({"GITHUB_ACTIONS": "false"})
+    assert not github.wanted({})
