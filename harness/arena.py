@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.contracts import Contestant, Contract
-    from harness.messages import Loaded, Measure
+    from harness.messages import Loaded, Measure, Meter
 
 
 class Stopped(Exception):
@@ -122,7 +122,7 @@ class Arena:
         future: Future[Results] | None = None
         if kept:
             shorter = Encode(
-                Inputs.of(kept), request.mode, request.offsets, request.threads, request.timed
+                Inputs.of(kept), request.mode, request.offsets, request.threads, request.meter
             )
             future = worker.encode(shorter)
         return Asked(future, held_back, size, f"longer than its limit of {limit} bytes")
@@ -142,11 +142,12 @@ class Arena:
         """One check on these inputs, from the encoding up."""
         return self.judge(check, self.ask(contract, Inputs.of(inputs)).wait())
 
-    def time(self, name: str, contract: Contract, inputs: Sequence[bytes]) -> Results:
-        """Encode input by input with the nanoseconds that each took."""
-        return self._ask(name, Encode(Inputs.of(inputs), contract.mode, timed=True)).wait(
-            self._stopped
-        )
+    def gauge(
+        self, name: str, contract: Contract, inputs: Sequence[bytes], meter: Meter
+    ) -> Results:
+        """Encode input by input with what each cost, in ``costs``."""
+        request = Encode(Inputs.of(inputs), contract.mode, meter=meter)
+        return self._ask(name, request).wait(self._stopped)
 
     def measure(self, name: str, request: Measure) -> Results:
         """Measure one implementation; its one outcome, and the times in ``timed``."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from harness.events import Measured
 from harness.exponent import LEAST_POINTS, UNKNOWN, Growth, Verdict, fitted, judge
+from harness.messages import Meter
 from harness.outcomes import Status
 
 if TYPE_CHECKING:
@@ -224,7 +225,9 @@ class Measurement:
         """Have each implementation encode something: compilers work at the first call."""
         first = {cell.contestant.name: cell for cells in self._cells for cell in reversed(cells)}
         for name, cell in first.items():
-            self._arena.time(name, cell.contract, [self._inputs.of(cell, SMALLEST - 1)])
+            self._arena.gauge(
+                name, cell.contract, [self._inputs.of(cell, SMALLEST - 1)], Meter.TIME
+            )
 
     def _pass(
         self,
@@ -281,15 +284,15 @@ class Measurement:
         """Time one input of each size, after one to warm up and a tiny one."""
         every = (WARM_UP, TINY, *sizes)
         data = [self._inputs.of(cell, size) for size in every]
-        results = self._arena.time(cell.contestant.name, cell.contract, data)
+        results = self._arena.gauge(cell.contestant.name, cell.contract, data, Meter.TIME)
         at = next((i for i, status in enumerate(results.status) if status), None)
         if at is not None:
             self._no_answer(cell, results, at, every[at])
             return
-        if results.nanoseconds is None:
+        if results.costs is None:
             cell.failure = "gave no times"
             return
-        spent = results.nanoseconds.tolist()
+        spent = results.costs[:, 0].tolist()
         self._clock.count(sum(spent))
         cell.overhead = least(cell.overhead, spent[1])
         for size, one in zip(sizes, spent[2:], strict=True):

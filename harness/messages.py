@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import struct
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,15 +25,26 @@ class Load:
     vocabulary: Vocabulary
 
 
+class Meter(StrEnum):
+    """A cost of encoding; what each is, :mod:`harness.scaling.meters` says."""
+
+    TIME = "time"
+    MEMORY = "memory"
+    STEPS = "steps"
+
+
 @dataclass(frozen=True, slots=True)
 class Encode:
-    """Encode each input; from several threads at once if ``threads``; with offsets likewise."""
+    """Encode each input; from several threads at once if ``threads``; with offsets likewise.
+
+    meter: measure this cost of each input, and throw the ids away.
+    """
 
     inputs: Inputs
     mode: Mode
     offsets: bool = False
     threads: bool = False
-    timed: bool = False
+    meter: Meter | None = None
 
     def __len__(self) -> int:
         return len(self.inputs)

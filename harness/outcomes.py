@@ -108,8 +108,9 @@ class Results:
 
     status: uint8 [n]. ids: int32, all ids one after another; ends: int64 [n], where each input's
     ids end. messages: by index, for what is not ENCODED. text, text_ends: likewise for decoded
-    bytes. offsets: int64 [len(ids), 2], byte ranges. nanoseconds: int64 [n] or None. timed: what a
-    measurement of speed came to, or None.
+    bytes. offsets: int64 [len(ids), 2], byte ranges. costs: int64 [n, k] of a batch under a
+    meter, or None: nanoseconds; bytes of memory and of stack; or steps. timed: what a measurement
+    of speed came to, or None.
     """
 
     status: NDArray[np.uint8]
@@ -119,7 +120,7 @@ class Results:
     text: bytes = b""
     text_ends: NDArray[np.int64] | None = None
     offsets: NDArray[np.int64] | None = None
-    nanoseconds: NDArray[np.int64] | None = None
+    costs: NDArray[np.int64] | None = None
     timed: Spent | None = None
 
     def __len__(self) -> int:

@@ -14,9 +14,9 @@ import os
 import resource
 import signal
 import sys
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from multiprocessing.connection import Connection
 from typing import Any
@@ -30,6 +30,7 @@ from harness.messages import (
     Load,
     Loaded,
     Measure,
+    Meter,
     Progress,
     Request,
     Serve,
@@ -37,7 +38,8 @@ from harness.messages import (
 from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.outcomes import Rejected as RejectedOutcome
 from harness.outcomes import Unsupported as UnsupportedOutcome
-from harness.timing import Timed, measured
+from harness.scaling import meters
+from harness.timing import measured
 from impls import registry
 from impls.external import ExternalEncoder, die_with_parent
 from impls.interface import (
@@ -179,8 +181,8 @@ class Server:
             return self._one_by_one(
                 request.inputs, lambda data: located(encoder, data, request.mode)
             )
-        if request.timed:
-            return self._timed(request, encoder)
+        if request.meter is not None:
+            return self._metered(request, encoder, request.meter)
         if isinstance(encoder, EncodesBatches):
             inputs = request.inputs
             # Whatever goes wrong, input by input tells which one it was.
@@ -246,29 +248,37 @@ class Server:
         with ThreadPoolExecutor(THREADS) as pool:
             return Results.of(list(pool.map(run, inputs)))
 
-    def _timed(self, request: Encode, encoder: Encoder) -> Results:
-        """As _one_by_one, with the nanoseconds of each call: CPU time of this process.
-
-        Of the process and not of this thread: a library may hand the work to threads of its own.
-        What is done in another process is told by the encoder (:class:`Timed`).
-        """
+    def _metered(self, request: Encode, encoder: Encoder, meter: Meter) -> Results:
+        """As _one_by_one, with what each call cost; a call without an answer cost nothing."""
         outcomes: list[Outcome] = []
-        spent: list[int] = []
+        costs: list[tuple[int, ...]] = []
         mode = request.mode
-        for index, data in enumerate(request.inputs):
-            self._progress.set(index)
-            start = time.process_time_ns()
-            outcomes.append(outcome_of(lambda data=data: raw(encoder, data, mode)))  # type: ignore[misc]
-            own = time.process_time_ns() - start
-            spent.append(encoder.nanoseconds if isinstance(encoder, Timed) else own)
-        results = Results.of(outcomes)
-        return Results(
-            results.status,
-            results.ids,
-            results.ends,
-            results.messages,
-            nanoseconds=np.array(spent, dtype=np.int64),
-        )
+        with meters.undisturbed():
+            for index, data in enumerate(request.inputs):
+                self._progress.set(index)
+                spent: tuple[int, ...] = (0, 0) if meter is Meter.MEMORY else (0,)
+
+                def cost(data: bytes = data) -> Outcome:
+                    nonlocal spent
+                    spent = metered(encoder, data, mode, meter)
+                    return Encoded(())
+
+                outcomes.append(outcome_of(cost))
+                costs.append(spent)
+        return replace(Results.of(outcomes), costs=np.array(costs, dtype=np.int64))
+
+
+def metered(encoder: Encoder, data: bytes, mode: Mode, meter: Meter) -> tuple[int, ...]:
+    """Encode, throw the ids away, and give the cost; raises what the encoder raises."""
+
+    def call() -> object:
+        return encoder.encode(data, mode)
+
+    if meter is Meter.MEMORY:
+        return meters.memory(call)
+    if meter is Meter.STEPS:
+        return (meters.steps(call),)
+    return (meters.nanoseconds(encoder, call),)
 
 
 def raise_(error: BaseException) -> Outcome:
@@ -300,12 +310,6 @@ def is_batch(ids: object, ends: object, count: int) -> bool:
         return False
     bounds = [0, *ends.tolist(), len(ids)]
     return bounds[-2] == len(ids) and all(start <= end for start, end in pairwise(bounds))
-
-
-def raw(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:
-    """Encode and throw the ids away: for timing, where copying them would count."""
-    encoder.encode(data, mode)
-    return Encoded(())
 
 
 def encoded(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:

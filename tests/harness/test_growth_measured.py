@@ -24,6 +24,7 @@ from harness.contracts import Contestant, Contract
 from harness.events import Measured
 from harness.exponent import LEAST_POINTS
 from harness.growth import DEATHS, LAST_LOOK, SECOND_LOOK, SMALLEST, Measurement, taking_part
+from harness.messages import Meter
 from harness.outcomes import Encoded, Failed, Outcome, Rejected, Results, Status
 from harness.suites import SUITES, Budget, parse_budget
 from impls.interface import Mode
@@ -45,7 +46,9 @@ class Simulated:
         self.requests: Counter[str] = Counter()
         self.gone: dict[str, str] = {}
 
-    def time(self, name: str, contract: Contract, inputs: Sequence[bytes]) -> Results:
+    def gauge(
+        self, name: str, contract: Contract, inputs: Sequence[bytes], meter: Meter
+    ) -> Results:
         if name in self.gone:
             return Results.of([Failed(Status.UNSUPPORTED, self.gone[name])] * len(inputs))
         self.requests[name] += 1
@@ -53,7 +56,7 @@ class Simulated:
         answers = [self._answers[name](data) for data in inputs]
         results = Results.of([Encoded(()) if isinstance(a, int) else a for a in answers])
         spent = [a if isinstance(a, int) else 0 for a in answers]
-        return replace(results, nanoseconds=np.array(spent, dtype=np.int64))
+        return replace(results, costs=np.array(spent, dtype=np.int64)[:, None])
 
     def withdrawn(self) -> dict[str, str]:
         return self.gone

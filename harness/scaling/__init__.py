@@ -1,0 +1,1 @@
+"""How cost grows with the length of the input: measured, judged, held to bounds."""

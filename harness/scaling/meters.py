@@ -1,0 +1,156 @@
+"""What encoding one input costs, as measured inside the worker that does it.
+
+Each meter takes the call and gives its outcome with integers: nanoseconds, bytes, or steps. A
+batch is measured under one meter only, as looking at one cost disturbs the others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from harness.timing import Timed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from impls.interface import Encoder
+
+RESET_PEAK = "5"
+"""Written to ``clear_refs``, has the kernel forget a process's peak of resident memory."""
+
+OURSELVES = Path(__file__).parents[1]
+"""The harness, whose own lines are no steps of an implementation."""
+
+FOREIGN = ("site-packages", "dist-packages", f"python{sys.version_info[0]}.{sys.version_info[1]}")
+"""Folders of libraries, whose lines are no steps either: they change from version to version."""
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """No collection of garbage inside: it would fall on whoever is measured just then."""
+    gc.collect()
+    gc.freeze()  # what is there now is a vocabulary's tables: no later collection need visit them
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def nanoseconds(encoder: Encoder, call: Callable[[], object]) -> int:
+    """CPU time of the process, with all its threads: a library may hand the work to some.
+
+    What is done in another process is told by the encoder (:class:`harness.timing.Timed`).
+    """
+    start = time.process_time_ns()
+    call()
+    own = time.process_time_ns() - start
+    return encoder.nanoseconds if isinstance(encoder, Timed) else own
+
+
+def memory(call: Callable[[], object]) -> tuple[int, int]:
+    """Bytes that a call takes at its peak beyond those held before, and by which its stack grew.
+
+    Of this process and of the programs that it runs, by the kernel's count of resident pages, so
+    that memory which is asked for and never touched is free. The stack is that of the thread that
+    calls, which never shrinks: what an earlier call needed is not seen again.
+    """
+    release()
+    watched = [psutil.Process().pid, *(c.pid for c in psutil.Process().children(recursive=True))]
+    before = {pid: fields for pid in watched if (fields := pages(pid, reset=True)) is not None}
+    call()
+    peak = stack = 0
+    for pid, (rest, _, stood) in before.items():
+        after = pages(pid, reset=False)
+        if after is not None:
+            peak += max(0, after[1] - rest)
+            stack = max(stack, after[2] - stood)
+    return peak, stack
+
+
+def release() -> None:
+    """Have the C library give back what is free: what a call takes again would not be seen."""
+    with contextlib.suppress(OSError, AttributeError):  # another C library than glibc
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def pages(pid: int, *, reset: bool) -> tuple[int, int, int] | None:
+    """Bytes of a process: resident, the most that were, of the stack; None if it has ended."""
+    folder = Path(f"/proc/{pid}")
+    with contextlib.suppress(OSError):
+        if reset:
+            (folder / "clear_refs").write_text(RESET_PEAK)
+        lines = (folder / "status").read_text().splitlines()
+        found = dict(line.split(":", 1) for line in lines if ":" in line)
+        sizes = [int(found[name].split()[0]) << 10 for name in ("VmRSS", "VmHWM", "VmStk")]
+        return sizes[0], sizes[1], sizes[2]
+    return None
+
+
+def steps(call: Callable[[], object]) -> int:
+    """Lines of the implementation's own source that a call executes, compiled ones interpreted.
+
+    The same every time, whatever the machine is busy with. A call into a library in C is a part
+    of its line: only of algorithms written out in Python, or for Numba, is this the whole cost.
+    """
+    counted = 0
+
+    def line(frame: FrameType, event: str, argument: object) -> object:
+        nonlocal counted
+        counted += event == "line"
+        return line
+
+    def entered(frame: FrameType, event: str, argument: object) -> object:
+        return line if own_source(frame.f_code.co_filename) else None
+
+    with interpreted():
+        before = sys.gettrace()
+        sys.settrace(entered)  # type: ignore[arg-type]
+        try:
+            call()
+        finally:
+            sys.settrace(before)
+    return counted
+
+
+_OWN: dict[str, bool] = {}
+
+
+def own_source(file: str) -> bool:
+    """Whether lines of a file count: neither the harness's nor a library's."""
+    if file not in _OWN:
+        path = Path(file)
+        folders = set(path.parts)
+        _OWN[file] = not (
+            file.startswith("<") or path.is_relative_to(OURSELVES) or folders.intersection(FOREIGN)
+        )
+    return _OWN[file]
+
+
+@contextlib.contextmanager
+def interpreted() -> Iterator[None]:
+    """Functions that Numba compiled run as the Python that they were made of.
+
+    Compiled code does not come by here, so that the outermost call is what matters: from it on
+    all are interpreted. What ``NUMBA_DISABLE_JIT=1`` does, but for tables that are built already,
+    which would take minutes interpreted.
+    """
+    numba = sys.modules.get("numba")
+    if numba is None or numba.config.DISABLE_JIT:
+        yield
+        return
+    kind: Any = sys.modules["numba.core.registry"].CPUDispatcher
+    kind.__call__ = lambda dispatcher, *arguments: dispatcher.py_func(*arguments)
+    try:
+        yield
+    finally:
+        del kind.__call__
