@@ -278,6 +278,8 @@ def metered(encoder: Encoder, data: bytes, mode: Mode, meter: Meter) -> tuple[in
         return meters.memory(call)
     if meter is Meter.STEPS:
         return (meters.steps(call),)
+    if meter is Meter.LINES:
+        return meters.lines(call)
     return (meters.nanoseconds(encoder, call),)
 
 

@@ -11,8 +11,10 @@ import ctypes
 import gc
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import psutil
 
@@ -20,7 +22,7 @@ from harness.timing import Timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import FrameType
+    from types import CodeType, FrameType
 
     from impls.interface import Encoder
 
@@ -29,6 +31,9 @@ RESET_PEAK = "5"
 
 OURSELVES = Path(__file__).parents[1]
 """The harness, whose own lines are no steps of an implementation."""
+
+PLACES = 1024
+"""Into which lines are counted: an algorithm has some hundreds, and few share a place."""
 
 FOREIGN = ("site-packages", "dist-packages", f"python{sys.version_info[0]}.{sys.version_info[1]}")
 """Folders of libraries, whose lines are no steps either: they change from version to version."""
@@ -109,6 +114,36 @@ def steps(call: Callable[[], object]) -> int:
         counted += event == "line"
         return line
 
+    followed(call, line)
+    return counted
+
+
+def lines(call: Callable[[], object]) -> tuple[int, ...]:
+    """The same, and then how often each of :data:`PLACES` places in the source was executed.
+
+    A line is at the same place in every run and process; some share one.
+    """
+    counts: Counter[int] = Counter()
+    places: dict[tuple[CodeType, int], int] = {}
+
+    def line(frame: FrameType, event: str, argument: object) -> object:
+        if event == "line":
+            key = frame.f_code, frame.f_lineno
+            place = places.get(key)
+            if place is None:
+                file = Path(frame.f_code.co_filename).name
+                place = places[key] = crc32(f"{file}:{frame.f_lineno}".encode()) % PLACES
+            counts[place] += 1
+        return line
+
+    followed(call, line)
+    return counts.total(), *(counts[place] for place in range(PLACES))
+
+
+def followed(call: Callable[[], object], line: Callable[[FrameType, str, object], object]) -> None:
+    """Make the call, compiled functions interpreted, with ``line`` told of every line of its own
+    source."""
+
     def entered(frame: FrameType, event: str, argument: object) -> object:
         return line if own_source(frame.f_code.co_filename) else None
 
@@ -119,7 +154,6 @@ def steps(call: Callable[[], object]) -> int:
             call()
         finally:
             sys.settrace(before)
-    return counted
 
 
 _OWN: dict[str, bool] = {}

@@ -1,0 +1,1 @@
+"""``tokgate worst``: the search for inputs that cost an implementation the most."""

@@ -1,0 +1,95 @@
+"""What the search asks of an implementation: the cost of inputs. Live, by a worker; or planted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from harness.messages import Meter
+from harness.outcomes import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.outcomes import Results
+    from harness.scaling.costs import Loaded
+
+DEATHS = frozenset(
+    {Status.ERRORED, Status.CRASHED, Status.TIMED_OUT, Status.OUT_OF_MEMORY, Status.PROTOCOL}
+)
+"""Ways to give no answer that are results of a search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one input cost, in nanoseconds, bytes of peak memory or steps; or how it failed.
+
+    counts: by place in the source, of a reading of lines.
+    """
+
+    status: Status
+    cost: int = 0
+    message: str = ""
+    counts: tuple[int, ...] = ()
+
+    @property
+    def answered(self) -> bool:
+        """Whether there was an encoding."""
+        return self.status is Status.ENCODED
+
+    @property
+    def died(self) -> bool:
+        """Whether there was no answer, through the implementation's own fault."""
+        return self.status in DEATHS
+
+
+class Gauge(Protocol):
+    """Measures inputs, each one once; every input gets a reading, whatever happens."""
+
+    def read(self, inputs: Sequence[bytes], meter: Meter) -> list[Reading]:
+        """One reading an input, in order."""
+        ...
+
+    @property
+    def over(self) -> str:
+        """Why nothing can be measured any more; empty while it can."""
+        ...
+
+
+class Live:
+    """A loaded implementation in its worker."""
+
+    def __init__(self, on: Loaded) -> None:
+        self._on = on
+
+    @property
+    def over(self) -> str:
+        """Why the worker is withdrawn."""
+        return self._on.arena.withdrawn().get(self._on.contestant.name, "")
+
+    def read(self, inputs: Sequence[bytes], meter: Meter) -> list[Reading]:
+        """One reading an input. Raises Stopped where the arena was killed."""
+        if not inputs:
+            return []
+        results = self._on.gauge(inputs, meter)
+        if results.costs is not None:
+            rows = results.costs.tolist()
+            return [reading(results, index, row, meter) for index, row in enumerate(rows)]
+        if len(inputs) == 1:
+            return [reading(results, 0, [0], meter)]
+        # A death takes its neighbours' costs away, and their turn: they are asked again.
+        found: list[Reading] = []
+        for index, data in enumerate(inputs):
+            one = reading(results, index, [0], meter)
+            found.append(one if one.died else self.read([data], meter)[0])
+        return found
+
+
+def reading(results: Results, index: int, row: list[int], meter: Meter) -> Reading:
+    """The reading of one input of a batch."""
+    status = Status(int(results.status[index]))
+    message = results.messages.get(index, "")
+    if status is Status.ENCODED and results.costs is None:
+        status, message = Status.PROTOCOL, "gave no costs"
+    counts = tuple(row[1:]) if meter is Meter.LINES else ()
+    return Reading(status, row[0], message, counts)

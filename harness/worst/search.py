@@ -1,0 +1,241 @@
+"""The search: patterns bred towards cost, growth and memory. Knows no process and no clock.
+
+A generation measures a batch of patterns at two sizes, once. What would take the place of the best
+of its kind is measured again on fresh inputs, and takes it only if the least of all times still
+says so; the leaders are measured again and again, so that nobody stays there by a disturbance of
+his rival or by his own luck. With the same answers the same seed gives the same search.
+
+After PerfFuzz (Lemieux et al., ISSTA 2018), which keeps the inputs that raise the count of any one
+place in the code, and Singularity (Wei et al., ESEC/FSE 2018), which searches patterns, not inputs.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from harness.messages import Meter
+from harness.worst.candidates import Aim, Archive, Candidate, Scale
+from harness.worst.deaths import Death, Deaths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from corpora.families.pattern import Pattern
+    from harness.worst.breeding import Breeder
+    from harness.worst.gauge import Gauge, Reading
+    from harness.worst.guide import Guide
+
+BATCH = 16
+"""Patterns of a generation: enough that a request's own cost does not count, few enough that one
+that is lost to a death or an interruption is no loss."""
+
+FRESH = 0.2
+"""Share of patterns made out of nothing: the search is not to end in one corner."""
+
+BEST = 0.4
+"""Share of parents from among the leaders; the others come from any niche."""
+
+LEADERS = 8
+"""Candidates that are measured again and again, and come into the finals."""
+
+CONFIRM = 3
+"""Measurements of a candidate before it takes a place."""
+
+SURE = 12
+"""Measurements of a leader after which its least time is left at that."""
+
+SLOWEST = 3e9
+"""Nanoseconds that a call may take if its cost grows quadratically from the last size on: beyond,
+the larger size is not asked. Well within the limit of a request, in which others wait as well."""
+
+REMEMBERED = 0.05
+"""Share of candidates whose memory is measured though they cost nothing special."""
+
+DEEP = 4
+"""Generations between two looks at what a large input does: crashes and overflows of the stack."""
+
+ENOUGH_DEATHS = 60
+"""After so many deaths the search ends: it has found what there is, and each costs a new start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Bytes of inputs. small, large: of all candidates; full: of leaders; deepest: of a few."""
+
+    small: int
+    large: int
+    full: int
+    deepest: int
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the search is; with the archive and the deaths all of its state.
+
+    readings: of inputs, of any kind. control: the control's cost a byte at the larger size.
+    """
+
+    generation: int = 0
+    readings: int = 0
+    control: float = 0.0
+
+
+class Search:
+    """One search, generation by generation."""
+
+    def __init__(
+        self,
+        breeder: Breeder,
+        gauge: Gauge,
+        sizes: Sizes,
+        seed: int,
+        seeds: Sequence[tuple[str, Pattern]] = (),
+        guide: Guide | None = None,
+    ) -> None:
+        self.sizes = sizes
+        self.archive = Archive()
+        self.deaths = Deaths()
+        self.progress = Progress()
+        self._breeder = breeder
+        self._gauge = gauge
+        self._seed = seed
+        self._seeds = [(name, pattern) for name, pattern in seeds if breeder.spells(pattern)]
+        self._guide = guide
+
+    @property
+    def scale(self) -> Scale:
+        """How candidates are compared."""
+        return Scale(self.sizes.small, self.sizes.large, self.progress.control)
+
+    @property
+    def over(self) -> str:
+        """Why there is nothing more to search; empty while there is."""
+        if self.deaths.count >= ENOUGH_DEATHS:
+            return f"{self.deaths.count} deaths are enough"
+        return self._gauge.over
+
+    def leaders(self, aim: Aim = Aim.COST) -> list[Candidate]:
+        """The best for an aim, the best first."""
+        return self.archive.ranked(aim, self.scale)[:LEADERS]
+
+    def run(self, more: Callable[[], bool], after: Callable[[], None] = lambda: None) -> None:
+        """Generations while ``more`` says so; ``after`` is called after each."""
+        while more() and not self.over:
+            self.step()
+            after()
+
+    def step(self) -> None:
+        """One generation."""
+        rng = random.Random(f"{self._seed}/{self.progress.generation}")
+        batch = self._bred(rng)
+        if self._guide is not None:
+            batch += self._guide.explore(rng, self._breeder, lambda: self._parent(rng))
+        self._screen(batch)
+        self._confirm([one for one in batch if self.archive.wanted(one, self.scale)])
+        self._remember(rng, batch)
+        self._care()
+        if self.progress.generation % DEEP == DEEP - 1:
+            self._deep(rng)
+        self.progress.generation += 1
+
+    # Who is measured.
+
+    def _bred(self, rng: random.Random) -> list[Candidate]:
+        start = self.progress.generation * BATCH
+        batch = [Candidate(p, name) for name, p in self._seeds[start : start + BATCH]]
+        while len(batch) < BATCH:
+            parent = None if rng.random() < FRESH else self._parent(rng)
+            if parent is None:
+                pattern, origin = self._breeder.fresh(rng), "drawn"
+            else:
+                pattern = self._breeder.child(rng, parent, partial(self._mate, rng, parent))
+                origin = "bred"
+            if self._breeder.spells(pattern) and not self.deaths.fatal(pattern):
+                batch.append(Candidate(pattern, origin))
+        return batch
+
+    def _parent(self, rng: random.Random) -> Pattern | None:
+        aim = rng.choices((Aim.COST, Aim.GROWTH, Aim.MEMORY), (6, 3, 1))[0]
+        ranked = self.archive.ranked(aim, self.scale) or self.archive.ranked(Aim.COST, self.scale)
+        if not ranked:
+            return None
+        return rng.choice(ranked[:LEADERS] if rng.random() < BEST else ranked).pattern
+
+    def _mate(self, rng: random.Random, instead: Pattern) -> Pattern:
+        return self._parent(rng) or instead
+
+    # Measuring.
+
+    def _read(self, asked: Sequence[tuple[Candidate, int]], meter: Meter) -> list[Reading]:
+        """Measure each candidate at a size, on an input that it was not measured on before."""
+        inputs = [one.pattern.make(size, one.looks(size)) for one, size in asked]
+        readings = self._gauge.read(inputs, meter)
+        self.progress.readings += len(readings)
+        for (one, size), data, reading in zip(asked, inputs, readings, strict=True):
+            if reading.died:
+                self.deaths.add(
+                    Death(one.pattern, len(data), size, reading.status, reading.message)
+                )
+            elif reading.answered and meter is Meter.TIME:
+                one.take(size, len(data), reading.cost)
+            elif reading.answered and meter is Meter.MEMORY and size in one.samples:
+                one.samples[size].remember(reading.cost)
+        return readings
+
+    def _screen(self, batch: Sequence[Candidate]) -> None:
+        """Both sizes once, the larger one where the smaller promises to be done in time."""
+        self._read([(one, self.sizes.small) for one in batch], Meter.TIME)
+        self._read([(one, self.sizes.large) for one in batch if self._fits(one)], Meter.TIME)
+
+    def _fits(self, one: Candidate) -> bool:
+        sample = one.samples.get(self.sizes.small)
+        ratio = self.sizes.large / self.sizes.small
+        return sample is not None and sample.least * ratio**2 <= SLOWEST
+
+    def _confirm(self, promising: Sequence[Candidate]) -> None:
+        """Measure again who would take a place, and see whether he still would."""
+        for _ in range(1, CONFIRM):
+            still = [one for one in promising if self.archive.wanted(one, self.scale)]
+            self._read([(one, size) for one in still for size in sorted(one.samples)], Meter.TIME)
+        for one in promising:
+            if not self.deaths.fatal(one.pattern):
+                self.archive.consider(one, self.scale)
+
+    def _remember(self, rng: random.Random, batch: Sequence[Candidate]) -> None:
+        """Measure the memory of some, and of all that took a place."""
+        size = self.sizes.large
+        placed = {id(one) for _, one in self.archive}
+        watched = [
+            one
+            for one in batch
+            if size in one.samples and (id(one) in placed or rng.random() < REMEMBERED)
+        ]
+        self._read([(one, size) for one in watched], Meter.MEMORY)
+        for one in watched:
+            self.archive.consider(one, self.scale)
+
+    def _care(self) -> None:
+        """Measure the leader of whom least is known once more, at all its sizes."""
+        for aim in (Aim.COST, Aim.GROWTH):
+            leaders = self.leaders(aim)
+            unsure = [one for one in leaders if one.looks(self.sizes.small) < SURE]
+            if unsure:
+                one = min(unsure, key=lambda one: one.looks(self.sizes.small))
+                self._read([(one, size) for size in sorted(one.samples)], Meter.TIME)
+
+    def _deep(self, rng: random.Random) -> None:
+        """One pattern at larger sizes: the length is what brings some down."""
+        ranked = [one for _, one in self.archive]
+        if not ranked:
+            return
+        one = rng.choice(self.leaders()) if rng.random() < BEST else rng.choice(ranked)
+        size = self.sizes.large
+        while size * 4 <= self.sizes.deepest and one.samples.get(size) is not None:
+            if one.samples[size].least * 16 > SLOWEST:
+                break
+            size *= 4
+            if self._read([(one, size)], Meter.TIME)[0].died:
+                break
