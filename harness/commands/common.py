@@ -14,6 +14,9 @@ from rich.console import Console
 from harness.selection import SelectionError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from harness.events import Event
     from harness.run import RunResult
 
 EXIT_STATUSES = """
@@ -35,6 +38,23 @@ Vocabs = Annotated[list[str] | None, typer.Option("--vocab", "-V", help=VOCAB_HE
 Impls = Annotated[list[str] | None, typer.Option("--impl", "-i", help=IMPL_HELP)]
 Out = Annotated[Path, typer.Option("--out", help="Folder that receives the record and reports.")]
 Seed = Annotated[int, typer.Option(help="Same seed, versions and options: the same cases.")]
+Ledger = Annotated[
+    str | None,
+    typer.Option(
+        envvar="TOKGATE_LEDGER",
+        help="Database that keeps every run, for trends: a SQLite file, or postgresql://..",
+    ),
+]
+
+
+def recorders(ledger: str | None) -> list[Callable[[Event], None]]:
+    """The consumer that keeps a run in the ledger, if there is one. Raises LedgerError."""
+    if ledger is None:
+        return []
+    from harness.ledger.engine import open_database  # noqa: PLC0415
+    from harness.ledger.recorder import Recorder  # noqa: PLC0415
+
+    return [Recorder(open_database(ledger)).consume]
 
 
 def recorded(folder: Path) -> Any:

@@ -12,7 +12,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from harness.commands.common import EXIT_STATUSES, Impls, Out, Seed, Vocabs, command_line, finish
+from harness.commands.common import (
+    EXIT_STATUSES,
+    Impls,
+    Ledger,
+    Out,
+    Seed,
+    Vocabs,
+    command_line,
+    finish,
+    recorders,
+)
 from harness.selection import SelectionError
 
 EPILOG = EXIT_STATUSES
@@ -59,6 +69,7 @@ def run(
     memory: Annotated[
         float, typer.Option(min=0.1, help="GiB that an implementation may take.")
     ] = 4.0,
+    ledger: Ledger = None,
 ) -> None:
     """Compare implementations on generated and hostile inputs: the main job.
 
@@ -108,10 +119,11 @@ def run(
         expect=str(expect.resolve()) if expect is not None else None,
         limits=Limits(seconds=timeout, memory=int(memory * 2**30)),
     )
+    kept = recorders(ledger)
     folder = RunFolder(out)
     progress = Progress(console, amount.seconds)
     try:
-        result = execute(plan, folder, [progress.consume], command_line())
+        result = execute(plan, folder, [progress.consume, *kept], command_line())
     finally:
         progress.stop()
     finish(result, out)

@@ -1,0 +1,115 @@
+"""Databases: SQLite in a file by default, PostgreSQL by URL, the same code for both."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.orm import DeclarativeBase
+
+from harness.store import OutputError
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Engine
+    from sqlalchemy.engine.url import URL
+
+BUSY_SECONDS = 60.0
+"""A writer waits so long for another: a transaction takes milliseconds, a stuck disk longer."""
+
+SCHEMA = 1
+"""The number of the tables' shape; another one in a database means another version of tokgate."""
+
+
+class LedgerError(OutputError):
+    """The database cannot be used: one line with its URL and the mend."""
+
+
+class Base(DeclarativeBase):
+    """Base of all tables."""
+
+
+class Schema(Base):
+    """The one row that says which shape the tables have."""
+
+    __tablename__ = "tokgate_schema"
+    number: sa.orm.Mapped[int] = sa.orm.mapped_column(primary_key=True)
+
+
+def open_database(where: str) -> Engine:
+    """An engine for a path (SQLite) or a URL, with all tables. Raises LedgerError.
+
+    Commits are durable: SQLite writes ahead (WAL) and syncs at each commit, so that neither a
+    killed process nor a power cut loses what was committed.
+    """
+    url = parse(where)
+    shown = url.render_as_string(hide_password=True)
+    try:
+        if url.get_backend_name() == "sqlite":
+            engine = _sqlite(url)
+        else:
+            engine = sa.create_engine(url, pool_pre_ping=True)
+        Base.metadata.create_all(engine)
+        _check_schema(engine, shown)
+    except ModuleNotFoundError as error:
+        mend = "pip install 'tokgate[postgres]'" if error.name == "psycopg" else "install it"
+        raise LedgerError(f"--ledger {shown}: needs {error.name}; {mend}") from error
+    except NoSuchModuleError as error:
+        raise LedgerError(
+            f"--ledger {shown}: no such kind of database; write a path, or postgresql://.."
+        ) from error
+    except DBAPIError as error:
+        line = str(error.orig).strip().split("\n", 1)[0]
+        raise LedgerError(f"--ledger {shown}: {line}; check the path or URL") from error
+    except (OSError, SQLAlchemyError) as error:
+        line = str(error).split("\n", 1)[0]
+        raise LedgerError(f"--ledger {shown}: {line}; check the path or URL") from error
+    return engine
+
+
+def parse(where: str) -> URL:
+    """The URL of a path or URL; psycopg is the driver of PostgreSQL. Raises LedgerError."""
+    if "://" not in where:
+        return sa.engine.URL.create("sqlite", database=str(Path(where).absolute()))
+    try:
+        url = sa.engine.make_url(where)
+    except SQLAlchemyError as error:
+        raise LedgerError(f"--ledger {where}: no URL; write a path, or postgresql://..") from error
+    if url.drivername in {"postgres", "postgresql"}:
+        url = url.set(drivername="postgresql+psycopg")
+    return url
+
+
+def _sqlite(url: URL) -> Engine:
+    if url.database:
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = sa.create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+
+    def connected(connection: sqlite3.Connection, _record: Any) -> None:
+        # SQLAlchemy begins transactions itself, below: the driver would begin them too late.
+        connection.isolation_level = None
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    def begun(connection: sa.Connection) -> None:
+        # A transaction that reads first and writes later could find the file taken in between.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    sa.event.listen(engine, "connect", connected)
+    sa.event.listen(engine, "begin", begun)
+    return engine
+
+
+def _check_schema(engine: Engine, shown: str) -> None:
+    with sa.orm.Session(engine) as session, session.begin():
+        number = session.scalar(sa.select(Schema.number))
+        if number is None:
+            session.add(Schema(number=SCHEMA))
+        elif number != SCHEMA:
+            raise LedgerError(
+                f"--ledger {shown}: made by another version of tokgate (tables {number}, "
+                f"not {SCHEMA}); name another"
+            )

@@ -1,0 +1,82 @@
+"""What the ledger keeps of each run: its versions, its verdict, its findings, its growth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from harness.ledger.engine import Base
+
+
+class Run(Base):
+    """A run, from its start on; one that was cut off stays without ``seconds``.
+
+    id: 32 hex digits. started: ISO 8601 in UTC, so that its order is that of time. verdict:
+    ``pass``, ``fail``, or ``none`` while it is on. campaign: the name of its campaign, if any.
+    """
+
+    __tablename__ = "runs"
+
+    id: Mapped[str] = mapped_column(sa.String(32), primary_key=True)
+    started: Mapped[str] = mapped_column(sa.String(40), index=True)
+    command: Mapped[str]
+    suite: Mapped[str]
+    budget: Mapped[str]
+    seed: Mapped[int] = mapped_column(sa.BigInteger)
+    machine: Mapped[str]
+    campaign: Mapped[str | None]
+    verdict: Mapped[str] = mapped_column(default="none")
+    complete: Mapped[bool] = mapped_column(default=False)
+    exit_status: Mapped[int | None]
+    reasons: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
+    seconds: Mapped[float | None]
+    cases: Mapped[int] = mapped_column(sa.BigInteger, default=0)
+    comparisons: Mapped[int] = mapped_column(sa.BigInteger, default=0)
+
+
+class RunVersion(Base):
+    """The version of tokgate, Python or an implementation in a run."""
+
+    __tablename__ = "run_versions"
+
+    run: Mapped[str] = mapped_column(sa.ForeignKey(Run.id, ondelete="CASCADE"), primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    version: Mapped[str]
+
+
+class RunFinding(Base):
+    """A finding of a run. ``count``: how often its bucket was seen there."""
+
+    __tablename__ = "run_findings"
+
+    run: Mapped[str] = mapped_column(sa.ForeignKey(Run.id, ondelete="CASCADE"), primary_key=True)
+    id: Mapped[str] = mapped_column(primary_key=True)
+    bucket: Mapped[str] = mapped_column(index=True)
+    vocabulary: Mapped[str]
+    culprits: Mapped[list[str]] = mapped_column(sa.JSON)
+    data: Mapped[bytes]
+    expected: Mapped[bool]
+    count: Mapped[int] = mapped_column(sa.BigInteger)
+
+
+class RunGrowth(Base):
+    """The growth of an implementation on a family in a run, and its time at the largest size.
+
+    points: pairs of bytes and seconds. bytes, seconds: the last of them.
+    """
+
+    __tablename__ = "run_growth"
+
+    run: Mapped[str] = mapped_column(sa.ForeignKey(Run.id, ondelete="CASCADE"), primary_key=True)
+    implementation: Mapped[str] = mapped_column(primary_key=True)
+    vocabulary: Mapped[str] = mapped_column(primary_key=True)
+    family: Mapped[str] = mapped_column(primary_key=True)
+    verdict: Mapped[str]
+    exponent: Mapped[float | None]
+    low: Mapped[float | None]
+    high: Mapped[float | None]
+    bytes: Mapped[int | None] = mapped_column(sa.BigInteger)
+    seconds: Mapped[float | None]
+    points: Mapped[list[Any]] = mapped_column(sa.JSON)

@@ -1,0 +1,131 @@
+"""A consumer of a run's events that keeps the run in the ledger."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import uuid
+from typing import TYPE_CHECKING
+
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from harness.events import Counted, Finished, Found, Measured, Started
+from harness.ledger.engine import LedgerError
+from harness.ledger.models import Run, RunFinding, RunGrowth, RunVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy.engine import Engine
+
+    from harness.events import Event
+
+
+class Recorder:
+    """Writes one run: a row at its start, all else in one transaction at its end.
+
+    A run that is killed stays as a row without an end, and so is no point of any trend.
+    """
+
+    def __init__(self, engine: Engine, campaign: str | None = None) -> None:
+        self.run = uuid.uuid4().hex
+        self._engine = engine
+        self._campaign = campaign
+        self._findings: dict[str, Found] = {}
+        self._counts: dict[str, int] = {}
+        self._growth: dict[tuple[str, str, str], Measured] = {}
+
+    def consume(self, event: Event) -> None:
+        """Take note of an event. Raises LedgerError where the database cannot be written."""
+        match event:
+            case Started():
+                self._write([self._begun(event)])
+                self._write(
+                    RunVersion(run=self.run, name=name, version=version)
+                    for name, version in event.versions.items()
+                )
+            case Found():
+                if event.replaces is not None:
+                    self._findings.pop(event.replaces, None)
+                self._findings[event.id] = event
+            case Counted():
+                self._counts[event.bucket] = event.count
+            case Measured():
+                self._growth[event.implementation, event.vocabulary, event.family] = event
+            case Finished():
+                self._finish(event)
+
+    def _begun(self, event: Started) -> Run:
+        return Run(
+            id=self.run,
+            started=in_utc(event.time),
+            command=event.command,
+            suite=event.suite,
+            budget=event.budget,
+            seed=event.seed,
+            machine=event.machine,
+            campaign=self._campaign,
+        )
+
+    def _finish(self, event: Finished) -> None:
+        rows = [
+            *(self._finding(found) for found in self._findings.values()),
+            *(self._grown(measured) for measured in self._growth.values()),
+        ]
+        try:
+            with Session(self._engine) as session, session.begin():
+                run = session.get_one(Run, self.run)
+                run.verdict, run.complete = event.verdict, event.complete
+                run.exit_status, run.reasons = event.exit_status, list(event.reasons)
+                run.seconds, run.cases = event.seconds, event.cases
+                run.comparisons = event.comparisons
+                session.add_all(rows)
+        except SQLAlchemyError as error:
+            raise _unwritable(error) from error
+
+    def _finding(self, found: Found) -> RunFinding:
+        return RunFinding(
+            run=self.run,
+            id=found.id,
+            bucket=found.bucket,
+            vocabulary=found.vocabulary,
+            culprits=list(found.culprits),
+            data=base64.b64decode(found.input_b64),
+            expected=found.expected is not None,
+            count=self._counts.get(found.bucket, 1),
+        )
+
+    def _grown(self, measured: Measured) -> RunGrowth:
+        size, seconds = measured.points[-1][:2] if measured.points else (None, None)
+        return RunGrowth(
+            run=self.run,
+            implementation=measured.implementation,
+            vocabulary=measured.vocabulary,
+            family=measured.family,
+            verdict=measured.verdict,
+            exponent=measured.exponent,
+            low=measured.low,
+            high=measured.high,
+            bytes=None if size is None else int(size),
+            seconds=seconds,
+            points=measured.points,
+        )
+
+    def _write(self, rows: Iterable[object]) -> None:
+        try:
+            with Session(self._engine) as session, session.begin():
+                session.add_all(rows)
+        except SQLAlchemyError as error:
+            raise _unwritable(error) from error
+
+
+def in_utc(time: str) -> str:
+    """An ISO 8601 time in UTC, to the second: as a string it sorts as it does as a time."""
+    moment = datetime.datetime.fromisoformat(time)
+    return moment.astimezone(datetime.UTC).isoformat(timespec="seconds")
+
+
+def _unwritable(error: SQLAlchemyError) -> LedgerError:
+    line = str(getattr(error, "orig", None) or error).strip().split("\n", 1)[0]
+    return LedgerError(f"--ledger: cannot be written ({line}); make room there, or name another")

@@ -1,0 +1,236 @@
+"""The ledger keeps runs as they were, in SQLite and in PostgreSQL alike."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.engine import Engine
+
+from harness.events import Counted, Event, Finished, Found, Measured, Started
+from harness.ledger import queries
+from harness.ledger.engine import LedgerError, open_database, parse
+from harness.ledger.models import Run, RunFinding, RunGrowth, RunVersion
+from harness.ledger.recorder import Recorder, in_utc
+from tests.harness.command import tokgate
+from tests.harness.postgres import server
+
+Opens = Callable[[], Engine]
+
+
+@pytest.fixture(scope="module")
+def new_database() -> Iterator[Callable[[], str]]:
+    with server() as urls:
+        yield urls
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def opens(request: pytest.FixtureRequest, tmp_path: Path) -> Opens:
+    """Opens one database, again and again."""
+    if request.param == "sqlite":
+        url = str(tmp_path / "database.db")
+    else:
+        url = request.getfixturevalue("new_database")()
+    return lambda: open_database(url)
+
+
+def started(day: int, version: str = "1.0", zone: str = "+00:00") -> Started:
+    return Started(
+        time=f"2026-03-{day:02}T12:00:00{zone}",
+        seed=2**60,
+        suite="smoke",
+        budget="45s",
+        command="tokgate run",
+        versions={"tokgate": "0.1", "python": "3.11", "tiktoken": version},
+        machine="Linux",
+    )
+
+
+def found(
+    name: str, bucket: str, expected: str | None = None, replaces: str | None = None
+) -> Found:
+    return Found(
+        id=name, check="equivalence", stage="ids", bucket=bucket, contract="toy/raw",
+        vocabulary="toy", mode="raw", culprits=["b", "a"], partition=[],
+        input_b64=base64.b64encode(b"\x00\xff").decode(), difference="", first_difference=None,
+        generator="raw", seed=0, index=0, original_bytes=2, minimal=True, expected=expected,
+        link=None, reproducer=None, replaces=replaces,
+    )  # fmt: skip
+
+
+def measured(family: str, points: list[list[float]], exponent: float | None = 1.0) -> Measured:
+    return Measured("tiktoken", "toy", family, exponent, 0.9, 1.1, "linear", points)
+
+
+def finished(*, complete: bool = True) -> Finished:
+    return Finished(complete, "fail", ["1 unexpected finding"], 3.5, 10, 20, 1)
+
+
+def record(engine: Engine, *events: Event) -> str:
+    recorder = Recorder(engine)
+    for event in events:
+        recorder.consume(event)
+    return recorder.run
+
+
+def test_a_run_comes_back_as_it_was(opens: Opens) -> None:
+    events = (
+        started(1),
+        found("f-1", "x/any"),
+        found("f-2", "x/L", replaces="f-1"),
+        found("f-3", "y/L", expected="known"),
+        Counted("x/L", 1),
+        Counted("x/L", 7),
+        measured("spaces", [[256, 1e-6], [1024, 4e-6]]),
+        measured("failed", [], None),
+        finished(),
+    )
+    run = record(opens(), *events)
+    with sa.orm.Session(opens()) as session:
+        kept = session.get_one(Run, run)
+        assert (kept.started, kept.seed, kept.verdict) == (
+            "2026-03-01T12:00:00+00:00",
+            2**60,
+            "fail",
+        )
+        assert (kept.complete, kept.exit_status, kept.reasons) == (
+            True,
+            1,
+            ["1 unexpected finding"],
+        )
+        assert (kept.seconds, kept.cases, kept.comparisons) == (3.5, 10, 20)
+        findings = session.scalars(sa.select(RunFinding).order_by(RunFinding.id)).all()
+        shown = [(f.id, f.bucket, f.data, f.culprits, f.expected, f.count) for f in findings]
+        assert shown == [
+            ("f-2", "x/L", b"\x00\xff", ["b", "a"], False, 7),
+            ("f-3", "y/L", b"\x00\xff", ["b", "a"], True, 1),
+        ]
+        spaces = session.get_one(RunGrowth, (run, "tiktoken", "toy", "spaces"))
+        assert (spaces.bytes, spaces.seconds) == (1024, 4e-6)
+        versions = session.scalars(sa.select(RunVersion.version)).all()
+        assert sorted(versions) == ["0.1", "1.0", "3.11"]
+
+
+def test_a_run_that_was_cut_off_is_kept_but_is_no_point(opens: Opens) -> None:
+    engine = opens()
+    record(engine, started(1), found("f-1", "x/L"), measured("spaces", [[256, 1e-6]]))
+    assert queries.findings(engine) == []
+    assert queries.growth(engine) == []
+    with sa.orm.Session(engine) as session:
+        assert session.scalar(sa.select(Run.verdict)) == "none"
+
+
+def test_series_are_in_order_of_time_with_versions(opens: Opens) -> None:
+    engine = opens()
+    record(engine, started(2, "1.1"), measured("spaces", [[256, 2e-6], [1024, 8e-6]]), finished())
+    record(engine, started(1, "1.0"), measured("spaces", [[256, 1e-6]]), finished())
+    # Later by the clock on the wall, earlier in UTC.
+    early = started(2, "1.05", "+05:00")
+    record(engine, early, measured("spaces", [[256, 3e-6], [512, 1.0]]), finished())
+    (seconds,) = queries.growth(engine)
+    assert (seconds.name, seconds.unit) == ("tiktoken on spaces of toy", "s")
+    # 256 is the only size that all of them have.
+    assert [(p.version, p.value) for p in seconds.points] == [
+        ("1.0", 1e-6),
+        ("1.05", 3e-6),
+        ("1.1", 2e-6),
+    ]
+    (exponent,) = queries.growth(engine, "exponent")
+    assert [p.value for p in exponent.points] == [1.0, 1.0, 1.0]
+    assert queries.growth(engine, family="none") == []
+
+
+def test_the_worst_is_over_all_families(opens: Opens) -> None:
+    engine = opens()
+    slow, fast = measured("slow", [[1000, 9e-6]]), measured("fast", [[500, 1e-6]])
+    record(engine, started(1), slow, fast, finished())
+    (series,) = queries.worst(engine)
+    assert series.name == "tiktoken on toy"
+    assert [p.value for p in series.points] == [pytest.approx(9.0)]
+
+
+def test_findings_are_counted_and_dated(opens: Opens) -> None:
+    engine = opens()
+    record(engine, started(1), found("f-1", "x"), found("f-2", "y", "known"), finished())
+    record(engine, started(3), found("f-1", "x"), found("f-3", "z"), finished())
+    record(engine, started(5), finished())
+    unexpected, expected = queries.findings(engine)
+    assert [p.value for p in unexpected.points] == [1, 2, 0]
+    assert [p.value for p in expected.points] == [1, 0, 0]
+    seen = {one.bucket: one for one in queries.seen(engine)}
+    assert (seen["x"].first.day, seen["x"].last.day, seen["x"].runs) == (1, 3, 2)
+    assert (seen["z"].first.day, seen["z"].last.day, seen["z"].runs) == (3, 3, 1)
+
+
+def test_times_sort_as_strings() -> None:
+    assert in_utc("2026-01-01T01:00:00+02:00") == "2025-12-31T23:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("no/such/kind://x", "no URL"),
+        ("nothing://x", "no such kind of database"),
+        ("/proc/none/x.db", "check the path"),
+        ("postgresql://nobody@127.0.0.1:9/none", "check the path or URL"),
+    ],
+)
+def test_a_database_that_cannot_be_used_is_one_line(where: str, said: str) -> None:
+    if "postgresql" in where:
+        pytest.importorskip("psycopg")
+    with pytest.raises(LedgerError, match=said) as error:
+        open_database(where)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_is_no_database_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "x.db").write_text("no database, " * 100)
+    with pytest.raises(LedgerError, match="not a database"):
+        open_database(str(tmp_path / "x.db"))
+
+
+def test_a_database_of_another_shape_is_refused(tmp_path: Path) -> None:
+    engine = open_database(str(tmp_path / "x.db"))
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE tokgate_schema SET number = 99"))
+    with pytest.raises(LedgerError, match="another version of tokgate"):
+        open_database(str(tmp_path / "x.db"))
+
+
+def test_a_password_is_not_shown() -> None:
+    pytest.importorskip("psycopg")
+    with pytest.raises(LedgerError) as error:
+        open_database("postgresql://me:secret@127.0.0.1:9/none")
+    assert "secret" not in str(error.value)
+
+
+def test_urls() -> None:
+    assert parse("postgres://u@h/d").drivername == "postgresql+psycopg"
+    assert parse("x.db").database == str(Path("x.db").absolute())
+
+
+def test_sqlite_writes_ahead_and_syncs(tmp_path: Path) -> None:
+    with open_database(str(tmp_path / "x.db")).connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+
+
+def test_a_run_writes_into_the_ledger(tmp_path: Path) -> None:
+    where = tmp_path / "ledger.db"
+    wrong = f"{Path(__file__).parents[1]}/miniatures/wrong.py:AlwaysWrong"
+    ended = tokgate(
+        "run", "--vocab=toy_bytes", "--impl=bpe.naive", f"--impl={wrong}", "--budget=50cases",
+        f"--ledger={where}", f"--out={tmp_path / 'out'}",
+    )  # fmt: skip
+    assert ended.returncode == 1, ended.stderr
+    engine = open_database(str(where))
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    with sa.orm.Session(engine) as session:
+        (run,) = session.scalars(sa.select(Run)).all()
+        assert (run.verdict, run.cases, run.complete) == ("fail", summary["cases"], True)
+        kept = set(session.scalars(sa.select(RunFinding.id)))
+        assert kept == {finding["id"] for finding in summary["findings"]}
