@@ -16,6 +16,7 @@ import pytest
 from tests.harness.command import TOKGATE
 
 MINIATURES = Path(__file__).parents[1] / "miniatures"
+PROGRAM = Path(__file__).parents[2] / "harness" / "selftest" / "program.py"
 
 
 def wait_for(record: Path, event: str) -> None:
@@ -31,7 +32,7 @@ def wait_for(record: Path, event: str) -> None:
 @pytest.mark.parametrize("event", ["Started", "Found"])
 @pytest.mark.parametrize("whole_group", [False, True], ids=["kill", "terminal"])
 def test_ctrl_c(event: str, whole_group: bool, tmp_path: Path) -> None:
-    program = f"cmd:{sys.executable} {MINIATURES}/program.py --kind correct"
+    program = f"cmd:{sys.executable} {PROGRAM} --kind correct"
     wrong = f"{MINIATURES}/wrong.py:AlwaysWrong"
     impls = [f"--impl={spec}" for spec in ("tiktoken", program, wrong)]
     with subprocess.Popen(

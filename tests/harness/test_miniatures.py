@@ -21,6 +21,7 @@ from harness.checks import CHECKS
 from tests.harness.command import tokgate
 
 MINIATURES = Path(__file__).parents[1] / "miniatures"
+PROGRAM = Path(__file__).parents[2] / "harness" / "selftest" / "program.py"
 SMOKE_SECONDS = 60
 
 
@@ -30,7 +31,7 @@ def in_process(kind: str) -> str:
 
 
 def over_stdio(kind: str) -> str:
-    return f"cmd:{sys.executable} {MINIATURES}/program.py --kind {kind}"
+    return f"cmd:{sys.executable} {PROGRAM} --kind {kind}"
 
 
 PLUGS = pytest.mark.parametrize("plug", [in_process, over_stdio])

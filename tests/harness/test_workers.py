@@ -267,7 +267,7 @@ def test_a_death_by_a_signal_without_a_name(make: Make) -> None:
 
 def test_the_next_vocabulary_ends_the_program_of_the_one_before(vocabulary: Vocabulary) -> None:
     before = descendants()
-    program = Path(__file__).parents[1] / "miniatures" / "program.py"
+    program = Path(__file__).parents[2] / "harness" / "selftest" / "program.py"
     worker = Worker("program", f"cmd:{sys.executable} {program} --kind correct", QUICK)
     for _ in range(3):
         assert worker.load(vocabulary).result().error is None
@@ -344,7 +344,7 @@ def test_nothing_is_left_after_close(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = descendants()
-    program = Path(__file__).parents[1] / "miniatures" / "program.py"
+    program = Path(__file__).parents[2] / "harness" / "selftest" / "program.py"
     spec = f"cmd:{sys.executable} {program} --kind correct"
     worker = Worker("program", spec, QUICK)
     assert worker.load(vocabulary).result().error is None
@@ -366,7 +366,7 @@ def test_a_kill_from_another_thread_ends_a_waiting_request(make: Make) -> None:
 def test_no_orphans_after_the_harness_is_killed(tmp_path: Path) -> None:
     plugin = tmp_path / "plugin.py"
     plugin.write_text(PLUGIN)
-    program = Path(__file__).parents[1] / "miniatures" / "program.py"
+    program = Path(__file__).parents[2] / "harness" / "selftest" / "program.py"
     script = f"""
         import sys, time
         from corpora.vocabularies import sources

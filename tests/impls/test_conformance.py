@@ -17,6 +17,7 @@ from impls.conformance import conformance_problems, run_conformance_test
 from impls.interface import About, Capability, Mode, Rejected, Unsupported
 
 MINIATURES = Path(__file__).parents[1] / "miniatures"
+PROGRAM = Path(__file__).parents[2] / "harness" / "selftest" / "program.py"
 EXAMPLE = Path(registry.__file__).with_name("examples") / "stdio_encoder.py"
 
 
@@ -38,7 +39,7 @@ def test_what_tokgate_brings_conforms(name: str) -> None:
 
 @pytest.mark.parametrize(
     "program",
-    [str(EXAMPLE), f"{MINIATURES / 'program.py'} --kind correct"],
+    [str(EXAMPLE), f"{PROGRAM} --kind correct"],
     ids=["example", "mini"],
 )
 def test_programs_conform(program: str) -> None:
@@ -82,7 +83,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_vices_over_stdio_are_reported(kind: str) -> None:
-    spec = f"cmd:{sys.executable} {MINIATURES}/program.py --kind {kind}"
+    spec = f"cmd:{sys.executable} {PROGRAM} --kind {kind}"
     problems = conformance_problems(spec, toys("toy_bytes"))
     rule, words = PROGRAMS[kind]
     assert any(problem.rule == rule and words in problem.message for problem in problems), problems

@@ -12,9 +12,8 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-import vices
-
 from corpora.vocabularies.bundle import write_bundle
+from harness.selftest import vices
 from impls.bpe.heap import IMPLEMENTATION as HEAP
 from impls.examples.stdio_encoder import Encoder
 from impls.interface import About, Capability, Mode, Rejected

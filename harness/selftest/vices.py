@@ -1,7 +1,7 @@
 """One deliberate mistake a class, apart from how the encoder is plugged in.
 
 A vice is asked in place of a right encoder, which it is given, and is right in everything but one
-thing. ``wrong.py`` plugs vices in in process, ``program.py`` over the stdio protocol. The vices of
+thing. ``mutants`` plug vices in in process, ``program.py`` over the stdio protocol. The vices of
 the protocol itself (a wrong ``seq``, ..) are in ``program.py``.
 """
 

@@ -1,4 +1,4 @@
-"""Deliberately wrong programs: ``--impl "cmd:python tests/miniatures/program.py --kind flaky"``.
+"""Deliberately wrong programs: ``--impl "cmd:python -m harness.selftest.program --kind flaky"``.
 
 The worked example of the stdio protocol with one vice: one of ``vices.VICES``, or one of the
 protocol's own, which show on the input that the others wait for, too.
@@ -12,8 +12,7 @@ import json
 import sys
 from typing import Any
 
-import vices
-
+from harness.selftest import vices
 from impls.examples.stdio_encoder import Program
 
 PROTOCOL_VICES = ("seq", "short", "garbage")
@@ -26,6 +25,7 @@ class Miniature(Program):
         self.kind = kind
 
     def respond(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The response, with the claims of the vice."""
         response = super().respond(request)
         if request["op"] == "hello":
             claims = ["decode", "offsets"] if self.kind in ("correct", "claims") else []
@@ -46,6 +46,7 @@ class Miniature(Program):
         encoder.encode = lambda text: wrong.encode(text, right)  # type: ignore[method-assign]
 
     def result(self, op: str, item: Any) -> dict[str, Any]:
+        """The result of one input; only the correct one gives offsets."""
         result = super().result(op, item)
         if self.kind != "correct":
             result.pop("offsets", None)
@@ -69,6 +70,7 @@ class Miniature(Program):
 
 
 def main() -> None:
+    """Serve until told to stop."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--kind", required=True, choices=[*vices.VICES, *PROTOCOL_VICES])
     program = Miniature(parser.parse_args().kind)

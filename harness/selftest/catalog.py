@@ -1,0 +1,19 @@
+"""All planted mistakes, and the right implementations that ride beside them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from harness.selftest.mistakes import REGISTERED, Mistake
+
+FAMILIES = ("merging",)
+"""Modules of :mod:`harness.selftest.mutants`, in the order of the table."""
+
+
+def mistakes() -> dict[str, Mistake]:
+    """Every planted mistake by name, family by family."""
+    for family in FAMILIES:
+        import_module(f"harness.selftest.mutants.{family}")
+    return {
+        name: one for family in FAMILIES for name, one in REGISTERED.items() if one.family == family
+    }
