@@ -11,7 +11,7 @@ from rich.text import Text
 
 from corpora.vocabularies.model import VocabularyError
 from harness import gate
-from harness.commands import again, bench, forced, look, report, run
+from harness.commands import again, bench, diff, forced, look, report, run
 from harness.expectations import ExpectationsError
 from harness.selection import SelectionError
 from harness.store import OutputError
@@ -38,6 +38,7 @@ app.command()(look.preflight)
 app.command(epilog=again.EPILOG)(again.minimize)
 app.command(epilog=again.EPILOG)(again.replay)
 app.command()(report.report)
+app.command(epilog=diff.EPILOG)(diff.diff)
 app.command(epilog=bench.EPILOG)(bench.bench)
 app.command(epilog=forced.EPILOG)(forced.forced)
 
