@@ -316,8 +316,8 @@ class ExternalEncoder:
     def encode_with_offsets(
         self, data: bytes, mode: Mode
     ) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
-        """The ids with byte offsets."""
-        result = self._one("encode", "ids", _text(data), list, **_mode(mode))
+        """The ids with byte offsets; asked for by a field that other programs may pass over."""
+        result = self._one("encode", "ids", _text(data), list, offsets=True, **_mode(mode))
         if "offsets" not in result:
             # Asked for only where they are claimed.
             raise TypeError("claims 'offsets' but gives none")

@@ -115,6 +115,8 @@ class About:
     law: what its ids must be; only exact ones are compared with one another.
     engine: the implementation whose very ids these are, where that one differs from the others by
         design (a dialect): then it is compared with that one alone, and with none in its absence.
+    library: the distribution of which it is a release, so that releases of one library can be
+        compared in all that they answer; empty for what has none.
     """
 
     name: str
@@ -127,6 +129,7 @@ class About:
     linear: bool = False
     law: Law = Law.EXACT
     engine: str = ""
+    library: str = ""
 
     @property
     def defined(self) -> bool:

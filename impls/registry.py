@@ -5,6 +5,8 @@
 ``package.module:attr`` an importable attribute: an Implementation, or a class of one
 ``path/to/file.py:attr`` the same in a file
 ``cmd:PROGRAM ARGS``    a program that speaks the stdio protocol (:mod:`impls.external`)
+``pip:NAME==VERSION``   a release of a library that has an adapter here, or one built from a path
+                        (``pip:./path``), in an environment of its own (:mod:`impls.pip_release`)
 """
 
 from __future__ import annotations
@@ -95,6 +97,10 @@ def resolve(spec: str) -> Implementation:
         from impls import external  # noqa: PLC0415 (only runs that need it pay for it)
 
         return external.ExternalImplementation(spec.removeprefix("cmd:"))
+    if spec.startswith("pip:"):
+        from impls import pip_release  # noqa: PLC0415 (only runs that need it pay for it)
+
+        return pip_release.ReleaseImplementation(spec.removeprefix("pip:"))
     target = {**PEERS, **registered()}.get(spec, spec)
     module_name, colon, attribute = target.rpartition(":")
     if not colon:
@@ -108,7 +114,7 @@ def _unknown(spec: str) -> str:
     hint = f"did you mean {near[0]!r}?" if near else "see `tokgate list impls`"
     return (
         f"implementation {spec!r}: no such name; {hint} "
-        "(others: module:attr, path.py:attr, cmd:PROGRAM)"
+        "(others: module:attr, path.py:attr, cmd:PROGRAM, pip:NAME==VERSION)"
     )
 
 

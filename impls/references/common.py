@@ -55,6 +55,7 @@ class Library:
             issues=f"{self.homepage}/issues",
             capabilities=self.capabilities,
             linear=self.linear,
+            library=self.distribution,
         )
 
     @property
@@ -78,6 +79,16 @@ def text_of(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError:
         raise Unsupported("takes text only, and this is not UTF-8") from None
+
+
+def in_bytes(text: str, offsets: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of ``text`` that count characters, in bytes of its UTF-8."""
+    if text.isascii():
+        return offsets
+    at = [0]
+    for character in text:
+        at.append(at[-1] + len(character.encode()))
+    return [(at[start], at[end]) for start, end in offsets]
 
 
 @lru_cache(maxsize=16)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
 from impls.interface import Capability, Recipe
-from impls.references.common import Library
+from impls.references.common import Library, in_bytes, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,6 +27,8 @@ LIBRARY = Library(
 class _Encoder:
     def __init__(self, processor: Any) -> None:
         self._processor = processor
+        # Up to 0.2.1 the kind of answer was chosen by `out_type` alone.
+        self._returns = "return_type" in signature(processor.encode).parameters
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         return cast("list[int]", self._processor.encode(data))
@@ -36,12 +39,18 @@ class _Encoder:
         return lambda: encode(data, return_type="numpy")
 
     def decode(self, ids: Sequence[int]) -> bytes:
+        if not self._returns:
+            return cast("str", self._processor.decode(list(ids))).encode()
         return cast("bytes", self._processor.decode(list(ids), return_type=bytes))
 
     def encode_with_offsets(
         self, data: bytes, mode: Mode
     ) -> tuple[list[int], list[tuple[int, int]]]:
-        """Given bytes, it counts offsets in bytes."""
+        """Given bytes, it counts offsets in bytes; up to 0.2.1 in characters."""
+        if not self._returns:
+            text = text_of(data)
+            pieces = self._processor.encode(text, out_type="immutable_proto").pieces
+            return [p.id for p in pieces], in_bytes(text, [(p.begin, p.end) for p in pieces])
         mapping = self._processor.encode(data, return_type="offset_mapping")
         return mapping["ids"], mapping["offsets"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from impls.interface import Capability, Mode, Recipe
-from impls.references.common import Library, text_of
+from impls.references.common import Library, in_bytes, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,12 +51,7 @@ class _Encoder:
         """Its offsets, which count characters, in bytes."""
         text = text_of(data)
         encoding = self._tokenizer(mode).encode(text, add_special_tokens=False)
-        if text.isascii():
-            return encoding.ids, encoding.offsets
-        at = [0]
-        for character in text:
-            at.append(at[-1] + len(character.encode()))
-        return encoding.ids, [(at[start], at[end]) for start, end in encoding.offsets]
+        return encoding.ids, in_bytes(text, encoding.offsets)
 
     def _tokenizer(self, mode: Mode) -> Any:
         tokenizer = self._tokenizers.get(mode)

@@ -1,0 +1,155 @@
+"""``pip:NAME==VERSION``, ``pip:./path``: one release of a library, beside others of its kind.
+
+The library is installed into an environment of its own (:mod:`impls.environments`), where its
+adapter, the same as ever, speaks the stdio protocol (:mod:`impls.serving`). So two releases of one
+library meet in one run, or a release meets the working tree::
+
+    tokgate run --impl pip:sentencepiece==0.2.1 --impl pip:sentencepiece==0.2.3 --vocab t5.model
+    tokgate run --impl pip:tiktoken==0.13.0 --impl pip:./tiktoken
+"""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import shlex
+import tempfile
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from impls import environments, serving
+from impls.external import SPOKEN, ExternalEncoder
+from impls.interface import Recipe, Reproducible
+from impls.registry import ImplementationError
+
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+    from impls.interface import About, Implementation, Mode
+
+SENTENCEPIECE_FILES = ("protobuf", "sentencepiece")
+"""What writes .model files."""
+
+ADAPTERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "tiktoken": ("impls.references.tiktoken", ()),
+    "tokenizers": ("impls.references.tokenizers", ()),
+    "sentencepiece": ("impls.references.sentencepiece", ("protobuf",)),
+    "mistral-common": ("impls.references.mistral_common", SENTENCEPIECE_FILES),
+    # It proves for each vocabulary whether ids can stand for merges, which takes Numba.
+    "llguidance": ("impls.references.llguidance", ("numba",)),
+    "rs-bpe": ("impls.references.rs_bpe", ()),
+    "xllamacpp": ("impls.references.llama_cpp", ("gguf",)),
+    "quicktok-v1": ("impls.peers.quicktok", ()),
+    "fastokens": ("impls.peers.fastokens", ()),
+    "splintr-rs": ("impls.peers.splintr", ()),
+    "gigatoken": ("impls.peers.gigatoken", ()),
+}
+"""By distribution: the module of its adapter, and what that needs besides NumPy."""
+
+RECIPE = """\
+import base64, json, subprocess, sys, tempfile
+from pathlib import Path
+
+REQUIREMENT = {requirement!r}
+CODE = {code!r}
+
+# An environment of its own, made on the first use and kept.
+folder = Path(tempfile.gettempdir(), "repro-" + REQUIREMENT.replace("/", "_"))
+python = folder / "bin" / "python"
+if not (folder / "ready").exists():
+    print("installing", REQUIREMENT, "into", folder)
+    subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+    subprocess.run([python, "-m", "pip", "install", "-q", REQUIREMENT], check=True)
+    (folder / "ready").touch()
+
+
+def ask(question):
+    code = CODE + "\\n\\nimport base64, json, os\\nresult = " + question
+    code += "\\nos.write(ANSWER, json.dumps(result).encode())"
+    with tempfile.TemporaryFile() as answer:
+        start = "import sys; VOCABULARY, ANSWER = sys.argv[1], int(sys.argv[2])\\n"
+        command = [python, "-c", start + code, str(VOCABULARY), str(answer.fileno())]
+        done = subprocess.run(command, pass_fds=[answer.fileno()], stderr=subprocess.PIPE)
+        if done.returncode:
+            lines = done.stderr.decode(errors="replace").strip().splitlines() or [""]
+            raise RuntimeError("exit status " + str(done.returncode) + " " + lines[-1])
+        answer.seek(0)
+        return json.loads(answer.read())
+
+
+def encode(data):
+    return ask("[int(i) for i in encode(base64.b64decode(" + repr(base64.b64encode(data)) + "))]")
+
+
+def decode(ids):
+    text = ask("base64.b64encode(decode(" + repr(list(ids)) + ")).decode()")
+    return base64.b64decode(text)
+"""
+
+
+class ReleaseImplementation:
+    """A library's adapter in an environment of its own. ``about`` builds it if need be."""
+
+    def __init__(self, text: str) -> None:
+        self._wanted = environments.parse(text)
+        if self._wanted.name not in ADAPTERS:
+            raise ImplementationError(
+                f"implementation 'pip:{text}': no adapter for {self._wanted.name}; "
+                f"there are {', '.join(ADAPTERS)} (others: cmd:PROGRAM)",
+                unknown=True,
+            )
+        self._module, needs = ADAPTERS[self._wanted.name]
+        self._helpers = ("numpy", *needs)
+
+    @cached_property
+    def _environment(self) -> environments.Environment:
+        return environments.environment(self._wanted, self._helpers)
+
+    @cached_property
+    def _adapter(self) -> Any:
+        return importlib.import_module(self._module)
+
+    @property
+    def _implementation(self) -> Implementation:
+        adapter: Implementation = self._adapter.IMPLEMENTATION
+        return adapter
+
+    @cached_property
+    def about(self) -> About:
+        """The adapter's, with the version that is installed in the environment."""
+        about: About = self._adapter.LIBRARY.about
+        version = self._environment.version
+        source = self._wanted.source
+        name = f"{about.name}=={version}" if source is None else f"{about.name}@{source.name}"
+        capabilities = about.capabilities & SPOKEN
+        return replace(about, name=name, version=version, capabilities=capabilities)
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        """What the adapter says, which is the same for all releases."""
+        return self._implementation.supports(vocabulary, mode)
+
+    def load(self, vocabulary: Vocabulary) -> ExternalEncoder:
+        """Start the adapter in the environment and give it the vocabulary."""
+        folder = tempfile.TemporaryDirectory(prefix="tokgate-model-")
+        path = Path(folder.name, "model.pickle")
+        path.write_bytes(pickle.dumps(vocabulary))
+        wire: dict[str, object] = {
+            "id": vocabulary.id,
+            "algorithm": str(vocabulary.algorithm),
+            "format": vocabulary.format,
+            "path": vocabulary.source_path,
+            "model": str(path),
+        }
+        # Isolated: nothing of the user's own settings or folders gets in.
+        target = f"{self._module}:IMPLEMENTATION"
+        command = [str(self._environment.python), "-I", serving.__file__, target]
+        return ExternalEncoder(shlex.join(command), wire, folder)
+
+    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
+        """The adapter's recipe, run by a Python that the reproducer makes: releases meet there."""
+        inner = self._implementation
+        assert isinstance(inner, Reproducible)
+        recipe = inner.recipe(vocabulary, mode)
+        code = RECIPE.format(requirement=self._wanted.requirement, code=recipe.code)
+        return Recipe((), code, recipe.artifact_name, recipe.artifact)

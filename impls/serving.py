@@ -1,0 +1,195 @@
+"""The other side of the stdio protocol: any implementation in Python as a program.
+
+``python impls/serving.py impls.references.tiktoken:IMPLEMENTATION`` answers requests on standard
+input with that implementation, in whatever environment the interpreter belongs to, which needs
+NumPy besides the library. Of what lies beside it, only the packages ``impls`` and ``corpora`` can
+be imported: all else comes from that environment.
+
+Beyond the protocol it understands two fields of ``tokgate``'s own: ``model`` of a vocabulary, the
+path of the pickled plain model, which has what the bundle leaves out; and ``offsets`` of
+``encode``, without which none are made: some libraries take them from another path of their code.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import importlib.machinery
+import json
+import operator
+import os
+import pickle
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+
+    from impls.interface import Mode
+
+OURS = ("impls", "corpora")
+
+
+class Ours:
+    """Finds our two packages in their folder, and nothing else there."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """As the import system asks its finders."""
+        if name in OURS:
+            return importlib.machinery.PathFinder.find_spec(name, [self._root])
+        return None
+
+
+class Program:
+    """Answers requests with one implementation, and each input of a request by itself."""
+
+    def __init__(self, target: str) -> None:
+        module, _, attribute = target.partition(":")
+        self._implementation = getattr(importlib.import_module(module), attribute)
+        about = self._implementation.about
+        self._hello = {
+            "protocol": 1,
+            "name": about.name,
+            "version": about.version,
+            "language": about.language,
+            "homepage": about.homepage,
+            "issues": about.issues,
+            "operations": ["encode", *sorted(about.capabilities)],
+            "algorithms": ["bpe", "unigram", "wordpiece"],
+        }
+        self._encoder: Any = None
+
+    def respond(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The response to any request but ``stop``; the caller adds ``seq``."""
+        op = request["op"]
+        if op == "hello":
+            return self._hello
+        if op == "load":
+            return self._load(request["vocabulary"])
+        answer = ANSWERS.get(op)
+        if answer is None or op not in self._hello["operations"]:
+            return {"unsupported": f"no op {op!r}"}
+        mode = _mode(request)
+        return {"results": [self._one(answer, item, mode, request) for item in request["inputs"]]}
+
+    def _load(self, vocabulary: dict[str, Any]) -> dict[str, Any]:
+        from impls.interface import Unsupported  # noqa: PLC0415 (found once the finder is there)
+
+        if "model" not in vocabulary:
+            return {"unsupported": "takes vocabularies from tokgate only"}
+        try:
+            with Path(vocabulary["model"]).open("rb") as file:
+                self._encoder = self._implementation.load(pickle.load(file))
+        except Unsupported as error:
+            return {"unsupported": str(error)}
+        return {"ok": True}
+
+    def _one(
+        self, answer: Callable[..., dict[str, Any]], item: Any, mode: Mode, request: dict[str, Any]
+    ) -> dict[str, Any]:
+        from impls.interface import Rejected, Unsupported  # noqa: PLC0415
+
+        start = time.perf_counter_ns()
+        try:
+            result = answer(self._encoder, item, mode, request)
+        except Rejected as error:
+            return {"rejected": str(error)}
+        except Unsupported as error:
+            return {"unsupported": str(error)}
+        except BaseException as error:  # a Rust panic is one
+            return {"error": f"{type(error).__name__}: {error}"}
+        return {"ns": time.perf_counter_ns() - start, **result}
+
+
+def _mode(request: dict[str, Any]) -> Mode:
+    from impls.interface import Mode  # noqa: PLC0415
+
+    special = "all" if request.get("special") == "all" else "none"
+    return Mode(pretokenize=bool(request.get("pretokenize")), special=special)
+
+
+def _encode(encoder: Any, item: str, mode: Mode, request: dict[str, Any]) -> dict[str, Any]:
+    data = base64.b64decode(item)
+    if request.get("offsets"):
+        ids, offsets = encoder.encode_with_offsets(data, mode)
+        return {"ids": _integers(ids), "offsets": [_integers(pair) for pair in offsets]}
+    return {"ids": _integers(encoder.encode(data, mode))}
+
+
+def _decode(encoder: Any, item: list[int], mode: Mode, request: dict[str, Any]) -> dict[str, Any]:
+    return {"bytes": base64.b64encode(encoder.decode(item)).decode("ascii")}
+
+
+def _count(encoder: Any, item: str, mode: Mode, request: dict[str, Any]) -> dict[str, Any]:
+    return {"count": operator.index(encoder.count(base64.b64decode(item), mode))}
+
+
+def _count_till_limit(
+    encoder: Any, item: str, mode: Mode, request: dict[str, Any]
+) -> dict[str, Any]:
+    return {"count": encoder.count_till_limit(base64.b64decode(item), request["limit"], mode)}
+
+
+def _split(encoder: Any, item: str, mode: Mode, request: dict[str, Any]) -> dict[str, Any]:
+    return {"ends": _integers(encoder.split(base64.b64decode(item), request["limit"], mode))}
+
+
+def _append(encoder: Any, item: Any, mode: Mode, request: dict[str, Any]) -> dict[str, Any]:
+    return {"counts": _integers(encoder.append([base64.b64decode(c) for c in item], mode))}
+
+
+def _prepend(encoder: Any, item: Any, mode: Mode, request: dict[str, Any]) -> dict[str, Any]:
+    return {"counts": _integers(encoder.prepend([base64.b64decode(c) for c in item], mode))}
+
+
+def _interval(encoder: Any, item: Any, mode: Mode, request: dict[str, Any]) -> dict[str, Any]:
+    ranges = [(start, end) for start, end in item["ranges"]]
+    return {"counts": _integers(encoder.interval(base64.b64decode(item["text"]), ranges, mode))}
+
+
+ANSWERS: dict[str, Callable[..., dict[str, Any]]] = {
+    "encode": _encode,
+    "decode": _decode,
+    "count": _count,
+    "count_till_limit": _count_till_limit,
+    "split": _split,
+    "append": _append,
+    "prepend": _prepend,
+    "interval": _interval,
+}
+
+
+def _integers(values: Any) -> list[int]:
+    # No `int`: it would make an integer of what is none.
+    return [operator.index(value) for value in values]
+
+
+def main() -> None:
+    """Serve until ``stop`` or the end of the input."""
+    root = str(Path(__file__).resolve().parents[1])
+    if sys.path[0] == str(Path(__file__).resolve().parent):
+        del sys.path[0]  # modules beside this file are not top-level ones
+    sys.meta_path.append(Ours(root))
+    # Whatever a library prints goes to the log: standard output has the responses alone.
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as responses:
+        os.dup2(2, 1)
+        program = Program(sys.argv[1])
+        for line in sys.stdin.buffer:
+            request = json.loads(line)
+            if request["op"] == "stop":
+                return
+            response = {"seq": request["seq"], **program.respond(request)}
+            responses.write(json.dumps(response) + "\n")
+            responses.flush()
+
+
+if __name__ == "__main__":
+    main()
