@@ -11,7 +11,8 @@ import ctypes
 import gc
 import sys
 import time
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -21,7 +22,7 @@ import psutil
 from harness.timing import Timed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from types import CodeType, FrameType
 
     from impls.interface import Encoder
@@ -37,6 +38,10 @@ PLACES = 1024
 
 FOREIGN = ("site-packages", "dist-packages", f"python{sys.version_info[0]}.{sys.version_info[1]}")
 """Folders of libraries, whose lines are no steps either: they change from version to version."""
+
+
+LineTracer = Callable[["FrameType", str, object], object]
+"""What the interpreter calls at each line of a frame."""
 
 
 @contextlib.contextmanager
@@ -114,7 +119,7 @@ def steps(call: Callable[[], object]) -> int:
         counted += event == "line"
         return line
 
-    followed(call, line)
+    followed(call, lambda code: line)
     return counted
 
 
@@ -123,29 +128,38 @@ def lines(call: Callable[[], object]) -> tuple[int, ...]:
 
     A line is at the same place in every run and process; some share one.
     """
-    counts: Counter[int] = Counter()
-    places: dict[tuple[CodeType, int], int] = {}
+    # By identity: to hash code is to hash all that is in it.
+    tracers: dict[int, LineTracer] = {}
+    of: list[tuple[CodeType, dict[int, int]]] = []
 
-    def line(frame: FrameType, event: str, argument: object) -> object:
-        if event == "line":
-            key = frame.f_code, frame.f_lineno
-            place = places.get(key)
-            if place is None:
-                file = Path(frame.f_code.co_filename).name
-                place = places[key] = crc32(f"{file}:{frame.f_lineno}".encode()) % PLACES
-            counts[place] += 1
+    def tracer(code: CodeType) -> LineTracer:
+        counts: dict[int, int] = defaultdict(int)
+        of.append((code, counts))
+
+        def line(frame: FrameType, event: str, argument: object) -> object:
+            if event == "line":
+                counts[frame.f_lineno] += 1
+            return line
+
+        tracers[id(code)] = line
         return line
 
-    followed(call, line)
-    return counts.total(), *(counts[place] for place in range(PLACES))
+    followed(call, lambda code: tracers.get(id(code)) or tracer(code))
+    found = [0] * (1 + PLACES)
+    for code, counts in of:
+        file = Path(code.co_filename).name
+        for number, count in counts.items():
+            found[0] += count
+            found[1 + crc32(f"{file}:{number}".encode()) % PLACES] += count
+    return tuple(found)
 
 
-def followed(call: Callable[[], object], line: Callable[[FrameType, str, object], object]) -> None:
-    """Make the call, compiled functions interpreted, with ``line`` told of every line of its own
-    source."""
+def followed(call: Callable[[], object], tracer: Callable[[CodeType], LineTracer]) -> None:
+    """Make the call, compiled functions interpreted; each function of its own source is followed
+    by the tracer of its code."""
 
     def entered(frame: FrameType, event: str, argument: object) -> object:
-        return line if own_source(frame.f_code.co_filename) else None
+        return tracer(frame.f_code) if own_source(frame.f_code.co_filename) else None
 
     with interpreted():
         before = sys.gettrace()

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from harness.worst.breeding import Breeder
     from harness.worst.gauge import Gauge
 
-SIZE = 512
-"""Bytes of inputs that are run interpreted: some hundred thousand lines, a few hundredths of a
+SIZE = 256
+"""Bytes of inputs that are run interpreted: some twenty thousand lines, a few hundredths of a
 second."""
 
-EXPLORED = 4
+EXPLORED = 3
 """Patterns of a generation that are run interpreted, which takes about as long as the batch that
 is timed."""
 

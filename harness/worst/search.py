@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from harness.worst.gauge import Gauge, Reading
     from harness.worst.guide import Guide
 
-BATCH = 16
+BATCH = 32
 """Patterns of a generation: enough that a request's own cost does not count, few enough that one
 that is lost to a death or an interruption is no loss."""
 
@@ -51,8 +51,8 @@ SLOWEST = 3e9
 """Nanoseconds that a call may take if its cost grows quadratically from the last size on: beyond,
 the larger size is not asked. Well within the limit of a request, in which others wait as well."""
 
-REMEMBERED = 0.05
-"""Share of candidates whose memory is measured though they cost nothing special."""
+REMEMBERED = 2
+"""Candidates of a generation whose memory is measured: each takes as long as ten times."""
 
 DEEP = 4
 """Generations between two looks at what a large input does: crashes and overflows of the stack."""
@@ -205,14 +205,13 @@ class Search:
                 self.archive.consider(one, self.scale)
 
     def _remember(self, rng: random.Random, batch: Sequence[Candidate]) -> None:
-        """Measure the memory of some, and of all that took a place."""
+        """Measure the memory of one that took a place, and of any other."""
         size = self.sizes.large
+        asked = [one for one in batch if size in one.samples]
         placed = {id(one) for _, one in self.archive}
-        watched = [
-            one
-            for one in batch
-            if size in one.samples and (id(one) in placed or rng.random() < REMEMBERED)
-        ]
+        rng.shuffle(asked)
+        watched = sorted(asked, key=lambda one: id(one) not in placed)[: REMEMBERED - 1]
+        watched += [one for one in asked if one not in watched][: REMEMBERED - len(watched)]
         self._read([(one, size) for one in watched], Meter.MEMORY)
         for one in watched:
             self.archive.consider(one, self.scale)
