@@ -17,45 +17,35 @@ from impls.forced.tokenizer import anything, whole_characters
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from impls.forced.interface import Context, GrammarState
+    from impls.forced.interface import AnyTokenizer, Context, GrammarState
     from impls.forced.tokenizer import Tokenizer
 
 
-def forced_ids(tokenizer: Tokenizer, context: Context, forced: bytes) -> tuple[int, ...]:
-    """The tokens of the forced bytes as an engine finds them.
-
-    Encoded together with the last token of the context, which is taken off again where it comes
-    out unchanged; else by themselves.
-    """
-    if context.ids:
-        last = context.ids[-1]
-        together = tokenizer.encode(tokenizer.spelling(last) + forced)
-        if together[:1] == (last,):
-            return together[1:]
-    return tokenizer.encode(forced)
-
-
-def first_tokens(tokenizer: Tokenizer, ids: Sequence[int], most: int, forced: bytes) -> Healed:
-    """The longest run of ``ids`` from the front that has at most ``most`` bytes."""
+def first_tokens(steps: Sequence[tuple[int, bytes]], most: int, forced: bytes) -> Healed:
+    """The longest run of tokens from the front that has at most ``most`` bytes."""
     size = 0
-    for count, token_id in enumerate(ids):
-        after = size + len(tokenizer.spelling(token_id))
-        if after > most:
-            return Healed(tuple(ids[:count]), forced[size:])
-        size = after
-    return Healed(tuple(ids), forced[size:])
+    for count, (_, step) in enumerate(steps):
+        if size + len(step) > most:
+            return Healed(ids_of(steps[:count]), forced[size:])
+        size += len(step)
+    return Healed(ids_of(steps), forced[size:])
+
+
+def ids_of(steps: Sequence[tuple[int, bytes]]) -> tuple[int, ...]:
+    """The ids alone."""
+    return tuple(token_id for token_id, _ in steps)
 
 
 @dataclass(frozen=True)
 class NoHealing:
     """All tokens of the forced bytes."""
 
-    tokenizer: Tokenizer
+    tokenizer: AnyTokenizer
     name: str = "none"
 
     def heal(self, context: Context, forced: bytes, grammar: GrammarState) -> Healed:
         """See :class:`impls.forced.interface.Policy`."""
-        return Healed(forced_ids(self.tokenizer, context, forced), b"")
+        return Healed(ids_of(self.tokenizer.steps_after(context, forced)), b"")
 
 
 @dataclass(frozen=True)
@@ -66,13 +56,12 @@ class Printed:
     was found before, and the token that has it is dropped.
     """
 
-    tokenizer: Tokenizer
+    tokenizer: AnyTokenizer
     name: str = "printed"
 
     def heal(self, context: Context, forced: bytes, grammar: GrammarState) -> Healed:
         """See :class:`impls.forced.interface.Policy`."""
-        ids = forced_ids(self.tokenizer, context, forced)
-        return first_tokens(self.tokenizer, ids, len(forced) - 1, forced)
+        return first_tokens(self.tokenizer.steps_after(context, forced), len(forced) - 1, forced)
 
 
 @dataclass(frozen=True)
@@ -83,7 +72,7 @@ class HealedBack:
     conservative: the grammar is not asked, so that any extension counts.
     """
 
-    tokenizer: Tokenizer
+    tokenizer: AnyTokenizer
     max_tokens: int | None = 4
     max_length: int | None = None
     conservative: bool = False
@@ -98,17 +87,17 @@ class HealedBack:
 
     def heal(self, context: Context, forced: bytes, grammar: GrammarState) -> Healed:
         """See :class:`impls.forced.interface.Policy`."""
-        ids = forced_ids(self.tokenizer, context, forced)
+        steps = self.tokenizer.steps_after(context, forced)
         window = self.max_length
         if window is None:
-            # Not ids[-0:], which is everything.
-            last = ids[max(0, len(ids) - (self.max_tokens or 0)) :]
-            window = self.tokenizer.size(last)
+            # Not steps[-0:], which is everything.
+            last = steps[max(0, len(steps) - (self.max_tokens or 0)) :]
+            window = sum(len(step) for _, step in last)
         viable = anything if self.conservative else grammar.viable
         for place in range(max(0, len(forced) - window), len(forced)):
             if next(self.tokenizer.extensions(forced[place:], viable), None) is not None:
-                return first_tokens(self.tokenizer, ids, place, forced)
-        return Healed(tuple(ids), b"")
+                return first_tokens(steps, place, forced)
+        return Healed(ids_of(steps), b"")
 
 
 @dataclass(frozen=True)
@@ -123,5 +112,5 @@ class DropPretoken:
         text = context.text + forced
         [ends] = self.tokenizer.piece_ends([text[: whole_characters(text)]])
         last = ends[-2] if len(ends) > 1 else 0
-        ids = forced_ids(self.tokenizer, context, forced)
-        return first_tokens(self.tokenizer, ids, max(0, last - len(context.text)), forced)
+        steps = self.tokenizer.steps_after(context, forced)
+        return first_tokens(steps, max(0, last - len(context.text)), forced)

@@ -89,8 +89,9 @@ class PrefixTree:
             length = self.parent(length)
         return tuple(reversed(found))
 
-    def may_follow(self, length: int, token_id: int) -> bool:
+    def may_follow(self, length: int, token_id: int, extension: bytes) -> bool:
         """Whether the token may stand after the beginning of ``length`` bytes."""
+        del extension  # the tables know
         token = self._tables.by_id.get(token_id)
         if token is None:
             return False

@@ -1,8 +1,9 @@
-"""A byte-level BPE vocabulary as the policies see it: encoding, and what extends a text."""
+"""Vocabularies as the policies see them: encoding, and what extends a text. Byte-level BPE here."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from impls.bpe.encoder import BpeEncoder
+    from impls.forced.futures import Futures
+    from impls.forced.interface import AnyTokenizer, Context
 
 RAW = Mode(pretokenize=False)
 
@@ -28,8 +31,17 @@ def anything(_: bytes) -> bool:
     return True
 
 
+def tokenizer_of(vocabulary: Vocabulary) -> AnyTokenizer:
+    """What the policies take for a vocabulary. Raises Unsupported where they take none."""
+    if not vocabulary.pieces:
+        return Tokenizer(vocabulary)
+    from impls.forced.piece_tokenizer import PieceTokenizer  # noqa: PLC0415 - as below
+
+    return PieceTokenizer(vocabulary)
+
+
 class Tokenizer:
-    """A vocabulary with its encoder. Texts may end inside a character.
+    """A byte-level BPE vocabulary with its encoder. Texts may end inside a character.
 
     pretokenize: whether the vocabulary's pre-tokenizer comes first, as it does in use.
     """
@@ -88,6 +100,36 @@ class Tokenizer:
     def _part(self, part: bytes) -> tuple[int, ...]:
         """The ids of a part of a character, or of nothing."""
         return tuple(self._encoder.encode(part, RAW)) if part else ()
+
+    def steps(self, text: bytes) -> list[tuple[int, bytes]]:
+        """The ids of a text, each with the bytes of the text that it stands for."""
+        return [(token_id, self.spelling(token_id)) for token_id in self.encode(text)]
+
+    def steps_after(self, context: Context, data: bytes) -> list[tuple[int, bytes]]:
+        """The ids of ``data`` after a context as an engine finds them, each with its bytes.
+
+        Encoded together with the last token of the context, which is taken off again where it
+        comes out unchanged; else by themselves.
+        """
+        if context.ids:
+            last = context.ids[-1]
+            together = self.steps(self.spelling(last) + data)
+            if together[0][0] == last:
+                return together[1:]
+        return self.steps(data)
+
+    def futures(self) -> Futures:
+        """What the exact policy asks."""
+        from impls.forced.byte_futures import ByteFutures  # noqa: PLC0415 - imports this module
+
+        return ByteFutures(self)
+
+    def merging(self) -> Tokenizer:
+        """The same vocabulary where a pre-token is merged, be it a token or not."""
+        if not self.vocabulary.ignore_merges:
+            return self
+        plain = replace(self.vocabulary, ignore_merges=False)
+        return Tokenizer(plain, pretokenize=self.mode.pretokenize)
 
     def encode_pieces(self, pieces: Sequence[bytes]) -> list[tuple[int, ...]]:
         """The ids of pre-tokens, each by itself."""

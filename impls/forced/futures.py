@@ -1,0 +1,74 @@
+"""What the futures of a text may leave of its tokens: the seam between search and tokenizers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from impls.forced.interface import Context, GrammarState
+
+INSIDE = -1
+"""The end of a token that ends inside what one character of the text became."""
+
+
+class Token(NamedTuple):
+    """A token and where it ends in the window's text, in bytes, or :data:`INSIDE`."""
+
+    id: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The end of a text: what may still change, from byte ``start`` of the whole.
+
+    first: how many of the context's tokens stand before it.
+    """
+
+    text: bytes
+    start: int
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What a future leaves. kept: the tokens within the window. The rest: see ``Future``."""
+
+    kept: tuple[Token, ...]
+    continuation: bytes
+    kind: str
+
+
+class Futures(Protocol):
+    """A tokenizer's side of the exact policy."""
+
+    def window(self, context: Context, text: bytes) -> Window:
+        """The end of ``text``, which begins with the context's, from where nothing can move it."""
+        ...
+
+    def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
+        """Of each way to the end of the text: the tokens that lie within the window."""
+        ...
+
+    def bounds(self, window: Window, more: bytes, state: GrammarState) -> list[Bound]:
+        """What the futures of the window's text and ``more`` leave: all of them, maybe more.
+
+        At least one. state: of the grammar after ``more``.
+        """
+        ...
+
+    def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+        """The longest beginning of ``tokens`` that spells a beginning of the forced bytes."""
+        ...
+
+
+def common(bounds: Sequence[Bound]) -> int:
+    """How many tokens all bounds begin with."""
+    shortest = min((bound.kept for bound in bounds), key=len)
+    for index, token in enumerate(shortest):
+        if any(bound.kept[index] != token for bound in bounds):
+            return index
+    return len(shortest)
