@@ -96,6 +96,16 @@ class Arena:
         reasons = {name: self._workers[name].withdrawn for name in self._loaded}
         return {name: reason for name, reason in reasons.items() if reason is not None}
 
+    def losses(self) -> dict[str, tuple[int, int]]:
+        """How often each contestant died and hung on this vocabulary, of those that did."""
+        counted = {name: self._workers[name].losses for name in self._loaded}
+        return {name: losses for name, losses in counted.items() if any(losses)}
+
+    def charge(self, losses: Mapping[str, tuple[int, int]]) -> None:
+        """Count these losses and no others: a campaign goes on as it was left, or forgives."""
+        for name in self._loaded:
+            self._workers[name].charge(losses.get(name, (0, 0)))
+
     def ask(self, contract: Contract, inputs: Inputs) -> Pending:
         """Send a batch to all contestants of a contract."""
         futures = {

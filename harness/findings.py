@@ -66,6 +66,8 @@ FURTHER_QUESTIONS = frozenset(
         "validity",
         "round-trip",
         "offsets",
+        "release-offsets",
+        "release-decode",
         "incremental",
         "interval",
         "count-till-limit",
@@ -122,6 +124,17 @@ class Page:
     claims: list[tuple[bytes, str]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that a book knows, for one that goes on elsewhere. pages: by contract and signature."""
+
+    findings: Sequence[Found] = ()
+    pages: Sequence[tuple[str, Signature, Sequence[tuple[bytes, str]]]] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    provisionals: Sequence[str] = ()
+    unstable: Sequence[tuple[str, str, str]] = ()
+
+
 class Book:
     """The findings of one run.
 
@@ -152,6 +165,28 @@ class Book:
         self._shrinking = 0.0
         self._since = time.monotonic()
         self._lock = threading.Lock()
+
+    def snapshot(self) -> Snapshot:
+        """What :meth:`restore` makes the same book of, but for the time spent."""
+        with self._lock:
+            return Snapshot(
+                findings=list(self._findings.values()),
+                pages=[
+                    (where, sign, list(page.claims)) for (where, sign), page in self._pages.items()
+                ],
+                counts=dict(self._counts),
+                provisionals=sorted(self._provisionals),
+                unstable=[(*place, name) for place, name in self._unstable.items()],
+            )
+
+    def restore(self, known: Snapshot) -> None:
+        """Know what another book knew, and nothing else; no event is emitted."""
+        with self._lock:
+            self._findings = {found.id: found for found in known.findings}
+            self._pages = {(where, sign): Page(list(claims)) for where, sign, claims in known.pages}
+            self._counts = Counter(known.counts)
+            self._provisionals = set(known.provisionals)
+            self._unstable = {(where, name): kind for where, name, kind in known.unstable}
 
     @property
     def findings(self) -> list[Found]:

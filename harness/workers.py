@@ -229,6 +229,18 @@ class Worker:
         """Why this implementation is no longer asked on this vocabulary, or None."""
         return self._withdrawn
 
+    @property
+    def losses(self) -> tuple[int, int]:
+        """How often it died and how often it hung on this vocabulary so far."""
+        return self._deaths, self._hangs
+
+    def charge(self, losses: tuple[int, int]) -> None:
+        """Count these losses, and no others, while no request is at work; see ``Limits.deaths``."""
+        if self._withdrawn == STOPPED:
+            return
+        self._deaths, self._hangs = losses
+        self._withdrawn = self._exhausted()
+
     def load(self, vocabulary: Vocabulary) -> Future[Loaded]:
         """Start if need be and load; an error is one line."""
         return self._thread.submit(self._load, vocabulary)
@@ -319,10 +331,15 @@ class Worker:
             self._hangs += 1
         else:
             self._deaths += 1
-        if self._withdrawn is None and self._hangs >= self._limits.hangs:
-            self._withdrawn = f"withdrawn after {self._hangs} time-outs"
-        if self._withdrawn is None and self._deaths >= self._limits.deaths:
-            self._withdrawn = f"withdrawn after {self._deaths} deaths"
+        self._withdrawn = self._withdrawn or self._exhausted()
+
+    def _exhausted(self) -> str | None:
+        """Why it has died or hung too often to be asked on, if it has."""
+        if self._hangs >= self._limits.hangs:
+            return f"withdrawn after {self._hangs} time-outs"
+        if self._deaths >= self._limits.deaths:
+            return f"withdrawn after {self._deaths} deaths"
+        return None
 
     def _encode(self, request: Encode) -> Results:
         inputs = request.inputs
