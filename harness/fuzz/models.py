@@ -1,0 +1,74 @@
+"""The tables of campaigns: who they are, how far each strand is, what was kept and found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from harness.ledger.engine import Base
+
+
+class CampaignRow(Base):
+    """A campaign. Of several by one name the one with the greatest id goes on.
+
+    identity: the options and versions that decide what it does. seconds: spent, over all sessions.
+    """
+
+    __tablename__ = "campaigns"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(index=True)
+    identity: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
+    started: Mapped[str]
+    sessions: Mapped[int] = mapped_column(default=0)
+    seconds: Mapped[float] = mapped_column(default=0.0)
+
+
+class StrandRow(Base):
+    """How far a strand is. state: JSON, compressed. map: counts of behaviours, compressed."""
+
+    __tablename__ = "campaign_strands"
+
+    campaign: Mapped[int] = mapped_column(
+        sa.ForeignKey(CampaignRow.id, ondelete="CASCADE"), primary_key=True
+    )
+    strand: Mapped[str] = mapped_column(primary_key=True)
+    batches: Mapped[int]
+    cases: Mapped[int] = mapped_column(sa.BigInteger)
+    state: Mapped[bytes]
+    map: Mapped[bytes]
+
+
+class InputRow(Base):
+    """An input of a strand's corpus, by the order in which it joined."""
+
+    __tablename__ = "campaign_inputs"
+
+    campaign: Mapped[int] = mapped_column(
+        sa.ForeignKey(CampaignRow.id, ondelete="CASCADE"), primary_key=True
+    )
+    strand: Mapped[str] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    data: Mapped[bytes]
+    origin: Mapped[str]
+    fresh: Mapped[int]
+
+
+class FindingRow(Base):
+    """A finding of a strand as it is now. event: the fields of :class:`harness.events.Found`.
+
+    first: ISO time at which its bucket was first entered, batch: the batch that did.
+    """
+
+    __tablename__ = "campaign_findings"
+
+    campaign: Mapped[int] = mapped_column(
+        sa.ForeignKey(CampaignRow.id, ondelete="CASCADE"), primary_key=True
+    )
+    strand: Mapped[str] = mapped_column(primary_key=True)
+    id: Mapped[str] = mapped_column(primary_key=True, index=True)
+    event: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
+    first: Mapped[str]
+    batch: Mapped[int]

@@ -1,0 +1,104 @@
+"""Which generator is asked next: the one that still yields, and each now and then.
+
+Thompson sampling for discoveries that come as a Poisson process: each arm's rate of discoveries for
+its cost has a Gamma belief, a rate is drawn from each, and the greatest is taken. What was seen
+long ago counts less and less, as every arm dries up (discounted Thompson sampling: Raj and Kalyani,
+Taming Non-stationary Bandits: A Bayesian Approach, arXiv:1707.09727). Besides, a share of all
+batches goes to whichever arm has waited longest: a yield that is zero today may not be so tomorrow.
+
+A choice depends on the seed, the number of the batch, and what was rewarded so far: nothing else.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+FLOOR = 0.2
+"""Share of the batches that go to the arm that has waited longest: with a dozen arms, each gets at
+least one batch in sixty, whatever it yields."""
+
+MEMORY = 0.98
+"""What a batch counts for when the next one is done: the last fifty or so decide."""
+
+PRIOR_GAIN, PRIOR_COST = 1.0, 1.0
+"""The belief about an arm before anything is known: one discovery for a batch, very unsure."""
+
+
+@dataclass(slots=True)
+class Arm:
+    """A way of making inputs, and what it has yielded.
+
+    cost: of a batch, beside others: 1 for one that a generator makes. gain, spent: discoveries and
+    costs, discounted. last: number of its last batch, -1 before the first. batches, cases, found:
+    in all. ended: it has no more inputs to give.
+    """
+
+    name: str
+    cost: float = 1.0
+    gain: float = 0.0
+    spent: float = 0.0
+    last: int = -1
+    batches: int = 0
+    cases: int = 0
+    found: float = 0.0
+    ended: bool = False
+
+
+class Schedule:
+    """Chooses among arms. All its state is in :attr:`arms`; see :meth:`state`."""
+
+    def __init__(self, costs: Mapping[str, float], seed: str) -> None:
+        self.arms = {name: Arm(name, cost) for name, cost in costs.items()}
+        self._seed = seed
+
+    def choose(self, number: int, busy: Sequence[str] = ()) -> str | None:
+        """The arm of batch ``number``; None when all have ended. Changes nothing.
+
+        busy: those chosen already for batches that are not rewarded yet: an arm that was never
+        tried is not chosen twice.
+        """
+        able = [arm for arm in self.arms.values() if not arm.ended]
+        if not able:
+            return None
+        for arm in able:
+            if arm.last < 0 and arm.name not in busy:
+                return arm.name
+        rng = random.Random(f"schedule/{self._seed}/{number}")
+        if rng.random() < FLOOR:
+            waiting = [arm for arm in able if arm.name not in busy] or able
+            return min(waiting, key=lambda arm: arm.last).name
+        drawn = {
+            arm.name: rng.gammavariate(PRIOR_GAIN + arm.gain, 1 / (PRIOR_COST + arm.spent))
+            for arm in able
+        }
+        return max(drawn, key=drawn.__getitem__)
+
+    def reward(self, name: str, number: int, cases: int, discoveries: float) -> None:
+        """Batch ``number`` of an arm is done and came to so many discoveries."""
+        for arm in self.arms.values():
+            arm.gain *= MEMORY
+            arm.spent *= MEMORY
+        arm = self.arms[name]
+        arm.gain += discoveries
+        arm.spent += arm.cost
+        arm.last = number
+        arm.batches += 1
+        arm.cases += cases
+        arm.found += discoveries
+
+    def end(self, name: str) -> None:
+        """An arm has no more inputs."""
+        self.arms[name].ended = True
+
+    def state(self) -> list[dict[str, Any]]:
+        """For :meth:`restore`: plain data; floats survive JSON to the last bit."""
+        return [asdict(arm) for arm in self.arms.values()]
+
+    def restore(self, state: Sequence[Mapping[str, Any]]) -> None:
+        """Go on from a state of the same arms."""
+        self.arms = {kept["name"]: Arm(**kept) for kept in state}

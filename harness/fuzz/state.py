@@ -1,0 +1,170 @@
+"""What a strand of a campaign is between two rounds: plain data, and its form on disk."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from harness.diagnosis import Signature
+from harness.events import BatchDone
+from harness.findings import Snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from harness.campaign import Tally
+    from harness.events import Event, Found
+    from harness.fuzz.corpus import Entry
+
+FORM = 1
+"""The number of this form of the state; another one is another version's."""
+
+
+class StateError(ValueError):
+    """A state on disk that this version does not read."""
+
+
+@dataclass(slots=True)
+class State:
+    """All that a strand knows, but for its map, its corpus and its findings.
+
+    batches, cases, bytes: done so far. schedule: of :meth:`Schedule.state`. taken: batches taken
+    from each generator's stream. disagreements: shape to the number of inputs that showed it.
+    picks: by entry of the corpus. book: a snapshot without its findings. losses: deaths and
+    time-outs by implementation. tally: of the campaign's checks. totals: what was done, by
+    contract and generator. opened: the events with which it was opened last. judged_by: digest of
+    the expectations whose examples were run. curve: (cases, behaviours, disagreements, buckets),
+    each a tenth further than the last. costs: most nanoseconds a byte seen, by implementation.
+    """
+
+    batches: int = 0
+    cases: int = 0
+    bytes: int = 0
+    schedule: list[dict[str, Any]] = field(default_factory=list)
+    taken: dict[str, int] = field(default_factory=dict)
+    disagreements: dict[str, int] = field(default_factory=dict)
+    picks: list[int] = field(default_factory=list)
+    pages: list[Any] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    provisionals: list[str] = field(default_factory=list)
+    unstable: list[list[str]] = field(default_factory=list)
+    losses: dict[str, list[int]] = field(default_factory=dict)
+    tally: dict[str, Any] = field(default_factory=dict)
+    totals: dict[str, dict[str, Any]] = field(default_factory=dict)
+    opened: list[str] = field(default_factory=list)
+    judged_by: str = ""
+    curve: list[list[int]] = field(default_factory=list)
+    costs: dict[str, float] = field(default_factory=dict)
+
+    def packed(self) -> bytes:
+        """The form on disk."""
+        return zlib.compress(json.dumps({"form": FORM, **asdict(self)}).encode(), 1)
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> State:
+        """The state of :meth:`packed`. Raises StateError."""
+        try:
+            raw: dict[str, Any] = json.loads(zlib.decompress(packed))
+            if raw.pop("form") != FORM:
+                raise StateError("made by another version of tokgate")
+            return cls(**raw)
+        except (ValueError, TypeError, KeyError, zlib.error) as error:
+            raise StateError(str(error)) from error
+
+    def keep_book(self, known: Snapshot) -> None:
+        """Note what a book knows, but for its findings."""
+        self.pages = [
+            [
+                where,
+                asdict(sign),
+                [[base64.b64encode(data).decode(), name] for data, name in claims],
+            ]
+            for where, sign, claims in known.pages
+        ]
+        self.counts = dict(known.counts)
+        self.provisionals = list(known.provisionals)
+        self.unstable = [list(one) for one in known.unstable]
+
+    def book(self, findings: Sequence[Found]) -> Snapshot:
+        """What the book knew, with its findings."""
+        return Snapshot(
+            findings=findings,
+            pages=[
+                (
+                    where,
+                    Signature(**sign),
+                    [(base64.b64decode(data), name) for data, name in claims],
+                )
+                for where, sign, claims in self.pages
+            ],
+            counts=self.counts,
+            provisionals=self.provisionals,
+            unstable=[(where, name, kind) for where, name, kind in self.unstable],
+        )
+
+    def keep_tally(self, tally: Tally) -> None:
+        """Note what was done and judged."""
+        self.tally = {
+            "cases": tally.cases,
+            "comparisons": tally.comparisons,
+            "exercised": sorted(tally.exercised),
+            "shown": sorted(tally.shown),
+            "judged": dict(tally.judged),
+            "failed": [list(one) for one in tally.failed_to_load],
+        }
+
+    def add(self, done: BatchDone) -> None:
+        """Add a batch to the totals."""
+        key = f"{done.contract}\0{done.generator}"
+        old = self.totals.get(key)
+        self.totals[key] = asdict(done if old is None else _sum(BatchDone(**old), done))
+
+    def done(self) -> list[BatchDone]:
+        """The totals as events, one for each contract and generator."""
+        return [BatchDone(**total) for total in self.totals.values()]
+
+
+def _sum(one: BatchDone, other: BatchDone) -> BatchDone:
+    return BatchDone(
+        contract=one.contract,
+        generator=one.generator,
+        cases=one.cases + other.cases,
+        bytes=one.bytes + other.bytes,
+        comparisons=one.comparisons + other.comparisons,
+        exercised=_merged(one.exercised, other.exercised),
+        violations=_merged(one.violations, other.violations),
+    )
+
+
+def _merged(
+    one: Mapping[str, Mapping[str, int]], other: Mapping[str, Mapping[str, int]]
+) -> dict[str, dict[str, int]]:
+    merged = {check: dict(names) for check, names in one.items()}
+    for check, names in other.items():
+        into = merged.setdefault(check, {})
+        for name, count in names.items():
+            into[name] = into.get(name, 0) + count
+    return merged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Round:
+    """What one round of a strand changed: committed together, or not at all.
+
+    map: of behaviours, packed. joined: new entries of the corpus, from number ``first`` on.
+    findings: those that are new or changed. gone: ids of findings that others replaced.
+    events: for whoever watches, in order.
+    """
+
+    strand: str
+    state: State
+    map: bytes
+    first: int
+    joined: Sequence[Entry]
+    findings: Sequence[Found]
+    gone: Iterable[str]
+    events: Sequence[Event]
+    seconds: float
