@@ -114,6 +114,14 @@ shows = False
 
 ENCODE = 'list(load(vocabulary)["encode"](INPUT))'
 DECODE = 'load(vocabulary)["decode"](list(IDS))'
+OFFSETS = '[list(span) for span in load(vocabulary)["encode_with_offsets"](INPUT)[1]]'
+
+NEEDED = {
+    "round-trip": "decode",
+    "release-decode": "decode",
+    "release-offsets": "encode_with_offsets",
+}
+"""By check: the function that a recipe must define to show it, where ``encode`` does not."""
 
 
 def reproducer(
@@ -133,7 +141,9 @@ def reproducer(
         verdict = FAILS
     elif violation.check == "determinism":
         verdict = UNSTABLE
-    elif violation.check == "round-trip":
+    elif violation.check == "release-offsets":
+        question = OFFSETS
+    elif NEEDED.get(violation.check) == "decode":
         question = DECODE
         ids = f"IDS = {list(ids_of(violation.parts[0].outcome))!r}\n"
         verdict = DIFFER_FROM_INPUT if violation.parts[0].names == ("the input",) else DIFFER
@@ -174,7 +184,7 @@ def reproducible(violation: Violation, contract: Contract) -> list[ReproducibleI
     failure, nobody else: it shows by itself).
     """
     concerned = set(violation.culprits)
-    if violation.check in {"equivalence", "round-trip"}:
+    if violation.check == "equivalence" or violation.check in NEEDED:
         concerned.update(name for part in violation.parts for name in part.names)
     return [
         cast("ReproducibleImplementation", contestant.implementation)
@@ -190,8 +200,11 @@ def _recorded(violation: Violation) -> list[str]:
         if not isinstance(outcome, Encoded):
             value = f"{outcome.status.label}: {outcome.message}".split("\n", 1)[0]
             lines += [f"    {name!r}: {value!r}," for name in part.names]
-        elif violation.check == "round-trip":
+        elif NEEDED.get(violation.check) == "decode":
             lines += [f"    {name!r}: {outcome.text!r}," for name in part.names]
+        elif violation.check == "release-offsets":
+            spans = [list(span) for span in (outcome.offsets or ())[:IDS_RECORDED]]
+            lines += [f"    {name!r}: {spans!r}," for name in part.names]
         else:
             ids = list(outcome.ids[:IDS_RECORDED])
             lines += [f"    {name!r}: {ids!r}," for name in part.names]

@@ -56,7 +56,7 @@ NOT_SOURCES = frozenset({"target", "build", "dist", "node_modules", "__pycache__
 
 NO_NETWORK = re.compile(
     "NewConnectionError|Failed to establish|name resolution|NameResolutionError|unreachable|"
-    "error sending request|Failed to fetch|dns error|ConnectTimeout|ReadTimeout|ProxyError|SSLError",
+    "error sending request|Failed to fetch|dns error|ConnectTimeout|ReadTimeout|ProxyError|SSL",
     re.IGNORECASE,
 )
 NO_VERSION = re.compile("No matching distribution|No solution found", re.IGNORECASE)

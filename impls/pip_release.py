@@ -82,6 +82,10 @@ def encode(data):
     return ask("[int(i) for i in encode(base64.b64decode(" + repr(base64.b64encode(data)) + "))]")
 
 
+def encode_with_offsets(data):
+    return ask("list(encode_with_offsets(base64.b64decode(" + repr(base64.b64encode(data)) + ")))")
+
+
 def decode(ids):
     text = ask("base64.b64encode(decode(" + repr(list(ids)) + ")).decode()")
     return base64.b64decode(text)

@@ -47,6 +47,8 @@ RULES = {
     "determinism": "The same input gives the same ids whenever and wherever it is asked.",
     "validity": "Any part of a byte-pair encoding is the encoding of its own text.",
     "offsets": "Byte ranges are in order, within the text, and spell their tokens.",
+    "release-offsets": "Releases of one library give the same offsets.",
+    "release-decode": "Releases of one library decode any ids alike.",
     "minimality": "An encoder that claims the fewest tokens never gives more than another.",
     "incremental": "A growing text has at each length as many tokens as encoded.",
     "interval": "Any range of a text is counted as many tokens as encoded by itself.",

@@ -25,6 +25,8 @@ _LAWS = {
     "round-trip": "did not decode back to the input",
     "validity": "gave an encoding that is not valid",
     "offsets": "gave offsets that do not fit the input",
+    "release-offsets": "gave other offsets than another release",
+    "release-decode": "decoded ids otherwise than another release",
     "incremental": "counted a growing text wrongly",
     "interval": "counted a part of the input wrongly",
     "count-till-limit": "counted wrongly",

@@ -8,6 +8,7 @@ from harness.checks.incremental import Incremental
 from harness.checks.interval import Interval
 from harness.checks.minimality import Minimality
 from harness.checks.offsets import Offsets
+from harness.checks.releases import ReleaseDecode, ReleaseOffsets
 from harness.checks.round_trip import RoundTrip
 from harness.checks.split import Split
 from harness.checks.survival import Survival
@@ -22,6 +23,8 @@ CHECKS: dict[str, Check] = {
         Determinism(),
         Validity(),
         Offsets(),
+        ReleaseOffsets(),
+        ReleaseDecode(),
         Minimality(),
         Incremental(),
         Interval(),

@@ -48,8 +48,9 @@ class _Encoder:
     ) -> tuple[list[int], list[tuple[int, int]]]:
         """Given bytes, it counts offsets in bytes; up to 0.2.1 in characters."""
         if not self._returns:
+            # Bytes as they come: text_of is for the offsets.
+            pieces = self._processor.encode(data, out_type="immutable_proto").pieces
             text = text_of(data)
-            pieces = self._processor.encode(text, out_type="immutable_proto").pieces
             return [p.id for p in pieces], in_bytes(text, [(p.begin, p.end) for p in pieces])
         mapping = self._processor.encode(data, return_type="offset_mapping")
         return mapping["ids"], mapping["offsets"]
@@ -89,6 +90,8 @@ class Implementation:
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A .model file."""
         code = """\
+from inspect import signature
+
 from sentencepiece import SentencePieceProcessor
 
 processor = SentencePieceProcessor(model_file=VOCABULARY)
@@ -98,8 +101,18 @@ def encode(data):
     return processor.encode(data)
 
 
+def encode_with_offsets(data):
+    if "return_type" in signature(processor.encode).parameters:
+        mapping = processor.encode(data.decode(), return_type="offset_mapping")
+        return mapping["ids"], mapping["offsets"]  # in characters
+    pieces = processor.encode(data.decode(), out_type="immutable_proto").pieces
+    return [piece.id for piece in pieces], [(piece.begin, piece.end) for piece in pieces]
+
+
 def decode(ids):
-    return processor.decode(ids, return_type=bytes)
+    if "return_type" in signature(processor.decode).parameters:
+        return processor.decode(ids, return_type=bytes)
+    return processor.decode(ids).encode()
 """
         return Recipe((LIBRARY.requirement,), code, "vocabulary.model", model_proto(vocabulary))
 

@@ -101,6 +101,11 @@ def encode(data):
     return tokenizer.encode(data.decode(), add_special_tokens=False).ids
 
 
+def encode_with_offsets(data):
+    encoding = tokenizer.encode(data.decode(), add_special_tokens=False)
+    return encoding.ids, encoding.offsets  # in characters
+
+
 def decode(ids):
     return tokenizer.decode(ids, skip_special_tokens=False).encode()
 """

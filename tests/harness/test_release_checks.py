@@ -1,0 +1,116 @@
+"""Checks of releases of one library: planted differences are named, equal ones pass."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from corpora.vocabularies import sources
+from harness import selection
+from harness.arena import Arena
+from harness.checks import CHECKS
+from harness.checks.releases import drawn_ids, libraries
+from harness.contracts import Contract, contracts_of
+from harness.workers import Limits
+from impls.interface import Capability
+
+RELEASES = """
+import os
+import random
+from impls.interface import About, Capability
+
+CAN = frozenset({Capability.DECODE, Capability.OFFSETS})
+
+
+class Release:
+    def __init__(self, name, library="lib", slip=0, wrong=b"", deadly=b"\\0\\0"):
+        self.about = About(name, "1", capabilities=CAN, library=library)
+        self.slip, self.wrong, self.deadly = slip, wrong, deadly
+    def supports(self, vocabulary, mode): return None
+    def load(self, vocabulary):
+        self.spell = vocabulary.spelling
+        return self
+    def encode(self, data, mode): return list(data)
+    def encode_with_offsets(self, data, mode):
+        if self.deadly in data: os.abort()
+        slip = self.slip if b"y" in data else 0
+        return list(data), [(i, i + 1 + slip) for i in range(len(data))]
+    def decode(self, ids):
+        text = b"".join(self.spell(i) for i in ids)  # KeyError: refused
+        return text.replace(b"e", self.wrong) if self.wrong else text
+
+OLD = Release("old")
+SAME = Release("same")
+OTHER_LIBRARY = Release("other", library="another", slip=1, wrong=b"E")
+SLIPS = Release("slips", slip=1)
+DECODES = Release("decodes", wrong=b"E")
+DIES = Release("dies", deadly=b"y")
+"""
+
+INPUTS = [b"", b"abc", b"xyz", bytes(range(120))]
+
+
+@pytest.fixture
+def releases(tmp_path: Path) -> Path:
+    path = tmp_path / "releases.py"
+    path.write_text(RELEASES)
+    return path
+
+
+def judged(check: str, path: Path, *names: str) -> list[tuple[bytes, str | None, tuple[str, ...]]]:
+    """The violations of a check: input, stage, culprits."""
+    present, _ = selection.contestants([f"{path}:{name}" for name in names])
+    vocabulary = sources.resolve("tekken_240911")
+    contract = contracts_of(vocabulary, present, frozenset(), proper=True)[0]
+    arena = Arena(present, Limits(seconds=60))
+    try:
+        assert not arena.load(vocabulary, contract.names)
+        found = arena.examine(contract, CHECKS[check], INPUTS)
+    finally:
+        arena.close()
+    return [(one.data, one.stage, one.culprits) for one in found.violations]
+
+
+@pytest.mark.parametrize("check", ["release-offsets", "release-decode"])
+def test_releases_that_answer_alike_pass(check: str, releases: Path) -> None:
+    assert judged(check, releases, "OLD", "SAME", "OTHER_LIBRARY") == []
+
+
+def test_other_offsets_are_named(releases: Path) -> None:
+    found = judged("release-offsets", releases, "OLD", "SLIPS", "OTHER_LIBRARY")
+    assert {(stage, who) for _, stage, who in found} == {("offsets", ("slips",))}
+    assert {data for data, _, _ in found} == {b"xyz", bytes(range(120))} - {
+        data for data in INPUTS if b"y" not in data
+    }
+
+
+def test_a_release_that_dies_of_offsets_is_named(releases: Path) -> None:
+    found = judged("release-offsets", releases, "OLD", "DIES")
+    assert (b"xyz", "crashed", ("dies",)) in found
+    assert {who for _, _, who in found} == {("dies",)}
+
+
+def test_other_texts_are_named(releases: Path) -> None:
+    found = judged("release-decode", releases, "OLD", "DECODES")
+    assert {(stage, who) for _, stage, who in found} == {("decode", ("decodes",))}
+    assert found
+
+
+def test_drawn_ids_reach_special_and_unknown_ones() -> None:
+    vocabulary = sources.resolve("tekken_240911")
+    rng = random.Random(3)
+    ids = {i for _ in range(400) for i in drawn_ids(rng.randbytes(90), vocabulary)}
+    assert set(vocabulary.special_tokens.values()) & ids
+    assert max(ids) >= len(vocabulary)
+    assert len(drawn_ids(os.urandom(10_000), vocabulary)) == 64
+    assert drawn_ids(b"abcdef", vocabulary)[:1] == drawn_ids(b"abc", vocabulary)
+
+
+def test_implementations_of_no_library_are_not_compared(releases: Path) -> None:
+    present, _ = selection.contestants([f"{releases}:OLD", f"{releases}:OTHER_LIBRARY", "bpe.heap"])
+    vocabulary = sources.resolve("tekken_240911")
+    contract: Contract = contracts_of(vocabulary, present, frozenset(), proper=True)[0]
+    assert libraries(contract, Capability.DECODE) == []
