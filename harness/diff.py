@@ -124,6 +124,7 @@ class Scaling:
     implementation: str
     vocabulary: str
     family: str
+    measure: str
     old: tuple[str, float | None]
     new: tuple[str, float | None] | None
 
@@ -275,9 +276,9 @@ def _count(found: Found, record: Record) -> int:
 
 
 def _scaling(old: Sequence[Measured], new: Sequence[Measured]) -> Iterable[Scaling]:
-    after = {(m.implementation, m.vocabulary, m.family): m for m in new}
+    after = {(m.implementation, m.vocabulary, m.family, m.measure): m for m in new}
     for was in old:
-        key = was.implementation, was.vocabulary, was.family
+        key = was.implementation, was.vocabulary, was.family, was.measure
         now = after.get(key)
         earlier = was.verdict, was.exponent
         if now is None:

@@ -1,4 +1,4 @@
-"""The two grids of report.html: checks by contract, and growth by family."""
+"""The matrix of report.html: implementations by contract, with a mark for each check."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from reports.plots import duration, loglog, size, usable
 from reports.record import Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from markupsafe import Markup
-
-    from harness.events import ContractOpened, Measured
+    from harness.events import ContractOpened
     from reports.record import Cell, RunRecord
 
 GLYPHS = {
@@ -136,67 +133,3 @@ def _mark(cell: Cell, letter: str) -> Mark:
     if cell.reason:
         text += f" ({cell.reason})"
     return Mark(letter, GLYPHS[cell.status], cell.status.name.lower().replace("_", "-"), text)
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """One measurement: how it reads, its plot over its peers, and its points."""
-
-    id: str
-    implementation: str
-    family: str
-    verdict: str
-    exponent: str
-    interval: str
-    note: str
-    plot: Markup
-    peers: list[str]
-    points: list[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class GrowthGrid:
-    """Growth on one vocabulary: implementations down, families across; None not measured."""
-
-    vocabulary: str
-    families: list[str]
-    rows: list[tuple[str, list[Growth | None]]]
-
-
-def growth(measured: Sequence[Measured]) -> list[GrowthGrid]:
-    """One grid a vocabulary, everything in the order of measuring."""
-    grids = []
-    for number, vocabulary in enumerate(dict.fromkeys(m.vocabulary for m in measured)):
-        here = [m for m in measured if m.vocabulary == vocabulary]
-        families = list(dict.fromkeys(m.family for m in here))
-        names = list(dict.fromkeys(m.implementation for m in here))
-        by_place = {(m.implementation, m.family): m for m in here}
-        rows: list[tuple[str, list[Growth | None]]] = []
-        for i, name in enumerate(names):
-            fields: list[Growth | None] = []
-            for j, family in enumerate(families):
-                own = by_place.get((name, family))
-                peers = [m for m in here if m.family == family and m is not own]
-                place = f"growth-{number}-{i}-{j}"
-                fields.append(None if own is None else _growth(place, own, peers))
-            rows.append((name, fields))
-        grids.append(GrowthGrid(vocabulary, families, rows))
-    return grids
-
-
-def _growth(place: str, own: Measured, peers: Sequence[Measured]) -> Growth:
-    interval = ""
-    if own.low is not None and own.high is not None:
-        interval = f"{own.low:.2f} to {own.high:.2f}"
-    return Growth(
-        id=place,
-        implementation=own.implementation,
-        family=own.family,
-        verdict=own.verdict,
-        exponent="" if own.exponent is None else f"{own.exponent:.2f}",
-        interval=interval,
-        note=own.note,
-        plot=loglog(own, peers),
-        peers=[p.implementation for p in peers if usable(p.points)],
-        points=[(size(x), duration(y)) for x, y in usable(own.points)],
-    )

@@ -18,8 +18,9 @@ from markupsafe import Markup
 
 from reports.cards import ROOMY, TIGHT, TIGHT_FROM, Card, card
 from reports.forced import failures, forced_rows
-from reports.grids import growth, matrix
+from reports.grids import matrix
 from reports.record import FAILING_EXPECTATIONS, RunRecord, Verdict
+from reports.scaling import growth, worst
 from reports.text import printable
 from reports.words import plural, reason, safe_link, title
 
@@ -64,7 +65,8 @@ def render(record: RunRecord) -> str:
             ),
             index=len(record.buckets) >= INDEX_FROM,
             matrix=matrix(record, anchors),
-            growth=growth(record.measured),
+            growth=growth(record),
+            worst=worst(record.measured),
             forced=forced_rows(record.forced),
             failures=failures(record.forced_witnesses),
             css=Markup(css),

@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from reports.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from harness.events import Measured
 
@@ -18,6 +18,10 @@ WIDTH, HEIGHT = 560, 320
 LEFT, RIGHT, TOP, BOTTOM = 66, 16, 14, 44
 _BYTES = ("B", "kB", "MB", "GB")
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+FITTED = 16
+"""Largest size over smallest of the points that a fit is drawn through: those of the judgement."""
 
 Point = tuple[float, float]
 
@@ -36,6 +40,19 @@ def duration(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
+def count(value: float) -> str:
+    """A number of steps or instructions: ``1.2 M``."""
+    for unit, name in _COUNTS:
+        if value >= unit:
+            return f"{value / unit:.3g} {name}"
+    return f"{value:.3g}"
+
+
+def cost(measure: str) -> Callable[[float], str]:
+    """How a cost of this measure is written: seconds as time, the others as numbers."""
+    return duration if measure == "time" else count
+
+
 def usable(points: Iterable[Sequence[float]]) -> list[Point]:
     """The points that a logarithmic axis can hold, by size."""
     return sorted(
@@ -44,7 +61,7 @@ def usable(points: Iterable[Sequence[float]]) -> list[Point]:
 
 
 def loglog(shown: Measured, peers: Iterable[Measured]) -> Markup:
-    """An SVG of ``shown`` over its ``peers``, with a dashed line of slope 1 through its start.
+    """An SVG of ``shown`` over its ``peers``, its fit with the interval, and slope 1, dashed.
 
     Empty markup where there is no point to draw.
     """
@@ -53,34 +70,85 @@ def loglog(shown: Measured, peers: Iterable[Measured]) -> Markup:
         return Markup("")
     others = [(p.implementation, usable(p.points)) for p in peers]
     every = own + [point for _, points in others for point in points]
-    axes = _Axes(every)
+    write = cost(shown.measure)
+    axes = _Axes(every, write)
     start = own[0]
     linear = [start, (axes.right, start[1] * axes.right / start[0])]
+    band, middle = fit(shown)
     parts = [
         *axes.grid(),
         Markup('<g clip-path="url(#plot-area)">'),
         axes.line(linear, "linear"),
         *(axes.line(points, "peer", name) for name, points in others if points),
+        *([axes.area(*band)] if band else []),
         axes.line(own, "own", shown.implementation),
+        *([axes.line(middle, "fit", "fit")] if middle else []),
         Markup("</g>"),
         *axes.dots(own),
         *axes.names([(name, points[-1]) for name, points in others if points]),
     ]
     label = printable(
         f"{shown.implementation} on {shown.family}: from {size(own[0][0])} in "
-        f"{duration(own[0][1])} to {size(own[-1][0])} in {duration(own[-1][1])}"
+        f"{write(own[0][1])} to {size(own[-1][0])} in {write(own[-1][1])}"
     )
+    return _svg(label, parts)
+
+
+def together(family: str, rows: Sequence[Measured]) -> Markup:
+    """An SVG of all ``rows`` of one family, none before the others; empty where none has points."""
+    lines = [(row.implementation, usable(row.points)) for row in rows]
+    lines = [(name, points) for name, points in lines if points]
+    if not lines:
+        return Markup("")
+    axes = _Axes([point for _, points in lines for point in points], cost(rows[0].measure))
+    parts = [
+        *axes.grid(),
+        Markup('<g clip-path="url(#plot-area)">'),
+        *(axes.line(points, "peer", name) for name, points in lines),
+        Markup("</g>"),
+        *axes.names([(name, points[-1]) for name, points in lines]),
+    ]
+    return _svg(printable(f"{len(lines)} implementations on {family}"), parts)
+
+
+def fit(row: Measured) -> tuple[tuple[list[Point], list[Point]] | None, list[Point]]:
+    """What the judgement says, as lines over the largest points: the interval's two, the middle.
+
+    Each is overhead + c * n^exponent, with c such that it goes through the middle of the points
+    in log-log. None and an empty list where there is no exponent, or too few points.
+    """
+    points = usable(row.points)
+    points = [p for p in points if p[0] * FITTED >= points[-1][0]]
+    overhead = row.overhead or 0.0
+    grown = [(x, y - overhead) for x, y in points if y > overhead]
+    if row.exponent is None or len(grown) < 2:
+        return None, []
+    log_x = sum(math.log(x) for x, _ in grown) / len(grown)
+    log_y = sum(math.log(y) for _, y in grown) / len(grown)
+    first, last = math.log(grown[0][0]), math.log(grown[-1][0])
+    steps = [first + (last - first) * i / 8 for i in range(9)]
+
+    def curve(exponent: float) -> list[Point]:
+        return [(math.exp(x), overhead + math.exp(log_y + exponent * (x - log_x))) for x in steps]
+
+    edges = [edge for edge in (row.low, row.high) if edge is not None and math.isfinite(edge)]
+    band = (curve(edges[0]), curve(edges[1])) if len(edges) == 2 else None
+    return band, curve(row.exponent) if math.isfinite(row.exponent) else []
+
+
+def _svg(label: str, parts: Iterable[Markup]) -> Markup:
     return Markup(
         '<svg class="plot" viewBox="0 0 {w} {h}" role="img" aria-label="{label}">{parts}</svg>'
     ).format(w=WIDTH, h=HEIGHT, label=label, parts=Markup("").join(parts))
 
 
 class _Axes:
-    """Decades on both axes, wide enough for all points."""
+    """Decades on both axes, wide enough for all points. write: a cost with its unit."""
 
-    def __init__(self, points: Sequence[Point]) -> None:
+    def __init__(self, points: Sequence[Point], write: Callable[[float], str]) -> None:
         self.x0, self.x1 = self._decades([p[0] for p in points])
         self.y0, self.y1 = self._decades([p[1] for p in points])
+        self.write = write
 
     @staticmethod
     def _decades(values: Sequence[float]) -> tuple[int, int]:
@@ -101,38 +169,47 @@ class _Axes:
 
     def grid(self) -> Iterable[Markup]:
         bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
-        for power in range(self.x0, self.x1 + 1):
-            x = self.x(10.0**power)
-            yield Markup('<path class="grid" d="M{x:.1f} {t}V{b}"/>').format(x=x, t=TOP, b=bottom)
+        lines = "".join(f"M{self.x(10.0**p):.1f} {TOP}V{bottom}" for p in self._powers(0))
+        lines += "".join(f"M{LEFT} {self.y(10.0**p):.1f}H{right}" for p in self._powers(1))
+        yield Markup('<path class="grid" d="{}"/>').format(lines)
+        for power in self._powers(0):
             yield Markup('<text x="{x:.1f}" y="{y}" text-anchor="middle">{s}</text>').format(
-                x=x, y=bottom + 18, s=size(10.0**power)
+                x=self.x(10.0**power), y=bottom + 18, s=size(10.0**power)
             )
-        for power in range(self.y0, self.y1 + 1):
-            y = self.y(10.0**power)
-            yield Markup('<path class="grid" d="M{l} {y:.1f}H{r}"/>').format(l=LEFT, y=y, r=right)
+        for power in self._powers(1):
             yield Markup('<text x="{x}" y="{y:.1f}" text-anchor="end">{s}</text>').format(
-                x=LEFT - 8, y=y + 4, s=duration(10.0**power)
+                x=LEFT - 8, y=self.y(10.0**power) + 4, s=self.write(10.0**power)
             )
         yield Markup('<text x="{x}" y="{y}" text-anchor="middle">input</text>').format(
             x=(LEFT + right) // 2, y=HEIGHT - 6
         )
 
+    def _powers(self, axis: int) -> range:
+        return range(self.y0, self.y1 + 1) if axis else range(self.x0, self.x1 + 1)
+
+    def _path(self, points: Iterable[Point]) -> str:
+        return "L".join(f"{self.x(x):.1f} {self.y(y):.1f}" for x, y in points)
+
     def line(self, points: Sequence[Point], style: str, name: str = "") -> Markup:
-        path = "L".join(f"{self.x(x):.1f} {self.y(y):.1f}" for x, y in points)
         title = Markup("<title>{}</title>").format(printable(name)) if name else Markup("")
+        path = self._path(points)
         return Markup('<path class="{}" d="M{}">{}</path>').format(style, path, title)
+
+    def area(self, one: Sequence[Point], other: Sequence[Point]) -> Markup:
+        outline = self._path([*one, *reversed(other)])
+        return Markup('<path class="band" d="M{}Z"/>').format(outline)
 
     def dots(self, points: Sequence[Point]) -> Iterable[Markup]:
         for x, y in points:
             yield Markup('<circle cx="{:.1f}" cy="{:.1f}" r="4"><title>{}</title></circle>').format(
-                self.x(x), self.y(y), escape(f"{size(x)}: {duration(y)}")
+                self.x(x), self.y(y), escape(f"{size(x)}: {self.write(y)}")
             )
 
     def names(self, ends: Iterable[tuple[str, Point]]) -> Iterable[Markup]:
         """Names above the ends of lines; where two would overlap, the upper one only."""
         taken: list[float] = []
         for name, (x, y) in sorted(ends, key=lambda end: -end[1][1]):
-            height = self.y(y) - 5
+            height = max(self.y(y) - 5, float(TOP))
             if all(abs(height - other) >= 12 for other in taken):
                 taken.append(height)
                 yield Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>').format(

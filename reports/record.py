@@ -23,6 +23,7 @@ from harness.events import (
     ForcedCorpus,
     ForcedWitness,
     Found,
+    GrowthJudged,
     ImplementationFailed,
     Measured,
     Started,
@@ -146,6 +147,7 @@ class RunRecord:
     generators: tuple[GeneratorTotals, ...]
     tallies: Mapping[tuple[str, str, str], tuple[int, int]]
     measured: tuple[Measured, ...]
+    growth_judged: tuple[GrowthJudged, ...]
     forced: tuple[Forced, ...]
     forced_corpora: tuple[ForcedCorpus, ...]
     forced_witnesses: tuple[ForcedWitness, ...]
@@ -231,16 +233,9 @@ class RunRecord:
 
     @property
     def broken(self) -> tuple[Measured, ...]:
-        """Growth that fails the gate: only some implementations are held to a bound.
-
-        By what the gate says, so that no second judgement can differ from it.
-        """
-        said = "\n".join(self.finished.reasons) if self.finished else ""
-        return tuple(
-            m
-            for m in self.measured
-            if m.verdict == "superlinear" and f"{m.implementation} on {m.family}" in said
-        )
+        """Growth that fails the gate: only some implementations are held to a bound."""
+        failing = {cell_of(one) for one in self.growth_judged if one.outcome == "fail"}
+        return tuple(m for m in self.measured if cell_of(m) in failing)
 
     def _bucket(self, name: str, found: list[Found], *, expired: bool) -> Bucket:
         ordered = sorted(found, key=lambda f: (not f.minimal, len(f.input_b64), f.id))
@@ -306,6 +301,11 @@ class RunRecord:
         return cell(Status.NOT_EXERCISED, "no outcome of it was judged in this run")
 
 
+def cell_of(event: Measured | GrowthJudged) -> tuple[str, str, str, str]:
+    """What a measurement of growth is about."""
+    return event.implementation, event.vocabulary, event.family, event.measure
+
+
 class _Fold:
     """The state of reading a stream: what each event replaces or adds to."""
 
@@ -320,7 +320,8 @@ class _Fold:
         self.generators: dict[str, Counter[str]] = {}
         self.exercised: Counter[tuple[str, str, str]] = Counter()
         self.violations: Counter[tuple[str, str, str]] = Counter()
-        self.measured: dict[tuple[str, str, str], Measured] = {}
+        self.measured: dict[tuple[str, ...], Measured] = {}
+        self.growth_judged: dict[tuple[str, ...], GrowthJudged] = {}
         self.forced: dict[tuple[str, str, str], Forced] = {}
         self.forced_corpora: dict[tuple[str, str], ForcedCorpus] = {}
         self.forced_witnesses: list[ForcedWitness] = []
@@ -350,7 +351,9 @@ class _Fold:
             case BatchDone():
                 self._batch(event)
             case Measured():
-                self.measured[event.implementation, event.vocabulary, event.family] = event
+                self.measured[cell_of(event)] = event
+            case GrowthJudged():
+                self.growth_judged[cell_of(event)] = event
             case Forced():
                 self.forced[event.implementation, event.vocabulary, event.method] = event
             case ForcedCorpus():
@@ -392,6 +395,7 @@ class _Fold:
             ),
             tallies={key: (self.exercised[key], self.violations[key]) for key in keys},
             measured=tuple(self.measured.values()),
+            growth_judged=tuple(self.growth_judged.values()),
             forced=tuple(self.forced.values()),
             forced_corpora=tuple(self.forced_corpora.values()),
             forced_witnesses=tuple(self.forced_witnesses),

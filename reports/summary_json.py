@@ -49,6 +49,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
         "generators": [asdict(g) for g in record.generators],
         "expectations": [asdict(e) for e in record.expectations],
         "scaling": [asdict(m) for m in record.measured],
+        "scaling_judged": [asdict(g) for g in record.growth_judged],
         "canonicality": [
             {"policy": f.method, **asdict(f), "non_canonical_sequences": f.non_canonical}
             for f in record.forced

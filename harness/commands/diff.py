@@ -110,6 +110,7 @@ def document(result: Diff) -> dict[str, Any]:
                 "implementation": row.implementation,
                 "vocabulary": row.vocabulary,
                 "family": row.family,
+                "measure": row.measure,
                 "old": {"verdict": row.old[0], "exponent": row.old[1]},
                 "new": row.new and {"verdict": row.new[0], "exponent": row.new[1]},
             }
@@ -155,7 +156,7 @@ def described(change: Change) -> tuple[str, str]:
 
 
 def grown(row: Scaling) -> str:
-    """``bpe.heap on runs, tekken: linear (1.02) → superlinear (1.97)``."""
+    """``bpe.heap on runs, tekken: linear (1.02) → superlinear (1.97), in time``."""
     from reports.text import printable  # noqa: PLC0415
 
     def told(side: tuple[str, float | None] | None) -> str:
@@ -164,7 +165,7 @@ def grown(row: Scaling) -> str:
         return side[0] if side[1] is None else f"{side[0]} ({side[1]:.2f})"
 
     where = f"{row.implementation} on {row.family}, {row.vocabulary}"
-    return printable(f"{where}: {told(row.old)} → {told(row.new)}")
+    return printable(f"{where}: {told(row.old)} → {told(row.new)}, in {row.measure}")
 
 
 def markdown(result: Diff) -> Iterator[str]:

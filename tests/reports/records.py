@@ -13,6 +13,7 @@ from harness.events import (
     Finished,
     Forced,
     Found,
+    GrowthJudged,
     ImplementationFailed,
     Measured,
     Started,
@@ -199,6 +200,117 @@ def measured() -> list[Event]:
     return events
 
 
+FAMILIES = [
+    "one letter", "alternating", "white space", "newlines", "digits", "merge chain", "emoji",
+    *(f"hostile family {i}" for i in range(33)),
+]  # fmt: skip
+
+
+def cell(
+    name: str, vocabulary: str, family: str, law: float, verdict: str, **more: Any
+) -> Measured:
+    """Growth as a cost of n ** law, with all that an event can say."""
+    sizes = [256.0 * 2**i for i in range(8 if law > 1.5 else 13)]
+    base = 1e-8 * (1 + len(name) % 5) / 256 ** (law - 1)
+    values: dict[str, Any] = {
+        "points": [[n, base * n**law + 2e-7] for n in sizes],
+        "cached": [[n, base * n / 9] for n in sizes],
+        "memory": [[n, 12 * n] for n in sizes],
+        "memory_per_byte": 12.0,
+        "memory_verdict": "ordinary",
+        "expression": "b'ab' * (n // 2) + b'a' * (n % 2)",
+        "law": "n" if law < 1.2 else "n^2",
+        "constant": base * 1e9,
+        "constant_low": base * 0.9e9,
+        "constant_high": base * 1.1e9,
+        "overhead": 2e-7,
+        "rounds": 6,
+    }
+    values.update(more)
+    return Measured(
+        name,
+        vocabulary,
+        family,
+        law,
+        law - 0.04,
+        law + 0.06,
+        verdict,
+        values.pop("points"),
+        **values,
+    )
+
+
+def grown(vocabularies: int = 2, names: int = 10) -> list[Event]:
+    """Growth of many on 40 families: mostly linear, one quadratic, some open, some dead."""
+    events: list[Event] = []
+    for v in range(vocabularies):
+        for j, name in enumerate(["tiktoken", "tokenizers", "bpe.naive", "sentencepiece",
+                                  *(f"bpe.variant-{k}" for k in range(names - 4))]):  # fmt: skip
+            for i, family in enumerate(FAMILIES):
+                where = f"vocabulary_{v}"
+                if name == "bpe.naive":
+                    events.append(cell(name, where, family, 1.98, "superlinear"))
+                    events.append(
+                        GrowthJudged(
+                            name, where, family, "time", "quadratic", "pass", "by definition"
+                        )
+                    )
+                elif name == "tokenizers" and i < 2:
+                    events.append(
+                        cell(name, where, family, 1.9, "superlinear", note="stopped: time")
+                    )
+                    events.append(
+                        GrowthJudged(
+                            name, where, family, "time", "linear", "fail", "ours", "1.9 > 1.3"
+                        )
+                    )
+                elif (i + j) % 17 == 0:
+                    events.append(cell(name, where, family, 1.2, "inconclusive", note="24 rounds"))
+                elif (i, j) == (5, 3):
+                    events.append(
+                        Measured(
+                            name,
+                            where,
+                            family,
+                            None,
+                            None,
+                            None,
+                            "failed",
+                            [[256.0, 1e-5]],
+                            "crashed at 4,096 bytes: SIGSEGV",
+                        )
+                    )
+                elif (i, j) != (7, 3):
+                    events.append(
+                        cell(
+                            name,
+                            where,
+                            family,
+                            1 + (i % 7) / 100,
+                            "linear",
+                            memory_verdict="hungry" if (i, j) == (3, 4) else "ordinary",
+                        )
+                    )
+                    if name.startswith("bpe.variant-0"):
+                        events.append(
+                            cell(
+                                name,
+                                where,
+                                family,
+                                1.0,
+                                "linear",
+                                measure="steps",
+                                points=[[n, 31 * n] for n in (256.0, 512.0, 1024.0)],
+                            )
+                        )
+    return events
+
+
+def growing() -> RunRecord:
+    """A night's measurements, and hardly a finding."""
+    return RunRecord.from_events([*opening(), *special()[:2], *grown(), finished("fail")])
+
+
 def forced() -> list[Event]:
     return [
         Forced("llguidance", "tekken_240911", "heuristic, grammar, 4 tokens", 12_000, 40_321, 3),
@@ -306,6 +418,7 @@ SHAPES = {
     "nasty": nasty,
     "three": three,
     "many": many,
+    "growing": growing,
     "incomplete": incomplete,
     "cut_off": cut_off,
     "empty": lambda: RunRecord.from_events([]),

@@ -20,7 +20,13 @@ def test_points_rise_to_the_right() -> None:
     dots = [(float(c.get("cx")), float(c.get("cy"))) for c in svg.findall("circle")]
     assert dots == sorted(dots, key=lambda dot: (dot[0], -dot[1]))
     assert (dots[0][0], dots[-1][0]) == (LEFT, WIDTH - RIGHT)
-    assert [p.get("class") for p in svg.findall("g/path")] == ["linear", "peer", "own"]
+    assert [p.get("class") for p in svg.findall("g/path")] == [
+        "linear",
+        "peer",
+        "band",
+        "own",
+        "fit",
+    ]
     assert "<peer>" in [text.text for text in svg.findall("text")]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from harness.events import ExpectationJudged, Measured, Started
+from harness.events import ExpectationJudged, GrowthJudged, Measured, Started
 from reports import github, sarif
 from reports.places import FALLBACK, place
 from reports.record import RunRecord
@@ -162,8 +162,9 @@ def test_growth_is_a_fault_where_the_gate_says_so() -> None:
         Measured(name, "v", "runs", 2.0, 1.9, 2.1, "superlinear", [[1.0, 1.0]])
         for name in ("naive", "heap")
     ]
-    end = records.finished("fail", reasons=["grows faster than linearly: heap on runs (2.00)"])
-    record = RunRecord.from_events([*records.opening(), *bad, end])
+    judged = GrowthJudged("heap", "v", "runs", "time", "linear", "fail", "ours")
+    end = records.finished("fail", reasons=["grows faster than its bound"])
+    record = RunRecord.from_events([*records.opening(), *bad, judged, end])
     [line] = github.render(record).splitlines()
     assert "title=heap grows faster than its bound" in line
     [one] = results(record)
