@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import random
 import re
+import unicodedata
 
 import pytest
 
-from corpora.families.base import Family, Shape, whole_characters
-from corpora.families.catalog import FAMILIES, families
+from corpora.families import drawn_from
+from corpora.families.base import Family
+from corpora.families.catalog import FAMILIES, TELLING, families
+from corpora.families.recipes import (
+    VARIANTS,
+    AnyText,
+    Characters,
+    Drawn,
+    English,
+    Letters,
+    Recipe,
+    Repeated,
+)
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
+from impls.unigram.charsmap import load_charsmap
 
 SIZES = (0, 1, 2, 5, 16, 100, 256, 1000, 4096)
-VOCABULARIES = ("toy_bytes", "toy_acbb", "toy_unigram", "unigram_nfkc")
+VOCABULARIES = ("toy_bytes", "toy_acbb", "toy_unigram", "toy_wordpiece", "unigram_nfkc")
+SHORTER = VARIANTS - 1 + 3
+"""Bytes by which an input may be shorter than asked for: a variant, and a cut character."""
 
 
 @pytest.fixture(scope="module", params=VOCABULARIES)
@@ -27,31 +42,51 @@ def family(request: pytest.FixtureRequest) -> Family:
     return found
 
 
+def recipe_of(family: Family, vocabulary: Vocabulary) -> Recipe:
+    recipe = family.recipe(vocabulary)
+    if recipe is None:
+        assert not family.suits(vocabulary)
+        pytest.skip("this vocabulary has nothing to make it of")
+    return recipe
+
+
 def test_size_is_as_asked(family: Family, vocabulary: Vocabulary) -> None:
+    recipe = recipe_of(family, vocabulary)
     for size in SIZES:
-        for variant in (0, 7, 23):
+        for variant in (0, 7, 23, VARIANTS - 1):
             data = family.make(vocabulary, size, variant)
-            assert size - 3 <= len(data) <= size
-            if family.text:
+            assert size - SHORTER <= len(data) <= size
+            if recipe.text:
                 data.decode()
+        assert len(family.make(vocabulary, size, 0)) >= size - 3
 
 
 def test_makes_the_same_again(family: Family, vocabulary: Vocabulary) -> None:
+    recipe_of(family, vocabulary)
     random.seed(1)
     first = family.make(vocabulary, 1000, 3)
     random.seed(2)
     assert family.make(vocabulary, 1000, 3) == first
 
 
-def test_variants_are_fresh(family: Family) -> None:
-    vocabulary = sources.resolve("unigram_nfkc")
-    made = [family.make(vocabulary, 1000, variant) for variant in range(20)]
-    assert len(set(made)) == len(made)
+def test_the_line_of_python_makes_it(family: Family, vocabulary: Vocabulary) -> None:
+    recipe_of(family, vocabulary)
+    line = family.expression(vocabulary)
+    assert "\n" not in line
+    for size in (100, 1000, 4096):
+        made = eval(line, {"random": random, "n": size})
+        assert made == family.make(vocabulary, size, 0)
 
 
-@pytest.mark.parametrize(
-    "name", ["prose", "long-word", "digits", "cjk", "random-text", "token-prefixes"]
-)
+def test_variants_are_fresh(family: Family, vocabulary: Vocabulary) -> None:
+    recipe_of(family, vocabulary)
+    made = [family.make(vocabulary, 1000, variant) for variant in range(VARIANTS)]
+    # A variant of some is a byte shorter, of which a cut character hides up to three.
+    assert len(set(made)) >= VARIANTS // 4
+    assert len({len(data) for data in made}) > 1 or len(set(made)) == VARIANTS
+
+
+@pytest.mark.parametrize("name", ["prose", "long-word", "digits", "cjk", "random-text"])
 def test_sizes_share_no_beginning(name: str) -> None:
     # What was encoded at one size must not be a help at the next.
     vocabulary = sources.resolve("unigram_nfkc")
@@ -59,29 +94,36 @@ def test_sizes_share_no_beginning(name: str) -> None:
     assert not families()[name].make(vocabulary, 1024, 0).startswith(shorter[:64])
 
 
-def test_cost_of_a_variant_is_the_same_at_all_sizes() -> None:
-    vocabulary = sources.resolve("unigram_nfkc")
-    for name in ("letter-run", "pair-run", "triple-run", "spaces-before-words"):
-        for variant in range(5):
-            short = families()[name].make(vocabulary, 300, variant)
-            assert families()[name].make(vocabulary, 3000, variant).startswith(short)
-
-
 def test_catalog_is_fit_to_print() -> None:
-    assert len(families()) == len(FAMILIES) >= 14
+    assert len(families()) == len(FAMILIES) >= 40
+    assert next(iter(families())) == "prose"
     for name, family in families().items():
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
         assert family.reason and "\n" not in family.reason and len(family.reason) <= 90
 
 
+def test_the_users_own_come_early_and_may_replace() -> None:
+    mine = Family("mine", "seen at work", lambda vocabulary: Repeated(b"xy"))
+    runs = Family("letter-run", "another letter", lambda vocabulary: Repeated(b"z"))
+    found = families([mine, runs])
+    assert list(found).index("mine") == len(TELLING)
+    assert found["letter-run"] is runs
+    assert len(found) == len(FAMILIES) + 1
+
+
 def test_only_what_the_vocabulary_spells() -> None:
     acbb = sources.resolve("toy_acbb")
     suited = {family.name for family in FAMILIES if family.suits(acbb)}
-    assert {"letter-run", "pair-run", "triple-run", "long-word"} <= suited
-    assert not {"cjk", "space-run", "invalid-utf8"} & suited
+    assert {"letter-run", "pair-run", "triple-run", "long-word", "merge-chain"} <= suited
+    assert not {"cjk", "newlines", "invalid-utf8", "special-tokens"} & suited
     for name in suited:
         for variant in range(24):
             assert acbb.can_encode(families()[name].make(acbb, 1000, variant))
+
+
+def test_what_a_vocabulary_lacks_is_said() -> None:
+    with pytest.raises(ValueError, match="toy_acbb has nothing to make charsmap-prefixes of"):
+        families()["charsmap-prefixes"].make(sources.resolve("toy_acbb"), 100, 0)
 
 
 def test_families_are_what_they_are_named() -> None:
@@ -93,23 +135,131 @@ def test_families_are_what_they_are_named() -> None:
     assert len(set(made("letter-run"))) == 1
     assert len(set(made("pair-run"))) == 2
     assert len(set(made("triple-run"))) == 3
-    assert re.fullmatch(rb"[a-z]{2} +", made("space-run"))
-    assert re.fullmatch(rb"[a-z]{2}\n+", made("newlines"))
-    assert re.match(rb"( {90,127}[a-z]){5,}", made("spaces-before-words"))
+    assert re.fullmatch(rb"([a-z])\1([a-z])\2", made("doubled-pair")[:4])
+    assert re.fullmatch(rb"[a-z]{3} +", made("trailing-spaces"))
+    assert re.fullmatch(rb" +[a-z]{3}", made("leading-spaces"))
+    assert re.fullmatch(rb"\n+", made("newlines"))
+    assert re.match(rb"( {127}[a-z]){5,}", made("spaces-before-words"))
     assert re.fullmatch(rb"[a-z]+", made("long-word"))
     assert re.fullmatch(rb"\d+", made("digits"))
     assert made("normalizer-expansion").decode().count("\ufdfa") > 900
     assert min(made("invalid-utf8")) >= 0x80
-    with pytest.raises(UnicodeDecodeError):
-        made("invalid-utf8").decode()
+    out_of_order = made("marks-out-of-order").decode()
+    assert unicodedata.normalize("NFC", out_of_order) != out_of_order
+    for name in ("invalid-utf8", "byte-run", "continuations", "cut-characters", "surrogates"):
+        with pytest.raises(UnicodeDecodeError):
+            made(name).decode()
 
 
-def test_shape_keeps_its_ends() -> None:
-    shape = Shape(b"<", b"ab", b">")
-    assert [shape.cut(size) for size in (0, 1, 2, 3, 6)] == [b"", b"<", b"<>", b"<a>", b"<abab>"]
+class TestFromAVocabulary:
+    def test_prefixes_and_suffixes_are_of_tokens(self) -> None:
+        vocabulary = sources.resolve("tekken_240911")
+        known = [token for token in vocabulary.tokens if token]
+        beginnings, ends = {t[:-1] for t in known}, {t[1:] for t in known}
+        prefixes = drawn_from.token_prefixes(vocabulary)
+        suffixes = drawn_from.token_suffixes(vocabulary)
+        assert isinstance(prefixes, Drawn) and set(prefixes.parts) <= beginnings
+        assert isinstance(suffixes, Drawn) and set(suffixes.parts) <= ends
+        longest = drawn_from.longest_prefix(vocabulary)
+        assert isinstance(longest, Repeated) and longest.unit in beginnings
+        assert longest.unit not in vocabulary.ids
+
+    def test_overlapping_merges_overlap(self) -> None:
+        vocabulary = sources.resolve("tekken_240911")
+        merges = vocabulary.merges
+        spelt = [vocabulary.tokens[i] or b"" for i in range(len(vocabulary))]
+        pairs = {
+            spelt[left] + spelt[right]: rank
+            for rank, (left, right) in enumerate(
+                zip(merges.left.tolist(), merges.right.tolist(), strict=True)
+            )
+        }
+        recipe = drawn_from.overlapping_merges(vocabulary)
+        assert isinstance(recipe, Drawn)
+        for part in recipe.parts:
+            splits = [
+                (pairs[part[:j]], pairs[part[i:]])
+                for i in range(1, len(part) - 1)
+                for j in range(i + 1, len(part))
+                if part[:j] in pairs and part[i:] in pairs
+            ]
+            assert any(second < first for first, second in splits)
+
+    def test_the_deepest_merges(self) -> None:
+        vocabulary = sources.resolve("toy_acbb")
+        depths = drawn_from.depths(vocabulary)
+        recipe = drawn_from.merge_chain(vocabulary)
+        assert isinstance(recipe, Repeated)
+        of = {vocabulary.tokens[i]: depth for i, depth in depths.items()}
+        several = [of[t] for t in of if t is not None and len(set(t)) > 1]
+        assert of[recipe.unit] == max(several)
+
+    def test_the_densest_lattice_has_more_edges_than_a_letter(self) -> None:
+        vocabulary = sources.resolve("unigram_nfkc")
+        known = {t.replace("\u2581".encode(), b" ") for t in vocabulary.tokens if t}
+
+        def edges(data: bytes) -> int:
+            return sum(
+                data[i : i + length] in known
+                for i in range(len(data))
+                for length in range(1, 33)
+                if i + length <= len(data)
+            )
+
+        dense = families()["densest-lattice"].make(vocabulary, 600, 0)
+        assert edges(dense) > edges(families()["prose"].make(vocabulary, 600, 0))
+        assert edges(dense) >= edges(families()["letter-run"].make(vocabulary, 600, 0))
+
+    def test_keys_of_the_charsmap(self) -> None:
+        blob = sources.resolve("unigram_nfkc").normalizer.charsmap
+        assert blob is not None
+        keys = drawn_from.charsmap_keys(blob)
+        # NFKC, as Unicode has it.
+        expansion = keys["\ufdfa".encode()]
+        assert expansion == len(unicodedata.normalize("NFKC", "\ufdfa").encode())
+        assert keys["\uff21".encode()] == 1
+        assert load_charsmap("", blob).growth >= max(v / len(k) for k, v in keys.items())
+        longest = drawn_from.charsmap_prefixes(sources.resolve("unigram_nfkc"))
+        assert isinstance(longest, Drawn)
+        assert all(any(key.startswith(part) for key in keys) for part in longest.parts)
+
+    def test_special_texts(self) -> None:
+        vocabulary = sources.resolve("tekken_240911")
+        recipe = drawn_from.special_tokens(vocabulary)
+        assert isinstance(recipe, Drawn)
+        assert {part.decode() for part in recipe.parts} <= set(vocabulary.special_tokens)
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        Repeated(b"a"),
+        Repeated("é€".encode(), b"<", b">"),
+        Repeated(b"\xff\xfe"),
+        Letters(b"abc"),
+        Drawn((b"a", "é".encode(), b"\n\n")),
+        Drawn((b"\xff", b"a")),
+        Characters(0x4E00, 0x9FA5),
+        AnyText(),
+        English(),
+    ],
+    ids=repr,
+)
+def test_recipes(recipe: Recipe) -> None:
+    for size in (2, 3, 4, 5, 31, 64, 1023):
+        made = recipe.make(size)
+        assert eval(recipe.expression(), {"random": random, "n": size}) == made
+        assert size - 3 <= len(made) <= size
+        if recipe.text:
+            made.decode()
+
+
+def test_repetition_keeps_its_ends() -> None:
+    recipe = Repeated(b"ab", b"<", b">")
+    assert [recipe.make(size) for size in (0, 1, 2, 3, 6)] == [b"", b"<", b"<>", b"<a>", b"<abab>"]
+    assert recipe.make(40, variant=4) == recipe.make(36)
 
 
 def test_cut_spares_characters() -> None:
-    assert Shape(b"", "é".encode()).cut(5) == "éé".encode()
-    assert Shape(b"", "é".encode()).cut(5, text=False) == "ééé".encode()[:5]
-    assert whole_characters("é€".encode()[:4], "€".encode()[2:]) == "é".encode()
+    assert Repeated("é".encode()).make(5) == "éé".encode()
+    assert Repeated("é".encode()[:1]).make(5) == "é".encode()[:1] * 5
