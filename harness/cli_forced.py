@@ -10,8 +10,8 @@ from rich.text import Text
 
 from corpora.vocabularies import sources
 from harness.benching.progress import BenchProgress
+from harness.forced.jobs import Task
 from harness.forced.policies import named
-from harness.forced.pool import Task
 from harness.forced.run import ForcedPlan, Record, execute
 from harness.store import RunFolder
 
@@ -39,6 +39,7 @@ def walk(
     seed: int,
     seconds: float,
     memory: int,
+    minimised: int,
     out: Path,
     command: str,
 ) -> Finished:
@@ -48,7 +49,7 @@ def walk(
     """
     names = named(policies)
     task = Task(sources.resolve(vocab), names, whitespace, seed, seconds, memory)
-    plan = ForcedPlan(corpus, vocab, task, limit, jobs)
+    plan = ForcedPlan(corpus, vocab, task, limit, jobs, minimised)
     identity = plan.identity()
     next(plan.cases(), None)  # what is no corpus shows before the folder is made
     folder = RunFolder(out)
@@ -74,8 +75,13 @@ def show(record: Any, finished: Finished, report: Path) -> None:
             f"{corpus.refused_instances:,} instances"
         )
         console.print(Text(facts, style="dim"), soft_wrap=True)
-        checked = f"{corpus.sampled:,} sampled continuations against exact's proofs: "
-        console.print(Text(f"{checked}{corpus.misjudged:,} contradict them", style="dim"))
+        checked = (
+            f"exact checked by {corpus.sampled:,} sampled continuations, and at {corpus.listed:,} "
+            f"places by all sentences: {corpus.misjudged:,} contradict it; of "
+            f"{corpus.listed_tokens:,} tokens that these prove it forces all but "
+            f"{corpus.listed_short:,}"
+        )
+        console.print(Text(checked, style="dim"), soft_wrap=True)
         for pair, count in corpus.differing.items():
             console.print(Text(f"differ though they ought to agree: {pair}, {count:,} times"))
         for name, how in list(corpus.failed.items())[:FAILED_SHOWN]:

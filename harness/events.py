@@ -353,9 +353,11 @@ class ForcedCorpus(Event):
     """The corpus on which forced tokens were walked.
 
     refused: by llguidance, schemas, and texts of those that it takes. failed: schema to how its
-    walk broke off. sampled: continuations with which the exact method's proofs were checked;
-    misjudged: those that contradict one. differing: by pair of methods that ought to agree, the
-    boundaries at which they do not.
+    walk broke off. sampled: answers of the exact method that were checked by a continuation at
+    random; listed: those checked by all sentences, where these are few, and listed_tokens what the
+    definition forces there, listed_short what the method does not of it; misjudged: those of both
+    that a sentence contradicts. differing: by pair of methods that ought to agree, the boundaries
+    at which they do not.
     """
 
     corpus: str
@@ -370,6 +372,9 @@ class ForcedCorpus(Event):
     sampled: int
     misjudged: int
     differing: dict[str, int]
+    listed: int = 0
+    listed_tokens: int = 0
+    listed_short: int = 0
 
 
 @_event

@@ -70,9 +70,10 @@ def enumerate_sentences(grammar: Grammar, most: int) -> list[bytes] | None:
                 text, state = text + forced, state.after(forced)
             if state.complete:
                 found.append(text)
-            steps = map(bytes, zip(state.next_bytes()))
-            longer.extend((text + step, state.after(step)) for step in steps)
-            if len(found) + len(longer) > most or len(text) > LONGEST_SENTENCE:
+            steps = state.next_bytes()
+            # Counted first: states are dear, and most grammars that are asked have many.
+            if len(found) + len(longer) + len(steps) > most or len(text) > LONGEST_SENTENCE:
                 return None
+            longer += ((text + step, state.after(step)) for step in map(bytes, zip(steps)))
         beginnings = longer
     return sorted(found)

@@ -46,6 +46,9 @@ def forced(
     ] = None,
     jobs: Annotated[int, typer.Option(min=0, help="Processes; 0: by the cores.")] = 0,
     seed: Seed = 0,
+    minimize: Annotated[
+        int, typer.Option(min=0, help="Failures of each policy to be made small, with schema.")
+    ] = 3,
     timeout: Annotated[
         float, typer.Option(min=1.0, help="Seconds for a text or a schema: then it hangs.")
     ] = 120.0,
@@ -56,7 +59,8 @@ def forced(
 ) -> None:  # fmt: skip
     """Compare how grammars' forced tokens are healed, on JSON Schemas with instances.
 
-    Each instance is walked at the boundaries of its own tokens. Run again with the same options,
+    Each instance is walked at the boundaries of its own tokens. Some failures of each policy are
+    shown with the smallest schema and text on which it still errs. Run again with the same options,
     it goes on where it was left.
     """
     from harness.cli_forced import walk  # noqa: PLC0415
@@ -65,7 +69,7 @@ def forced(
         raise SelectionError("--memory, --timeout: give a finite number")
     finished = walk(
         corpus, vocab, whitespace.value, policy or [], limit, jobs or os.cpu_count() or 1,
-        seed, timeout, int(memory * 2**30), out, command_line(),
+        seed, timeout, int(memory * 2**30), minimize, out, command_line(),
     )  # fmt: skip
     from harness.cli_forced import show  # noqa: PLC0415
     from reports import write_all  # noqa: PLC0415

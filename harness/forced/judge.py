@@ -6,7 +6,7 @@ import base64
 from typing import TYPE_CHECKING
 
 from harness.events import ForcedWitness
-from impls.forced.exact import completion
+from impls.forced.states import completion
 
 if TYPE_CHECKING:
     import random
@@ -28,6 +28,44 @@ END_HERE = 0.3
 def keeps(tokenizer: Tokenizer, text: bytes, ids: Sequence[int]) -> bool:
     """Whether the encoding of ``text`` begins with ``ids``."""
     return tokenizer.encode(text)[: len(ids)] == tuple(ids)
+
+
+def refuted(
+    tokenizer: Tokenizer,
+    context: Context,
+    forced: bytes,
+    ids: Sequence[int],
+    ways: Sequence[bytes],
+) -> bytes | None:
+    """The first of these sentences after which ``ids`` are not canonical; None: all keep them."""
+    own = (*context.ids, *ids)
+    encoded = tokenizer.encode_many([context.text + forced + way for way in ways])
+    return next(
+        (way for way, found in zip(ways, encoded, strict=True) if found[: len(own)] != own), None
+    )
+
+
+def oracle(
+    tokenizer: Tokenizer, context: Context, forced: bytes, ways: Sequence[bytes]
+) -> tuple[int, ...]:
+    """The longest safely canonical tokens by the definition: what all sentences begin with.
+
+    ways: all continuations. Nothing where one changes the context's own tokens.
+    """
+    encoded = tokenizer.encode_many([context.text + forced + way for way in ways])
+    # What the first and the last in order share, all between them share.
+    first, last = min(encoded), max(encoded)
+    start = len(context.ids)
+    if first[:start] != context.ids or last[:start] != context.ids:
+        return ()
+    found: list[int] = []
+    left = len(forced)
+    for one, other in zip(first[start:], last[start:], strict=False):
+        left -= len(tokenizer.spelling(one))
+        if one != other or left < 0:
+            break
+        found.append(one)
+    return tuple(found)
 
 
 def contradiction(

@@ -1,4 +1,4 @@
-"""Worker processes that walk schemas, so that one on which an engine hangs costs only itself."""
+"""Worker processes, so that a job on which an engine hangs or dies costs only itself."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from corpora.grammars.base import GrammarError
+from harness.forced.jobs import one_line
 from harness.forced.policies import Policies
-from harness.forced.results import SchemaResult
 from impls.external import die_with_parent, signal_name
 from impls.interface import Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Sequence
+    from collections.abc import Callable, Generator, Iterable
     from multiprocessing.connection import Connection
 
-    from corpora.grammars.corpus import SchemaCase
-    from corpora.grammars.json_schema import Whitespace
-    from corpora.vocabularies.model import Vocabulary
+    from harness.forced.jobs import Job, Task
+
+Answer = TypeVar("Answer")
 
 READY_SECONDS = 180.0
 """For a worker to load its vocabulary, on a machine that is busy with other things."""
@@ -43,52 +42,14 @@ class WorkersFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """What all workers do alike.
+class _Done:
+    """The end of a job, on its way back."""
 
-    seconds: for one instance, or one schema to be compiled; for hangs, not for slowness.
-    memory: bytes of a worker.
-    """
-
-    vocabulary: Vocabulary
-    policies: Sequence[str]
-    whitespace: Whitespace
-    seed: int = 0
-    seconds: float = 120.0
-    memory: int = 4 << 30
-
-
-def walk_schema(
-    policies: Policies, task: Task, case: SchemaCase, beat: Connection | None = None
-) -> SchemaResult:
-    """Walk one schema. beat: is told after each instance that there is life."""
-    from corpora.grammars.json_schema import JsonSchemaGrammar  # noqa: PLC0415
-    from harness.forced.walk import Walk  # noqa: PLC0415
-
-    try:
-        grammar = JsonSchemaGrammar(case.schema, task.whitespace)
-        named = policies.of_schema(task.policies, case.schema, task.whitespace)
-    except (GrammarError, ValueError) as error:
-        return SchemaResult(case.name, refused=one_line(error))
-    walk = Walk(policies.tokenizer, grammar, named, case.name, task.seed)
-    for text in case.instances:
-        try:
-            walk.instance(text)
-        except (GrammarError, ValueError, RecursionError, MemoryError) as error:
-            return SchemaResult(case.name, failed=one_line(error))
-        if beat is not None:
-            beat.send(None)
-    return walk.finished()
-
-
-def one_line(error: BaseException) -> str:
-    """The kind and message of an error, on one line."""
-    line = " ".join(str(error).split("<state>")[0].split())
-    return f"{type(error).__name__}: {line[:200]}"
+    answer: Any
 
 
 def serve(task: Task, pipe: Connection) -> None:
-    """A worker: answers each case with its result, until None comes."""
+    """A worker: answers each job, until None comes."""
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     faulthandler.disable()
@@ -110,16 +71,16 @@ def serve(task: Task, pipe: Connection) -> None:
         return
     pipe.send(None)
     with suppress(EOFError):
-        while (case := pipe.recv()) is not None:
+        while (job := pipe.recv()) is not None:
             try:
-                result = walk_schema(policies, task, case, pipe)
+                found = job.run(policies, task, lambda: pipe.send(None))
             except BaseException as error:  # a panic in Rust is no Exception
-                result = SchemaResult(case.name, failed=one_line(error))
-            pipe.send(result)
+                found = job.broken(one_line(error))
+            pipe.send(_Done(found))
 
 
 class Worker:
-    """One process and the case that it is at."""
+    """One process and the job that it is at."""
 
     def __init__(self, task: Task) -> None:
         context = multiprocessing.get_context("spawn")
@@ -128,16 +89,16 @@ class Worker:
         self._process.start()
         theirs.close()
         self._task = task
-        self.case: SchemaCase | None = None
+        self.job: Job[Any] | None = None
         self.ready = False
         self._deadline = time.monotonic() + READY_SECONDS
 
-    def give(self, case: SchemaCase) -> None:
-        """Have it walk a case; if it is gone, that shows when it is listened to."""
-        self.case = case
+    def give(self, job: Job[Any]) -> None:
+        """Have it do a job; if it is gone, that shows when it is listened to."""
+        self.job = job
         self.touch()
         with suppress(OSError):
-            self.pipe.send(case)
+            self.pipe.send(job)
 
     def touch(self) -> None:
         """It has shown life."""
@@ -146,7 +107,7 @@ class Worker:
     @property
     def late(self) -> bool:
         """Whether it takes longer than it may."""
-        return (self.case is not None or not self.ready) and time.monotonic() > self._deadline
+        return (self.job is not None or not self.ready) and time.monotonic() > self._deadline
 
     def end(self) -> str:
         """Kill it; how it ended by itself, if it did."""
@@ -164,67 +125,67 @@ class Worker:
 
 def results(
     task: Task,
-    cases: Iterable[SchemaCase],
-    jobs: int,
+    jobs: Iterable[Job[Answer]],
+    processes: int,
     stopped: Callable[[], bool] = lambda: False,
-) -> Generator[SchemaResult]:
-    """The results, as they come. Raises WorkersFailed where no worker can be started.
+) -> Generator[Answer]:
+    """The answers, as they come. Raises WorkersFailed where no worker can be started.
 
-    A case whose worker dies or hangs has a result that says so, and another worker takes over.
+    A job whose worker dies or hangs has an answer that says so, and another worker takes over.
     Closing the generator ends all workers, as it does when ``stopped`` turns true.
     """
-    waiting = iter(cases)
+    waiting = iter(jobs)
     first = next(waiting, None)
     if first is None:
         return
-    pending: deque[SchemaCase] = deque([first])
+    pending: deque[Job[Answer]] = deque([first])
 
-    def upcoming() -> SchemaCase | None:
+    def upcoming() -> Job[Answer] | None:
         return pending.popleft() if pending else next(waiting, None)
 
-    workers = [Worker(task) for _ in range(max(1, jobs))]
+    workers = [Worker(task) for _ in range(max(1, processes))]
     try:
         while workers and not stopped():
             readable = set(wait([worker.pipe for worker in workers], POLL_SECONDS))
             for worker in list(workers):
                 if worker.pipe in readable:
                     heard = answer(worker)
-                    if isinstance(heard, SchemaResult):
-                        yield heard
-                    if heard is None or isinstance(heard, SchemaResult):
+                    if isinstance(heard, _Done):
+                        yield heard.answer
+                    if heard is None or isinstance(heard, _Done):
                         continue
                 elif not worker.late:
                     continue
                 workers.remove(worker)
-                case, how = worker.case, worker.end()
-                if case is None:
+                job, how = worker.job, worker.end()
+                if job is None:
                     if not worker.ready:
                         raise WorkersFailed(f"a worker could not be started: {how}")
                     continue
-                yield SchemaResult(case.name, failed=how)
+                yield job.broken(how)
                 workers.append(Worker(task))
             for worker in list(workers):
-                if worker.ready and worker.case is None:
-                    case = upcoming()
-                    if case is None:
+                if worker.ready and worker.job is None:
+                    job = upcoming()
+                    if job is None:
                         workers.remove(worker)
                         worker.end()
                     else:
-                        worker.give(case)
+                        worker.give(job)
     finally:
         for worker in workers:
             worker.end()
 
 
-def answer(worker: Worker) -> SchemaResult | str | None:
-    """A result, None for a sign of life, a word for the end."""
+def answer(worker: Worker) -> _Done | str | None:
+    """An answer, None for a sign of life, a word for the end."""
     try:
         message: Any = worker.pipe.recv()
     except (EOFError, OSError):
         return "gone"
     worker.touch()
-    if isinstance(message, SchemaResult):
-        worker.case = None
+    if isinstance(message, _Done):
+        worker.job = None
         return message
     if isinstance(message, tuple):
         supported, line = message

@@ -16,6 +16,10 @@ WITNESSES = 3
 """Kept of one policy on one schema; all are counted."""
 
 
+CHECKED = ("sampled", "listed", "listed_tokens", "listed_short", "misjudged")
+"""The counts of how exact itself was checked."""
+
+
 @dataclass(slots=True)
 class Tally:
     """Counts of one policy.
@@ -53,9 +57,11 @@ class SchemaResult:
     """What was found on one schema.
 
     instances, tokens: walked. refused: why the schema is none for llguidance, or its walk broke
-    off; refused_instances: texts that the grammar does not admit. sampled: continuations with which
-    the judge itself was checked; misjudged: those that contradict it. differing: by pair of
-    policies that ought to agree, boundaries where they do not.
+    off; refused_instances: texts that the grammar does not admit. sampled: answers of exact that
+    were checked by a continuation at random; listed: those checked by all sentences, as these are
+    few, and listed_tokens what the definition forces there, listed_short what exact does not of
+    it; misjudged: those of both that a sentence contradicts. differing: by pair of policies that
+    ought to agree, boundaries where they do not.
     """
 
     name: str
@@ -65,6 +71,9 @@ class SchemaResult:
     refused: str = ""
     failed: str = ""
     sampled: int = 0
+    listed: int = 0
+    listed_tokens: int = 0
+    listed_short: int = 0
     misjudged: int = 0
     differing: dict[str, int] = field(default_factory=dict)
     tallies: dict[str, Tally] = field(default_factory=dict)
@@ -94,6 +103,9 @@ class Totals:
     refused_instances: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     sampled: int = 0
+    listed: int = 0
+    listed_tokens: int = 0
+    listed_short: int = 0
     misjudged: int = 0
     differing: dict[str, int] = field(default_factory=dict)
     tallies: dict[str, Tally] = field(default_factory=dict)
@@ -111,8 +123,8 @@ def total(results: Iterable[SchemaResult], policies: Sequence[str]) -> Totals:
         found.refused_instances += result.refused_instances
         if result.failed:
             found.failed[result.name] = result.failed
-        found.sampled += result.sampled
-        found.misjudged += result.misjudged
+        for check in CHECKED:
+            setattr(found, check, getattr(found, check) + getattr(result, check))
         for pair, count in result.differing.items():
             found.differing[pair] = found.differing.get(pair, 0) + count
         for name, tally in result.tallies.items():

@@ -8,8 +8,7 @@ import json
 import os
 import platform
 import time
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,18 +19,21 @@ from harness.events import (
     Finished,
     Forced,
     ForcedCorpus,
+    ForcedWitness,
     Started,
     VocabularyLoaded,
 )
+from harness.forced import witnesses
+from harness.forced.jobs import Minimised, Task, WalkSchema
 from harness.forced.policies import EXACT
-from harness.forced.pool import Task, WorkersFailed, results
-from harness.forced.results import SchemaResult, total
+from harness.forced.pool import WorkersFailed, results
+from harness.forced.results import CHECKED, SchemaResult, total
 from harness.selection import SelectionError
 from harness.store import OutputError, write_whole
 from impls.registry import ImplementationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from corpora.grammars.corpus import SchemaCase
     from harness.forced.results import Totals
@@ -41,15 +43,16 @@ OWN = "own"
 
 RECORD = "forced.jsonl"
 
-WITNESSES_TOLD = 20
-"""Of one policy, in the report; ``forced.jsonl`` has more."""
+WALKED = 0.95
+"""The share of the walk in what the bar shows; the rest is making failures small."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForcedPlan:
     """What a walk does. corpus: a path, or :data:`OWN`. source: of the vocabulary, as given.
 
-    limit: so many schemas, evenly spread over the corpus; None takes all.
+    limit: so many schemas, evenly spread over the corpus; None takes all. minimised: so many
+    failures of each policy are made small.
     """
 
     corpus: str
@@ -57,6 +60,7 @@ class ForcedPlan:
     task: Task
     limit: int | None = None
     jobs: int = 1
+    minimised: int = witnesses.MINIMISED
 
     def cases(self) -> Iterator[SchemaCase]:
         """All cases of the corpus. Raises SelectionError."""
@@ -101,7 +105,9 @@ def versions() -> dict[str, str]:
 
 
 class Record:
-    """``forced.jsonl``: what is done, one schema a line, behind a line that says of what walk.
+    """``forced.jsonl``: what is done, behind a line that says of what walk.
+
+    A line has a schema's results, or, after all of these, a failure made small.
 
     A record of the same walk is gone on with; another one is kept beside it as ``.old``.
     """
@@ -109,12 +115,14 @@ class Record:
     def __init__(self, folder: Path, identity: dict[str, Any]) -> None:
         self.path = folder / RECORD
         self.done: dict[str, SchemaResult] = {}
+        self.minimised: dict[witnesses.Key, ForcedWitness | None] = {}
         head = json.dumps({"walk": identity})
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if self.path.exists():
                 self._take(head)
             lines = [head, *(json.dumps(one.to_dict()) for one in self.done.values())]
+            lines += [_minimised_line(*pair) for pair in self.minimised.items()]
             write_whole(self.path, "".join(f"{line}\n" for line in lines))
             self._file = self.path.open("a", encoding="utf-8")
         except OSError as error:
@@ -128,7 +136,13 @@ class Record:
             return
         for line in lines[1:-1]:  # what follows the last line's end was cut off
             try:
-                result = SchemaResult.from_dict(json.loads(line))
+                raw = json.loads(line)
+                if "minimised" in raw:
+                    smallest = raw["smallest"] and ForcedWitness(**raw["smallest"])
+                    policy, schema, context, forced = raw["minimised"]
+                    self.minimised[policy, schema, context, forced] = smallest
+                    continue
+                result = SchemaResult.from_dict(raw)
             except (ValueError, TypeError, KeyError):
                 continue
             self.done[result.name] = result
@@ -136,8 +150,17 @@ class Record:
     def add(self, result: SchemaResult) -> None:
         """Write a result at once. Raises OutputError."""
         self.done[result.name] = result
+        self._write(json.dumps(result.to_dict()))
+
+    def add_minimised(self, found: Minimised) -> None:
+        """Write a failure made small at once. Raises OutputError."""
+        key = witnesses.key(found.witness)
+        self.minimised[key] = found.smallest
+        self._write(_minimised_line(key, found.smallest))
+
+    def _write(self, line: str) -> None:
         try:
-            self._file.write(json.dumps(result.to_dict()) + "\n")
+            self._file.write(line + "\n")
             self._file.flush()
         except OSError as error:
             raise OutputError(f"{self.path}: {error.strerror}; make room there") from error
@@ -145,6 +168,10 @@ class Record:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def _minimised_line(key: witnesses.Key, smallest: ForcedWitness | None) -> str:
+    return json.dumps({"minimised": key, "smallest": smallest and asdict(smallest)})
 
 
 def chosen(names: Sequence[str], limit: int | None) -> list[str]:
@@ -183,9 +210,11 @@ def execute(
     watch(0.0, "reading the corpus")
     names: list[str] = []
     complete = True
+    cases: dict[str, SchemaCase] = {}
     try:
         names = chosen([case.name for case in plan.cases()], plan.limit)
         _walk(plan, set(names), record, watch)
+        cases = _minimise(plan, names, record, watch)
     except KeyboardInterrupt:
         complete = False
     except WorkersFailed as error:
@@ -194,8 +223,8 @@ def execute(
         raise SelectionError(str(error)) from error
     finally:
         record.close()
-    found = total((record.done[name] for name in names if name in record.done), plan.task.policies)
-    for event in told(plan, found):
+    found = _sum(plan, names, record)
+    for event in told(plan, found, record, cases):
         emit(event)
     reasons, status = judged(found, plan.task.policies)
     if not complete:
@@ -221,13 +250,47 @@ def _walk(
     cases = (case for case in plan.cases() if case.name in left)
     done = len(names) - len(left)
     gone_on = f", {done:,} of them before" if done else ""
-    for result in results(plan.task, cases, min(plan.jobs, max(1, len(left)))):
+    processes = min(plan.jobs, max(1, len(left)))
+    for result in results(plan.task, map(WalkSchema, cases), processes):
         record.add(result)
         done += 1
-        watch(done / len(names), f"{done:,} of {len(names):,} schemas{gone_on}: {result.name}")
+        share = WALKED * done / len(names)
+        watch(share, f"{done:,} of {len(names):,} schemas{gone_on}: {result.name}")
 
 
-def told(plan: ForcedPlan, found: Totals) -> Iterator[Event]:
+def _sum(plan: ForcedPlan, names: Sequence[str], record: Record) -> Totals:
+    return total((record.done[name] for name in names if name in record.done), plan.task.policies)
+
+
+def _minimise(
+    plan: ForcedPlan, names: Sequence[str], record: Record, watch: Callable[[float, str], None]
+) -> dict[str, SchemaCase]:
+    """Make failures small that are not yet in the record; the schemas of all that are told."""
+    shown = witnesses.told(_sum(plan, names, record).witnesses, plan.task.policies)
+    concerned = {witness.schema for witness in shown}
+    if not concerned:
+        return {}
+    watch(WALKED, "reading the schemas of failures")
+    cases = {case.name: case for case in plan.cases() if case.name in concerned}
+    wanted = witnesses.to_minimise(shown, plan.minimised)
+    left = [witness for witness in wanted if witnesses.key(witness) not in record.minimised]
+    done = len(wanted) - len(left)
+
+    def heard(found: Minimised) -> None:
+        nonlocal done
+        record.add_minimised(found)
+        done += 1
+        share = WALKED + (1 - WALKED) * done / len(wanted)
+        watch(share, f"made small: {done:,} of {len(wanted):,} failures")
+
+    watch(WALKED, f"making {len(left):,} failures small")
+    witnesses.minimise(plan.task, left, cases, plan.jobs, heard)
+    return cases
+
+
+def told(
+    plan: ForcedPlan, found: Totals, record: Record, cases: Mapping[str, SchemaCase]
+) -> Iterator[Event]:
     """The events of what was found."""
     vocabulary = plan.task.vocabulary.id
     corpus = plan.corpus if plan.corpus == OWN else Path(plan.corpus).name
@@ -241,16 +304,13 @@ def told(plan: ForcedPlan, found: Totals) -> Iterator[Event]:
         refused_schemas=found.refused_schemas,
         refused_instances=found.refused_instances,
         failed=found.failed,
-        sampled=found.sampled,
-        misjudged=found.misjudged,
         differing=found.differing,
+        **{count: getattr(found, count) for count in CHECKED},
     )
     yield from rows(found, vocabulary, corpus, plan.task.whitespace)
-    shown: Counter[str] = Counter()
-    for one in found.witnesses:
-        shown[one.policy] += 1
-        if shown[one.policy] <= WITNESSES_TOLD:
-            yield one
+    for one in witnesses.told(found.witnesses, plan.task.policies):
+        smallest = record.minimised.get(witnesses.key(one))
+        yield witnesses.dressed(one, cases.get(one.schema), smallest)
 
 
 def rows(found: Totals, vocabulary: str, corpus: str, whitespace: str) -> Iterator[Forced]:
@@ -288,7 +348,7 @@ def judged(found: Totals, policies: Sequence[str]) -> tuple[list[str], int]:
         if wrong.non_canonical:
             reasons.append(f"exact forced {wrong.non_canonical:,} non-canonical sequences")
         if found.misjudged:
-            reasons.append(f"{found.misjudged:,} sampled continuations contradict exact's proofs")
+            reasons.append(f"{found.misjudged:,} answers of exact are contradicted by a sentence")
     if not found.instances:
         reasons.append(
             "nothing was walked: no schema of the corpus has a valid instance that llguidance takes"

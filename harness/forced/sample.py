@@ -6,8 +6,9 @@ import random
 import time
 from typing import TYPE_CHECKING
 
+from harness.forced.jobs import Task, WalkSchema
 from harness.forced.policies import EXACT, named
-from harness.forced.pool import Task, WorkersFailed, results
+from harness.forced.pool import WorkersFailed, results
 from harness.forced.results import total
 from harness.forced.run import OWN, rows
 
@@ -46,7 +47,7 @@ def walk_sample(
     task = Task(vocabulary, policies, "flexible", seed, seconds=30.0)
     cases = random.Random(f"forced/{seed}").sample(own_cases("flexible"), SCHEMAS)
     found, began = [], None
-    walked = results(task, cases, 1, stopped)
+    walked = results(task, map(WalkSchema, cases), 1, stopped)
     try:
         for result in walked:
             found.append(result)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from harness.forced.judge import contradiction, keeps, sampled, witness
+from harness.forced.judge import contradiction, oracle, refuted, sampled, witness
 from harness.forced.policies import EXACT
 from harness.forced.results import WITNESSES, SchemaResult, Tally
-from impls.forced.exact import remembered
 from impls.forced.interface import Context, Healed
+from impls.forced.states import remembered
 from impls.interface import Unsupported
 
 if TYPE_CHECKING:
@@ -24,10 +25,13 @@ ALIKE = (("healed:tokens=4", "llguidance"),)
 """Policies that do the same by their makers' word: where they differ is counted."""
 
 SAMPLED_EVERY = 16
-"""One judgement in so many is checked by a sampled continuation."""
+"""One answer of exact in so many is checked: by all sentences where they are few, else by one."""
+
+LISTED = 64
+"""So many sentences are few: they are listed in milliseconds, and encoded by one call."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Point:
     """A boundary at which bytes are forced. after: the grammar after them."""
 
@@ -37,11 +41,17 @@ class Point:
     seam: bool | None = None
     exact: Healed | None = None
 
+    @cached_property
+    def sentences(self) -> Sequence[bytes] | None:
+        """All that may follow the forced bytes, if these are few."""
+        return self.after.sentences(LISTED)
+
 
 class Walk:
     """The walk of one schema. states: one grammar, from its start; policies: by name.
 
-    name: of the schema; with ``seed`` it decides what is sampled.
+    name: of the schema; with ``seed`` it decides what is sampled. sampled_every: one answer of
+    exact in so many is checked.
     """
 
     def __init__(
@@ -51,7 +61,9 @@ class Walk:
         policies: Mapping[str, Policy],
         name: str,
         seed: int = 0,
+        sampled_every: int = SAMPLED_EVERY,
     ) -> None:
+        self._every = sampled_every
         self._tokenizer = tokenizer
         self._grammar = grammar
         self._policies = policies
@@ -130,6 +142,8 @@ class Walk:
             self._answers[name, at] = ids
             if name == EXACT:
                 point.exact = healed
+                if self._rng.randrange(self._every) == 0:
+                    self._check(point, ids)
             if not ids:
                 at += 1
                 continue
@@ -160,35 +174,46 @@ class Walk:
                 # More than is proved: some sentence may speak against it.
                 way, of = self._against(point, ids, exact), "sentence"
                 tally.unsafe += way is not None
-                tally.undecided += way is None
-        elif right and name == EXACT and self._rng.randrange(SAMPLED_EVERY) == 0:
-            way, of = self._check(point, ids), "sentence"
-            tally.unsafe += way is not None
-        kept = sum(one.policy == name for one in self.result.witnesses)
-        if way is not None and kept < WITNESSES:
+                tally.undecided += way is None and point.sentences is None
+        if way is not None:
+            self._keep(name, point, ids, way, of)
+
+    def _keep(self, name: str, point: Point, ids: tuple[int, ...], way: bytes, of: str) -> None:
+        """Keep the witness, if there are not enough."""
+        if sum(one.policy == name for one in self.result.witnesses) < WITNESSES:
+            schema, context = self.result.name, point.context
             self.result.witnesses.append(
-                witness(
-                    self._tokenizer, name, self.result.name, point.context, point.forced, ids, way,
-                    of,
-                )
-            )  # fmt: skip
+                witness(self._tokenizer, name, schema, context, point.forced, ids, way, of)
+            )
 
     def _against(self, point: Point, ids: tuple[int, ...], exact: Healed) -> bytes | None:
+        """A sentence that contradicts tokens which are not proved, if one is found."""
+        if point.sentences is not None:
+            return refuted(self._tokenizer, point.context, point.forced, ids, point.sentences)
         return contradiction(
             self._tokenizer, point.context, point.forced, ids, exact.proof, point.after
         )
 
-    def _check(self, point: Point, ids: tuple[int, ...]) -> bytes | None:
-        """A sampled continuation that contradicts what is proved: the judge is wrong there."""
-        way = sampled(point.after, self._rng)
-        if way is None:
-            return None
-        self.result.sampled += 1
-        own = (*point.context.ids, *ids)
-        if keeps(self._tokenizer, point.context.text + point.forced + way, own):
-            return None
-        self.result.misjudged += 1
-        return way
+    def _check(self, point: Point, ids: tuple[int, ...]) -> None:
+        """Hold exact to the definition: all sentences where they are few, else one at random."""
+        ways = point.sentences
+        if ways is None:
+            way = sampled(point.after, self._rng)
+            if way is None:
+                return
+            self.result.sampled += 1
+            ways = [way]
+        else:
+            best = oracle(self._tokenizer, point.context, point.forced, ways)
+            self.result.listed += 1
+            self.result.listed_tokens += len(best)
+            self.result.listed_short += max(0, len(best) - len(ids))
+        # Where nothing is forced nothing is claimed, not even that the context stays as it is.
+        wrong = refuted(self._tokenizer, point.context, point.forced, ids, ways) if ids else None
+        if wrong is not None:
+            self.result.misjudged += 1
+            self.result.tallies[EXACT].unsafe += 1
+            self._keep(EXACT, point, ids, wrong, "sentence")
 
     def _is_seam(self, point: Point) -> bool:
         if point.seam is None:

@@ -19,8 +19,9 @@ from corpora.vocabularies.model import VocabularyError
 from harness import gate
 from harness.cli_forced import walk as start
 from harness.events import Event, Forced
+from harness.forced.jobs import Task, WalkSchema
 from harness.forced.policies import Policies
-from harness.forced.pool import Task, Worker, WorkersFailed, answer, results, walk_schema
+from harness.forced.pool import Worker, WorkersFailed, answer, results
 from harness.forced.results import SchemaResult, Tally, total
 from harness.forced.run import chosen, judged
 from harness.forced.sample import SCHEMAS, walk_sample
@@ -141,7 +142,7 @@ def test_each_mistake_is_named(
     (tmp_path / "rubbish" / "a.json").write_text("{")
     corpus = corpus.format(empty=tmp_path / "empty", rubbish=tmp_path / "rubbish")
     with pytest.raises((SelectionError, VocabularyError)) as raised:
-        start(corpus, vocab, "flexible", policies, 1, 1, 0, 60.0, 4 << 30, tmp_path / "out", "")
+        start(corpus, vocab, "flexible", policies, 1, 1, 0, 60.0, 4 << 30, 0, tmp_path / "out", "")
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -181,7 +182,7 @@ def test_a_schema_that_hangs_costs_itself_only(task: Task) -> None:
     # llguidance's state grows with the depth, and is copied at each token.
     deep = SchemaCase("deep", {"type": "array"}, (b"[" * 400_000,))
     hasty = replace(task, seconds=1.0)
-    found = {result.name: result for result in results(hasty, [deep, good], 1)}
+    found = {result.name: result for result in results(hasty, map(WalkSchema, [deep, good]), 1)}
     assert found["deep"].failed == "no answer within 1 s"
     assert found["good"].instances == 1
 
@@ -192,7 +193,7 @@ def test_how_a_worker_died_is_told(task: Task) -> None:
         while not worker.ready:
             assert worker.pipe.poll(120)
             answer(worker)
-        worker.give(SchemaCase("deep", {"type": "array"}, (b"[" * 400_000,)))
+        worker.give(WalkSchema(SchemaCase("deep", {"type": "array"}, (b"[" * 400_000,))))
         [process] = multiprocessing.active_children()
         process.kill()
         assert worker.pipe.poll(60)
@@ -207,13 +208,13 @@ def test_unfit_vocabularies_are_told_apart(task: Task) -> None:
     with pytest.raises(Unsupported):
         Policies(unfit.vocabulary)
     with pytest.raises(WorkersFailed) as raised:
-        list(results(unfit, [SchemaCase("a", {}, ())], 1))
+        list(results(unfit, [WalkSchema(SchemaCase("a", {}, ()))], 1))
     assert not raised.value.supported
 
 
 def test_what_llguidance_refuses_is_said(task: Task) -> None:
     policies = Policies(task.vocabulary)
-    refused = walk_schema(policies, task, SchemaCase("a", {"not": {}}, (b"1",)))
+    refused = WalkSchema(SchemaCase("a", {"not": {}}, (b"1",))).run(policies, task, lambda: None)
     assert "llguidance refuses" in refused.refused
     assert refused.instances == 0
 

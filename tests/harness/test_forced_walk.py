@@ -13,10 +13,10 @@ from corpora.grammars.json_schema import JsonSchemaGrammar
 from corpora.grammars.own_schemas import own_cases
 from corpora.vocabularies import sources
 from corpora.vocabularies.merges import merges_from_ranks
-from harness.forced.judge import minimised
+from harness.forced.judge import minimised, oracle, refuted
 from harness.forced.policies import Policies, named
 from harness.forced.results import SchemaResult, total
-from harness.forced.walk import Walk
+from harness.forced.walk import LISTED, Walk
 from harness.selection import SelectionError
 from impls.forced.exact import Exact
 from impls.forced.heuristics import NoHealing
@@ -153,12 +153,72 @@ def test_one_token_too_many_is_caught_on_schemas():
     assert unsafe
 
 
-def test_a_judge_that_is_wrong_is_seen(tokenizer):
-    texts = [b"xabd"] * 40
-    result = walked(tokenizer, [b"xabc", b"xabd"], texts, Overconfident(tokenizer))
+def checked(tokenizer, grammar, text, policy):
+    """A walk in which each answer of exact is checked."""
+    walk = Walk(tokenizer, grammar, {"exact": policy}, "test", sampled_every=1)
+    walk.instance(text)
+    return walk.finished()
+
+
+def test_a_judge_that_is_wrong_is_seen_by_all_sentences(tokenizer):
+    few = FiniteLanguage([b"xabc", b"xabd"])
+    result = checked(tokenizer, few, b"xabd", Overconfident(tokenizer))
     assert result.tallies["exact"].non_canonical == 0
-    assert result.sampled
-    assert 0 < result.misjudged < result.sampled
+    # Forced at the start, all of it: and so nowhere else.
+    assert (result.listed, result.sampled, result.misjudged) == (1, 0, 1)
+    [found] = result.witnesses
+    assert (found.policy, base64.b64decode(found.continuation)) == ("exact", b"c")
+    right = checked(tokenizer, few, b"xabd", Exact(tokenizer))
+    # x at the start; then ab, of which nothing is sure; d is not forced.
+    assert (right.listed, right.listed_tokens, right.listed_short, right.misjudged) == (2, 1, 0, 0)
+
+
+def test_what_exact_does_not_force_of_what_all_sentences_prove_is_counted(tokenizer):
+    few = FiniteLanguage([b"xabc", b"xabd"])
+    silent = checked(tokenizer, few, b"xabd", Silent("exact"))
+    assert (silent.listed, silent.listed_tokens, silent.listed_short) == (2, 1, 1)
+    assert silent.misjudged == 0
+
+
+def test_a_judge_that_is_wrong_is_seen_by_samples(tokenizer):
+    many = FiniteLanguage([b"xab" + b"cd"[n % 2 : n % 2 + 1] + b"d" * n for n in range(LISTED + 1)])
+    misjudged = 0
+    for seed in range(20):
+        policies = {"exact": Overconfident(tokenizer)}
+        walk = Walk(tokenizer, many, policies, "test", seed, sampled_every=1)
+        walk.instance(b"xabdd" + b"d" * 2)
+        result = walk.finished()
+        assert result.sampled == 1  # further on few sentences are left, and these are listed
+        misjudged += result.misjudged
+    assert 0 < misjudged < 20
+
+
+def test_only_some_answers_are_checked(tokenizer):
+    walk = Walk(tokenizer, FiniteLanguage([b"xd"]), {"exact": Exact(tokenizer)}, "test")
+    for _ in range(200):
+        walk.instance(b"xd")
+    assert 0 < walk.finished().listed < 50
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_oracle_is_the_definition(tokenizer, seed):
+    rng = random.Random(seed)
+    ways = ["".join(rng.choices("abcdx", k=rng.randrange(5))).encode() for _ in range(3)]
+    context = Context(b"x", tokenizer.encode(b"x"))
+    forced = "".join(rng.choices("abcd", k=4)).encode()
+    found = oracle(tokenizer, context, forced, ways)
+    whole = [tokenizer.encode(b"x" + forced + way) for way in ways]
+    best = ()
+    for size in range(9):
+        tried = whole[0][:size]
+        spelled = b"".join(map(tokenizer.spelling, tried[1:]))
+        if all(one[:size] == tried for one in whole) and tried[:1] == context.ids:
+            best = tried[1:] if forced.startswith(spelled) else best
+    assert found == best
+    assert refuted(tokenizer, context, forced, found, ways) is None
+    longer = whole[0][1 : len(found) + 2]
+    if forced.startswith(b"".join(map(tokenizer.spelling, longer))) and longer != found:
+        assert refuted(tokenizer, context, forced, longer, ways) is not None
 
 
 def test_texts_that_the_grammar_refuses(tokenizer):

@@ -1,0 +1,146 @@
+"""Cuts of schemas with their values: smaller, in step, and the right ones among them."""
+
+from __future__ import annotations
+
+import copy
+import json
+from itertools import islice
+
+import pytest
+
+from corpora.grammars.base import GrammarError
+from corpora.grammars.corpus import compact_json
+from corpora.grammars.json_schema import JsonSchemaGrammar
+from corpora.grammars.own_schemas import own_cases
+from corpora.grammars.smaller import (
+    PASSES,
+    aligned,
+    at,
+    inner,
+    kindred,
+    removed,
+    renamed,
+    replaced,
+    size,
+    smaller_values,
+    strings,
+    without_names,
+    without_nodes,
+    without_notes,
+)
+
+ORDER = {
+    "$defs": {"n": {"type": "integer"}},
+    "title": "order",
+    "type": "object",
+    "properties": {
+        "title": {"type": "string"},
+        "lines": {"type": "array", "items": {"$ref": "#/$defs/n"}},
+        "kind": {"enum": ["on", "once"], "description": "when"},
+    },
+    "required": ["title", "kind"],
+}
+VALUE = {"title": "a", "lines": [1, 2], "kind": "on"}
+
+
+def admitted(schema: object, value: object) -> bool:
+    try:
+        grammar = JsonSchemaGrammar(schema, "compact")
+        return grammar.after(compact_json(value)).complete
+    except ValueError:  # GrammarError among them
+        return False
+
+
+def test_parts_stand_with_their_schemas() -> None:
+    pairs = dict.fromkeys(aligned(ORDER, VALUE))
+    assert (("properties", "title"), ("title",)) in pairs
+    assert (("$defs", "n"), ("lines", 1)) in pairs
+    for where, place in pairs:
+        schema = at(ORDER, where)
+        rest = {"$defs": ORDER["$defs"]} if where else {}
+        assert admitted({**schema, **rest}, at(VALUE, place))
+
+
+def test_a_reference_to_itself_ends() -> None:
+    schema = {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}, {}]}}}
+    assert len(list(aligned(schema, 1))) == 4
+
+
+def test_notes_go_and_properties_of_their_names_stay() -> None:
+    [(schema, _)] = without_notes((ORDER, VALUE))
+    assert "title" not in schema
+    assert "title" in schema["properties"]
+    assert schema["properties"]["kind"] == {"enum": ["on", "once"]}
+
+
+def test_parts_smallest_first() -> None:
+    sizes = [size(pair) for pair in inner((ORDER, VALUE))]
+    assert sizes == sorted(sizes)
+    assert ({"type": "string"}, "a") in list(inner((ORDER, VALUE)))
+
+
+def test_names_go_from_the_schema_and_the_value() -> None:
+    found = list(without_names((ORDER, VALUE)))
+    assert len(found) == 1 + 3  # all three, and each
+    without_title = found[1]
+    assert "title" not in without_title[0]["properties"]
+    assert without_title[0]["required"] == ["kind"]
+    assert without_title[0]["title"] == "order"
+    assert without_title[1] == {"lines": [1, 2], "kind": "on"}
+
+
+def test_members_and_alternatives_go() -> None:
+    found = [schema for schema, _ in without_nodes((ORDER, VALUE))]
+    assert removed(ORDER, ("properties", "kind", "enum", 0)) in found
+    either = {"minLength": 1, "anyOf": [{"type": "string"}, {"type": "null"}]}
+    assert ({"minLength": 1, "type": "string"}, "a") in list(without_nodes((either, "a")))
+    assert ({"type": "null"}, 1) in list(without_nodes(({"type": ["null", "integer"]}, 1)))
+
+
+def test_values_become_simple() -> None:
+    found = [value for _, value in smaller_values(({}, {"a": [1, "long"]}))]
+    assert {"a": [1]} in found
+    assert {"a": [1, ""]} in found
+    assert 0 in found
+
+
+def test_every_cut_leaves_its_origin_alone_and_some_fit() -> None:
+    fits = 0
+    for case in own_cases("compact")[::20]:
+        pair = case.schema, json.loads(case.instances[0])
+        before = copy.deepcopy(pair)
+        for tried in PASSES:
+            fits += any(
+                size(one) < size(pair) and admitted(*one) for one in islice(tried(pair), 30)
+            )
+        assert pair == before
+    assert fits > 20
+
+
+def test_strings_are_renamed_as_names_and_values_and_not_as_keywords() -> None:
+    schema = {"type": "object", "properties": {"type": {"const": "type"}}, "required": ["type"]}
+    changed = renamed((schema, {"type": "type"}), {"type": "t"})
+    assert changed == (
+        {"type": "object", "properties": {"t": {"const": "t"}}, "required": ["t"]},
+        {"t": "t"},
+    )
+    assert strings((ORDER, VALUE))[:2] == ["title", "lines"]
+    assert renamed((ORDER, VALUE), {"title": "kind"}) is None
+
+
+def test_strings_with_one_beginning_change_together() -> None:
+    pair = {"enum": ["to be", "to be sure", "not to be"]}, "to be"
+    assert kindred(pair, "to be", "be") == {"to be": "be", "to be sure": "be sure"}
+    assert kindred(pair, "to be sure", "to be sur") == {"to be sure": "to be sur"}
+
+
+def test_trees() -> None:
+    tree = {"a": [1, {"b": 2}]}
+    assert replaced(tree, ("a", 1, "b"), 3) == {"a": [1, {"b": 3}]}
+    assert removed(tree, ("a", 0)) == {"a": [{"b": 2}]}
+    assert tree == {"a": [1, {"b": 2}]}
+
+
+def test_what_is_no_schema_is_refused_not_raised_otherwise() -> None:
+    with pytest.raises(GrammarError):
+        JsonSchemaGrammar({"type": 0}, "compact")

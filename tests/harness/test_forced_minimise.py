@@ -1,0 +1,189 @@
+"""Failures of policies made small: still failures, of schemas that admit their texts."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+
+import pytest
+
+from corpora.grammars.corpus import SchemaCase, compact_json
+from corpora.grammars.json_schema import JsonSchemaGrammar
+from corpora.vocabularies import sources
+from harness.events import ForcedWitness
+from harness.forced import witnesses
+from harness.forced.jobs import MinimiseWitness, Task, WalkSchema
+from harness.forced.minimise import Minimiser
+from harness.forced.policies import Policies
+from harness.forced.run import Record
+from harness.forced.walk import Walk
+from impls.forced.interface import Healed
+
+SCHEMA = {
+    "title": "A place to study",
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer", "minimum": 1},
+        "where": {
+            "type": "object",
+            "properties": {
+                "school": {
+                    "enum": ["University of Pennsylvania", "University of Pennsylvanicus", "home"]
+                },
+                "years": {"type": "array", "items": {"type": "integer"}},
+            },
+            "required": ["school"],
+        },
+        "remarks": {"type": "string", "maxLength": 40},
+    },
+    "required": ["id", "where"],
+}
+VALUE = {
+    "id": 17,
+    "where": {"school": "University of Pennsylvania", "years": [1, 2, 3]},
+    "remarks": "none",
+}
+CASE = SchemaCase("schools", SCHEMA, (compact_json(VALUE),))
+
+
+@pytest.fixture(scope="module")
+def policies() -> Policies:
+    return Policies(sources.resolve("tekken_240911"))
+
+
+def failures(policies: Policies, name: str) -> list[ForcedWitness]:
+    task = Task(policies.tokenizer.vocabulary, [name, "exact"], "compact")
+    result = WalkSchema(CASE).run(policies, task, lambda: None)
+    return [one for one in result.witnesses if one.policy == name]
+
+
+def text(data: str) -> bytes:
+    return base64.b64decode(data)
+
+
+def held(policies: Policies, found: ForcedWitness) -> None:
+    """The small witness is one: of its own grammar, and against the tokens it names."""
+    schema = json.loads(found.grammar)
+    shown = text(found.context) + text(found.forced) + text(found.continuation)
+    assert JsonSchemaGrammar(schema, "compact").viable(shown)
+    tokenizer = policies.tokenizer
+    own = (*tokenizer.encode(text(found.context)), *found.ids)
+    assert tokenizer.encode(shown)[: len(own)] != own
+    grammar = JsonSchemaGrammar(schema, "compact").after(text(found.context))
+    assert grammar.forced() == text(found.forced)
+
+
+@pytest.mark.parametrize("name", ["none", "printed", "healed:tokens=2", "llguidance.partial"])
+def test_small_and_still_a_failure(policies: Policies, name: str) -> None:
+    beats = []
+    for failure in failures(policies, name):
+        # Time enough for a busy machine: the search is to end by itself.
+        minimiser = Minimiser(policies, name, "compact", lambda: beats.append(1))
+        found = minimiser.minimal(failure, CASE, 120.0)
+        assert found is not None
+        assert (found.policy, found.schema) == (name, "minimal")
+        assert len(found.grammar) < 80
+        held(policies, found)
+        if name == "none":
+            assert len(found.grammar) <= len('{"enum":["","a"]}')
+    assert beats or not failures(policies, name)
+
+
+def test_no_cut_is_left_that_still_errs(policies: Policies) -> None:
+    failure = failures(policies, "healed:tokens=2")[0]
+    minimiser = Minimiser(policies, "healed:tokens=2", "compact")
+    found = minimiser.minimal(failure, CASE, 120.0)
+    assert found is not None
+    again = SchemaCase("again", json.loads(found.grammar), (b'"University of Pennsylvania"',))
+    # What is there is needed: two names that begin alike, of which one is a long token.
+    [one, other] = again.schema["enum"]
+    assert one.startswith(other) or other.startswith(one) or one[:4] == other[:4]
+    assert "properties" not in found.grammar
+
+
+def test_time_is_kept(policies: Policies) -> None:
+    failure = failures(policies, "healed:tokens=2")[0]
+    minimiser = Minimiser(policies, "healed:tokens=2", "compact")
+    assert minimiser.minimal(failure, CASE, 0.0) is None
+    found = minimiser.minimal(failure, CASE, 0.3)
+    if found is not None:  # whatever was reached is a witness
+        held(policies, found)
+
+
+def test_what_no_longer_errs_has_none(policies: Policies) -> None:
+    failure = failures(policies, "healed:tokens=2")[0]
+    assert Minimiser(policies, "exact", "compact").minimal(failure, CASE, 20.0) is None
+
+
+@dataclass
+class Hasty:
+    """Calls itself exact, and forces the first letter of what is forced as a token of its own."""
+
+    policies: Policies
+    name: str = "exact"
+
+    def heal(self, context, forced, grammar):
+        return Healed(self.policies.tokenizer.encode(forced[:1]), forced[1:])
+
+
+def test_an_exact_policy_that_errs_is_made_small_too(
+    policies: Policies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policies, "of_schema", lambda names, *_: {"exact": Hasty(policies)})
+    grammar = JsonSchemaGrammar(SCHEMA, "compact")
+    walk = Walk(policies.tokenizer, grammar, {"exact": Hasty(policies)}, "a", sampled_every=1)
+    walk.instance(CASE.instances[0])
+    [failure, *_] = walk.finished().witnesses
+    found = Minimiser(policies, "exact", "compact").minimal(failure, CASE, 120.0)
+    assert found is not None
+    assert len(found.grammar) < 40
+    held(policies, found)
+
+
+def witness(**changes: object) -> ForcedWitness:
+    fields = {
+        "vocabulary": "v", "policy": "none", "schema": "a", "context": "", "forced": "YQ==",
+        "continuation": "", "ids": [1], "surfaces": ["YQ=="], "canonical": [2],
+        "canonical_surfaces": ["YWE="], "of": "instance",
+    }  # fmt: skip
+    return ForcedWitness(**{**fields, **changes})
+
+
+def test_which_are_told() -> None:
+    many = [
+        witness(forced="YQ==" * (1 + number), schema=f"{number % 5}") for number in range(30)
+    ]  # fmt: skip
+    wrong = witness(policy="exact", forced="YQ==" * 90)
+    found = witnesses.told([*many, wrong], ["none", "exact"])
+    assert found[0] is wrong
+    assert len(found) == 1 + witnesses.TOLD
+    assert [one.schema for one in found[1:6]] == ["0", "1", "2", "3", "4"]  # of each schema one
+    assert found[1] is many[0]
+    small = witnesses.to_minimise(found, 2)
+    assert [one.policy for one in small] == ["exact", "none", "none"]
+
+
+def test_a_witness_is_dressed() -> None:
+    plain, small = witness(), witness(schema="minimal", grammar="{}")
+    found = witnesses.dressed(plain, CASE, small)
+    assert json.loads(found.grammar) == SCHEMA
+    assert found.smallest == small
+    assert witnesses.dressed(plain, None, None) == plain
+    long = SchemaCase("a", {"enum": ["a" * 9000]}, ())
+    assert len(witnesses.dressed(plain, long, None).grammar) == witnesses.GRAMMAR_SHOWN + 1
+
+
+def test_what_was_made_small_is_not_made_again(tmp_path) -> None:
+    record = Record(tmp_path, {"a": 1})
+    done = MinimiseWitness(witness(), CASE, 1.0).broken("gone")
+    record.add_minimised(done)
+    small = witness(schema="minimal", grammar="{}")
+    record.add_minimised(type(done)(witness(forced="Yg=="), small))
+    record.close()
+    again = Record(tmp_path, {"a": 1})
+    again.close()
+    assert again.minimised == {
+        witnesses.key(witness()): None,
+        witnesses.key(witness(forced="Yg==")): small,
+    }
