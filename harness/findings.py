@@ -66,8 +66,6 @@ FURTHER_QUESTIONS = frozenset(
         "validity",
         "round-trip",
         "offsets",
-        "release-offsets",
-        "release-decode",
         "incremental",
         "interval",
         "count-till-limit",
