@@ -9,13 +9,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from corpora.families.user import FamiliesError
 from corpora.vocabularies.model import VocabularyError
 from harness import gate
-from harness.commands import again, bench, diff, forced, look, report, run
+from harness.commands import again, bench, diff, forced, look, report, run, worst
 from harness.expectations import ExpectationsError
 from harness.selection import SelectionError
 from harness.store import OutputError
 from impls.registry import ImplementationError
+
+USERS = (VocabularyError, FamiliesError, SelectionError, ExpectationsError, OutputError)
+"""What a user can mend; each is one line."""
 
 app = typer.Typer(
     name="tokgate",
@@ -41,6 +45,7 @@ app.command()(report.report)
 app.command(epilog=diff.EPILOG)(diff.diff)
 app.command(epilog=bench.EPILOG)(bench.bench)
 app.command(epilog=forced.EPILOG)(forced.forced)
+app.command(epilog=worst.EPILOG)(worst.worst)
 
 
 def main() -> None:
@@ -52,7 +57,13 @@ def main() -> None:
         logging.getLogger("harness").setLevel(logging.DEBUG)
     try:
         app()
-    except (VocabularyError, SelectionError, ExpectationsError, OutputError) as error:
+    except (
+        VocabularyError,
+        FamiliesError,
+        SelectionError,
+        ExpectationsError,
+        OutputError,
+    ) as error:
         fail(str(error), gate.USAGE, debug=debug)
     except ImplementationError as error:
         fail(str(error), gate.USAGE if error.unknown else gate.CANNOT_START, debug=debug)

@@ -8,13 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reports import bench_html, github, html, junit, markdown, sarif, summary_json
+from reports import bench_html, github, html, junit, markdown, sarif, summary_json, worst_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reports.bench import BenchRecord
     from reports.record import RunRecord
+    from reports.worst import WorstRecord
 
 FORMATS: dict[str, Callable[[RunRecord], str]] = {
     "annotations": github.render,
@@ -52,6 +53,12 @@ def write_bench(record: BenchRecord, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     _replace(out / "bench.json", record.to_json())
     _replace(out / "bench.html", bench_html.render(record))
+
+
+def write_worst(record: WorstRecord, out: Path) -> None:
+    """Write ``worst.html`` into the folder ``out``, likewise."""
+    out.mkdir(parents=True, exist_ok=True)
+    _replace(out / "worst.html", worst_html.render(record))
 
 
 def _replace(path: Path, text: str) -> None:

@@ -10,17 +10,10 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from corpora.generators.material import is_text
+from corpora.families.recipes import MENDED, SEED, VARIANTS, WIDEST, is_text, seed_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-VARIANTS = 16
-"""Fresh inputs of a repetition differ by their length: so many lengths, of some bytes less, change
-the cost of the smallest input that is measured (4 KiB) by 1.5 % at the most."""
-
-WIDEST = 4
-"""Bytes of the longest character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +35,7 @@ class Pump:
         if not self.drawn:
             once = b"".join(self.units)
             return (once * (room // len(once) + 1))[:room]
-        # One more draw changes none of those before, so that sizes are beginnings of one another.
+        # A draw more changes none of those before, so that an expression may draw too many.
         count = room // min(map(len, self.units)) + 1
         return b"".join(random.Random(seed).choices(self.units, k=count))[:room]
 
@@ -64,7 +57,7 @@ class Pattern:
     def text(self) -> bool:
         """Whether every part is valid UTF-8, so that the inputs are as well."""
         units = (unit for pump in self.pumps for unit in pump.units)
-        return all(map(is_text, (self.prefix, self.suffix, *units)))
+        return is_text(self.prefix, self.suffix, *units)
 
     @property
     def weight(self) -> int:
@@ -85,13 +78,16 @@ class Pattern:
             room = max(0, room - variant % VARIANTS * (1 if ascii_only else WIDEST))
         share = room // len(self.pumps)
         shares = [share] * (len(self.pumps) - 1) + [room - share * (len(self.pumps) - 1)]
-        parts = [pump.fill(part, variant) for pump, part in zip(self.pumps, shares, strict=True)]
+        parts = [
+            pump.fill(part, seed_of(size, variant))
+            for pump, part in zip(self.pumps, shares, strict=True)
+        ]
         if text:
-            parts = [_whole(part) for part in parts]
+            parts = [whole(part) for part in parts]
         data = self.prefix + b"".join(parts) + self.suffix
         if len(data) <= size:
             return data
-        return _whole(data[:size]) if text else data[:size]
+        return whole(data[:size]) if text else data[:size]
 
     def expression(self) -> str:
         """One line of Python with ``n`` free (and ``random`` imported): ``make(n)``.
@@ -144,20 +140,15 @@ def repeated(*units: bytes) -> Pattern:
     return Pattern((Pump(units),))
 
 
-def _whole(data: bytes) -> bytes:
-    """Valid UTF-8 without the character that a cut left incomplete."""
-    return data.decode("utf-8", "ignore").encode()
-
-
 def _filled(pump: Pump, share: str, text: bool) -> str:
     if pump.drawn:
         units = ", ".join(map(repr, pump.units))
-        whole = f"b''.join(random.Random(0).choices([{units}], k=n))"
+        whole = f"b''.join(random.Random({SEED}).choices([{units}], k=n))"
     else:
         whole = f"({b''.join(pump.units)!r} * n)"
     cut = f"{whole}[:{share}]"
     needs_mending = text and not all(unit.isascii() for unit in pump.units)
-    return f"{cut}.decode('utf-8', 'ignore').encode()" if needs_mending else cut
+    return f"{cut}{MENDED}" if needs_mending else cut
 
 
 def _said(data: bytes) -> str | dict[str, str]:

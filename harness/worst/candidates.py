@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.families.pattern import Pattern
 from corpora.generators.material import is_text, units_of
+from harness.worst.gauge import foretold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,6 +77,10 @@ class Candidate:
     def looks(self, size: int) -> int:
         """How many measurements there are at a size."""
         return self.samples[size].count if size in self.samples else 0
+
+    def foretold(self, size: int) -> float:
+        """Nanoseconds that a size may take; 0 where nothing is known."""
+        return foretold({known: sample.least for known, sample in self.samples.items()}, size)
 
     def cost(self, size: int) -> float:
         """Nanoseconds a byte at a size, or at the largest one below that was not too slow."""

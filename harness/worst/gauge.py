@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from harness.messages import Meter
 from harness.outcomes import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from harness.outcomes import Results
     from harness.scaling.costs import Loaded
+
+T = TypeVar("T")
 
 DEATHS = frozenset(
     {Status.ERRORED, Status.CRASHED, Status.TIMED_OUT, Status.OUT_OF_MEMORY, Status.PROTOCOL}
@@ -41,6 +43,33 @@ class Reading:
     def died(self) -> bool:
         """Whether there was no answer, through the implementation's own fault."""
         return self.status in DEATHS
+
+
+SLOWEST = 3e9
+"""Nanoseconds of work in a request, as far as it can be foretold: beyond, an input is not asked,
+and inputs are not asked together. Well within the limit of a request on a busy machine."""
+
+
+def foretold(least: Mapping[int, int], size: int) -> float:
+    """Nanoseconds that a size may take: its own, or if they grow quadratically from smaller sizes
+    on; 0 where nothing is known."""
+    known = [one for one in least if one <= size]
+    return least[max(known)] * (size / max(known)) ** 2 if known else 0.0
+
+
+def portions(items: Iterable[T], foretold: Callable[[T], float]) -> Iterator[list[T]]:
+    """The items in requests that take no longer than :data:`SLOWEST`, or are of one item."""
+    part: list[T] = []
+    room = SLOWEST
+    for item in items:
+        needed = foretold(item)
+        if part and needed > room:
+            yield part
+            part, room = [], SLOWEST
+        part.append(item)
+        room -= needed
+    if part:
+        yield part
 
 
 class Gauge(Protocol):

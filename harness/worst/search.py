@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from harness.messages import Meter
 from harness.worst.candidates import Aim, Archive, Candidate, Scale
 from harness.worst.deaths import Death, Deaths
+from harness.worst.gauge import SLOWEST, portions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,15 +48,14 @@ CONFIRM = 3
 SURE = 12
 """Measurements of a leader after which its least time is left at that."""
 
-SLOWEST = 3e9
-"""Nanoseconds that a call may take if its cost grows quadratically from the last size on: beyond,
-the larger size is not asked. Well within the limit of a request, in which others wait as well."""
-
 REMEMBERED = 2
 """Candidates of a generation whose memory is measured: each takes as long as ten times."""
 
 DEEP = 4
 """Generations between two looks at what a large input does: crashes and overflows of the stack."""
+
+DEEPER = 4
+"""A large input is so many times as large as the one before."""
 
 ENOUGH_DEATHS = 60
 """After so many deaths the search ends: it has found what there is, and each costs a new start."""
@@ -169,21 +169,25 @@ class Search:
 
     # Measuring.
 
-    def _read(self, asked: Sequence[tuple[Candidate, int]], meter: Meter) -> list[Reading]:
+    def _read(self, asked: Sequence[tuple[Candidate, int]], meter: Meter) -> None:
         """Measure each candidate at a size, on an input that it was not measured on before."""
-        inputs = [one.pattern.make(size, one.looks(size)) for one, size in asked]
-        readings = self._gauge.read(inputs, meter)
-        self.progress.readings += len(readings)
-        for (one, size), data, reading in zip(asked, inputs, readings, strict=True):
-            if reading.died:
-                self.deaths.add(
-                    Death(one.pattern, len(data), size, reading.status, reading.message)
-                )
-            elif reading.answered and meter is Meter.TIME:
-                one.take(size, len(data), reading.cost)
-            elif reading.answered and meter is Meter.MEMORY and size in one.samples:
-                one.samples[size].remember(reading.cost)
-        return readings
+        for part in portions(asked, lambda pair: pair[0].foretold(pair[1])):
+            inputs = [one.pattern.make(size, one.looks(size)) for one, size in part]
+            readings = self._gauge.read(inputs, meter)
+            self.progress.readings += len(readings)
+            for (one, size), data, reading in zip(part, inputs, readings, strict=True):
+                if reading.died and len(inputs) > 1:
+                    # In a batch it may have been short of time that others took: by itself, then.
+                    reading = self._gauge.read([data], meter)[0]
+                self._take(one, size, len(data), reading, meter)
+
+    def _take(self, one: Candidate, size: int, length: int, reading: Reading, meter: Meter) -> None:
+        if reading.died:
+            self.deaths.add(Death(one.pattern, length, size, reading.status, reading.message))
+        elif reading.answered and meter is Meter.TIME:
+            one.take(size, length, reading.cost)
+        elif reading.answered and meter is Meter.MEMORY and size in one.samples:
+            one.samples[size].remember(reading.cost)
 
     def _screen(self, batch: Sequence[Candidate]) -> None:
         """Both sizes once, the larger one where the smaller promises to be done in time."""
@@ -191,9 +195,7 @@ class Search:
         self._read([(one, self.sizes.large) for one in batch if self._fits(one)], Meter.TIME)
 
     def _fits(self, one: Candidate) -> bool:
-        sample = one.samples.get(self.sizes.small)
-        ratio = self.sizes.large / self.sizes.small
-        return sample is not None and sample.least * ratio**2 <= SLOWEST
+        return bool(one.samples) and one.foretold(self.sizes.large) <= SLOWEST
 
     def _confirm(self, promising: Sequence[Candidate]) -> None:
         """Measure again who would take a place, and see whether he still would."""
@@ -232,9 +234,8 @@ class Search:
             return
         one = rng.choice(self.leaders()) if rng.random() < BEST else rng.choice(ranked)
         size = self.sizes.large
-        while size * 4 <= self.sizes.deepest and one.samples.get(size) is not None:
-            if one.samples[size].least * 16 > SLOWEST:
+        while size in one.samples and size * DEEPER <= self.sizes.deepest:
+            size *= DEEPER
+            if one.foretold(size) > SLOWEST or self.deaths.fatal(one.pattern):
                 break
-            size *= 4
-            if self._read([(one, size)], Meter.TIME)[0].died:
-                break
+            self._read([(one, size)], Meter.TIME)

@@ -1,0 +1,110 @@
+"""The finals: what was found and what is listed, measured side by side.
+
+Every round takes all of them in turn, on fresh inputs of one size, so that a disturbance falls on
+all alike; of each the least time counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from harness.messages import Meter
+from harness.worst.gauge import SLOWEST, foretold, portions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from harness.worst.gauge import Gauge, Reading
+
+HEATS = 2
+"""Rounds at a small size after which most of the listed families are out."""
+
+STAY = 6
+"""Listed families that stay: the worst at a small size is among the worst at a large one."""
+
+LEAST_ROUNDS, MOST_ROUNDS = 4, 16
+"""Of the comparison at one size: four are made even where time is up."""
+
+GROWTH_ROUNDS = 4
+
+DOUBLINGS = 8
+"""Sizes of the points from which growth is judged, each twice the one before: a range of 128."""
+
+
+@dataclass(slots=True)
+class Entrant:
+    """One that takes part. make: the input of a size and a variant. least: nanoseconds by size."""
+
+    name: str
+    make: Callable[[int, int], bytes]
+    listed: bool
+    least: dict[int, int] = field(default_factory=dict)
+    lengths: dict[int, int] = field(default_factory=dict)
+    failure: Reading | None = None
+
+    def a_byte(self, size: int) -> float | None:
+        """Nanoseconds a byte at a size, None where it was not measured."""
+        if size not in self.least:
+            return None
+        return self.least[size] / max(1, self.lengths[size])
+
+    def foretold(self, size: int) -> float:
+        """Nanoseconds that a size may take: its own, or if they grow quadratically from smaller
+        sizes on; 0 where nothing is known."""
+        return foretold(self.least, size)
+
+
+class Finals:
+    """Measures entrants with one gauge. The rounds go on where they were, so that inputs are
+    fresh."""
+
+    def __init__(self, gauge: Gauge, entrants: Sequence[Entrant], more: Callable[[], bool]) -> None:
+        self.entrants = list(entrants)
+        self._gauge = gauge
+        self._more = more
+        self._round = 0
+
+    def heats(self, size: int) -> None:
+        """Send home the listed families that are not among the worst."""
+        for _ in range(HEATS):
+            self._pass([(one, size) for one in self.entrants])
+        listed = sorted(
+            (one for one in self.entrants if one.listed), key=lambda one: -(one.a_byte(size) or 0)
+        )
+        out = {id(one) for one in listed[STAY:]}
+        self.entrants = [one for one in self.entrants if id(one) not in out]
+
+    def compare(self, size: int) -> None:
+        """Rounds of all at one size."""
+        for number in range(MOST_ROUNDS):
+            if number >= LEAST_ROUNDS and not self._more():
+                break
+            self._pass([(one, size) for one in self.entrants])
+
+    def grow(self, size: int) -> None:
+        """Rounds of all at sizes up to ``size``."""
+        sizes = sorted(size >> i for i in range(DOUBLINGS))
+        for _ in range(GROWTH_ROUNDS):
+            for one_size in sizes:
+                self._pass(
+                    [(one, one_size) for one in self.entrants if one.foretold(one_size) <= SLOWEST]
+                )
+
+    def _pass(self, asked: Sequence[tuple[Entrant, int]]) -> None:
+        """One round."""
+        self._round += 1
+        alive = [
+            (one, size)
+            for one, size in asked
+            if one.failure is None and one.foretold(size) <= SLOWEST
+        ]
+        for part in portions(alive, lambda pair: pair[0].foretold(pair[1])):
+            inputs = [one.make(size, self._round) for one, size in part]
+            readings = self._gauge.read(inputs, Meter.TIME)
+            for (one, size), data, reading in zip(part, inputs, readings, strict=True):
+                if reading.answered:
+                    one.least[size] = min(one.least.get(size, reading.cost), reading.cost)
+                    one.lengths[size] = len(data)
+                else:
+                    one.failure = reading

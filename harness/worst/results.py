@@ -1,0 +1,101 @@
+"""``worst.json``: what a search found, beside what is listed; and the families made of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from corpora.families.pattern import Pattern
+
+SCHEMA = 1
+"""Of ``worst.json``; a new number for a change that a reader of it would notice."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """One kind of input.
+
+    kind: ``cost``, ``growth`` or ``memory``, for what it stands out; the label of a status
+    (``crashed``, ``timed-out``, ..) where it got no answer; ``listed`` for a family that is known,
+    ``control``.
+    a_byte: nanoseconds a byte at ``Report.size``. points: ``[bytes, seconds]``. memory: bytes at
+    the peak for each of the input. length: bytes of the shortest input that got no answer.
+    expression: one line of Python with ``n`` and ``random`` free; of a listed family its reason.
+    """
+
+    name: str
+    kind: str
+    a_byte: float | None = None
+    points: list[list[float]] = field(default_factory=list)
+    exponent: float | None = None
+    low: float | None = None
+    high: float | None = None
+    verdict: str = ""
+    memory: float | None = None
+    length: int | None = None
+    message: str = ""
+    expression: str = ""
+    origin: str = ""
+    pattern: dict[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class Report:
+    """A whole search. seconds: of searching, in all sittings. ended: why, if before its time.
+
+    withheld: the families that it was not told of. found: the worst first. listed: likewise.
+    guided: places in the source that were reached, None where it was a black box.
+    families: the file that the results were added to, empty where none was.
+    """
+
+    command: str
+    implementation: str
+    version: str
+    vocabulary: str
+    seed: int
+    size: int
+    withheld: list[str]
+    complete: bool = False
+    seconds: float = 0.0
+    generations: int = 0
+    readings: int = 0
+    kinds: int = 0
+    died: int = 0
+    guided: int | None = None
+    ended: str = ""
+    control: Entry | None = None
+    found: list[Entry] = field(default_factory=list)
+    listed: list[Entry] = field(default_factory=list)
+    families: str = ""
+
+    def to_json(self) -> str:
+        """``worst.json``."""
+        return json.dumps({"schema": SCHEMA, **asdict(self)}, indent=1) + "\n"
+
+
+def as_families(report: Report) -> list[tuple[str, str, Pattern]]:
+    """Name, reason and pattern of everything found, for the user's file of families."""
+    made = []
+    for number, entry in enumerate(report.found, 1):
+        if entry.pattern is None:
+            continue
+        name = f"worst-{report.implementation}-{report.vocabulary}-{number}".replace("/", "-")
+        made.append((name, reason(report, entry), Pattern.from_dict(entry.pattern)))
+    return made
+
+
+def reason(report: Report, entry: Entry) -> str:
+    """One line on what the input does to whom."""
+    whom = f"{report.implementation} {report.version} on {report.vocabulary}"
+    if entry.length is not None:
+        return f"{whom}: {entry.kind} at {entry.length:,} bytes"
+    parts = []
+    control = report.control.a_byte if report.control is not None else None
+    if entry.a_byte and control:
+        parts.append(f"{entry.a_byte / control:.1f} times the cost of prose")
+    if entry.exponent is not None:
+        parts.append(f"exponent {entry.exponent:.2f}")
+    if entry.memory:
+        parts.append(f"{entry.memory:,.0f} bytes of memory a byte")
+    return f"{whom}: {', '.join(parts) or entry.kind}"
