@@ -16,7 +16,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora.families.base import whole_characters
+from corpora.families.recipes import whole
 from corpora.generators.locales import LOCALES
 from corpora.generators.material import material
 from corpora.generators.prose import sentences
@@ -58,7 +58,7 @@ class Text:
         data = self.make(vocabulary, size, seed)
         if not vocabulary.can_encode(data):
             data = _spellable(data, vocabulary.byte_alphabet or b"", size)
-        return whole_characters(data[:size], data[size : size + 1])
+        return whole(data[:size])
 
 
 def _spellable(data: bytes, alphabet: bytes, size: int) -> bytes:
