@@ -36,8 +36,12 @@ class Pump:
             once = b"".join(self.units)
             return (once * (room // len(once) + 1))[:room]
         # A draw more changes none of those before, so that an expression may draw too many.
-        count = room // min(map(len, self.units)) + 1
-        return b"".join(random.Random(seed).choices(self.units, k=count))[:room]
+        rng, drawn, length = random.Random(seed), [], 0
+        while length < room:
+            count = 1 + (room - length) * len(self.units) // sum(map(len, self.units))
+            drawn.append(b"".join(rng.choices(self.units, k=count)))
+            length += len(drawn[-1])
+        return b"".join(drawn)[:room]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 HEATS = 2
 """Rounds at a small size after which most of the listed families are out."""
 
-STAY = 6
+STAY = 5
 """Listed families that stay: the worst at a small size is among the worst at a large one."""
 
 LEAST_ROUNDS, MOST_ROUNDS = 4, 16
 """Of the comparison at one size: four are made even where time is up."""
 
-GROWTH_ROUNDS = 4
+LEAST_GROWTH_ROUNDS, MOST_GROWTH_ROUNDS = 2, 6
+"""Of the sizes from which growth is judged: they hold some eight times as many bytes."""
 
-DOUBLINGS = 8
-"""Sizes of the points from which growth is judged, each twice the one before: a range of 128."""
+DOUBLINGS = 7
+"""Sizes of the points from which growth is judged, each twice the one before: a range of 64."""
 
 
 @dataclass(slots=True)
@@ -59,10 +60,9 @@ class Finals:
     """Measures entrants with one gauge. The rounds go on where they were, so that inputs are
     fresh."""
 
-    def __init__(self, gauge: Gauge, entrants: Sequence[Entrant], more: Callable[[], bool]) -> None:
+    def __init__(self, gauge: Gauge, entrants: Sequence[Entrant]) -> None:
         self.entrants = list(entrants)
         self._gauge = gauge
-        self._more = more
         self._round = 0
 
     def heats(self, size: int) -> None:
@@ -75,21 +75,21 @@ class Finals:
         out = {id(one) for one in listed[STAY:]}
         self.entrants = [one for one in self.entrants if id(one) not in out]
 
-    def compare(self, size: int) -> None:
+    def compare(self, size: int, more: Callable[[], bool]) -> None:
         """Rounds of all at one size."""
         for number in range(MOST_ROUNDS):
-            if number >= LEAST_ROUNDS and not self._more():
+            if number >= LEAST_ROUNDS and not more():
                 break
             self._pass([(one, size) for one in self.entrants])
 
-    def grow(self, size: int) -> None:
+    def grow(self, size: int, more: Callable[[], bool]) -> None:
         """Rounds of all at sizes up to ``size``."""
         sizes = sorted(size >> i for i in range(DOUBLINGS))
-        for _ in range(GROWTH_ROUNDS):
+        for number in range(MOST_GROWTH_ROUNDS):
+            if number >= LEAST_GROWTH_ROUNDS and not more():
+                break
             for one_size in sizes:
-                self._pass(
-                    [(one, one_size) for one in self.entrants if one.foretold(one_size) <= SLOWEST]
-                )
+                self._pass([(one, one_size) for one in self.entrants])
 
     def _pass(self, asked: Sequence[tuple[Entrant, int]]) -> None:
         """One round."""

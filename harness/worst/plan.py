@@ -29,8 +29,8 @@ and the leaders are measured at four times as much."""
 SMALL, LARGE = 32, 8
 """Parts of that size that all patterns are measured at: a few milliseconds a pattern."""
 
-FAR = 64
-"""Times that size up to which a few patterns are tried: 4 MiB, where recursion overflows."""
+FAR = 16
+"""Times that size up to which a few patterns are tried: 1 MiB, where recursion overflows."""
 
 
 @dataclass(frozen=True, slots=True)

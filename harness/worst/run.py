@@ -17,7 +17,7 @@ from harness.worst.candidates import PALPABLE, Aim
 from harness.worst.finals import Entrant, Finals
 from harness.worst.gauge import Live
 from harness.worst.guide import Guide
-from harness.worst.polish import polished, smallest_deaths
+from harness.worst.polish import polished, smallest_deaths, until
 from harness.worst.results import Entry, Report
 from harness.worst.search import Search
 from harness.worst.state import State
@@ -47,10 +47,10 @@ AS_BAD = 0.9
 """Share of the cost at full size from which the smaller pattern stands for the first: they were
 compared at a smaller size."""
 
-SHOWN_LISTED = 3
+SHOWN_LISTED = 2
 """Listed families whose growth is measured beside what was found: for the plots."""
 
-BEYOND = 4
+BEYOND = 2
 """Growth is measured up to so many times the size at which costs are compared."""
 
 HUNGER = 4.0
@@ -183,7 +183,7 @@ class Sitting:
     def _finals(self, found: list[Found]) -> None:
         """What was found beside what is listed, all of it, whoever was told of what."""
         vocabulary, sizes = self._plan.vocabulary, self._plan.sizes
-        end = time.monotonic() + self._plan.budget * (1 - SEARCHING - MINIMISING)
+        seconds = self._plan.budget * (1 - SEARCHING - MINIMISING)
         known = {
             name: Entrant(name, partial(family.make, vocabulary), name != listed.CONTROL)
             for name, family in self._plan.families.items()
@@ -194,11 +194,10 @@ class Sitting:
             smallest = Entrant(f"{one.aim}-{number}", one.smallest.make, False)
             pairs.append((one, first, first if one.smallest == one.pattern else smallest))
         mine = {id(it): it for _, *both in pairs for it in both}
-        finals = Finals(
-            self._gauge, [*mine.values(), *known.values()], lambda: time.monotonic() < end
-        )
+        finals = Finals(self._gauge, [*mine.values(), *known.values()])
+        began = time.monotonic()
         finals.heats(sizes.large)
-        finals.compare(sizes.full)
+        finals.compare(sizes.full, until(began + seconds / 2, self._gauge))
         chosen: list[tuple[Found, Entrant]] = []
         for one, first, smallest in pairs:
             least = AS_BAD * (first.a_byte(sizes.full) or 0.0)
@@ -209,7 +208,7 @@ class Sitting:
         still.sort(key=lambda one: -(one.a_byte(sizes.full) or 0.0))
         control = known[listed.CONTROL]
         finals.entrants = [control, *still[:SHOWN_LISTED], *(one for _, one in chosen)]
-        finals.grow(sizes.full * BEYOND)
+        finals.grow(sizes.full * BEYOND, until(began + seconds, self._gauge))
         self._tell(control, still, chosen)
 
     def _tell(

@@ -51,7 +51,7 @@ SURE = 12
 REMEMBERED = 2
 """Candidates of a generation whose memory is measured: each takes as long as ten times."""
 
-DEEP = 4
+DEEP = 8
 """Generations between two looks at what a large input does: crashes and overflows of the stack."""
 
 DEEPER = 4
