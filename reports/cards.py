@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import shlex
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -18,9 +19,11 @@ from reports.text import (
     shows,
     surface,
 )
-from reports.words import safe_link, title
+from reports.words import heading, safe_link, title
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from harness.events import Found, Group
     from reports.record import Bucket
 
@@ -28,6 +31,8 @@ MAX_LOG = 4_000
 """Characters of a message or log: the end of a traceback is what counts."""
 MAX_STAGE = 400
 """Characters of one stage of an explanation."""
+EACH_TURN = 10
+"""Buckets of one kind that get a card before the next kind has its turn."""
 MAX_MORE = 20
 """Further examples of one bucket that are listed."""
 
@@ -148,6 +153,86 @@ class Card:
     open: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A bucket that has no card."""
+
+    title: str
+    contract: str
+    input: Literal
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Buckets that say the same of the same implementations, and differ in stage or input.
+
+    buckets: how many. seen: how often, all together. rows: those without a card, at most so many
+    as are listed; hidden: the rest. example: the input of the first.
+    """
+
+    heading: str
+    state: str
+    buckets: int
+    seen: int
+    example: Literal
+    cards: list[Card]
+    rows: list[Row]
+    hidden: int
+
+
+def state_of(bucket: Bucket) -> str:
+    """``unexpected``, ``expected`` or ``expired``."""
+    return "expired" if bucket.expired else "expected" if bucket.expected else "unexpected"
+
+
+def chosen(buckets: Sequence[Bucket], most: int) -> list[Bucket]:
+    """At most so many buckets, in their order: :data:`EACH_TURN` of each kind by turns."""
+    if len(buckets) <= most:
+        return list(buckets)
+    turns: Counter[tuple[str, str]] = Counter()
+    ranked = []
+    for place, bucket in enumerate(buckets):
+        turns[_kind(bucket)] += 1
+        ranked.append((turns[_kind(bucket)] // EACH_TURN, place))
+    return [buckets[place] for place in sorted(place for _, place in sorted(ranked)[:most])]
+
+
+def kinds(buckets: Sequence[Bucket], cards: Sequence[Card], most_rows: int) -> list[Kind]:
+    """All buckets by kind, in their order, with the cards that there are."""
+    carded = {c.bucket.name: c for c in cards}
+    alike: dict[tuple[str, str], list[Bucket]] = {}
+    for bucket in buckets:
+        alike.setdefault(_kind(bucket), []).append(bucket)
+    made = []
+    for (state, name), members in alike.items():
+        rest = [b for b in members if b.name not in carded]
+        rows = [_row(b) for b in rest[:most_rows]]
+        most_rows -= len(rows)
+        made.append(
+            Kind(
+                heading=name,
+                state=state,
+                buckets=len(members),
+                seen=sum(b.count for b in members),
+                example=literal(base64.b64decode(members[0].example.input_b64), 60),
+                cards=[carded[b.name] for b in members if b.name in carded],
+                rows=rows,
+                hidden=len(rest) - len(rows),
+            )
+        )
+    return made
+
+
+def _kind(bucket: Bucket) -> tuple[str, str]:
+    return state_of(bucket), heading(bucket.example)
+
+
+def _row(bucket: Bucket) -> Row:
+    shown = literal(base64.b64decode(bucket.example.input_b64), 60)
+    return Row(title(bucket.example), bucket.example.contract, shown, bucket.count)
+
+
 def card(number: int, bucket: Bucket, budget: Budget, *, unfolded: bool) -> Card:
     """The ``number``-th bucket (from 1) as a card."""
     finding = bucket.example
@@ -158,7 +243,7 @@ def card(number: int, bucket: Bucket, budget: Budget, *, unfolded: bool) -> Card
         number=number,
         anchor=f"bucket-{number}",
         title=title(finding),
-        state="expired" if bucket.expired else "expected" if bucket.expected else "unexpected",
+        state=state_of(bucket),
         bucket=bucket,
         finding=finding,
         link=safe_link(bucket.link),

@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from reports.cards import ROOMY, TIGHT, TIGHT_FROM, Card, card
+from reports.cards import ROOMY, TIGHT, TIGHT_FROM, Card, card, chosen, kinds
 from reports.forced import failures, forced_rows
 from reports.grids import matrix
 from reports.record import FAILING_EXPECTATIONS, RunRecord, Verdict
@@ -27,11 +27,15 @@ from reports.words import plural, reason, safe_link, title
 _TEMPLATES = Path(__file__).with_name("templates")
 
 MAX_CARDS = 300
-"""Buckets that get a card; those beyond stand in the index only, or the page grows too large."""
+"""Buckets that get a card; those beyond are a line each, or the page grows too large."""
+MAX_LINES = 1_000
+"""Buckets without a card that are listed at all; those beyond are counted."""
 OPEN_CARDS = 6
 """Up to so many buckets all cards start open; beyond, the index leads to them."""
 INDEX_FROM = 4
 """Buckets from which on an index is worth its room."""
+KINDS_FROM = 12
+"""Buckets from which on they are folded by kind, which is their index, too."""
 
 _VERDICTS = {
     Verdict.PASS: ("The gate holds", "✓"),
@@ -46,6 +50,7 @@ def render(record: RunRecord) -> str:
     script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
     heading, icon = _VERDICTS[record.verdict]
     cards = _cards(record)
+    many = len(record.buckets) >= KINDS_FROM
     anchors = {c.bucket.name: (c.anchor, str(c.number)) for c in cards}
     return (
         environment()
@@ -59,11 +64,12 @@ def render(record: RunRecord) -> str:
             icon=icon,
             reason=reason(record),
             cards=cards,
-            uncarded=record.buckets[MAX_CARDS:],
+            kinds=kinds(record.buckets, cards, MAX_LINES) if many else [],
+            uncarded=len(record.buckets) - len(cards),
             expectations=sorted(
                 record.expectations, key=lambda e: (e.status not in FAILING_EXPECTATIONS, e.status)
             ),
-            index=len(record.buckets) >= INDEX_FROM,
+            index=not many and len(record.buckets) >= INDEX_FROM,
             matrix=matrix(record, anchors),
             growth=growth(record),
             worst=worst(record.measured),
@@ -81,7 +87,7 @@ def _cards(record: RunRecord) -> list[Card]:
     few = len(record.buckets) <= OPEN_CARDS
     return [
         card(number, bucket, budget, unfolded=few)
-        for number, bucket in enumerate(record.buckets[:MAX_CARDS], start=1)
+        for number, bucket in enumerate(chosen(record.buckets, MAX_CARDS), start=1)
     ]
 
 

@@ -253,13 +253,13 @@ class RunRecord:
     @cached_property
     def matrix(self) -> Mapping[tuple[str, str, str], Cell]:
         """(implementation, contract id, check) to its cell, complete over all three."""
-        blamed: dict[tuple[str, str, str], list[Bucket]] = {}
+        by_name: dict[tuple[str, str, str], dict[str, Bucket]] = {}
         for bucket in self.buckets:
             for finding in bucket.findings:
                 for culprit in finding.culprits:
-                    cell = blamed.setdefault((culprit, finding.contract, finding.check), [])
-                    if bucket not in cell:
-                        cell.append(bucket)
+                    place = culprit, finding.contract, finding.check
+                    by_name.setdefault(place, {})[bucket.name] = bucket
+        blamed = {place: list(buckets.values()) for place, buckets in by_name.items()}
         failed = {(f.implementation, f.vocabulary): f.message for f in self.failures}
         return {
             (name, contract.id, check): self._cell(

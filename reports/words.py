@@ -48,19 +48,28 @@ def listed(names: Sequence[str]) -> str:
 
 def title(finding: Found) -> str:
     """What happened, in words: ``tokenizers disagrees with tiktoken (pre-tokens)``."""
+    dead = any(
+        group.kind in DEATHS and set(group.implementations) & set(finding.culprits)
+        for group in finding.groups
+    )
+    stage = "" if dead or not finding.stage else f" ({_stage(finding)})"
+    return f"{heading(finding)}{stage}"
+
+
+def heading(finding: Found) -> str:
+    """The same without the stage: what is alike in it belongs together."""
     who = listed(finding.culprits) or "An implementation"
     groups = finding.groups
     for group in groups:
         if group.kind in DEATHS and set(group.implementations) & set(finding.culprits):
             return f"{listed(group.implementations)} {_DIED[group.kind]}"
     check = finding.check.replace("_", "-").replace(" ", "-")
-    stage = f" ({_stage(finding)})" if finding.stage else ""
     if check in _LAWS:
-        return f"{who} {_LAWS[check]}{stage}"
+        return f"{who} {_LAWS[check]}"
     if check == "equivalence" and groups:
         verb = "disagrees" if len(finding.culprits) == 1 else "disagree"
-        return f"{who} {verb} with {listed(groups[0].implementations)}{stage}"
-    return f"{who}: {finding.check}{stage}"
+        return f"{who} {verb} with {listed(groups[0].implementations)}"
+    return f"{who}: {finding.check}"
 
 
 def _stage(finding: Found) -> str:

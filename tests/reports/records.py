@@ -308,7 +308,7 @@ def grown(vocabularies: int = 2, names: int = 10) -> list[Event]:
 
 def growing() -> RunRecord:
     """A night's measurements, and hardly a finding."""
-    return RunRecord.from_events([*opening(), *special()[:2], *grown(), finished("fail")])
+    return RunRecord.from_events([*opening(), *special()[:2], *grown(1), finished("fail")])
 
 
 def forced() -> list[Event]:
@@ -402,6 +402,27 @@ def many(number: int = 200) -> RunRecord:
     return RunRecord.from_events([*events, finished("fail")])
 
 
+def night(number: int, vocabularies: int = 2) -> RunRecord:
+    """A night's findings as they are: small inputs, of many kinds, some known, some deadly."""
+    events = opening()
+    who = ["tokenizers", "bpe.heap", "sentencepiece", "rs-bpe", "splintr", "mistral-common"]
+    for i in range(number):
+        data = f"a{i}\u0301 \u200d'll\t".encode()[: 3 + i % 13]
+        name, check = who[i % 7 % 6], ("equivalence", "round-trip", "offsets")[i % 11 % 3]
+        parts = [group(["tiktoken"], data, 1), group([name], data, 2)]
+        if i % 23 == 0:
+            parts[1] = died([name], "crashed", "thread 'main' panicked at src/lib.rs:10")
+        events.append(
+            found(
+                f"f-{i:08x}", data, partition=parts, culprits=[name], check=check,
+                bucket=f"{check}/bpe/text/merges/more/{name}-{i}", original_bytes=900,
+                expected="known since 0.20" if i % 5 == 0 else None,
+            )
+        )  # fmt: skip
+        events.append(Counted(f"{check}/bpe/text/merges/more/{name}-{i}", 1 + i * 37 % 911))
+    return RunRecord.from_events([*events, *grown(vocabularies), *forced(), finished("fail")])
+
+
 def incomplete() -> RunRecord:
     """Interrupted with Ctrl-C after one finding."""
     end = finished("fail", complete=False, reasons=["interrupted"])
@@ -419,6 +440,7 @@ SHAPES = {
     "three": three,
     "many": many,
     "growing": growing,
+    "night": lambda: night(40, 0),
     "incomplete": incomplete,
     "cut_off": cut_off,
     "empty": lambda: RunRecord.from_events([]),

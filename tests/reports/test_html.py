@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from reports import html
+from reports import cards, html
+from reports.record import RunRecord
 from reports.text import shows
 from tests.reports import records
 from tests.reports.records import SHAPES
@@ -153,14 +154,56 @@ def test_sections_without_data_say_so(pages: dict[str, tuple[str, Page]]) -> Non
 
 
 def test_many_findings_start_folded(pages: dict[str, tuple[str, Page]]) -> None:
-    cards = [a for a in pages["many"][1].every("details") if "card" in (a["class"] or "")]
-    assert len(cards) == 200
-    assert not any("open" in card for card in cards)
+    folded = [a for a in pages["many"][1].every("details") if "card" in (a["class"] or "")]
+    assert len(folded) == 200
+    assert not any("open" in card for card in folded)
     few = [a for a in pages["three"][1].every("details") if "card" in (a["class"] or "")]
     assert all("open" in card for card in few)
 
 
+@pytest.mark.parametrize(("number", "carded"), [(2, 2), (200, 200), (2000, html.MAX_CARDS)])
+def test_a_night_of_findings_stays_small_and_readable(number: int, carded: int) -> None:
+    record = records.night(number)
+    text = html.render(record)
+    page = Page(text)
+    assert (page.unbalanced, page.stack) == ([], [])
+    assert len(text.encode()) < 5_000_000
+    details = [attrs.get("class") or "" for attrs in page.every("details")]
+    assert sum(name.startswith("card ") for name in details) == carded
+    # What a reader meets first: kinds, each folded, few enough to look at.
+    assert sum(name.startswith("kind-of") for name in details) <= 60
+    said = "".join(page.text)
+    left = number - carded
+    assert ("are shown in full, the worst of each kind first" in said) is (left > 0)
+    assert ("summary.json only" in said) is (left > html.MAX_LINES)
+
+
+def test_each_kind_has_its_turn_for_a_card() -> None:
+    """One implementation with a thousand buckets leaves room for another with two."""
+    loud = [
+        records.found(f"f-{i:04}", b"a", bucket=f"b/{i:04}", culprits=["loud"]) for i in range(900)
+    ]
+    quiet = [records.found(f"f-q{i}", b"a", bucket=f"c/{i}", culprits=["quiet"]) for i in range(2)]
+    record = RunRecord.from_events([*records.opening(), *loud, *quiet, records.finished("fail")])
+    picked = cards.chosen(record.buckets, 20)
+    assert len(picked) == 20
+    assert [b.example.culprits for b in picked].count(["quiet"]) == 2
+    assert picked == sorted(picked, key=record.buckets.index)
+    made = [cards.card(1, bucket, cards.TIGHT, unfolded=False) for bucket in picked]
+    loudly, quietly = cards.kinds(record.buckets, made, 50)
+    assert (loudly.buckets, len(loudly.cards), len(loudly.rows), loudly.hidden) == (
+        900,
+        18,
+        50,
+        832,
+    )
+    assert (quietly.heading, quietly.hidden) == (
+        "quiet disagrees with tiktoken and bpe.heap",
+        0,
+    )
+
+
 def test_beyond_the_cards_the_index_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(html, "MAX_CARDS", 5)
-    text = html.render(records.many(9))
-    assert "4 further buckets in the index only" in text
+    text = html.render(records.many(15))
+    assert "5 of 15 buckets are shown in full" in text
