@@ -12,7 +12,8 @@ from corpora.vocabularies import sources
 from harness.benching.progress import BenchProgress
 from harness.forced.jobs import Task
 from harness.forced.policies import named
-from harness.forced.run import ForcedPlan, Record, execute
+from harness.forced.run import JSON_SIGNS, ForcedPlan, Record, execute
+from harness.selection import SelectionError
 from harness.store import RunFolder
 
 if TYPE_CHECKING:
@@ -48,7 +49,10 @@ def walk(
     Raises SelectionError, VocabularyError, OutputError, ImplementationError: one line each.
     """
     names = named(policies)
-    task = Task(sources.resolve(vocab), names, whitespace, seed, seconds, memory)
+    vocabulary = sources.resolve(vocab)
+    if not vocabulary.can_encode(JSON_SIGNS):
+        raise SelectionError(f"--vocab {vocab}: has no tokens for JSON; name one that has")
+    task = Task(vocabulary, names, whitespace, seed, seconds, memory)
     plan = ForcedPlan(corpus, vocab, task, limit, jobs, minimised)
     identity = plan.identity()
     next(plan.cases(), None)  # what is no corpus shows before the folder is made

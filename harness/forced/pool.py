@@ -62,7 +62,7 @@ def serve(task: Task, pipe: Connection) -> None:
     try:
         policies = Policies(task.vocabulary)
         policies.of_schema(task.policies, True, task.whitespace)
-        policies.tokenizer.encode(b"{}")
+        policies.tokenizer.encode(next(iter(task.vocabulary.ids), b""))  # compiles
     except Unsupported as error:
         pipe.send((False, str(error)))
         return

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 OWN = "own"
 """The name of the schemas that ship with tokgate."""
 
+JSON_SIGNS = b'{}[]":,'
+"""A vocabulary that lacks a token for one of them spells no JSON."""
+
 RECORD = "forced.jsonl"
 
 WALKED = 0.95

@@ -10,7 +10,7 @@ from harness.forced.jobs import Task, WalkSchema
 from harness.forced.policies import EXACT, named
 from harness.forced.pool import WorkersFailed, results
 from harness.forced.results import total
-from harness.forced.run import OWN, rows
+from harness.forced.run import JSON_SIGNS, OWN, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +43,8 @@ def walk_sample(
     """
     from corpora.grammars.own_schemas import own_cases  # noqa: PLC0415 (imports llguidance)
 
+    if not vocabulary.can_encode(JSON_SIGNS):
+        return None
     policies = named(POLICIES)
     task = Task(vocabulary, policies, "flexible", seed, seconds=30.0)
     cases = random.Random(f"forced/{seed}").sample(own_cases("flexible"), SCHEMAS)

@@ -1,0 +1,195 @@
+"""``tokgate adversary``: rounds against policies, in workers, with a record to go on from."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from harness.forced import trophies
+from harness.forced.adversary import WAYS, Caught, Round
+from harness.forced.pool import results
+from harness.forced.run import versions
+from harness.forced.trophies import Trophy
+from harness.store import OutputError, write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from harness.forced.jobs import Task
+    from harness.suites import Budget
+
+RECORD = "adversary.jsonl"
+TROPHIES = "trophies.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Hunt:
+    """A search: one vocabulary, the policies of ``task`` in turn."""
+
+    task: Task
+    budget: Budget
+    jobs: int = 1
+
+    def rounds(self, bag: Bag) -> Iterator[Round]:
+        """All rounds that ``bag`` has not: policies and kinds take turns, without end.
+
+        But for a vocabulary that has no more grammars to try; ``bag`` is looked at as it fills.
+        """
+        for number in itertools.count():
+            left = [(p, k) for k in WAYS for p in self.task.policies if (p, k) not in bag.exhausted]
+            if not left:
+                return
+            for policy, kind in left:
+                if (policy, kind, number) not in bag.done:
+                    yield Round(policy, kind, number)
+
+    def identity(self, policy: str) -> dict[str, Any]:
+        """What decides a round's result, besides its kind and number."""
+        return {
+            "vocabulary": self.task.vocabulary.fingerprint,
+            "policy": policy,
+            "seed": self.task.seed,
+            "versions": versions(),
+        }
+
+
+@dataclass(slots=True)
+class Bag:
+    """What was caught. tried: grammars by policy; broke: by round, how it ended early.
+
+    done: rounds by policy, kind and number; exhausted: policies and kinds without more to try.
+    """
+
+    best: dict[tuple[str, str, str], Trophy] = field(default_factory=dict)
+    tried: dict[str, int] = field(default_factory=dict)
+    broke: dict[str, str] = field(default_factory=dict)
+    done: set[tuple[str, str, int]] = field(default_factory=set)
+    exhausted: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, caught: Caught) -> None:
+        """Take in a round."""
+        policy = caught.policy
+        self.done.add((policy, caught.kind, caught.number))
+        self.tried[policy] = self.tried.get(policy, 0) + caught.tried
+        if caught.broke:
+            self.broke[f"{policy}, {caught.kind} {caught.number}"] = caught.broke
+        elif not caught.tried:
+            self.exhausted.add((policy, caught.kind))
+        if caught.trophy is not None:
+            self.best = trophies.merged([*self.best.values(), caught.trophy])
+
+
+class HuntRecord:
+    """A folder's ``adversary.jsonl``, one round a line, and ``trophies.json``, the best of all.
+
+    Hunts of other vocabularies, policies and seeds in the same folder are kept, and what
+    ``trophies.json`` already has stays until something worthier is caught.
+    """
+
+    def __init__(self, folder: Path, hunt: Hunt) -> None:
+        self.bag = Bag()
+        self._folder, self._hunt = folder, hunt
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / RECORD
+            lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+            known = {json.dumps(hunt.identity(one)): one for one in hunt.task.policies}
+            kept = [line for line in lines if self._take(line, known)]
+            write_whole(path, "".join(f"{line}\n" for line in kept))
+            self._file = path.open("a", encoding="utf-8")
+        except OSError as error:
+            raise OutputError(
+                f"--out {folder}: {error.strerror}; name a writable folder"
+            ) from error
+        if (folder / TROPHIES).exists():
+            self.bag.best = trophies.merged(
+                [*trophies.read(folder / TROPHIES), *self.bag.best.values()]
+            )
+
+    def _take(self, line: str, known: dict[str, str]) -> bool:
+        """Take in a line, if it is one of this hunt; whether it is one at all."""
+        try:
+            raw = json.loads(line)
+            trophy = raw["trophy"] and Trophy.from_dict(raw["trophy"])
+            policy = known.get(json.dumps(raw["hunt"]), "")
+            caught = Caught(policy, raw["kind"], raw["number"], raw["tried"], trophy, raw["broke"])
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return False  # cut off, as by a kill
+        if policy:
+            self.bag.add(caught)
+        return True
+
+    def add(self, caught: Caught) -> None:
+        """Write a round at once, and the trophies if there is a new one. Raises OutputError."""
+        before = self.bag.best
+        self.bag.add(caught)
+        line = {
+            "hunt": self._hunt.identity(caught.policy),
+            "kind": caught.kind,
+            "number": caught.number,
+            "tried": caught.tried,
+            "broke": caught.broke,
+            "trophy": caught.trophy and caught.trophy.to_dict(),
+        }
+        try:
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
+            if self.bag.best != before:
+                self.save()
+        except OSError as error:
+            raise OutputError(f"--out {self._folder}: {error.strerror}; make room there") from error
+
+    def save(self) -> None:
+        """Write ``trophies.json``."""
+        write_whole(self._folder / TROPHIES, trophies.to_json(self.bag.best.values()))
+
+    def close(self) -> None:
+        """Close the record, and write the trophies even where there are none."""
+        self._file.close()
+        self.save()
+
+
+def hunt(plan: Hunt, record: HuntRecord, watch: Callable[[float, str], None]) -> bool:
+    """Play rounds until the budget is used up; whether it came to that (else Ctrl-C ended it).
+
+    Seconds are counted from the first answer on, as workers load their vocabulary first; cases are
+    grammars tried, in whole rounds. Raises WorkersFailed, OutputError.
+    """
+    began: float | None = None
+    tried = 0
+    answers = results(plan.task, plan.rounds(record.bag), plan.jobs)
+    watch(0.0, "loading the vocabulary")
+    try:
+        for caught in answers:
+            began = began or time.monotonic()
+            record.add(caught)
+            tried += caught.tried
+            share = _spent(plan.budget, time.monotonic() - began, tried)
+            watch(min(share, 1.0), said(caught, record.bag))
+            if share >= 1:
+                break
+    except KeyboardInterrupt:
+        return False
+    finally:
+        answers.close()
+        record.close()
+    return True
+
+
+def _spent(budget: Budget, seconds: float, tried: int) -> float:
+    if budget.seconds is not None:
+        return seconds / budget.seconds
+    return tried / (budget.cases or 1)
+
+
+def said(caught: Caught, bag: Bag) -> str:
+    """The line of progress after a round."""
+    policy = caught.policy
+    deepest = max((one.depth for one in bag.best.values() if one.policy == policy), default=0)
+    return f"{policy}: {bag.tried[policy]:,} grammars, {caught.kind} {caught.number}, " + (
+        f"errs {deepest} deep" if deepest else "errs nowhere"
+    )
