@@ -1,0 +1,266 @@
+"""The GitHub Action and the workflows to copy: they parse, and each script does what it says.
+
+What GitHub does with a step (expressions, outputs, conditions) is stood in for by a few lines;
+the scripts themselves run in bash, with a stand-in for ``tokgate`` where a run would take minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+yaml = pytest.importorskip("yaml")
+
+ROOT = Path(__file__).parents[1]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+WORKFLOWS = [*(ROOT / ".github" / "workflows").glob("*.yml"),
+             *(ROOT / ".github" / "examples").glob("*.yml")]  # fmt: skip
+STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
+EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
+
+FAKE = """#!{python}
+import json, os, pathlib, sys
+args = sys.argv[1:]
+if args == ["--help"]:
+    sys.exit(0)
+with open(os.environ["FAKE_LOG"], "a") as log:
+    print(json.dumps(args), file=log)
+if args[0] == "diff":
+    print("## diff of", args[1])
+    sys.exit(int(os.environ.get("FAKE_DIFF", "0")))
+out = pathlib.Path(args[args.index("--out") + 1])
+status = int(os.environ.get("FAKE_STATUS", "0"))
+if status < 2:
+    out.mkdir(exist_ok=True)
+    (out / "run.jsonl").write_text("")
+    (out / "summary.md").write_text("## summary\\n")
+    buckets = [{{"expected": True}}, {{"expected": False}}]
+    verdict = "fail" if status else "pass"
+    (out / "summary.json").write_text(json.dumps({{"verdict": verdict, "buckets": buckets}}))
+sys.exit(status)
+"""
+
+
+@dataclass
+class Runner:
+    """A runner of the action's scripts in a folder of its own."""
+
+    folder: Path
+    inputs: dict[str, str]
+    environment: dict[str, str] = field(default_factory=dict)
+    outputs: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        defaults = {name: str(one.get("default", "")) for name, one in ACTION["inputs"].items()}
+        unknown = self.inputs.keys() - defaults.keys()
+        assert not unknown
+        self.inputs = {**defaults, "package": "none", **self.inputs}
+        tools = self.folder / "bin"
+        tools.mkdir()
+        fake = tools / "tokgate"
+        fake.write_text(FAKE.format(python=sys.executable))
+        fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
+        (tools / "python").symlink_to(sys.executable)
+        for name in ("summary", "output", "log"):
+            (self.folder / name).touch()
+
+    def value(self, match: re.Match[str]) -> str:
+        """What GitHub puts for an expression: only those that the action's scripts use."""
+        parts = match[1].split(".")
+        if parts[0] == "inputs":
+            return self.inputs[parts[1]]
+        if parts[0] == "steps":
+            return self.outputs.get(parts[1], {}).get(parts[3], "")
+        assert match[1] == "github.action_path"
+        return str(ROOT)
+
+    def step(self, name: str) -> subprocess.CompletedProcess[str]:
+        """Run a step as the runner does: bash --noprofile --norc -eo pipefail."""
+        step = STEPS[name]
+        assert step["shell"] == "bash"
+        assert "${{" not in step["run"], "an input inside a script can become a command"
+        environment = {key: EXPRESSION.sub(self.value, text) for key, text in step["env"].items()}
+        output = self.folder / "output"
+        output.write_text("")
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+            cwd=self.folder,
+            env={
+                "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
+                "GITHUB_OUTPUT": str(output),
+                "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
+                "FAKE_LOG": str(self.folder / "log"),
+                **self.environment,
+                **environment,
+            },
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        lines = [line for line in output.read_text().splitlines() if line]
+        self.outputs[step.get("id", name)] = dict(line.split("=", 1) for line in lines)
+        return done
+
+    def whole(self) -> int:
+        """All scripts in their order; the exit status of the verdict, or of what broke before."""
+        for name in ("Install tokgate", "Run tokgate"):
+            done = self.step(name)
+            if done.returncode:
+                return done.returncode
+        assert self.step("Summarise").returncode == 0
+        return self.step("Verdict").returncode
+
+    @property
+    def called(self) -> list[list[str]]:
+        return [json.loads(line) for line in (self.folder / "log").read_text().splitlines()]
+
+
+needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash on PATH")
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_parse_and_run_with_little_permission(path: Path) -> None:
+    flow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    # YAML 1.1 reads the key `on` as true.
+    assert set(flow) >= {"name", True, "permissions", "jobs"}
+    assert flow["permissions"]["contents"] == "read"
+    for job in flow["jobs"].values():
+        assert job["timeout-minutes"] <= 360
+        for step in job["steps"]:
+            assert ("run" in step) != ("uses" in step)
+            assert "${{ github.event." not in step.get("run", "")
+            if "uses" in step:
+                assert "@" in step["uses"]
+            if step.get("uses", "").startswith("OWNER/tokgate@"):
+                assert step["with"].keys() <= ACTION["inputs"].keys()
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+@needs_bash
+def test_scripts_of_workflows_are_bash(path: Path) -> None:
+    flow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    scripts = [s["run"] for job in flow["jobs"].values() for s in job["steps"] if "run" in s]
+    assert scripts
+    for script in scripts:
+        subprocess.run(["bash", "-n", "-c", script], check=True)
+
+
+def test_the_action_says_all_that_it_uses() -> None:
+    text = (ROOT / "action.yml").read_text(encoding="utf-8")
+    used = set(re.findall(r"inputs\.([\w-]+)", text))
+    assert used == ACTION["inputs"].keys()
+    assert all(one["description"] for one in [*ACTION["inputs"].values(),
+                                              *ACTION["outputs"].values()])  # fmt: skip
+    ids = {step.get("id") for step in ACTION["runs"]["steps"]}
+    assert set(re.findall(r"steps\.([\w-]+)\.outputs", text)) <= ids
+
+
+@needs_bash
+def test_options_reach_tokgate_as_they_were_written(tmp_path: Path) -> None:
+    runner = Runner(
+        tmp_path,
+        {
+            "vocab": "my model.model\n  t.json#pattern=x  \n\n",
+            "impl": "cmd:./serve --fast \"a b\"\n$(touch hacked); `touch hacked`",
+            "reference": "sentencepiece", "expect": "expected.toml", "budget": "2m", "seed": "7",
+            "args": "--timeout=20\n",
+        },
+    )  # fmt: skip
+    assert runner.whole() == 0
+    assert runner.called == [
+        ["run", "--seed", "7", "--out", "tokgate-out", "--vocab=my model.model",
+         "--vocab=t.json#pattern=x", '--impl=cmd:./serve --fast "a b"',
+         "--impl=$(touch hacked); `touch hacked`", "--reference=sentencepiece", "--budget=2m",
+         "--expect=expected.toml", "--suite", "ci", "--timeout=20"],
+    ]  # fmt: skip
+    assert not (tmp_path / "hacked").exists()
+    assert (tmp_path / "summary").read_text() == "## summary\n"
+    assert runner.outputs["summary"] == {"verdict": "pass", "findings": "1"}
+    assert runner.outputs["run"] == {"exit-status": "0", "out": "tokgate-out"}
+
+
+@needs_bash
+def test_a_campaign_needs_a_budget_and_has_no_suite(tmp_path: Path) -> None:
+    runner = Runner(tmp_path, {"command": "fuzz", "budget": "5h", "out": "night"})
+    assert runner.whole() == 0
+    assert runner.called == [["fuzz", "--seed", "0", "--out", "night", "--budget=5h"]]
+    runner.inputs["budget"] = ""
+    endless = runner.step("Run tokgate")
+    assert (endless.returncode, "::error::" in endless.stdout) == (2, True)
+    runner.inputs["command"] = "rm"
+    assert runner.step("Run tokgate").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "status", "new", "expected"),
+    [
+        ("gate", 0, None, 0), ("gate", 1, 0, 1), ("gate", 3, None, 3),
+        ("new", 1, 0, 0), ("new", 1, 1, 1), ("new", 1, None, 1), ("new", 0, 1, 1), ("new", 0, 0, 0),
+        ("new", 2, 0, 2), ("never", 1, 1, 0), ("never", 3, None, 0), ("sometimes", 0, None, 2),
+    ],
+)  # fmt: skip
+@needs_bash
+def test_what_fails_the_job(
+    tmp_path: Path, fail_on: str, status: int, new: int | None, expected: int
+) -> None:
+    inputs = {"fail-on": fail_on}
+    environment = {"FAKE_STATUS": str(status)}
+    if new is not None:
+        (tmp_path / "base").mkdir()
+        (tmp_path / "base" / "run.jsonl").touch()
+        inputs["baseline"], environment["FAKE_DIFF"] = "base", str(new)
+    runner = Runner(tmp_path, inputs, environment)
+    assert runner.whole() == expected
+    told = "## diff of base" in (tmp_path / "summary").read_text()
+    assert told is (new is not None and status < 2)
+
+
+@needs_bash
+def test_a_missing_baseline_is_no_fault_and_a_broken_diff_says_nothing(tmp_path: Path) -> None:
+    runner = Runner(tmp_path, {"baseline": "none", "fail-on": "new"})
+    assert runner.whole() == 0
+    assert "new" not in runner.outputs["summary"]
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "run.jsonl").touch()
+    runner.environment["FAKE_DIFF"] = "2"
+    assert runner.whole() == 0
+    assert "new" not in runner.outputs["summary"]
+
+
+def scripts(name: str) -> dict[str, Any]:
+    flow = yaml.safe_load((ROOT / ".github" / "examples" / name).read_text(encoding="utf-8"))
+    [job] = flow["jobs"].values()
+    return {step["name"]: step for step in job["steps"] if "run" in step and "name" in step}
+
+
+@needs_bash
+def test_the_scripts_of_the_examples(tmp_path: Path) -> None:
+    keep = scripts("pull-request.yml")["The next baseline"]["run"]
+    subprocess.run(["bash", "-e", "-c", keep], cwd=tmp_path, check=True)
+    assert not list((tmp_path / "tokgate-baseline").iterdir())
+    (tmp_path / "tokgate-out").mkdir()
+    (tmp_path / "tokgate-out" / "run.jsonl").write_text("x")
+    subprocess.run(["bash", "-e", "-c", keep], cwd=tmp_path, check=True)
+    assert (tmp_path / "tokgate-baseline" / "run.jsonl").read_text() == "x"
+    output = tmp_path / "output"
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "python").symlink_to(sys.executable)
+    path = f"{tools}:{os.environ['PATH']}"
+    key = scripts("nightly.yml")["Versions"]["run"]
+    subprocess.run(
+        ["bash", "-e", "-c", key], cwd=tmp_path, check=True,
+        env={"GITHUB_OUTPUT": str(output), "PATH": path},
+    )  # fmt: skip
+    assert re.fullmatch(r"key=[0-9a-f]{16}\n", output.read_text())
