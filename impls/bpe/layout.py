@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 EMPTY = -1
 """A free slot in a table; also "no such token"."""
 
+INDEX = 0x7FFFFFFF
+"""An entry AND this is itself where it is an index, and the compiler then knows that it does not
+count from the end: reading by it is two instructions shorter, in the middle of a chain of reads."""
+
 # The definition's tables (impls.bpe.tables).
 BYTE_IDS = 0
 """256: the id of each single byte, EMPTY where there is none."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.layout import EMPTY
+from impls.bpe.layout import EMPTY, INDEX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ _TRIES = 64
 @njit
 def child(trie: NDArray[np.int32], slot: int, byte: int) -> int:
     """The slot of a node's child, or EMPTY."""
-    after = int(trie[2 * slot]) ^ byte
+    after = (int(trie[2 * slot]) & INDEX) ^ byte
     return after if (int(trie[2 * after + 1]) & LABEL_MASK) == byte + 1 else EMPTY
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.layout import EMPTY
-from impls.bpe.trie import child, token_at
+from impls.bpe.layout import EMPTY, INDEX
+from impls.bpe.trie import LABEL_BITS, LABEL_MASK, child, token_at
 from impls.unigram.dialects import Fallback
 from impls.unigram.trie import NOWHERE, ROOT
 from impls.unigram.utf8 import lead_length
@@ -76,7 +76,7 @@ def encode_segments(
                 best[end] = unreached
                 starts[end] = unreached_start
                 pieces[end] = NOWHERE
-            _segment(
+            segment(
                 trie,
                 scores,
                 unknown_score,
@@ -108,7 +108,7 @@ def encode_segments(
 
 
 @njit
-def _segment(
+def segment(
     trie: NDArray[np.int32],
     scores: NDArray[np.floating],
     unknown_score: np.floating,
@@ -126,6 +126,9 @@ def _segment(
     ``best``, ``starts`` and ``pieces`` hold what stands at an unreached position.
     """
     size = last - first
+    # Without pieces there is no root.
+    walked = size if len(trie) > 0 else 0
+    root = int(trie[2 * ROOT]) & INDEX if walked > 0 else 0
     best[0] = 0
     start = 0
     reached = 0
@@ -137,22 +140,27 @@ def _segment(
         score = best[start]
         character = min(lead_length(int(text[first + start])), size - start)
         alone = False
-        slot = ROOT
-        if len(trie) > 0:
-            for end in range(start + 1, size + 1):
-                slot = child(trie, slot, int(text[first + end - 1]))
-                if slot == EMPTY:
-                    break
-                piece = token_at(trie, slot)
-                if piece == EMPTY:
-                    continue
-                candidate = score + scores[piece]
-                if candidate > best[end] or starts[end] == NOWHERE:
-                    best[end] = candidate
-                    starts[end] = start
-                    pieces[end] = piece
-                    reached = max(reached, end)
-                alone = alone or end - start == character
+        base = root
+        for end in range(start + 1, walked + 1):
+            # `child` and `token_at` in one: this loop is where the time goes.
+            byte = int(text[first + end - 1])
+            after = base ^ byte
+            label = int(trie[2 * after + 1])
+            if label & LABEL_MASK != byte + 1:
+                break
+            base = int(trie[2 * after]) & INDEX
+            if label <= LABEL_MASK:
+                continue
+            piece = (label >> LABEL_BITS) - 1
+            candidate = score + scores[piece]
+            sofar, whence = best[end], starts[end]
+            # Selected, not branched on: no branch predictor knows which piece wins.
+            better = (candidate > sofar) | (whence == NOWHERE)
+            best[end] = candidate if better else sofar
+            starts[end] = start if better else whence
+            pieces[end] = piece if better else pieces[end]
+            reached = max(reached, end if better else 0)
+            alone |= end - start == character
         if not alone:
             end = start + character
             unknown = score + unknown_score
