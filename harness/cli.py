@@ -12,7 +12,7 @@ from rich.text import Text
 from corpora.families.user import FamiliesError
 from corpora.vocabularies.model import VocabularyError
 from harness import gate
-from harness.commands import again, bench, diff, forced, look, report, run, worst
+from harness.commands import adversary, again, bench, diff, forced, look, report, run, worst
 from harness.expectations import ExpectationsError
 from harness.selection import SelectionError
 from harness.store import OutputError
@@ -45,6 +45,7 @@ app.command()(report.report)
 app.command(epilog=diff.EPILOG)(diff.diff)
 app.command(epilog=bench.EPILOG)(bench.bench)
 app.command(epilog=forced.EPILOG)(forced.forced)
+app.command(epilog=adversary.EPILOG)(adversary.adversary)
 app.command(epilog=worst.EPILOG)(worst.worst)
 
 
