@@ -6,7 +6,10 @@ from importlib import import_module
 
 from harness.selftest.mistakes import REGISTERED, Mistake
 
-FAMILIES = ("merging",)
+FAMILIES = (
+    "merging", "pretokens", "specials", "decoding", "offsets", "services", "caches", "processes",
+    "growth",
+)  # fmt: skip
 """Modules of :mod:`harness.selftest.mutants`, in the order of the table."""
 
 

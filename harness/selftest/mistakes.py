@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from impls.interface import Implementation
 
+PLAIN = "harness.selftest.plain."
+"""Modules of what is right."""
+
 C = TypeVar("C", bound="type[Named]")
 
 
@@ -43,6 +46,7 @@ class Mistake:
     shows: inputs, asked in this order, of which one at least comes out differently; none for
     mistakes that show otherwise (in growth, in time, by threads), which tests show by hand.
     apart: it makes a process end or wait, so that it is hunted beside its like alone.
+    control: the spec of what it is without the mistake; empty where that is no class of its own.
     """
 
     name: str
@@ -55,6 +59,7 @@ class Mistake:
     stages: tuple[str, ...] = ()
     shows: tuple[bytes, ...] = ()
     apart: bool = False
+    control: str = ""
 
     @property
     def implementation(self) -> Implementation:
@@ -88,14 +93,24 @@ def planted(
         if name in REGISTERED:
             raise ValueError(f"mistake {name!r} is planted twice; rename a class")
         summary = (cls.__doc__ or "").split("\n", 1)[0]
-        spec = f"{cls.__module__}:{cls.__qualname__}"
         REGISTERED[name] = Mistake(
-            name, family, summary, spec, on, mode, check, stages, shows, apart
+            name, family, summary, spec_of(cls), on, mode, check, stages, shows, apart, control(cls)
         )
         cls.name = name
         return cls
 
     return declare
+
+
+def spec_of(cls: type) -> str:
+    """What to write after ``--impl``."""
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def control(cls: type) -> str:
+    """The spec of the nearest ancestor that is right, or nothing."""
+    right = (one for one in cls.__mro__ if one.__module__.startswith(PLAIN))
+    return next((spec_of(one) for one in right if one.__module__ != f"{PLAIN}base"), "")
 
 
 def kebab(name: str) -> str:

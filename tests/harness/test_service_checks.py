@@ -16,11 +16,11 @@ from harness.contracts import Contestant, Contract
 from harness.diagnosis import bucket, difference, kind_of, signature
 from harness.messages import Encode, Load
 from harness.outcomes import Inputs
+from harness.selftest.catalog import mistakes
 from harness.worker import Server
 from harness.workers import Limits
 from impls import registry
 from impls.interface import Mode
-from tests.harness.planted_services import MISTAKES, Right
 
 HERE = Path(__file__).parent
 RAW = Mode(pretokenize=False)
@@ -63,8 +63,8 @@ class Local:
         return check.judge(seen, answers)
 
 
-def planted(mistake):
-    return f"{HERE / 'planted_services.py'}:{mistake.__name__}"
+RIGHT = "harness.selftest.plain.bpe:PlainServices"
+MISTAKES = [one for one in mistakes().values() if one.family == "services"]
 
 
 def inputs():
@@ -85,13 +85,14 @@ def shown(local):
     return found
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_each_mistake_is_caught_and_named(mistake):
-    assert shown(Local(resolve("toy_bytes"), [planted(mistake)])) == MISTAKES[mistake]
+    found = shown(Local(resolve(mistake.vocabulary), [mistake.spec]))
+    assert found == {(mistake.check, stage) for stage in mistake.stages}
 
 
 @pytest.mark.parametrize("mode", [RAW, TEXT])
-@pytest.mark.parametrize("spec", [planted(Right), "bpe.backtracking"])
+@pytest.mark.parametrize("spec", [RIGHT, "bpe.backtracking"])
 @pytest.mark.parametrize("vocabulary", ["toy_bytes", "tekken_240911"])
 def test_nothing_is_found_where_nothing_is_wrong(vocabulary, spec, mode):
     local = Local(resolve(vocabulary), [spec, DEFINITION], mode)
@@ -130,8 +131,8 @@ def test_nobody_who_serves_nothing_to_check():
 
 def test_a_wrong_encode_shows_against_the_definition():
     """A service that agrees with its own wrong encoding is still held against bpe.naive."""
-    local = Local(resolve("toy_bytes"), [planted(Right), DEFINITION])
-    right = local.servers["Right"]._encoder
+    local = Local(resolve("toy_bytes"), [RIGHT, DEFINITION])
+    right = local.servers["plain.services"]._encoder
     encode = right.encode
     right.encode = lambda data, mode: [*encode(data, mode), 0]
 
@@ -142,17 +143,19 @@ def test_a_wrong_encode_shows_against_the_definition():
 
 
 def test_a_finding_is_told_in_words():
-    mistake = next(m for m in MISTAKES if m.__name__ == "AppendsLate")
-    local = Local(resolve("toy_bytes"), [planted(mistake)])
+    local = Local(resolve("toy_bytes"), [mistakes()["services.appends-late"].spec])
     violation = local.examine(CHECKS["incremental"], [b"zq"]).violations[0]
     sign = signature(violation, local.contract)
 
     assert difference(violation, local.contract.vocabulary)[1] == (
-        "AppendsLate (encode): answered (1 token in bytes 0 to 1); "
-        "AppendsLate (append): answered (0 tokens in bytes 0 to 1)"
+        "services.appends-late (encode): answered (1 token in bytes 0 to 1); "
+        "services.appends-late (append): answered (0 tokens in bytes 0 to 1)"
     )
     kind = kind_of(violation, sign.stage, local.contract)
-    assert bucket(sign, local.contract, kind) == "incremental/bpe/raw/append/count/AppendsLate"
+    assert (
+        bucket(sign, local.contract, kind)
+        == "incremental/bpe/raw/append/count/services.appends-late"
+    )
 
 
 @pytest.mark.parametrize(("options", "expected"), [("", set()), (" --late", {"append"})])

@@ -11,6 +11,7 @@ import regex
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer
 from harness.selftest.plain.base import Plain, text_of
 from harness.selftest.plain.row import Row
+from impls import registry
 from impls.bpe.unicode_version import as_of_unicode_16
 from impls.interface import Capability, Mode, Rejected
 
@@ -212,6 +213,14 @@ class PlainServices(PlainBpe):
     modes = ("raw",)
     capabilities = SERVICES
     max_input = 1024
+
+    def prepare(self) -> None:
+        """The compiled heap, since each service encodes many parts of a text."""
+        self.compiled = registry.resolve("bpe.heap").load(self.vocabulary)
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        """The ids."""
+        return list(self.compiled.encode(data, mode))
 
     def count(self, data: bytes, mode: Mode) -> int:
         """The number of ids."""

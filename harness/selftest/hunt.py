@@ -1,0 +1,161 @@
+"""The hunt of one group: a campaign like any other, with the mistakes as its candidates."""
+
+from __future__ import annotations
+
+import base64
+import time
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING
+
+from corpora.generators.catalog import generators
+from corpora.vocabularies import sources
+from harness.campaign import Campaign, Plan
+from harness.checks import CHECKS
+from harness.contracts import Contestant
+from harness.events import ImplementationFailed
+from harness.selftest.events import HuntDone, MistakeJudged
+from harness.selftest.groups import REFERENCES, Kind
+from harness.selftest.ledger import Ledger
+from harness.suites import Budget
+from harness.workers import Limits
+from impls import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.events import Event
+    from harness.selftest.groups import Group
+    from harness.selftest.ledger import Suspect
+    from harness.suites import Suite
+
+PATIENCE = 4.0
+"""Seconds for a batch where mistakes hang, as ``--timeout`` gives them: each is waited for three
+times before it is withdrawn. Elsewhere the default holds."""
+
+DEATHS = 6
+"""Of a mistake that ends its process: to be named takes three, and each costs a second."""
+
+
+class Hunt:
+    """The hunt of one group. suite: its settings are those of the campaign."""
+
+    def __init__(self, group: Group, suite: Suite, seed: int) -> None:
+        self.group = group
+        self._seed = seed
+        self._vocabulary = sources.resolve(group.vocabulary)
+        self._contestants = contestants(group, self._vocabulary)
+        self._controls = [registry.resolve(spec).about.name for spec in group.controls]
+        checks = {one.name: one.check for one in group.mistakes}
+        self._ledger = Ledger(checks | dict.fromkeys(self._controls, ""))
+        self._troubles: dict[str, str] = {}
+        self._suite = suite
+        self._campaign: Campaign | None = None
+
+    def run(self, seconds: float) -> list[Event]:
+        """Hunt for at most ``seconds`` besides the loading; HuntDone is the last event."""
+        started = time.monotonic()
+        self._campaign = Campaign(self._plan(seconds), self._consume, self._ledger)
+        self._campaign.run(seconds)
+        events: list[Event] = [self._judged(name) for name in self._ledger.suspects]
+        events.append(
+            HuntDone(
+                vocabulary=self.group.vocabulary,
+                kind=str(self.group.kind),
+                mistakes=[one.name for one in self.group.mistakes],
+                references=sorted(references(self._vocabulary)),
+                seconds=time.monotonic() - started,
+                cases=dict(self._ledger.cases),
+            )
+        )
+        return events
+
+    def stop(self) -> None:
+        """End it, from any thread."""
+        if self._campaign is not None:
+            self._campaign.stop()
+
+    def _plan(self, seconds: float) -> Plan:
+        growing = self.group.kind is Kind.GROWTH
+        limits = Limits()
+        if self.group.kind is Kind.APART:
+            limits = Limits(seconds=PATIENCE, deaths=DEATHS)
+        source = self.group.vocabulary
+        return Plan(
+            vocabularies={source: partial(loaded, self._vocabulary)},
+            contestants=self._contestants,
+            references=references(self._vocabulary),
+            generators=list(generators().values()),
+            checks=[] if growing else list(CHECKS.values()),
+            scaled=[source] if growing else [],
+            expectations=(),
+            suite=self._suite,
+            budget=Budget(seconds=seconds),
+            seed=self._seed,
+            jobs=1,
+            # The book says when enough is known.
+            fail_fast=True,
+            limits=limits,
+        )
+
+    def _consume(self, event: Event) -> None:
+        self._ledger.consume(event)
+        if isinstance(event, ImplementationFailed):
+            self._troubles[event.implementation] = event.message.split("\n", 1)[0]
+
+    def _judged(self, name: str) -> MistakeJudged:
+        suspect = self._ledger.suspects[name]
+        found = best(suspect)
+        mistake = next((one for one in self.group.mistakes if one.name == name), None)
+        return MistakeJudged(
+            name=name,
+            family=mistake.family if mistake else "",
+            summary=mistake.summary if mistake else "",
+            spec=mistake.spec if mistake else name,
+            vocabulary=self.group.vocabulary,
+            mode=mistake.mode if mistake else "",
+            check=suspect.check,
+            stages=list(mistake.stages) if mistake else [],
+            named=suspect.named,
+            bucket=found[0],
+            input_b64=found[1],
+            sightings=[asdict(one) for one in suspect.sightings.values()],
+            trouble=self._troubles.get(name, ""),
+        )
+
+
+def best(suspect: Suspect) -> tuple[str, str]:
+    """Bucket and input of the finding to show: of the right name, if there is one."""
+    if not suspect.findings:
+        return "", base64.b64encode(b"").decode()
+    found = max(suspect.findings, key=lambda one: one.check == suspect.check)
+    return found.bucket, found.input_b64
+
+
+def references(vocabulary: Vocabulary) -> frozenset[str]:
+    """Names of the trusted ones."""
+    return frozenset(REFERENCES[algorithm_of(vocabulary)])
+
+
+def algorithm_of(vocabulary: Vocabulary) -> str:
+    """``bpe``, ``spm``, ``unigram`` or ``wordpiece``."""
+    if vocabulary.algorithm.value != "bpe":
+        return vocabulary.algorithm.value
+    return "spm" if vocabulary.pieces else "bpe"
+
+
+def contestants(group: Group, vocabulary: Vocabulary) -> list[Contestant]:
+    """References, controls and mistakes."""
+    specs: Sequence[str] = (
+        *(() if group.kind is Kind.GROWTH else REFERENCES[algorithm_of(vocabulary)]),
+        *group.controls,
+        *(one.spec for one in group.mistakes),
+    )
+    made = [(spec, registry.resolve(spec)) for spec in specs]
+    return [Contestant(one.about.name, spec, one.about, one) for spec, one in made]
+
+
+def loaded(vocabulary: Vocabulary) -> Vocabulary:
+    """A loader of what is there."""
+    return vocabulary
