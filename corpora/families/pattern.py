@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+MOST_UNITS = 256
+"""Of a pump: each draw is a byte."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pump:
     """What fills the room. units: none of them empty. drawn: at random, else in turn."""
@@ -24,8 +28,8 @@ class Pump:
     drawn: bool = False
 
     def __post_init__(self) -> None:
-        if not self.units or not all(self.units):
-            message = "a pump needs units, none of them empty"
+        if not 0 < len(self.units) <= MOST_UNITS or not all(self.units):
+            message = f"a pump needs up to {MOST_UNITS} units, none of them empty"
             raise ValueError(message)
 
     def fill(self, room: int, seed: int) -> bytes:
@@ -35,13 +39,15 @@ class Pump:
         if not self.drawn:
             once = b"".join(self.units)
             return (once * (room // len(once) + 1))[:room]
-        # A draw more changes none of those before, so that an expression may draw too many.
-        rng, drawn, length = random.Random(seed), [], 0
+        count = len(self.units)
+        table = [self.units[byte % count] for byte in range(MOST_UNITS)]
+        # In steps of four, as a generator's bytes come: then a draw more changes none before it.
+        rng, drawn, length = random.Random(seed), b"", 0
         while length < room:
-            count = 1 + (room - length) * len(self.units) // sum(map(len, self.units))
-            drawn.append(b"".join(rng.choices(self.units, k=count)))
-            length += len(drawn[-1])
-        return b"".join(drawn)[:room]
+            more = rng.randbytes(4 + (room - length) * count // sum(map(len, self.units)) // 4 * 4)
+            drawn += b"".join(map(table.__getitem__, more))
+            length = len(drawn)
+        return drawn[:room]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +153,8 @@ def repeated(*units: bytes) -> Pattern:
 def _filled(pump: Pump, share: str, text: bool) -> str:
     if pump.drawn:
         units = ", ".join(map(repr, pump.units))
-        whole = f"b''.join(random.Random({SEED}).choices([{units}], k=n))"
+        drawn = f"random.Random({SEED}).randbytes(4 * n)"
+        whole = f"b''.join([{units}][i % {len(pump.units)}] for i in {drawn})"
     else:
         whole = f"({b''.join(pump.units)!r} * n)"
     cut = f"{whole}[:{share}]"

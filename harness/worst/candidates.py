@@ -164,6 +164,10 @@ class Archive:
     def __init__(self) -> None:
         self._best: dict[Aim, dict[str, Candidate]] = {aim: {} for aim in Aim}
 
+    def holder(self, pattern: Pattern) -> Candidate | None:
+        """Who has the place for cost that a pattern would take."""
+        return self._best[Aim.COST].get(niche(pattern))
+
     def wanted(self, candidate: Candidate, scale: Scale) -> bool:
         """Whether it would take a place for any aim."""
         return any(self._beats(candidate, aim, scale) for aim in Aim)

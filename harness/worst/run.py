@@ -6,9 +6,9 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from harness.exponent import THRESHOLD, judge
 from harness.messages import Meter
 from harness.scaling.costs import NotLoaded, loaded
+from harness.scaling.judgement import THRESHOLD, judge
 from harness.store import OutputError, write_whole
 from harness.workers import Limits
 from harness.worst import listed
@@ -240,7 +240,7 @@ class Sitting:
 
 def entry(entrant: Entrant, kind: str, size: int) -> Entry:
     """What the finals say of an entrant."""
-    growth = judge(entrant.least, 0)
+    growth = judge(entrant.least)
     failure = entrant.failure
     return Entry(
         name=entrant.name,

@@ -49,7 +49,22 @@ SURE = 12
 """Measurements of a leader after which its least time is left at that."""
 
 REMEMBERED = 2
-"""Candidates of a generation whose memory is measured: each takes as long as ten times."""
+"""Candidates whose memory is measured, every so many generations (:data:`RARELY`): each takes as
+long as ten times."""
+
+EXPLORED = 4
+"""Generations between two explorations of the source, which take as long as some batches."""
+
+RARELY = 4
+
+HOPELESS = 0.6
+"""Share of its niche's best, at the smaller size, below which the larger one is measured by chance
+only."""
+
+CHANCE = 0.2
+
+DOUBTED = 6
+"""Holders of places that are measured again in a generation."""
 
 DEEP = 8
 """Generations between two looks at what a large input does: crashes and overflows of the stack."""
@@ -130,14 +145,16 @@ class Search:
     def step(self) -> None:
         """One generation."""
         rng = random.Random(f"{self._seed}/{self.progress.generation}")
+        number = self.progress.generation
         batch = self._bred(rng)
-        if self._guide is not None:
+        if self._guide is not None and number % EXPLORED == 0:
             batch += self._guide.explore(rng, self._breeder, lambda: self._parent(rng))
-        self._screen(batch)
+        self._screen(rng, batch)
         self._confirm([one for one in batch if self.archive.wanted(one, self.scale)])
-        self._remember(rng, batch)
-        self._care()
-        if self.progress.generation % DEEP == DEEP - 1:
+        if number % RARELY == 0:
+            self._remember(rng, batch)
+        self._doubt()
+        if number % DEEP == DEEP - 1:
             self._deep(rng)
         self.progress.generation += 1
 
@@ -189,18 +206,29 @@ class Search:
         elif reading.answered and meter is Meter.MEMORY and size in one.samples:
             one.samples[size].remember(reading.cost)
 
-    def _screen(self, batch: Sequence[Candidate]) -> None:
-        """Both sizes once, the larger one where the smaller promises to be done in time."""
+    def _screen(self, rng: random.Random, batch: Sequence[Candidate]) -> None:
+        """Both sizes once, the larger one where there is hope, and an end in time."""
         self._read([(one, self.sizes.small) for one in batch], Meter.TIME)
-        self._read([(one, self.sizes.large) for one in batch if self._fits(one)], Meter.TIME)
-
-    def _fits(self, one: Candidate) -> bool:
-        return bool(one.samples) and one.foretold(self.sizes.large) <= SLOWEST
+        asked = []
+        for one in batch:
+            if not one.samples or one.foretold(self.sizes.large) > SLOWEST:
+                continue
+            best = self.archive.holder(one.pattern)
+            hopeless = best is not None and (
+                one.cost(self.sizes.small) < HOPELESS * best.cost(self.sizes.small)
+            )
+            if not hopeless or rng.random() < CHANCE:
+                asked.append((one, self.sizes.large))
+        self._read(asked, Meter.TIME)
 
     def _confirm(self, promising: Sequence[Candidate]) -> None:
-        """Measure again who would take a place, and see whether he still would."""
+        """Measure again who would take another's place, and see whether he still would."""
         for _ in range(1, CONFIRM):
-            still = [one for one in promising if self.archive.wanted(one, self.scale)]
+            still = [
+                one
+                for one in promising
+                if self.archive.holder(one.pattern) and self.archive.wanted(one, self.scale)
+            ]
             self._read([(one, size) for one in still for size in sorted(one.samples)], Meter.TIME)
         for one in promising:
             if not self.deaths.fatal(one.pattern):
@@ -218,14 +246,15 @@ class Search:
         for one in watched:
             self.archive.consider(one, self.scale)
 
-    def _care(self) -> None:
-        """Measure the leader of whom least is known once more, at all its sizes."""
-        for aim in (Aim.COST, Aim.GROWTH):
-            leaders = self.leaders(aim)
-            unsure = [one for one in leaders if one.looks(self.sizes.small) < SURE]
-            if unsure:
-                one = min(unsure, key=lambda one: one.looks(self.sizes.small))
-                self._read([(one, size) for size in sorted(one.samples)], Meter.TIME)
+    def _doubt(self) -> None:
+        """Measure leaders and others again of whom little is known: no luck is to last."""
+        leaders = [*self.leaders(Aim.COST), *self.leaders(Aim.GROWTH)]
+        asked = {id(one): one for one in leaders if one.looks(self.sizes.small) < SURE}
+        for _, one in self.archive:
+            if one.looks(self.sizes.small) < CONFIRM:
+                asked[id(one)] = one
+        doubted = sorted(asked.values(), key=lambda one: one.looks(self.sizes.small))[:DOUBTED]
+        self._read([(one, size) for one in doubted for size in sorted(one.samples)], Meter.TIME)
 
     def _deep(self, rng: random.Random) -> None:
         """One pattern at larger sizes: the length is what brings some down."""
