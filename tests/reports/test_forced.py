@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import asdict
 
-from harness.events import Forced, ForcedCorpus, ForcedWitness
+from harness.events import Event, Forced, ForcedCorpus, ForcedWitness
 from reports import FORMATS
-from reports.forced import EACH, failures, forced_rows
+from reports.forced import ALIKE_SHOWN, CELLS, EACH, Cell, aligned, failures, forced_rows
 from reports.record import RunRecord
 from tests.reports.records import finished, opening
 
@@ -51,10 +52,17 @@ def test_the_table_and_the_corpus() -> None:
 
 
 def test_a_failure_shows_where_the_tokens_part() -> None:
-    [failure] = failures([witness()])
-    assert [t.first for t in failure.tokens] == [False, True]
-    assert [t.first for t in failure.canonical] == [False, True, False]
-    assert failure.canonical[2].surface == "Id\\xff"
+    [group] = failures([witness()])
+    [failure] = group.failures
+    found = failure.shown.aligned
+    # the| orde      against the| order|Id\xff: edges at 0, 3, 8, 9, 12.
+    assert found.columns == 4
+    assert [(c.surface, c.span, c.state) for c in found.forced] == [
+        ("the", 1, "same"), ("\u2423orde", 1, "first"), ("", 2, "gap"),
+    ]  # fmt: skip
+    assert [(c.surface, c.span, c.state) for c in found.canonical] == [
+        ("the", 1, "same"), ("\u2423order", 2, "first"), ("Id\\xff", 1, "other"),
+    ]  # fmt: skip
     page = FORMATS["html"](record(witness()))
     assert "a sentence of the grammar" in page
     assert "\u2423order" in page
@@ -62,9 +70,61 @@ def test_a_failure_shows_where_the_tokens_part() -> None:
     assert "<b>orders</b>" not in page
 
 
+def spelled(cells: tuple[Cell, ...]) -> list[tuple[str, int, str]]:
+    return [(cell.surface, cell.span, cell.state) for cell in cells]
+
+
+def test_a_seam_is_aligned_by_its_bytes() -> None:
+    # After a, forced b; in the whole text both are one token.
+    seam = witness(
+        context=text(b"xa"), forced=text(b"b"), ids=[2], surfaces=[text(b"b")], canonical=[7],
+        canonical_surfaces=[text(b"ab")],
+    )  # fmt: skip
+    found = aligned(seam)
+    assert spelled(found.forced) == [("", 1, "gap"), ("b", 1, "first")]
+    assert spelled(found.canonical) == [("ab", 2, "first")]
+
+
+def test_what_is_alike_is_counted_and_what_follows_is_bounded() -> None:
+    letters = [text(b"a")] * 100
+    long = witness(
+        ids=[1] * 50 + [2] * 50, surfaces=letters, canonical=[1] * 50 + [3] * 50,
+        canonical_surfaces=letters,
+    )  # fmt: skip
+    found = aligned(long)
+    assert (found.alike, found.columns, found.more) == (50 - ALIKE_SHOWN, CELLS, (29, 29))
+    states = [cell.state for cell in found.forced]
+    assert states[: ALIKE_SHOWN + 2] == ["same"] * ALIKE_SHOWN + ["first", "other"]
+    page = FORMATS["html"](record(long))
+    assert "47 tokens alike" in page
+    assert "29 more tokens" in page
+
+
+def test_the_smallest_stands_beside_the_original() -> None:
+    small = witness(schema="minimal", grammar='{"enum":["the <b>order"]}', context=text(b""))
+    dressed = witness(grammar='{"title":"orders"}', minimal=asdict(small))
+    plain = witness(schema="another")
+    [group] = failures([plain, dressed])
+    assert [failure.schema for failure in group.failures] == ["<b>orders</b>", "another"]
+    page = FORMATS["html"](record(plain, dressed))
+    assert "The smallest schema and text found" in page
+    assert "{&#34;enum&#34;:[&#34;the &lt;b&gt;order&#34;]}" in page
+    assert "{&#34;title&#34;:&#34;orders&#34;}" in page
+    # And it travels with the record.
+    event = Event.from_json(dressed.to_json())
+    assert isinstance(event, ForcedWitness)
+    assert event.smallest == small
+    assert plain.smallest is None
+
+
 def test_failures_are_bounded_by_method() -> None:
     many = [witness(schema=str(number)) for number in range(50)]
-    assert len(failures([*many, witness(policy="printed")])) == EACH + 1
+    groups = failures([*many, witness(policy="printed")])
+    assert [(g.policy, len(g.failures), g.told) for g in groups] == [
+        ("none", EACH, 50), ("printed", 1, 1),
+    ]  # fmt: skip
+    page = FORMATS["html"](record(*many))
+    assert "8 of 50 failures told" in page
 
 
 def test_the_summary_has_the_contract_of_both_commands() -> None:
