@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from impls.forced.futures import Token
 
@@ -37,13 +37,27 @@ class Tree(Protocol):
         ...
 
 
-def surviving(tree: Tree, longest: int, extension: Extension) -> Iterator[tuple[int, bytes]]:
+class TokenTree(Tree, Protocol):
+    """A tree that knows where tokens end."""
+
+    @property
+    def starts(self) -> Sequence[int]:
+        """The beginnings from which a token may reach over the text's end."""
+        ...
+
+    def tokens(self, length: int) -> tuple[Token, ...]:
+        """The encoding of a beginning."""
+        ...
+
+
+def surviving(
+    tree: Tree, starts: Iterable[int], extension: Extension
+) -> Iterator[tuple[int, bytes]]:
     """Beginnings that some future leaves, each lower than the one before, and what leads there.
 
-    Besides the whole text. longest: bytes of the longest token. extension: bytes with which a
-    token goes on from a beginning over the text's end, or None.
+    Besides the whole text. starts: the beginnings from which a token may reach over the text's
+    end. extension: the bytes beyond it with which one goes on from there, or None.
     """
-    starts = range(max(0, tree.size - longest + 1), tree.size)
     reached = tree.size
     # Those first that leave least: nearly always one is enough.
     for start in sorted(starts, key=lambda start: (tree.common(tree.size, start), start)):
@@ -56,15 +70,17 @@ def surviving(tree: Tree, longest: int, extension: Extension) -> Iterator[tuple[
 
 
 class Beginnings:
-    """A tree of the beginnings that a token of at most ``longest`` bytes can go on from.
+    """The tree of some beginnings of a text.
 
-    encode: texts to tokens with their ends. Costs an encoding for each beginning.
+    encode: texts to tokens with their ends. starts: lengths of beginnings, besides the whole text;
+    each costs an encoding.
     """
 
-    def __init__(self, encode: Encode, text: bytes, longest: int) -> None:
+    def __init__(self, encode: Encode, text: bytes, starts: Iterable[int]) -> None:
         self._encode = encode
         self._text = text
-        lengths = range(max(0, len(text) - longest + 1), len(text) + 1)
+        self.starts = tuple(starts)
+        lengths = [*self.starts, len(text)]
         encoded = encode([text[:length] for length in lengths])
         self._encodings = dict(zip(lengths, encoded, strict=True))
         self._extended: dict[bytes, tuple[Token, ...]] = {}

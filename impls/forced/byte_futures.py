@@ -99,7 +99,7 @@ class ByteFutures:
         else:
             found = self._inside(text, (), more, part, state, "")
         return [
-            Bound(self._within(window, ids), way, kind)
+            Bound(self._within(window, ids), way, kind, not part or whole >= len(window.text))
             for ids, way, kind in found or [((), more, "stand-in")]
         ]
 
@@ -142,9 +142,13 @@ class ByteFutures:
                     return e
             return None
 
-        for start, e in surviving(tree, self._tokenizer.longest, extension):
+        for start, e in surviving(tree, self._starts(last), extension):
             found.append((before + tree.encoding(start), more + e[len(part) :], "extension"))
         return found
+
+    def _starts(self, last: bytes) -> range:
+        """Where a token may begin that spans the end of a piece."""
+        return range(max(0, len(last) - self._tokenizer.longest + 1), len(last))
 
     def _tree(self, last: bytes, grammar: GrammarState) -> PrefixTree | Beginnings | None:
         """The tree of a piece; None if it has a byte without a token."""
@@ -152,7 +156,7 @@ class ByteFutures:
             return self._trees.tree(last)
         if not self._tokenizer.vocabulary.can_encode(last):
             return None
-        return Beginnings(self._merged, last, self._tokenizer.longest)
+        return Beginnings(self._merged, last, self._starts(last))
 
     def _merged(self, pieces: Sequence[bytes]) -> list[tuple[Token, ...]]:
         return [with_ends(self._merging, ids) for ids in self._merging.encode_pieces(pieces)]

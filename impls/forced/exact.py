@@ -129,7 +129,7 @@ class Exact:
             way, state = way + step, state.after(step)
             [bound] = self._sentences(window, [way], "settled")
             bounds = self._futures.bounds(window, way, remembered(state))
-            if all(one.kept == bound.kept for one in bounds):
+            if all(one.whole and one.kept == bound.kept for one in bounds):
                 return bound
         return None
 

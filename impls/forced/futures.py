@@ -35,11 +35,15 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What a future leaves. kept: the tokens within the window. The rest: see ``Future``."""
+    """What a future leaves. kept: the tokens within the window. continuation, kind: see ``Future``.
+
+    whole: the future keeps no more; else the end of the window is not settled, and it may.
+    """
 
     kept: tuple[Token, ...]
     continuation: bytes
     kind: str
+    whole: bool = True
 
 
 class Futures(Protocol):

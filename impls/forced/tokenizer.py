@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from impls.forced.spellings import Spellings
 from impls.interface import Mode, Unsupported
 
 if TYPE_CHECKING:
@@ -64,10 +64,8 @@ class Tokenizer:
         return self.vocabulary.max_token_bytes
 
     @cached_property
-    def _sorted(self) -> tuple[list[bytes], list[int]]:
-        """The spellings of all ordinary tokens in order, and their ids."""
-        found = sorted(self.vocabulary.ids.items())
-        return [text for text, _ in found], [token_id for _, token_id in found]
+    def _spellings(self) -> Spellings:
+        return Spellings(self.vocabulary.ids)
 
     def spelling(self, token_id: int) -> bytes:
         """The bytes of an id."""
@@ -162,34 +160,7 @@ class Tokenizer:
 
         viable: whether something may go on with these bytes; asked for beginnings of e first.
         """
-        texts, ids = self._sorted
-        low = bisect_left(texts, suffix)
-        high = len(texts)
-        if suffix:
-            high = bisect_right(texts, suffix, low, key=lambda text: text[: len(suffix)])
-        yield from self._below(texts, ids, low, high, len(suffix), len(suffix), viable)
-
-    def _below(
-        self,
-        texts: list[bytes],
-        ids: list[int],
-        low: int,
-        high: int,
-        depth: int,
-        start: int,
-        viable: Callable[[bytes], bool],
-    ) -> Iterator[tuple[int, bytes]]:
-        """The tokens ``low`` to ``high``, which share their first ``depth`` bytes."""
-        if low < high and len(texts[low]) == depth:
-            if depth > start:
-                yield ids[low], texts[low][start:]
-            low += 1
-        while low < high:
-            head = texts[low][: depth + 1]
-            end = bisect_right(texts, head, low, high, key=lambda text: text[: depth + 1])
-            if viable(head[start:]):
-                yield from self._below(texts, ids, low, end, depth + 1, start, viable)
-            low = end
+        return self._spellings.extensions(suffix, viable)
 
 
 def whole_characters(data: bytes) -> int:

@@ -78,7 +78,7 @@ def stages(
         text, ends = normalize(raw, np.array([len(raw)]), np.array([part.spaced]))
         text.flags.writeable = False
         whole.append(text.tobytes())
-        for texts, found in zip(lists, _lists(lexicon, text), strict=True):
+        for texts, found in zip(lists, part_lists(lexicon, text), strict=True):
             texts += found
         encoded, lost = encode_texts(
             lexicon, text, ends, np.empty(0, np.int64), np.empty(1, np.int64)
@@ -88,7 +88,7 @@ def stages(
     return Stages(b"".join(whole), begun, merged, resegmented, None if ids is None else tuple(ids))
 
 
-def _lists(
+def part_lists(
     lexicon: Lexicon, text: NDArray[np.uint8]
 ) -> tuple[list[bytes], list[bytes], list[bytes]]:
     """The symbols of a normalized text before merging, after, and after resegmentation."""

@@ -1,0 +1,106 @@
+"""SentencePiece BPE over normalized texts: beginnings, and places that no merge ever crosses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corpora.vocabularies.model import Normalizer, PieceType
+from impls.forced.beginnings import Beginnings
+from impls.forced.futures import Token
+from impls.interface import Mode, Unsupported
+from impls.spm.dialects import SENTENCEPIECE
+from impls.spm.encoder import SpmEncoder
+from impls.spm.lexicon import make_lexicon
+from impls.spm.stages import part_lists
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+
+
+class MergedCharacters:
+    """SentencePiece's BPE over normalized texts.
+
+    Raises Unsupported for UNUSED pieces: they are split as they were offered last anywhere in the
+    text, so that nothing before its end is ever sure.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        pieces = vocabulary.pieces
+        if any(piece.type is PieceType.UNUSED and len(piece.text) > 1 for piece in pieces):
+            raise Unsupported(f"forced tokens of {vocabulary.id}: UNUSED pieces, split again")
+        plain = replace(vocabulary, normalizer=Normalizer())
+        self._encoder = SpmEncoder(plain, SENTENCEPIECE)
+        self._lexicon = make_lexicon(plain, SENTENCEPIECE)
+        self._sizes = [len(token or b"") for token in vocabulary.tokens]
+        # A run of unknown characters is one token, whose length its id does not tell.
+        self._unknown = None if vocabulary.byte_fallback else vocabulary.unk_id
+        self._joined = {
+            pair
+            for piece in pieces
+            if piece.type in SENTENCEPIECE.merged_types
+            for pair in pairwise(piece.text)
+        }
+        """Characters that stand side by side in some piece: only between them anything merges."""
+        self._known = {p.text for p in pieces if p.type in SENTENCEPIECE.known_types}
+
+    def encode(self, texts: Sequence[bytes]) -> list[tuple[Token, ...]]:
+        """The tokens of texts."""
+        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        ids, id_ends = self._encoder.encode_batch(b"".join(texts), ends, Mode())
+        flat = ids.tolist()
+        bounds = pairwise([0, *id_ends.tolist()])
+        return [self._placed(text, flat[a:b]) for text, (a, b) in zip(texts, bounds, strict=True)]
+
+    def _placed(self, text: bytes, ids: list[int]) -> tuple[Token, ...]:
+        if self._unknown in ids:
+            return self._by_stages(text, iter(ids))
+        found, size = [], 0
+        for token_id in ids:
+            size += self._sizes[token_id]
+            found.append(Token(token_id, size))
+        return tuple(found)
+
+    def _by_stages(self, text: bytes, ids: Iterator[int]) -> tuple[Token, ...]:
+        """The tokens, with what is unknown found among what is left of merging."""
+        _, merged, _ = part_lists(self._lexicon, np.frombuffer(text, dtype=np.uint8))
+        found: list[Token] = []
+        size = 0
+        for part in merged:
+            size += len(part)
+            unknown = part.decode() not in self._known
+            if unknown and found and found[-1].id == self._unknown:
+                found[-1] = found[-1]._replace(end=size)
+            else:
+                found.append(Token(next(ids), size))
+        return tuple(found)
+
+    def boundary(self, text: str) -> int:
+        """The last place, in characters, that no merge and no run of unknown ones crosses; or 0."""
+        for place in range(len(text) - 1, 0, -1):
+            left, right = text[place - 1], text[place]
+            if (left, right) not in self._joined and (
+                self._unknown is None or left in self._known or right in self._known
+            ):
+                return place
+        return 0
+
+    def tree(self, text: bytes, starts: Sequence[int]) -> Beginnings:
+        """The beginnings of a text from which a token may go on over its end."""
+        whole = text.decode()
+        first = len(whole[: self.boundary(whole)].encode())
+        [before] = self.encode([text[:first]])
+
+        def encode(texts: Sequence[bytes]) -> list[tuple[Token, ...]]:
+            found = self.encode([text[first:] for text in texts])
+            return [
+                (*before, *(Token(token.id, token.end + first) for token in tokens))
+                for tokens in found
+            ]
+
+        return Beginnings(encode, text, [start for start in starts if start >= first])

@@ -1,0 +1,113 @@
+"""What the futures of a text may leave of its tokens, for SentencePiece BPE and unigram.
+
+Both choose so that the tokens before any boundary of an encoding are the encoding of that beginning
+(:mod:`impls.forced.beginnings`, :mod:`impls.forced.lattice`). So of a normalized text x, whatever
+follows, the encoding of x[:s] stays for some s, which is the end of x, or from which a piece
+x[s:] + e goes on that ends the encoding of x + e. What the normalizer does not settle before it
+knows what follows is no part of x; a run of unknown characters at the end of x is open, and so no
+token yet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from impls.forced.alignment import Continuations
+from impls.forced.beginnings import surviving
+from impls.forced.futures import INSIDE, Bound, Token, Window
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from impls.forced.alignment import Aligned
+    from impls.forced.interface import Context, GrammarState
+    from impls.forced.piece_tokenizer import PieceTokenizer
+
+
+class PieceFutures:
+    """See :class:`impls.forced.futures.Futures`."""
+
+    def __init__(self, tokenizer: PieceTokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._aligner = tokenizer.aligner
+        self._segments = tokenizer.segments
+        vocabulary = tokenizer.vocabulary
+        self._unknown = None if vocabulary.byte_fallback else vocabulary.unk_id
+
+    def window(self, context: Context, text: bytes) -> Window:
+        """The whole text, or the end of it where its words are known to be apart."""
+        start, first = self._tokenizer.word_start(context)
+        return Window(text[start:], start, first)
+
+    def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
+        """See :class:`impls.forced.futures.Futures`."""
+        start = not window.start
+        aligned = [self._aligner.closed(window.text + way, start=start) for way in ways]
+        encoded = self._segments.encode([one.text for one in aligned])
+        return [_within(window, one, tokens) for one, tokens in zip(aligned, encoded, strict=True)]
+
+    def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+        """Those before the first unknown one, which spells nothing, that end between characters."""
+        size = 0
+        for count, token in enumerate(tokens, 1):
+            if token.id == self._unknown:
+                break
+            if token.end != INSIDE:
+                size = count
+        return tokens[:size]
+
+    def bounds(self, window: Window, more: bytes, state: GrammarState) -> list[Bound]:
+        """See :class:`impls.forced.futures.Futures`."""
+        aligned = self._aligner.opened(window.text + more, state, start=not window.start)
+        text = aligned.text
+        if not text:
+            return [Bound((), more, "stand-in", whole=False)]
+        starts = [
+            start
+            for start in range(max(0, len(text) - self._tokenizer.longest + 1), len(text))
+            if text[start] & 0xC0 != 0x80
+        ]
+        tree = self._segments.tree(text, starts)
+        ways = Continuations(self._aligner, aligned, state)
+
+        def extension(start: int) -> bytes | None:
+            """An e such that ``text[start:] + e`` is a piece that may stand there."""
+            for token_id, e in self._tokenizer.pieces.extensions(text[start:], ways.viable):
+                if tree.may_follow(start, token_id, e):
+                    return e
+            return None
+
+        found = [self._bound(window, aligned, tree.tokens(len(text)), more, "end")]
+        for start, e in surviving(tree, tree.starts, extension):
+            way = ways.input(e)
+            kind, further = ("stand-in", more) if way is None else ("extension", more + way)
+            found.append(self._bound(window, aligned, tree.tokens(start), further, kind))
+        return found
+
+    def _bound(
+        self,
+        window: Window,
+        aligned: Aligned,
+        tokens: tuple[Token, ...],
+        continuation: bytes,
+        kind: str,
+    ) -> Bound:
+        settled = not (aligned.owed or aligned.rest) or aligned.ends[-1] >= len(window.text)
+        if tokens and tokens[-1].id == self._unknown:
+            # It may go on.
+            tokens, settled = tokens[:-1], False
+        return Bound(_within(window, aligned, tokens), continuation, kind, settled)
+
+
+def _within(window: Window, aligned: Aligned, tokens: Iterable[Token]) -> tuple[Token, ...]:
+    """The tokens that end within the window's own text, with their ends there."""
+    found: list[Token] = []
+    size = 0
+    for token in tokens:
+        end = aligned.ends[token.end]
+        if end > len(window.text):
+            break
+        found.append(Token(token.id, end))
+        if end != INSIDE:
+            size = len(found)
+    return tuple(found[:size])

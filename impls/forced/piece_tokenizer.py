@@ -1,0 +1,197 @@
+"""SentencePiece BPE and unigram vocabularies as the policies see them."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from corpora.vocabularies.model import Algorithm, PieceType
+from impls.forced.alignment import SPACE_SYMBOL, Aligner
+from impls.forced.futures import INSIDE
+from impls.forced.lattice import Lattices
+from impls.forced.merged_characters import MergedCharacters
+from impls.forced.spellings import Spellings
+from impls.forced.tokenizer import SHORT, anything, whole_characters
+from impls.interface import Mode, Unsupported
+from impls.spm import encoder as spm
+from impls.unigram import dialects
+from impls.unigram.viterbi import Implementation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from impls.forced.alignment import Aligned
+    from impls.forced.beginnings import TokenTree
+    from impls.forced.futures import Futures, Token
+    from impls.forced.interface import Context
+
+USABLE = frozenset({PieceType.NORMAL, PieceType.USER_DEFINED})
+
+
+class Segments(Protocol):
+    """An algorithm on normalized texts."""
+
+    def encode(self, texts: Sequence[bytes]) -> list[tuple[Token, ...]]:
+        """The tokens of texts, with their ends there."""
+        ...
+
+    def tree(self, text: bytes, starts: Sequence[int]) -> TokenTree:
+        """The beginnings ``starts`` of a text, and all of it; some may be left out.
+
+        Those are left out from which no token can reach over the text's end.
+        """
+        ...
+
+
+class PieceTokenizer:
+    """A SentencePiece vocabulary as SentencePiece runs it, with its normalizer.
+
+    Raises Unsupported where what comes later may change all that came before.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        if vocabulary.algorithm is Algorithm.UNIGRAM:
+            implementation: Implementation | spm.SpmImplementation = Implementation(
+                dialects.SENTENCEPIECE
+            )
+        else:
+            implementation = spm.SENTENCEPIECE
+        trouble = implementation.supports(vocabulary, Mode())
+        if trouble is not None:
+            raise Unsupported(f"forced tokens of {vocabulary.id}: {trouble}")
+        self.vocabulary = vocabulary
+        self.aligner = Aligner(vocabulary)
+        self.segments: Segments
+        if vocabulary.algorithm is Algorithm.UNIGRAM:
+            self.segments = Lattices(vocabulary)
+        else:
+            self.segments = MergedCharacters(vocabulary)
+        self._encoder = implementation.load(vocabulary)
+        self._short = lru_cache(maxsize=1 << 14)(lambda data: self.encode_many([data])[0])
+
+    @cached_property
+    def longest(self) -> int:
+        """Bytes of the longest piece that text becomes, normalized."""
+        return max(map(len, self._usable), default=1)
+
+    @cached_property
+    def pieces(self) -> Spellings:
+        """The pieces that text becomes, normalized."""
+        return Spellings(self._usable)
+
+    @cached_property
+    def _usable(self) -> dict[bytes, int]:
+        found: dict[bytes, int] = {}
+        for token_id, piece in enumerate(self.vocabulary.pieces):
+            if piece.type in USABLE and piece.text:
+                found.setdefault(piece.text.encode(), token_id)
+        return found
+
+    def spelling(self, token_id: int) -> bytes:
+        """The bytes of an id inside a text; of an unknown one its name."""
+        return self._raw(self.vocabulary.spelling(token_id))
+
+    def _raw(self, text: bytes) -> bytes:
+        if not self.vocabulary.normalizer.escape_whitespaces:
+            return text
+        return text.replace(SPACE_SYMBOL, b" ")
+
+    def encode(self, data: bytes) -> tuple[int, ...]:
+        """The ids of a text; what is no UTF-8 is U+FFFD."""
+        if len(data) <= SHORT:
+            return self._short(data)  # policies ask alike
+        return self.encode_many([data])[0]
+
+    def encode_many(self, texts: Sequence[bytes]) -> list[tuple[int, ...]]:
+        """The ids of many texts, by one compiled call."""
+        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        ids, id_ends = self._encoder.encode_batch(b"".join(texts), ends, Mode())
+        flat = ids.tolist()
+        return [tuple(flat[a:b]) for a, b in pairwise([0, *id_ends.tolist()])]
+
+    def steps(self, text: bytes) -> list[tuple[int, bytes]]:
+        """See :class:`impls.forced.interface.AnyTokenizer`."""
+        return self._steps(text, self.aligner.closed(text))
+
+    def steps_after(self, context: Context, data: bytes) -> list[tuple[int, bytes]]:
+        """See :class:`impls.forced.interface.AnyTokenizer`.
+
+        Inside a text no dummy space is added, and none is removed.
+        """
+        if not context.ids:
+            return self.steps(data)
+        last = context.ids[-1]
+        if len(context.ids) == 1:
+            together, size = self.steps(context.text + data), len(context.text)
+        else:
+            before = self.spelling(last)
+            together = self._steps(before + data, self.aligner.inner(before + data))
+            size = len(before)
+        if together and together[0][0] == last and len(together[0][1]) == size:
+            return together[1:]
+        return self._steps(data, self.aligner.inner(data))
+
+    def _steps(self, text: bytes, aligned: Aligned) -> list[tuple[int, bytes]]:
+        [tokens] = self.segments.encode([aligned.text])
+        found: list[tuple[int, bytes]] = []
+        place = 0
+        for index, token in enumerate(tokens):
+            end = aligned.ends[token.end]
+            if index == len(tokens) - 1:
+                end = len(text)
+            after = place if end == INSIDE else end
+            found.append((token.id, text[place:after]))
+            place = after
+        return found
+
+    def extensions(
+        self, suffix: bytes, viable: Callable[[bytes], bool] = anything
+    ) -> Iterator[tuple[int, bytes]]:
+        """The pieces that begin with ``suffix`` and go on, as if all but the space were itself."""
+
+        def may_come(extension: bytes) -> bool:
+            whole = extension[: whole_characters(extension)]
+            if SPACE_SYMBOL.startswith(extension[len(whole) :]) and whole != extension:
+                return viable(self._raw(whole) + b" ") or viable(extension)
+            return viable(self._raw(extension))
+
+        for token_id, extension in self.pieces.extensions(
+            self.aligner.inner(suffix).text, may_come
+        ):
+            yield token_id, self._raw(extension)
+
+    def futures(self) -> Futures:
+        """What the exact policy asks."""
+        from impls.forced.piece_futures import PieceFutures  # noqa: PLC0415 - imports this module
+
+        return PieceFutures(self)
+
+    def word_start(self, context: Context) -> tuple[int, int]:
+        """A place within the context's text that nothing crosses, and how many ids are before it.
+
+        (0, 0) where none is known: unigram's rounded sums go on from the text's beginning, and the
+        spaces that a normalizer removes depend on those before.
+        """
+        if not (self.aligner.plain and isinstance(self.segments, MergedCharacters)):
+            return 0, 0
+        if SPACE_SYMBOL in context.text:
+            return 0, 0  # ids do not tell it from a space
+        try:
+            text = context.text.decode()
+        except UnicodeDecodeError:
+            return 0, 0
+        place = self.segments.boundary(self.aligner.inner(context.text).text.decode())
+        if not place:
+            return 0, 0
+        start = len(text[:place].encode())
+        at, first = len(context.text), len(context.ids)
+        while at > start and first:
+            first -= 1
+            if context.ids[first] == self.vocabulary.unk_id:
+                return 0, 0
+            at -= len(self.spelling(context.ids[first]))
+        return (start, first) if at == start else (0, 0)

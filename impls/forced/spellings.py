@@ -1,0 +1,46 @@
+"""The spellings of a vocabulary in order: which tokens begin with some bytes, and go on."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+
+class Spellings:
+    """Tokens by their bytes."""
+
+    def __init__(self, ids: Mapping[bytes, int]) -> None:
+        found = sorted(ids.items())
+        self._texts = [text for text, _ in found]
+        self._ids = [token_id for _, token_id in found]
+
+    def extensions(
+        self, suffix: bytes, viable: Callable[[bytes], bool]
+    ) -> Iterator[tuple[int, bytes]]:
+        """The tokens that begin with ``suffix`` and go on with a viable e: (id, e), lazily.
+
+        viable: whether something may go on with these bytes; asked for beginnings of e first.
+        """
+        low, high = bisect_left(self._texts, suffix), len(self._texts)
+        if suffix:
+            high = bisect_right(self._texts, suffix, low, key=lambda text: text[: len(suffix)])
+        yield from self._below(low, high, len(suffix), len(suffix), viable)
+
+    def _below(
+        self, low: int, high: int, depth: int, start: int, viable: Callable[[bytes], bool]
+    ) -> Iterator[tuple[int, bytes]]:
+        """The tokens ``low`` to ``high``, which share their first ``depth`` bytes."""
+        texts = self._texts
+        if low < high and len(texts[low]) == depth:
+            if depth > start:
+                yield self._ids[low], texts[low][start:]
+            low += 1
+        while low < high:
+            head = texts[low][: depth + 1]
+            end = bisect_right(texts, head, low, high, key=lambda text: text[: depth + 1])
+            if viable(head[start:]):
+                yield from self._below(low, end, depth + 1, start, viable)
+            low = end

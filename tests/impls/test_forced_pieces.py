@@ -1,0 +1,197 @@
+"""Forced tokens of SentencePiece BPE and unigram: the exact policy equals the definition."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from corpora.grammars.finite import FiniteLanguage
+from corpora.vocabularies import sources
+from corpora.vocabularies.model import Normalizer, Piece, PieceType
+from impls.forced.alignment import Aligner
+from impls.forced.exact import Exact
+from impls.forced.futures import INSIDE
+from impls.forced.heuristics import HealedBack, NoHealing
+from impls.forced.interface import Context
+from impls.forced.piece_tokenizer import PieceTokenizer
+from impls.interface import Unsupported
+from impls.unigram.normalizer import make_rules, normalize
+from tests.impls.forced_definition import Letters, Unlisted, defined
+from tests.impls.spm_definition import spm
+from tests.impls.unigram_vocabularies import ODD, unigram
+
+LETTERS = ("ab", "abc", "a b", "ab▁ ", "aé b", "aé😀", "日本 語", "e\u0301a ", "a½ﬁ ")
+
+
+def random_case(rng, kind):
+    """A vocabulary of few letters, so that pieces compete all the time, and texts for it."""
+    letters = rng.choice(LETTERS)
+    alphabet = letters.replace(" ", "▁")
+    drawn = {"".join(rng.choices(alphabet, k=rng.randint(1, 5))) for _ in range(rng.randint(2, 25))}
+    if rng.random() < 0.7:
+        drawn |= set(alphabet)
+    if kind == "bpe":
+        drawn |= {text[:2] for text in drawn}
+    scores = rng.choice([[-1.0, -2.0, -3.0, -4.0], [-rng.random() * 12 for _ in range(8)], [-1.0]])
+    kinds = [PieceType.NORMAL] * rng.choice((5, 1000)) + [PieceType.USER_DEFINED]
+    pieces = [
+        Piece(text, float(np.float32(rng.choice(scores))), rng.choice(kinds))
+        for text in sorted(drawn)
+    ]
+    charsmap = sources.resolve("unigram_nfkc").normalizer.charsmap if rng.random() < 0.3 else None
+    flags = [rng.random() < 0.6, rng.random() < 0.4, rng.random() < 0.9]
+    make = unigram if kind == "unigram" else spm
+    return letters, make(pieces, Normalizer(charsmap, None, *flags), rng.random() < 0.5)
+
+
+def random_text(rng, letters, most):
+    return "".join(rng.choices(letters, k=rng.randint(0, most))).encode()
+
+
+def compare(rng, kind):
+    """One random vocabulary: how many grammars were compared; all that differs is an error."""
+    letters, vocabulary = random_case(rng, kind)
+    tokenizer = PieceTokenizer(vocabulary)
+    exact = Exact(tokenizer, budget=400)
+    compared = 0
+    for _ in range(4):
+        text = random_text(rng, letters, 12)
+        forced = random_text(rng, letters, 12) or letters[0].encode()
+        sentences = [random_text(rng, letters, rng.choice([3, 8, 16])) for _ in range(5)]
+        if rng.random() < 0.3:  # forced up to inside a character
+            cut = rng.randint(1, len(forced))
+            sentences = [forced[cut:] + sentence for sentence in sentences]
+            forced = forced[:cut]
+        context = Context(text, tokenizer.encode(text))
+        expected = defined(tokenizer, context, forced, sentences)
+        told = (vocabulary.pieces, vocabulary.normalizer, context, forced, sentences)
+        assert exact.heal(context, forced, FiniteLanguage(sentences)).ids == expected, told
+        got = exact.heal(context, forced, Unlisted(FiniteLanguage(sentences))).ids
+        assert got == expected, told
+
+        anything = [b"", *(random_text(rng, letters, 10) for _ in range(150))]
+        anything += [
+            piece.text[size:].replace("▁", " ").encode() + more
+            for piece in vocabulary.pieces
+            for size in range(1, len(piece.text))
+            if (text + forced)
+            .decode(errors="replace")
+            .replace(" ", "▁")
+            .endswith(piece.text[:size])
+            for more in (b"", letters[0].encode())
+        ]
+        used = {*letters.encode()}
+        healed = Exact(tokenizer, budget=2).heal(context, forced, Letters(used))
+        if len(letters.encode()) == len(letters):
+            expected = defined(tokenizer, context, forced, anything)
+            assert healed.ids == expected[: len(healed.ids)], told
+            ways = [*anything, *(future.continuation for future in healed.proof)]
+            if not vocabulary.normalizer.remove_extra_whitespaces and all(
+                future.kind != "stand-in" for future in healed.proof
+            ):
+                assert healed.ids == defined(tokenizer, context, forced, ways), told
+        compared += 3
+    return compared
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+@pytest.mark.parametrize("seed", range(40))
+def test_it_is_the_definition(seed, kind):
+    assert compare(random.Random(f"{kind}/{seed}"), kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_it_is_the_definition_on_thousands(kind):
+    assert sum(compare(random.Random(f"slow/{kind}/{seed}"), kind) for seed in range(2000)) > 20_000
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_normalized_text_knows_where_it_comes_from(seed):
+    rng = random.Random(seed)
+    letters, vocabulary = random_case(rng, "unigram")
+    aligner, rules = Aligner(vocabulary), make_rules(vocabulary)
+    for _ in range(20):
+        atoms = [*letters, *ODD, " ", "  ", "ab"]
+        data = "".join(rng.choices(atoms, k=rng.randint(0, 10))).encode()
+        data = data[: len(data) - rng.choice([0, 0, 0, 1])]
+        out = np.empty((len(data) + 1) * rules.growth + 8, dtype=np.uint8)
+        size = normalize(rules, np.frombuffer(data, dtype=np.uint8), 0, len(data), out)
+        found = aligner.closed(data)
+        assert found.text == out[:size].tobytes()
+        assert len(found.ends) == size + 1
+        known = [end for end in found.ends if end != INSIDE]
+        assert known == sorted(known)
+        assert known[-1] <= len(data)
+
+        # What is settled stays, whatever comes.
+        place = rng.randint(0, len(data))
+        state = Unlisted(FiniteLanguage([data[place:], b"x"]))
+        opened = aligner.opened(data[:place], state)
+        assert found.text.startswith(opened.text)
+        assert found.ends[: len(opened.ends)] == opened.ends
+
+
+MODELS = ["toy_unigram", "toy_characters", "unigram_nfkc", "unigram_bytes", "mistral_v3"]
+
+TEXTS = (
+    b'{"order": [1, 2.50, true], "name_of_the_person": "J\xc3\xbcrgen \xe6\x97\xa5\xe6\x9c\xac"}',
+    b"{}", b" a  b ", "caf\u0301e ① ½ ﬁ".encode(), b"\n\t x", b"",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def tokenizer(request):
+    return PieceTokenizer(sources.resolve(request.param))
+
+
+def test_steps_spell_the_text(tokenizer):
+    for text in TEXTS:
+        steps = tokenizer.steps(text)
+        assert tuple(token_id for token_id, _ in steps) == tokenizer.encode(text)
+        assert b"".join(step for _, step in steps) == (text if steps else b"")
+
+
+def test_along_a_text_it_is_the_definition(tokenizer):
+    """At each boundary of a text, with what may come instead."""
+    exact, naive = Exact(tokenizer), NoHealing(tokenizer)
+    healed = [HealedBack(tokenizer), HealedBack(tokenizer, conservative=True)]
+    text = TEXTS[0]
+    place, before = 0, ()
+    for token_id, step in tokenizer.steps(text):
+        context = Context(text[:place], before)
+        forced = text[place : place + 9]
+        sentences = [text[place + 9 :], b'x"}', b"", b" y", "é".encode()]
+        grammar = FiniteLanguage(sentences)
+        expected = defined(tokenizer, context, forced, sentences)
+        assert exact.heal(context, forced, grammar).ids == expected
+        got = exact.heal(context, forced, Unlisted(grammar)).ids
+        assert got == expected[: len(got)]
+        assert naive.heal(context, forced, grammar).leftover == b""
+        for policy in healed:
+            assert forced.endswith(policy.heal(context, forced, grammar).leftover)
+        place, before = place + len(step), (*before, token_id)
+
+
+def test_the_longest_safe_beginning_of_a_word_is_forced():
+    tokenizer = PieceTokenizer(sources.resolve("mistral_v3"))
+    exact = Exact(tokenizer)
+    grammar = FiniteLanguage([b'me": 1}', b'ture": 1}'])
+    context, forced = Context(b"", ()), b'{"na'
+    naive = NoHealing(tokenizer).heal(context, forced, grammar).ids
+    assert tokenizer.encode(forced) == naive
+    healed = exact.heal(context, forced, Unlisted(grammar))
+    assert healed.ids == defined(tokenizer, context, forced, grammar.sentences(2))
+    assert healed.leftover == b"na"
+
+
+def test_what_is_unsound_is_refused():
+    toy = sources.resolve("toy_unigram")
+    suffix = replace(toy, normalizer=replace(toy.normalizer, treat_whitespace_as_suffix=True))
+    with pytest.raises(Unsupported, match="suffix"):
+        PieceTokenizer(suffix)
+    pieces = [Piece("a", -1.0, PieceType.NORMAL), Piece("aa", -1.0, PieceType.UNUSED)]
+    with pytest.raises(Unsupported, match="UNUSED"):
+        PieceTokenizer(spm(pieces))
+    assert PieceTokenizer(toy)
