@@ -29,9 +29,9 @@ from harness.events import (
     VocabularyLoaded,
     Withdrawn,
 )
-from harness.growth import Measurement
 from harness.messages import Loaded
 from harness.outcomes import Inputs, Status
+from harness.scaling.measurement import Measurement, chosen
 from harness.streams import Batch, batches
 from harness.suites import parse_budget
 from harness.workers import Limits
@@ -39,6 +39,7 @@ from harness.workers import Limits
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from corpora.families.base import Family
     from corpora.generators.base import Generator
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Check, Observation
@@ -70,7 +71,8 @@ class Plan:
     measured, too; walked: those on which forced tokens are. Without checks, that is all. sampled:
     checks that cost further calls take a part of the batches only. named: implementations that the
     user asked for by name.
-    expect: the file of the user's own expectations.
+    expect: the file of the user's own expectations. families: the user's own, besides those of
+    the catalog.
     """
 
     vocabularies: Mapping[str, Callable[[], Vocabulary]]
@@ -89,6 +91,7 @@ class Plan:
     expect: str | None = None
     scaled: Sequence[str] = ()
     walked: Sequence[str] = ()
+    families: Sequence[Family] = ()
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -268,8 +271,13 @@ class Campaign:
     def _measure(self, arena: Arena, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> None:
         """Growth on one vocabulary, while its workers are loaded: that takes longest."""
         self._emit(Phase(f"measuring growth on {vocabulary.id}"))
-        largest = self._plan.suite.scaling_bytes
-        measurement = Measurement(arena, contracts, families().values(), largest)
+        suite, names = self._plan.suite, {name for one in contracts for name in one.names}
+        taken = chosen(
+            families(self._plan.families), len(names), self._scaling_seconds, self._plan.seed
+        )
+        measurement = Measurement(
+            arena, contracts, taken, suite.scaling_bytes, steps=suite.scaling_steps
+        )
         measurement.run(self._scaling_seconds, self._emit, self._stop.is_set)
 
     def _open(self, arena: Arena, source: str, vocabulary: Vocabulary) -> list[Contract]:

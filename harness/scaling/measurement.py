@@ -9,41 +9,44 @@ may take more than its share of the time.
 
 from __future__ import annotations
 
-import math
 import time
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from harness.events import Measured
-from harness.exponent import LEAST_POINTS, UNKNOWN, Growth, Verdict, fitted, judge
+from corpora.families.catalog import FAMILIES, TELLING
 from harness.messages import Meter
 from harness.outcomes import Status
+from harness.scaling.cell import FIRST_LOOK, LAST_LOOK, SECOND_LOOK, Cell, ahead, shown
+from harness.scaling.costs import TINY, WARM_UP, least
+from harness.scaling.judgement import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from corpora.families.base import Family
     from harness.arena import Arena
     from harness.contracts import Contestant, Contract
+    from harness.events import Measured
     from harness.outcomes import Results
 
 SMALLEST = 256
 """Bytes of the smallest input: below, a call's own cost is all there is to see."""
 
-TINY = 16
-"""Bytes of the input whose time is taken for a call's own cost."""
+SMALLER = (32, 64, 128)
+"""Sizes that are asked as well where the cost soars so that few larger ones can be had."""
 
-WARM_UP = 192
-"""Bytes of an input encoded before the timed ones, and none of them, as its pieces may be kept."""
+STEP_SIZES = tuple(256 << doubling for doubling in range(5))
+"""Sizes at which steps are counted, interpreted: exact, so that few bytes tell."""
 
-FIRST_LOOK, SECOND_LOOK, LAST_LOOK = 3, 6, 24
-"""Rounds after which a cell is judged: ``linear`` may be said at the first look, ``superlinear``,
-which fails the gate, from the second on only; after the last, what is inconclusive stays so."""
+STEP_SECONDS = 1.0
+"""Seconds that counting one size may take before no larger one is counted."""
 
-PLANNED_ROUNDS = 4
-"""For how many rounds of each cell the time is planned: most are decided at the first look, the
-rest is for those that are not."""
+MEMORY_FROM = 4 << 10
+"""Bytes from which on memory is measured: pages are as large."""
+
+PLANNED_ROUNDS = 6
+"""For how many rounds of each cell the time is planned: most are decided at the first look, memory
+and the cached figure take as much as two, the rest is for those that are not decided."""
 
 DOUBLINGS_A_ROUND = 2
 """A round up to a size costs about twice the call at that size, as the sizes are geometric."""
@@ -51,7 +54,7 @@ DOUBLINGS_A_ROUND = 2
 WAITING = 2.0
 """Seconds that pass for each one measured, at the least: making inputs, pipes, neighbours."""
 
-TELLING = 0.1
+TELLING_SECONDS = 0.1
 """Seconds to be measured before the time that passes beside them tells anything."""
 
 AT_FIRST = 3
@@ -59,9 +62,10 @@ AT_FIRST = 3
 
 ALLOWANCE = 8
 """How many times its share a call may take while the cell has too few sizes to be judged: a
-quadratic cost is soon beyond its share, and would else be told by none."""
+quadratic cost is soon beyond its share, and would else be told by none. Likewise on the control,
+so that one family goes up to where costs show that begin late."""
 
-DEATHS = 2
+DEATHS = 4
 """After so many deaths an implementation is measured no further: to start it again with a large
 vocabulary takes seconds, which the others lack."""
 
@@ -69,67 +73,11 @@ LEAST_CALL, MOST_CALL = 0.001, 2.0
 """Bounds of the seconds that a call may take before its cell stops growing: below a millisecond
 there is nothing to compare, and two seconds stay well within the limit of a request."""
 
+CELL_SECONDS = 0.03
+"""Seconds of a cell below which measuring it says little: so many families are taken."""
 
-@dataclass(slots=True)
-class Cell:
-    """One implementation on one family. times: size to the least nanoseconds so far.
-
-    overhead: likewise for the tiny input. grown: its largest size is settled.
-    refused: it rejects these inputs, or does not support them, so that there is nothing to say.
-    given_up: it died on others too often. failure: how it failed on this one.
-    """
-
-    contestant: Contestant
-    contract: Contract
-    family: Family
-    times: dict[int, int] = field(default_factory=dict)
-    overhead: int | None = None
-    rounds: int = 0
-    grown: bool = False
-    refused: bool = False
-    given_up: bool = False
-    failure: str = ""
-    stopped: str = ""
-
-    @property
-    def growth(self) -> Growth:
-        """The judgement of what was measured so far."""
-        found = judge(self.times, self.overhead or 0)
-        if self.failure:
-            return Growth(found.exponent, found.low, found.high, Verdict.FAILED)
-        return found if self.rounds >= FIRST_LOOK else UNKNOWN
-
-    @property
-    def decided(self) -> bool:
-        """Whether more rounds would change nothing."""
-        if self.refused or self.given_up or self.failure or self.rounds >= LAST_LOOK:
-            return True
-        if self.grown and len(self.times) < LEAST_POINTS:
-            return True
-        verdict = self.growth.verdict
-        return verdict is Verdict.LINEAR or (
-            verdict is Verdict.SUPERLINEAR and self.rounds >= SECOND_LOOK
-        )
-
-    def event(self, out_of_time: bool) -> Measured:
-        """What there is to say."""
-        growth, reason = self.growth, self.failure
-        if growth.verdict is Verdict.SUPERLINEAR and self.rounds < SECOND_LOOK:
-            growth = Growth(growth.exponent, growth.low, growth.high, Verdict.INCONCLUSIVE)
-        if growth.verdict is Verdict.INCONCLUSIVE and not self.given_up:
-            rounds = f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
-            reason = f"out of time after {rounds}" if out_of_time else f"after {rounds}"
-        return Measured(
-            implementation=self.contestant.name,
-            vocabulary=self.contract.vocabulary.id,
-            family=self.family.name,
-            exponent=growth.exponent,
-            low=growth.low,
-            high=growth.high,
-            verdict=growth.verdict.value,
-            points=[[size, spent / 1e9] for size, spent in sorted(self.times.items())],
-            note="; ".join(part for part in (reason, self.stopped) if part),
-        )
+AT_LEAST_BESIDES = 2
+"""Families besides the telling ones that even the shortest run takes, others for another seed."""
 
 
 class Clock:
@@ -157,7 +105,7 @@ class Clock:
         """
         now = time.monotonic()
         waiting = WAITING
-        if self._measured > TELLING:
+        if self._measured > TELLING_SECONDS:
             waiting = max(waiting, (now - self._start) / self._measured)
         calls = PLANNED_ROUNDS * DOUBLINGS_A_ROUND * waiting * max(1, cells)
         return min(max((self._end - now) / calls, LEAST_CALL), MOST_CALL)
@@ -170,11 +118,14 @@ class Measurement:
         self,
         arena: Arena,
         contracts: Sequence[Contract],
-        families: Iterable[Family],
+        families: Sequence[Family],
         largest: int,
+        *,
+        steps: bool = False,
     ) -> None:
         self._arena = arena
         self._largest = largest
+        self._steps = steps
         self._deaths: Counter[str] = Counter()
         self._clock = Clock()
         self._inputs = Inputs()
@@ -198,7 +149,7 @@ class Measurement:
 
         Family by family up to the first look (the second of what grows fast), so that what the
         time does not reach is the last families and not the last rounds of all; then all that is
-        undecided, round by round.
+        undecided, round by round, and the steps of what stays so.
         A cell is said when it is decided, or at the end. Where ``stopped`` turns true, nothing
         more is said.
         """
@@ -209,43 +160,59 @@ class Measurement:
         for cells in self._cells:
             limit = self._clock.limit(to_come)
             for _ in range(FIRST_LOOK):
-                self._pass(cells, limit, emit, stopped)
-            fast = [cell for cell in cells if cell.growth.verdict is Verdict.SUPERLINEAR]
+                self._pass(cells, limit, stopped)
+            fast = [cell for cell in cells if cell.verdict is Verdict.SUPERLINEAR]
             for _ in range(FIRST_LOOK, SECOND_LOOK):
-                self._pass(fast, limit, emit, stopped)
+                self._pass(fast, limit, stopped)
+            self._say([cell for cell in cells if cell.decided], emit, stopped)
             to_come -= len(cells)
         for _ in range(FIRST_LOOK, LAST_LOOK):
-            self._pass(every, LEAST_CALL, emit, stopped)
-        if not stopped():
-            for cell in every:
-                if not cell.decided:
-                    emit(cell.event(out_of_time=True))
+            undecided = [cell for cell in every if not cell.decided]
+            self._pass(undecided, LEAST_CALL, stopped)
+            self._say([cell for cell in undecided if cell.decided], emit, stopped)
+        # Who refused all so far would refuse the rest, of which there is nothing to say either.
+        taking = {cell.contestant.name for cell in every if cell.rounds and not cell.refused}
+        refusing = {cell.contestant.name for cell in every if cell.refused} - taking
+        rest = [cell for cell in every if not cell.said and cell.contestant.name not in refusing]
+        self._say(rest, emit, stopped)
 
     def _warm_up(self) -> None:
         """Have each implementation encode something: compilers work at the first call."""
         first = {cell.contestant.name: cell for cells in self._cells for cell in reversed(cells)}
         for name, cell in first.items():
-            self._arena.gauge(
-                name, cell.contract, [self._inputs.of(cell, SMALLEST - 1)], Meter.TIME
-            )
+            data = self._inputs.of(cell, SMALLEST - 1)
+            self._arena.gauge(name, cell.contract, [data], Meter.TIME)
 
-    def _pass(
-        self,
-        cells: Sequence[Cell],
-        limit: float,
-        emit: Callable[[Measured], None],
-        stopped: Callable[[], bool],
-    ) -> None:
+    def _pass(self, cells: Sequence[Cell], limit: float, stopped: Callable[[], bool]) -> None:
         """One round of each cell that is not decided, while there is time."""
         for cell in cells:
             if stopped() or self._clock.over:
                 return
-            if cell.decided:
-                continue
-            self._round(cell, limit)
+            if not cell.decided:
+                self._round(cell, limit)
+
+    def _say(
+        self,
+        cells: Sequence[Cell],
+        emit: Callable[[Measured], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Measure what else there is of these cells, and say them."""
+        for cell in cells:
+            cell.said = True
             # A worker that was ended meanwhile gives no answer, which is not its fault.
-            if cell.decided and not cell.refused and not stopped():
-                emit(cell.event(out_of_time=False))
+            if cell.refused or stopped():
+                continue
+            self._weigh(cell)
+            if cell.refused or stopped():
+                continue
+            event = cell.event()
+            emit(event)
+            unclear = event.verdict == Verdict.INCONCLUSIVE and not self._clock.over
+            if (self._steps or unclear) and counts_steps(cell.contestant) and not cell.failure:
+                self._count(cell)
+                if cell.steps and not stopped():
+                    emit(cell.steps_event())
 
     def _round(self, cell: Cell, limit: float) -> None:
         name = cell.contestant.name
@@ -254,9 +221,11 @@ class Measurement:
             cell.given_up = True
             return
         if cell.grown:
-            self._ask(cell, sorted(cell.times))
+            last = cell.rounds == FIRST_LOOK - 1
+            self._ask(cell, sorted(cell.times), again=last)
         else:
-            self._grow(cell, limit)
+            control = cell.family.name == FAMILIES[0].name
+            self._grow(cell, limit * ALLOWANCE if control else limit)
         cell.rounds += 1
 
     def _grow(self, cell: Cell, limit: float) -> None:
@@ -271,32 +240,78 @@ class Measurement:
                 break
             size, sizes = sizes[asked - 1 : asked], sizes[asked:]
             spent = cell.times[size[0]] / 1e9 if size else 0.0
-            few = len(fitted(cell.times, cell.overhead or 0)) < LEAST_POINTS
-            asked = ahead(spent, limit * ALLOWANCE if few else limit)
-            if few:
+            asked = ahead(spent, limit * ALLOWANCE if cell.short else limit)
+            if cell.short:
                 asked = min(asked, 1)
             if sizes and not asked:
                 cell.stopped = f"stopped at {shown(size[0])}: {spent * 1e3:.3g} ms a call"
                 break
         cell.grown = True
+        if not cell.refused and cell.short and (cell.failure or cell.stopped):
+            self._look_below(cell)
 
-    def _ask(self, cell: Cell, sizes: Sequence[int]) -> None:
-        """Time one input of each size, after one to warm up and a tiny one."""
-        every = (WARM_UP, TINY, *sizes)
-        data = [self._inputs.of(cell, size) for size in every]
-        results = self._arena.gauge(cell.contestant.name, cell.contract, data, Meter.TIME)
-        at = next((i for i, status in enumerate(results.status) if status), None)
-        if at is not None:
-            self._no_answer(cell, results, at, every[at])
-            return
-        if results.costs is None:
-            cell.failure = "gave no times"
+    def _look_below(self, cell: Cell) -> None:
+        """The smaller sizes of a cell that has too few; that it dies there, too, says no more."""
+        failure = cell.failure
+        self._ask(cell, SMALLER)
+        cell.refused = False
+        cell.failure = failure
+
+    def _ask(self, cell: Cell, sizes: Sequence[int], *, again: bool = False) -> None:
+        """Time one input of each size, after one to warm up and a tiny one.
+
+        again: the largest a second time at the end, which whoever keeps what it encoded knows.
+        """
+        every = (WARM_UP, TINY, *sizes, *(sizes[-1:] if again else ()))
+        results = self._gauge(cell, every, Meter.TIME)
+        if results is None or results.costs is None:
             return
         spent = results.costs[:, 0].tolist()
         self._clock.count(sum(spent))
-        cell.overhead = least(cell.overhead, spent[1])
-        for size, one in zip(sizes, spent[2:], strict=True):
+        cell.tiny = least(cell.tiny, spent[1])
+        for size, one in zip(sizes, spent[2:], strict=False):
             cell.times[size] = least(cell.times.get(size), one)
+        if again:
+            cell.cached[sizes[-1]] = spent[-1]
+
+    def _gauge(self, cell: Cell, sizes: Sequence[int], meter: Meter) -> Results | None:
+        """The costs of one input of each size; None where there was no answer, and the cell why."""
+        data = [self._inputs.of(cell, size) for size in sizes]
+        results = self._arena.gauge(cell.contestant.name, cell.contract, data, meter)
+        at = next((i for i, status in enumerate(results.status) if status), None)
+        if at is not None:
+            self._no_answer(cell, results, at, sizes[at])
+            return None
+        if results.costs is None:
+            cell.failure = "gave no costs"
+        return results
+
+    def _weigh(self, cell: Cell) -> None:
+        """Memory and stack at the larger sizes, from small to large; nothing if time is up."""
+        sizes = [size for size in sorted(cell.times) if size >= MEMORY_FROM]
+        if not sizes or cell.failure or cell.given_up or self._clock.over:
+            return
+        results = self._gauge(cell, (WARM_UP, *sizes), Meter.MEMORY)
+        if results is None or results.costs is None:
+            return
+        for size, (peak, stack) in zip(sizes, results.costs[1:].tolist(), strict=True):
+            cell.memory[size], cell.stack[size] = peak, stack
+
+    def _count(self, cell: Cell) -> None:
+        """Steps, at small sizes; keyed by the lengths of the inputs, as they are exact."""
+        most = cell.contestant.about.max_input
+        cell.rounds += 1  # a fresh input
+        for size in STEP_SIZES:
+            if most is not None and size > most:
+                return
+            data = self._inputs.of(cell, size)
+            started = time.monotonic()
+            results = self._arena.gauge(cell.contestant.name, cell.contract, [data], Meter.STEPS)
+            if results.costs is None or results.status.any():
+                return
+            cell.steps[len(data)] = int(results.costs[0, 0])
+            if time.monotonic() - started > STEP_SECONDS:
+                return
 
     def _no_answer(self, cell: Cell, results: Results, at: int, size: int) -> None:
         status = Status(int(results.status[at]))
@@ -330,15 +345,6 @@ class Inputs:
         return self._made[size]
 
 
-def ahead(spent: float, limit: float) -> int:
-    """How many further sizes may be asked at once after a call of ``spent`` seconds.
-
-    Were the cost quadratic, each would be four times as much as the one before: the last is not to
-    take more than twice the limit, and none is asked where the next may.
-    """
-    return max(0, int(math.log(2 * limit / max(spent, 1e-9), 4)))
-
-
 def taking_part(contracts: Sequence[Contract]) -> list[tuple[Contestant, Contract]]:
     """Each implementation once, in the first contract that it is party to.
 
@@ -351,11 +357,26 @@ def taking_part(contracts: Sequence[Contract]) -> list[tuple[Contestant, Contrac
     return list(first.values())
 
 
-def least(before: int | None, now: int) -> int:
-    """The smaller of what is known and what is new."""
-    return now if before is None else min(before, now)
+def counts_steps(contestant: Contestant) -> bool:
+    """Whether counting the lines of its source gives its cost: an algorithm of ours."""
+    module = type(contestant.implementation).__module__
+    ours = module.startswith("impls.") and not module.startswith(
+        ("impls.references", "impls.peers")
+    )
+    return ours and contestant.about.language == "python"
 
 
-def shown(size: int) -> str:
-    """A size as in notes: ``256 bytes``, ``64 KiB``."""
-    return f"{size} bytes" if size < 1024 else f"{size >> 10} KiB"
+def chosen(
+    families: Mapping[str, Family], contestants: int, seconds: float, seed: int
+) -> list[Family]:
+    """As many families as the time is enough for: the telling and the user's own, then the rest.
+
+    The rest begins elsewhere for another seed, so that short runs come by all of them in time.
+    """
+    listed = {family.name for family in FAMILIES} - {family.name for family in TELLING}
+    fixed = [family for name, family in families.items() if name not in listed]
+    rest = [family for name, family in families.items() if name in listed]
+    room = int(seconds / (CELL_SECONDS * max(1, contestants))) - len(fixed)
+    taken = min(len(rest), max(room, AT_LEAST_BESIDES))
+    begin = seed * taken % len(rest) if rest else 0
+    return fixed + (rest[begin:] + rest[:begin])[:taken]
