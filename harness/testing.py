@@ -1,0 +1,288 @@
+"""For tests of your own tokenizer, under pytest::
+
+    from harness.testing import assert_conforms, assert_same_ids
+
+    def test_mine_is_tiktoken():
+        assert_same_ids(Mine(), "tiktoken", "tiktoken:o200k_base", inputs=["don't", b"\\xff"])
+
+    def test_mine_on_generated_inputs(tokgate_vocabulary):       # needs the plug-in, see below
+        assert_same_ids(Mine(), "bpe.naive", tokgate_vocabulary, cases=2000)
+
+    def test_mine_keeps_the_interface():
+        assert_conforms(Mine())
+
+What differs is minimised before it is shown. All runs in this process, so that a debugger reaches
+it; crashes, hangs and leaks are what ``tokgate run`` is for.
+
+The fixture ``tokgate_vocabulary`` comes with ``pytest_plugins = ["harness.testing"]`` in the top
+``conftest.py``. Its vocabularies are those of the ini option ``tokgate_vocabularies`` (one a line)
+or of ``--tokgate-vocab``; without either, small ones. There is no entry point that would add it to
+every session by itself: pytest rewrites the assertions of all modules of a distribution that has
+one, which costs every session where tokgate is installed, used or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from corpora.vocabularies import sources
+from corpora.vocabularies.model import Vocabulary, VocabularyError
+from corpora.vocabularies.toys import TOYS
+from harness.contracts import modes_of
+from harness.shrink import shrink
+from impls import registry
+from impls.conformance import run_conformance_test
+from impls.explaining import literal
+from impls.interface import Implementation, Mode, Rejected, Unsupported
+
+if TYPE_CHECKING:
+    from impls.interface import Encoder
+
+CASES = 500
+"""Generated inputs of a comparison: about a second for two implementations in Python."""
+
+LONGEST = 2048
+"""Bytes of a generated input: what differs on longer ones differs on shorter, nearly always."""
+
+SHRINKING = 5.0
+"""Seconds that minimising may take: most end within one."""
+
+TOKENS_SHOWN = 24
+"""Tokens of either side in a message; minimised inputs have fewer."""
+
+Encodes = Callable[[bytes], Sequence[int]]
+"""A function from bytes to ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one side made of an input: ids, or why there are none. failure: it raised."""
+
+    ids: tuple[int, ...] | None
+    said: str = ""
+    failure: bool = False
+
+    @property
+    def sort(self) -> str:
+        """What kind of answer it is; a difference is minimised while both kinds stay."""
+        return "ids" if self.ids is not None else self.said.partition(":")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two that are compared."""
+
+    name: str
+    encode: Encodes
+
+    def answer(self, data: bytes) -> Answer:
+        """Its answer; an exception other than Rejected and Unsupported is a failure."""
+        try:
+            return Answer(tuple(map(int, self.encode(data))))
+        except Unsupported:
+            return Answer(None, "does not do this")
+        except Rejected:
+            return Answer(None, "rejects it")
+        except Exception as error:
+            line = str(error).split("\n", 1)[0]
+            return Answer(None, f"raises {type(error).__name__}: {line}", failure=True)
+
+
+def assert_same_ids(
+    mine: Implementation | Encodes | str,
+    reference: Implementation | Encodes | str,
+    vocabulary: Vocabulary | str,
+    inputs: Iterable[bytes | str] | None = None,
+    *,
+    mode: Mode | None = None,
+    cases: int = CASES,
+    seed: int = 0,
+) -> None:
+    """Assert that two give the same ids on every input.
+
+    Parameters
+    ----------
+    mine, reference
+        An implementation, its name as after ``--impl``, or a function from bytes to ids.
+    vocabulary
+        One, or its name as after ``--vocab``.
+    inputs
+        Texts or bytes; by default ``cases`` generated ones, the same for the same ``seed``.
+    mode
+        How to encode; by default as the vocabulary does. A function is not told.
+
+    Raises
+    ------
+    AssertionError
+        With the smallest input found on which they differ, and both answers.
+    ValueError
+        Either does not run the vocabulary in this mode, or there is no input.
+    """
+    __tracebackhide__ = True
+    data = vocabulary_of(vocabulary)
+    chosen = mode or modes_of(data)[0]
+    ours, theirs = (_side(one, data, chosen) for one in (mine, reference))
+    if ours.name == theirs.name:
+        ours, theirs = Side("mine", ours.encode), Side("reference", theirs.encode)
+    given = generated(data, cases, seed) if inputs is None else map(_bytes, inputs)
+    compared = False
+    for case in given:
+        compared = True
+        if _differ(ours.answer(case), theirs.answer(case)):
+            small, ended = _smallest(case, ours, theirs)
+            raise AssertionError(_message(small, case, ended, ours, theirs, data))
+    if not compared:
+        raise ValueError("no input to compare on; give some, or more cases")
+
+
+def assert_conforms(
+    mine: Implementation | str, vocabularies: Iterable[Vocabulary | str] | None = None
+) -> None:
+    """Assert that an implementation keeps the interface; every breach is listed, in words.
+
+    vocabularies: by default small ones. See :func:`impls.conformance.run_conformance_test`.
+    """
+    __tracebackhide__ = True
+    chosen = None if vocabularies is None else [vocabulary_of(one) for one in vocabularies]
+    run_conformance_test(mine, chosen)
+
+
+def generated(vocabulary: Vocabulary | str, cases: int = CASES, seed: int = 0) -> Iterator[bytes]:
+    """The first ``cases`` inputs of a campaign on this vocabulary: all generators in turn."""
+    from corpora.generators.catalog import generators  # noqa: PLC0415 (their tables take a while)
+    from harness.streams import batches  # noqa: PLC0415
+
+    made = batches(list(generators().values()), vocabulary_of(vocabulary), seed, LONGEST)
+    # A few of each batch, so that the first hundreds come from all generators.
+    return islice((data for batch in made for data in batch.inputs[:16]), cases)
+
+
+@cache
+def _resolved(source: str) -> Vocabulary:
+    return sources.resolve(source)
+
+
+def vocabulary_of(vocabulary: Vocabulary | str) -> Vocabulary:
+    """The vocabulary of a name, read once. Raises VocabularyError."""
+    return _resolved(vocabulary) if isinstance(vocabulary, str) else vocabulary
+
+
+def _bytes(data: bytes | str) -> bytes:
+    return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+
+
+def _side(one: Implementation | Encodes | str, vocabulary: Vocabulary, mode: Mode) -> Side:
+    if not isinstance(one, str) and not hasattr(one, "load"):
+        if not callable(one):
+            raise ValueError(f"{one!r} is neither an implementation, nor a name, nor a function")
+        return Side(getattr(one, "__name__", type(one).__name__).strip("<>"), one)
+    implementation = registry.resolve(one) if isinstance(one, str) else cast("Implementation", one)
+    name = implementation.about.name
+    reason = implementation.supports(vocabulary, mode)
+    if reason is not None:
+        raise ValueError(f"{name} does not run {vocabulary.id}/{mode.label}: {reason}")
+    encoder: Encoder = implementation.load(vocabulary)
+    return Side(name, lambda data: encoder.encode(data, mode))
+
+
+def _differ(one: Answer, other: Answer) -> bool:
+    """Whether two answers differ; what either does not do is never compared."""
+    if "does not do this" in (one.said, other.said):
+        return False
+    return one.failure or other.failure or one.ids != other.ids
+
+
+def _smallest(data: bytes, ours: Side, theirs: Side) -> tuple[bytes, bool]:
+    """The smallest input on which both give answers of these kinds, and differ."""
+    wanted = ours.answer(data).sort, theirs.answer(data).sort
+
+    def failing(candidates: Sequence[bytes]) -> list[bool]:
+        answers = [(ours.answer(one), theirs.answer(one)) for one in candidates]
+        return [_differ(a, b) and (a.sort, b.sort) == wanted for a, b in answers]
+
+    return shrink(data, failing, SHRINKING)
+
+
+def _message(
+    small: bytes, case: bytes, ended: bool, ours: Side, theirs: Side, vocabulary: Vocabulary
+) -> str:
+    one, other = ours.answer(small), theirs.answer(small)
+    place = _first_difference(one, other)
+    size = f"{len(small)} byte" + ("" if len(small) == 1 else "s")
+    how = "" if small == case else f", minimised from {len(case)}"
+    lines = [
+        f"{ours.name} and {theirs.name} differ on {vocabulary.id}:",
+        f"  input   {literal(small)}  ({size}{how}{'' if ended else ', not to the end'})",
+        f"  hex     {small[:64].hex()}{'..' if len(small) > 64 else ''}",
+    ]
+    width = max(len(ours.name), len(theirs.name))
+    for side, answer in ((ours, one), (theirs, other)):
+        lines.append(f"  {side.name:<{width}}  {_shown(answer, place, vocabulary)}")
+    if place is not None:
+        lines.append(f"  they part at token {place}")
+    return "\n".join(lines)
+
+
+def _first_difference(one: Answer, other: Answer) -> int | None:
+    if one.ids is None or other.ids is None:
+        return None
+    pairs = enumerate(zip(one.ids, other.ids, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one.ids), len(other.ids)))
+
+
+def _shown(answer: Answer, place: int | None, vocabulary: Vocabulary) -> str:
+    if answer.ids is None:
+        return answer.said
+    start = max(0, (place or 0) - TOKENS_SHOWN // 2)
+    part = answer.ids[start : start + TOKENS_SHOWN]
+    shown = [
+        f"{'>' if start + i == place else ''}{token}={_spelt(token, vocabulary)}"
+        for i, token in enumerate(part)
+    ]
+    before = [f"({start} before)"] if start else []
+    rest = len(answer.ids) - start - len(part)
+    after = [f"({rest} after)"] if rest else []
+    return " ".join([*before, *shown, *after]) or "no tokens"
+
+
+def _spelt(token: int, vocabulary: Vocabulary) -> str:
+    try:
+        return literal(vocabulary.spelling(token))
+    except KeyError:
+        return "not in the vocabulary"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of the fixture."""
+    group = parser.getgroup("tokgate", "vocabularies of the fixture tokgate_vocabulary")
+    group.addoption(
+        "--tokgate-vocab", action="append", metavar="V", default=None,
+        help="A vocabulary, as after tokgate's --vocab. May be repeated.",
+    )  # fmt: skip
+    parser.addini(
+        "tokgate_vocabularies", "Vocabularies of the fixture tokgate_vocabulary.", type="linelist"
+    )
+
+
+def pytest_generate_tests(metafunc: Any) -> None:
+    """A test that takes the fixture runs once for each vocabulary."""
+    if "tokgate_vocabulary" in metafunc.fixturenames:
+        config = metafunc.config
+        chosen = config.getoption("--tokgate-vocab") or config.getini("tokgate_vocabularies")
+        names = list(dict.fromkeys(chosen or TOYS))
+        metafunc.parametrize("tokgate_vocabulary", names, indirect=True)
+
+
+@pytest.fixture
+def tokgate_vocabulary(request: pytest.FixtureRequest) -> Vocabulary:
+    """Each of the chosen vocabularies in turn."""
+    try:
+        return _resolved(request.param)
+    except VocabularyError as error:
+        pytest.fail(f"tokgate_vocabulary: {error}", pytrace=False)

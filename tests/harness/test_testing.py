@@ -1,0 +1,172 @@
+"""The plug-in for pytest: what it asserts, what its messages show, the fixture."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from corpora.vocabularies import sources
+from harness.testing import assert_conforms, assert_same_ids, generated
+from impls import registry
+from impls.interface import About, Mode, Rejected, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+
+pytest_plugins = ["pytester"]
+
+TOY = "toy_bytes"
+RAW = Mode(pretokenize=False)
+
+
+class Mine:
+    """bpe.naive, with a mistake wherever an input has ``b"z"`` followed by ``b"q"``."""
+
+    about = About(name="mine", version="1")
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        return None if vocabulary.algorithm == "bpe" else "BPE only"
+
+    def load(self, vocabulary: Vocabulary) -> Mine:
+        self._right = registry.resolve("bpe.naive").load(vocabulary)
+        return self
+
+    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+        ids = list(self._right.encode(data, mode))
+        return [*ids[:-1], 65] if b"zq" in data else ids
+
+
+def message(mine: object, reference: object = "bpe.naive", **options: object) -> str:
+    with pytest.raises(AssertionError) as caught:
+        assert_same_ids(mine, reference, TOY, mode=RAW, **options)  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+def test_what_agrees_passes() -> None:
+    assert_same_ids("bpe.heap", "bpe.naive", TOY, mode=RAW)
+    assert_same_ids(Mine(), "bpe.naive", TOY, ["z", b"q\xff", "qz"], mode=RAW)
+
+
+def test_a_difference_is_minimised_and_shown() -> None:
+    told = message(Mine(), inputs=["fine", "the long text has zq in the middle of it", "zq"])
+    assert "mine and bpe.naive differ on toy_bytes:" in told
+    assert "input   'zq'  (2 bytes, minimised from 40)" in told
+    assert "hex     7a71" in told
+    assert "122='z' >65='A'" in told
+    assert "122='z' >113='q'" in told
+    assert "they part at token 1" in told
+
+
+def test_generated_inputs_find_it_and_are_the_same_again() -> None:
+    vocabulary = sources.resolve(TOY)
+
+    def no_newline(data: bytes) -> list[int]:
+        return [i for i in registry.resolve("bpe.naive").load(vocabulary).encode(data, RAW)
+                if i != 10]  # fmt: skip
+
+    assert "  input   '\\n'  (1 byte" in message(no_newline)
+    assert list(generated(TOY, 300)) == list(generated(TOY, 300))
+    assert list(generated(TOY, 300)) != list(generated(TOY, 300, seed=1))
+    assert len(list(generated(TOY, 300))) == 300
+
+
+def test_functions_exceptions_and_refusals() -> None:
+    def raising(data: bytes) -> list[int]:
+        if b"!" in data:
+            raise OverflowError("no\nroom")
+        return list(data)
+
+    def rejecting(data: bytes) -> list[int]:
+        raise Rejected
+
+    def idle(data: bytes) -> list[int]:
+        raise Unsupported
+
+    def mine(data: bytes) -> list[int]:
+        return list(data)
+
+    told = message(raising, mine, inputs=["help! me"])
+    assert "raises OverflowError: no" in told
+    assert "input   '!'" in told
+    assert "rejects it" in message(rejecting, mine, inputs=["x"])
+    assert_same_ids(rejecting, rejecting, TOY, ["x"])
+    assert_same_ids(idle, mine, TOY, ["x"])
+    # Two that fail alike do not agree: neither has an answer.
+    assert "raises" in message(raising, raising, inputs=["!"])
+
+
+def test_long_outputs_are_cut_around_the_difference() -> None:
+    def off(data: bytes) -> list[int]:
+        return [*data[:500], 7, *data[501:]]
+
+    def mine(data: bytes) -> list[int]:
+        return list(data)
+
+    def narrow(data: bytes) -> list[int]:
+        return off(data) if len(data) == 1000 else list(data)
+
+    told = message(narrow, mine, inputs=["a" * 1000])
+    assert "(488 before)" in told
+    assert "(488 after)" in told
+    assert len(told) < 4000
+
+
+def test_misuse_is_said() -> None:
+    with pytest.raises(ValueError, match="mine does not run unigram_bytes/text: BPE only"):
+        assert_same_ids(Mine(), "sentencepiece", "unigram_bytes")
+    with pytest.raises(ValueError, match="no input"):
+        assert_same_ids("bpe.heap", "bpe.naive", TOY, [])
+    with pytest.raises(ValueError, match="neither"):
+        assert_same_ids(3, "bpe.naive", TOY, ["x"])  # type: ignore[arg-type]
+
+
+def test_assert_conforms() -> None:
+    assert_conforms("bpe.heap", [TOY])
+    mine = Mine()
+    mine.about = About(name="", version="1")
+    with pytest.raises(AssertionError, match="1 breaches of the interface"):
+        assert_conforms(mine, [TOY])  # type: ignore[arg-type]
+
+
+def test_the_fixture(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest('pytest_plugins = ["harness.testing"]')
+    pytester.makepyfile(
+        """
+        from harness.testing import assert_same_ids
+
+        def test_mine(tokgate_vocabulary):
+            def mine(data):
+                return [] if b"7" in data else list(data)
+            def theirs(data):
+                return list(data)
+            assert_same_ids(mine, theirs, tokgate_vocabulary, ["abc 789"])
+
+        def test_name(tokgate_vocabulary):
+            assert tokgate_vocabulary.id.startswith("toy_")
+        """
+    )
+    pytester.makeini("[pytest]\ntokgate_vocabularies =\n    toy_bytes\n    toy_acbb\n")
+    done = pytester.runpytest_subprocess("-v")
+    done.assert_outcomes(passed=2, failed=2)
+    done.stdout.fnmatch_lines(["*test_mine*toy_bytes*FAILED*", "E*input   '7'*(1 byte, minimised*"])
+    # The traceback ends in the user's own test, not in ours.
+    assert "testing.py:" not in done.stdout.str()
+    missing = pytester.runpytest_subprocess("--tokgate-vocab", "no-such", "-k", "name")
+    missing.assert_outcomes(errors=1)
+    missing.stdout.fnmatch_lines(["*tokgate_vocabulary:*no-such*"])
+
+
+def test_no_entry_point_slows_every_session() -> None:
+    from importlib.metadata import entry_points
+
+    assert not [e for e in entry_points(group="pytest11") if e.value.startswith("harness")]
+
+
+def test_importing_it_compiles_nothing() -> None:
+    code = "import sys, harness.testing; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
