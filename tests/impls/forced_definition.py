@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from corpora.grammars.unrestricted import Unrestricted
+from impls.forced.byte_futures import with_ends
 from impls.forced.futures import INSIDE, Window
+from impls.forced.piece_tokenizer import PieceTokenizer
 
 
 class Unlisted:
@@ -52,9 +54,15 @@ class Letters(Unlisted):
 def defined(tokenizer, context, forced, continuations):
     """The longest safely canonical tokens, by the definition: all continuations, encoded."""
     whole = context.text + forced
-    texts = [whole + more for more in continuations]
-    placed = tokenizer.futures().encoded(Window(whole, 0, 0), continuations)
-    for ids, tokens in zip(tokenizer.encode_many(texts), placed, strict=True):
+    encoded = tokenizer.encode_many([whole + more for more in continuations])
+    if isinstance(tokenizer, PieceTokenizer):
+        placed = tokenizer.futures().encoded(Window(whole, 0, 0), continuations)
+    else:
+        placed = [
+            [token for token in with_ends(tokenizer, ids) if token.end <= len(whole)]
+            for ids in encoded
+        ]
+    for ids, tokens in zip(encoded, placed, strict=True):
         assert ids[: len(tokens)] == tuple(token.id for token in tokens)
     common = []
     for column in zip(*placed, strict=False):
