@@ -6,6 +6,9 @@ library meet in one run, or a release meets the working tree::
 
     tokgate run --impl pip:sentencepiece==0.2.1 --impl pip:sentencepiece==0.2.3 --vocab t5.model
     tokgate run --impl pip:tiktoken==0.13.0 --impl pip:./tiktoken
+
+``#ATTRIBUTE`` names another implementation of the adapter's module, as in
+``pip:tokenizers==0.22.2#WINDOWS``.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import tempfile
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from impls import environments, serving
 from impls.external import SPOKEN, ExternalEncoder
@@ -27,6 +30,7 @@ from impls.registry import ImplementationError
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import About, Implementation, Mode
+    from impls.references.common import Library
 
 SENTENCEPIECE_FILES = ("protobuf", "sentencepiece")
 """What writes .model files."""
@@ -44,6 +48,11 @@ ADAPTERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "fastokens": ("impls.peers.fastokens", ()),
     "splintr-rs": ("impls.peers.splintr", ()),
     "gigatoken": ("impls.peers.gigatoken", ()),
+    "riptoken": ("impls.field.riptoken", ()),
+    "tokie": ("impls.field.tokie", ()),
+    "kitoken": ("impls.field.kitoken", SENTENCEPIECE_FILES),
+    "wordchipper": ("impls.field.wordchipper", ()),
+    "transformers": ("impls.field.transformers", SENTENCEPIECE_FILES),
 }
 """By distribution: the module of its adapter, and what that needs besides NumPy."""
 
@@ -96,7 +105,9 @@ class ReleaseImplementation:
     """A library's adapter in an environment of its own. ``about`` builds it if need be."""
 
     def __init__(self, text: str) -> None:
-        self._wanted = environments.parse(text)
+        requirement, _, attribute = text.partition("#")
+        self._attribute = attribute or "IMPLEMENTATION"
+        self._wanted = environments.parse(requirement)
         if self._wanted.name not in ADAPTERS:
             raise ImplementationError(
                 f"implementation 'pip:{text}': no adapter for {self._wanted.name}; "
@@ -111,18 +122,28 @@ class ReleaseImplementation:
         return environments.environment(self._wanted, self._helpers)
 
     @cached_property
-    def _adapter(self) -> Any:
-        return importlib.import_module(self._module)
+    def _implementation(self) -> Implementation:
+        module = importlib.import_module(self._module)
+        adapter: Implementation | None = getattr(module, self._attribute, None)
+        if adapter is None:
+            raise ImplementationError(
+                f"implementation 'pip:{self._wanted.text}#{self._attribute}': "
+                f"{self._module} has no {self._attribute}; check it",
+                unknown=True,
+            )
+        return adapter
 
     @property
-    def _implementation(self) -> Implementation:
-        adapter: Implementation = self._adapter.IMPLEMENTATION
-        return adapter
+    def _library(self) -> Library:
+        library: Library = importlib.import_module(self._module).LIBRARY
+        return library
 
     @cached_property
     def about(self) -> About:
         """The adapter's, with the version that is installed in the environment."""
-        about: About = self._adapter.LIBRARY.about
+        whole = self._attribute == "IMPLEMENTATION"
+        # The library may not be installed here: its adapter would say so.
+        about = self._library.about if whole else self._implementation.about
         version = self._environment.version
         source = self._wanted.source
         name = f"{about.name}=={version}" if source is None else f"{about.name}@{source.name}"
@@ -146,7 +167,7 @@ class ReleaseImplementation:
             "model": str(path),
         }
         # Isolated: nothing of the user's own settings or folders gets in.
-        target = f"{self._module}:IMPLEMENTATION"
+        target = f"{self._module}:{self._attribute}"
         command = [str(self._environment.python), "-I", serving.__file__, target]
         return ExternalEncoder(shlex.join(command), wire, folder)
 

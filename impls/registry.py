@@ -66,6 +66,18 @@ PEERS = {
 """Known by name, but of no part in a run that does not name them: they are there to be measured
 (the extra ``bench``)."""
 
+FIELD = {
+    **PEERS,
+    "riptoken": "impls.field.riptoken:IMPLEMENTATION",
+    "tokie": "impls.field.tokie:IMPLEMENTATION",
+    "kitoken": "impls.field.kitoken:IMPLEMENTATION",
+    "wordchipper": "impls.field.wordchipper:IMPLEMENTATION",
+    "transformers": "impls.field.transformers:IMPLEMENTATION",
+    "transformers-slow": "impls.field.transformers:SLOW",
+}
+"""Known by name likewise: what ``tokgate field`` runs beside the libraries above (the extra
+``field``)."""
+
 REFERENCES = ("tiktoken", "sentencepiece")
 """Trusted where a run declares none: the libraries that define their formats."""
 
@@ -101,7 +113,7 @@ def resolve(spec: str) -> Implementation:
         from impls import pip_release  # noqa: PLC0415 (only runs that need it pay for it)
 
         return pip_release.ReleaseImplementation(spec.removeprefix("pip:"))
-    target = {**PEERS, **registered()}.get(spec, spec)
+    target = {**FIELD, **registered()}.get(spec, spec)
     module_name, colon, attribute = target.rpartition(":")
     if not colon:
         raise ImplementationError(_unknown(spec), unknown=True)
@@ -110,7 +122,7 @@ def resolve(spec: str) -> Implementation:
 
 
 def _unknown(spec: str) -> str:
-    near = difflib.get_close_matches(spec, [*registered(), *PEERS], n=1)
+    near = difflib.get_close_matches(spec, [*registered(), *FIELD], n=1)
     hint = f"did you mean {near[0]!r}?" if near else "see `tokgate list impls`"
     return (
         f"implementation {spec!r}: no such name; {hint} "

@@ -104,7 +104,8 @@ class Program:
             return {"rejected": str(error)}
         except Unsupported as error:
             return {"unsupported": str(error)}
-        except BaseException as error:  # a Rust panic is one
+        except Exception as error:
+            # A Rust panic is none: it ends the program, as the library has lost its footing.
             return {"error": f"{type(error).__name__}: {error}"}
         return {"ns": time.perf_counter_ns() - start, **result}
 
@@ -112,8 +113,8 @@ class Program:
 def _mode(request: dict[str, Any]) -> Mode:
     from impls.interface import Mode  # noqa: PLC0415
 
-    special = "all" if request.get("special") == "all" else "none"
-    return Mode(pretokenize=bool(request.get("pretokenize")), special=special)
+    pretokenize = bool(request.get("pretokenize"))
+    return Mode(pretokenize, "all" if request.get("special") == "all" else "none")
 
 
 def _encode(encoder: Any, item: str, mode: Mode, request: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,7 +12,7 @@ from corpora.vocabularies.patterns import PATTERNS
 from impls.references.common import ABSENT, Library, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import About, Mode
@@ -58,24 +58,24 @@ class Peer(Library):
 
 
 class PeerEncoder:
-    """Text to ids by one function of the library."""
+    """Text to ids, a NumPy array, by one function of the library; ids to bytes by another."""
 
-    def __init__(self, run: Callable[[str], Any]) -> None:
+    def __init__(self, run: Callable[[str], Any], undo: Callable[[list[int]], bytes]) -> None:
         self._run = run
+        self._undo = undo
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids; Unsupported for what is not UTF-8."""
         return cast("list[int]", self._run(text_of(data)).tolist())
 
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """As its users get it."""
+        return self._undo(list(ids))
+
     def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
         """Text to a NumPy array; see ``Prepares``."""
         text, run = text_of(data), self._run
         return lambda: run(text)
-
-
-def plain(vocabulary: Vocabulary) -> Vocabulary:
-    """The vocabulary without special tokens, for libraries that would find them in any text."""
-    return replace(vocabulary, special_tokens={})
 
 
 def written(content: bytes, name: str) -> tuple[tempfile.TemporaryDirectory[str], Path]:

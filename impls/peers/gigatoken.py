@@ -2,44 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from impls.field.recipes import DECODES, FieldImplementation, Way
+from impls.field.vocabularies import byte_level, json_content
 from impls.interface import Mode
-from impls.peers.common import Peer, PeerEncoder, plain
-from impls.references.tokenizers import tokenizer_json
+from impls.peers.common import Peer, PeerEncoder
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import About
 
 LIBRARY = Peer(
     name="gigatoken",
     distribution="gigatoken",
     module="gigatoken",
     homepage="https://github.com/marcelroed/gigatoken",
-    capabilities=frozenset(),
+    capabilities=DECODES,
     language="rust",
     patterns=("gpt2", "cl100k_base", "o200k_base", "qwen2", "tekken"),
 )
 
 
-class Implementation:
+CODE = """\
+from gigatoken import Tokenizer
+
+tokenizer = Tokenizer.from_json(open(VOCABULARY, encoding="utf-8").read())
+
+
+def encode(data):
+    return tokenizer.encode(data.decode()).tolist()
+
+
+def decode(ids):
+    return tokenizer.decode(ids)
+"""
+
+
+def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+    if byte_level(vocabulary):
+        trouble = LIBRARY.trouble(vocabulary, mode)
+    elif vocabulary.algorithm != "bpe" or not vocabulary.byte_fallback or mode.special != "none":
+        trouble = "byte-level BPE, and SentencePiece BPE with byte fallback"
+    else:
+        trouble = None
+    # It finds special tokens in any text, so it is told of none.
+    return trouble or Way("tokenizer.json", lambda: json_content(vocabulary, mode), CODE)
+
+
+class Implementation(FieldImplementation):
     """``Tokenizer.from_json``. Its cache of pieces cannot be switched off."""
-
-    @property
-    def about(self) -> About:
-        """Who it is. Raises ImportError where it is not installed."""
-        return LIBRARY.installed
-
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """Byte-level BPE with one of the patterns for which it has a scanner."""
-        return LIBRARY.trouble(vocabulary, mode)
 
     def load(self, vocabulary: Vocabulary) -> PeerEncoder:
         """Build it: about two seconds for 200,000 tokens."""
-        # It finds special tokens in any text, so it is told of none.
-        content = tokenizer_json(plain(vocabulary), Mode())
-        return PeerEncoder(LIBRARY.load().Tokenizer.from_json(content).encode)
+        content = json_content(vocabulary, Mode()).decode()
+        tokenizer = LIBRARY.load().Tokenizer.from_json(content)
+        return PeerEncoder(tokenizer.encode, lambda ids: cast("bytes", tokenizer.decode(ids)))
 
 
-IMPLEMENTATION = Implementation()
+IMPLEMENTATION = Implementation(LIBRARY, _way)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from impls.interface import Mode
-from impls.peers.common import Peer, PeerEncoder, plain, written
+from impls.field.recipes import DECODES
+from impls.field.vocabularies import without_specials
+from impls.interface import Mode, Recipe
+from impls.peers.common import Peer, PeerEncoder, written
 from impls.references.common import rank_trouble
 from impls.references.mistral_common import IMPLEMENTATION as MISTRAL
 from impls.references.mistral_common import tekken_json
@@ -25,7 +27,7 @@ LIBRARY = Peer(
     distribution="quicktok-v1",
     module="quicktok",
     homepage="https://github.com/dmatth1/quicktok",
-    capabilities=frozenset(),
+    capabilities=DECODES,
     language="c++",
     # Llama 3's and cl100k_base's pattern are one in the plain model.
     patterns=("cl100k_base", "o200k_base", "qwen2", "tekken"),
@@ -33,6 +35,29 @@ LIBRARY = Peer(
 
 NAME = "vocabulary"
 """As what a vocabulary is imported."""
+
+IMPORTED = """\
+import contextlib
+import io
+import tempfile
+
+import quicktok
+
+with tempfile.TemporaryDirectory() as folder:
+    with contextlib.redirect_stdout(io.StringIO()):
+        quicktok.import_tokenizer(VOCABULARY, "vocabulary", folder)
+    tokenizer = quicktok.Tokenizer("vocabulary", folder)
+"""
+
+TAIL = """
+
+def encode(data):
+    return tokenizer.encode_ordinary(data.decode())
+
+
+def decode(ids):
+    return tokenizer.decode_bytes(ids)
+"""
 
 MOST_IDS = 1 << 18
 """Its importer refuses ids of more bits."""
@@ -70,7 +95,17 @@ class Implementation:
             # Only batches come as an array; one thread, and special tokens as ordinary text.
             return encode([text], 1, False)[0]
 
-        return PeerEncoder(run)
+        return PeerEncoder(run, lambda ids: cast("bytes", tokenizer.decode_bytes(ids)))
+
+    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
+        """No artifact where the vocabulary is in the wheel, else what its importer reads."""
+        built_in = built_in_name(vocabulary)
+        if built_in is not None:
+            code = f'tokenizer = quicktok.Tokenizer({built_in!r}, "")\n'
+            return Recipe((LIBRARY.requirement,), f"import quicktok\n\n{code}{TAIL}", "none", b"")
+        name, content = _file(vocabulary)
+        requirements = (LIBRARY.requirement, "tiktoken", "tokenizers")
+        return Recipe(requirements, IMPORTED + TAIL, name, content)
 
 
 _imported: dict[str, tempfile.TemporaryDirectory[str]] = {}
@@ -81,15 +116,19 @@ def imported(vocabulary: Vocabulary) -> tempfile.TemporaryDirectory[str]:
     """The folder that its importer fills, once; it checks itself against another library."""
     if vocabulary.fingerprint in _imported:
         return _imported[vocabulary.fingerprint]
-    if vocabulary.tokens[0] is None:
-        name, content = "tekken.json", tekken_json(vocabulary)
-    else:
-        name, content = "tokenizer.json", tokenizer_json(plain(vocabulary), Mode())
-    folder, path = written(content.encode(), name)
+    name, content = _file(vocabulary)
+    folder, path = written(content, name)
     with contextlib.redirect_stdout(io.StringIO()):
         LIBRARY.load().import_tokenizer(str(path), NAME, folder.name)
     _imported[vocabulary.fingerprint] = folder
     return folder
+
+
+def _file(vocabulary: Vocabulary) -> tuple[str, bytes]:
+    """What its importer is given: name and content."""
+    if vocabulary.tokens[0] is None:
+        return "tekken.json", tekken_json(vocabulary).encode()
+    return "tokenizer.json", tokenizer_json(without_specials(vocabulary), Mode()).encode()
 
 
 IMPLEMENTATION = Implementation()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from impls.interface import Capability, Mode, Recipe
@@ -31,18 +32,18 @@ class _Encoder:
         self._tokenizers: dict[Mode, Any] = {}
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
-        encoding = self._tokenizer(mode).encode(text_of(data), add_special_tokens=False)
+        encoding = self.tokenizer(mode).encode(text_of(data), add_special_tokens=False)
         return cast("list[int]", encoding.ids)
 
     def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
         """A batch of one text, as only batches come in a form that leaves the offsets out."""
-        texts, encode = [text_of(data)], self._tokenizer(mode).encode_batch_fast
+        texts, encode = [text_of(data)], self.tokenizer(mode).encode_batch_fast
         return lambda: encode(texts, add_special_tokens=False)[0].ids
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """As its users get it: text, with U+FFFD where the bytes are not."""
         # The modes decode alike: any tokenizer that is there will do.
-        tokenizer = next(iter(self._tokenizers.values()), None) or self._tokenizer(Mode())
+        tokenizer = next(iter(self._tokenizers.values()), None) or self.tokenizer(Mode())
         return cast("str", tokenizer.decode(list(ids), skip_special_tokens=False)).encode()
 
     def encode_with_offsets(
@@ -50,10 +51,11 @@ class _Encoder:
     ) -> tuple[list[int], list[tuple[int, int]]]:
         """Its offsets, which count characters, in bytes."""
         text = text_of(data)
-        encoding = self._tokenizer(mode).encode(text, add_special_tokens=False)
+        encoding = self.tokenizer(mode).encode(text, add_special_tokens=False)
         return encoding.ids, in_bytes(text, encoding.offsets)
 
-    def _tokenizer(self, mode: Mode) -> Any:
+    def tokenizer(self, mode: Mode) -> Any:
+        """The library's own object."""
         tokenizer = self._tokenizers.get(mode)
         if tokenizer is None:
             content = tokenizer_json(self._vocabulary, mode)
@@ -113,4 +115,60 @@ def decode(ids):
         return Recipe((LIBRARY.requirement,), code, "tokenizer.json", content)
 
 
+WINDOW, OVERLAP = 8, 2
+"""Tokens of a window, and of the one before that it repeats."""
+
+WINDOWS_RECIPE = f"""
+tokenizer.enable_truncation({WINDOW}, stride={OVERLAP})
+
+
+def encode(data):
+    encoding = tokenizer.encode(data.decode(), add_special_tokens=False)
+    ids = list(encoding.ids)
+    for window in encoding.overflowing:
+        ids += [END, *window.ids]
+    return ids
+"""
+
+
+class _WindowsEncoder:
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._end = len(vocabulary)
+        self._whole = _Encoder(vocabulary)
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        tokenizer = self._whole.tokenizer(mode)
+        tokenizer.enable_truncation(WINDOW, stride=OVERLAP)
+        encoding = tokenizer.encode(text_of(data), add_special_tokens=False)
+        ids = list(encoding.ids)
+        for window in encoding.overflowing:
+            ids += [self._end, *window.ids]
+        return ids
+
+
+class Windows(Implementation):
+    """Its truncation: the windows into which it cuts a text (``Encoding.overflowing``).
+
+    The ids are those of all windows, with an id beyond the vocabulary between two of them; so this
+    is compared with other releases of itself alone, by ``--check equivalence``.
+    """
+
+    @property
+    def about(self) -> About:
+        """Who it is."""
+        return replace(LIBRARY.about, name="tokenizers#WINDOWS", capabilities=frozenset())
+
+    def load(self, vocabulary: Vocabulary) -> _WindowsEncoder:  # type: ignore[override]
+        """As without windows."""
+        LIBRARY.load()
+        return _WindowsEncoder(vocabulary)
+
+    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
+        """A tokenizer.json, with truncation."""
+        recipe = super().recipe(vocabulary, mode)
+        end = f"\n\nEND = {len(vocabulary)}"
+        return replace(recipe, code=recipe.code + end + WINDOWS_RECIPE)
+
+
 IMPLEMENTATION = Implementation()
+WINDOWS = Windows()

@@ -1,0 +1,46 @@
+"""``tokie``: BPE, unigram and WordPiece in Rust, from a tokenizer.json."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from impls.field.recipes import DECODES, FieldImplementation, Way
+from impls.field.vocabularies import json_content, json_trouble
+from impls.peers.common import Peer
+
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+    from impls.interface import Mode
+
+LIBRARY = Peer(
+    name="tokie",
+    distribution="tokie",
+    module="tokie",
+    homepage="https://github.com/chonkie-inc/tokie",
+    # Its offsets are of the normalized text.
+    capabilities=DECODES,
+    language="rust",
+    extra="field",
+)
+
+CODE = """\
+import tokie
+
+tokenizer = tokie.Tokenizer.from_json(VOCABULARY)
+
+
+def encode(data):
+    return list(tokenizer.encode(data.decode(), add_special_tokens=False).ids)
+
+
+def decode(ids):
+    return tokenizer.decode_bytes(ids)
+"""
+
+
+def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+    trouble = json_trouble(vocabulary, mode)
+    return trouble or Way("tokenizer.json", lambda: json_content(vocabulary, mode), CODE)
+
+
+IMPLEMENTATION = FieldImplementation(LIBRARY, _way)

@@ -1,0 +1,119 @@
+"""Adapters of the field: the ids of the reference on plain text, and the recipe that they are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from corpora.vocabularies import sources
+from corpora.vocabularies.model import Vocabulary
+from harness import selection
+from impls import registry
+from impls.field.recipes import FieldImplementation
+from impls.interface import Implementation, Mode, Reproducible, Unsupported
+from impls.peers.common import Peer
+from impls.references import sentencepiece, tiktoken, tokenizers
+from tests.data import data_path
+from tests.impls.test_peers import ranked
+
+TEXT = Mode()
+# Whatever white space, digits and letters: what all of them ought to agree on.
+TEXTS = [b"", b"a", b"Hello world, it's 123 o'clock.", "Größe und Länge".encode(), b"x = y + 1;\n"]
+
+
+def adapter(name: str) -> Implementation:
+    """The adapter, if its library is installed."""
+    try:
+        found = registry.resolve(name)
+        assert found.about.name == name
+    except ImportError as error:
+        pytest.skip(str(error))
+    return found
+
+
+def vocabularies() -> list[Vocabulary]:
+    names = ["mistral_v1", "unigram_nfkc"]
+    return [ranked(2000), *(sources.resolve(name) for name in names)]
+
+
+def reference(vocabulary: Vocabulary) -> Implementation:
+    return sentencepiece.IMPLEMENTATION if vocabulary.pieces else tiktoken.IMPLEMENTATION
+
+
+@pytest.mark.parametrize("name", registry.FIELD)
+def test_the_field_gives_the_ids_of_the_reference(name: str) -> None:
+    found, run = adapter(name), 0
+    for vocabulary in vocabularies():
+        if found.supports(vocabulary, TEXT) is not None:
+            continue
+        run += 1
+        encoder, trusted = found.load(vocabulary), reference(vocabulary).load(vocabulary)
+        for data in TEXTS:
+            ids = list(encoder.encode(data, TEXT))
+            assert ids == list(trusted.encode(data, TEXT)), (vocabulary.id, data)
+            if not vocabulary.pieces:
+                assert encoder.decode(ids) == data  # type: ignore[attr-defined]
+        with pytest.raises(Unsupported):
+            encoder.encode(b"\xff", TEXT)
+    assert run or name == "wordchipper"  # which has vocabularies of its own alone
+
+
+@pytest.mark.parametrize("name", registry.FIELD)
+def test_an_adapter_is_its_recipe(name: str, tmp_path: Path) -> None:
+    found = adapter(name)
+    vocabulary = next((v for v in vocabularies() if found.supports(v, TEXT) is None), None)
+    if vocabulary is None:
+        pytest.skip("has vocabularies of its own alone")
+    assert isinstance(found, Reproducible)
+    recipe = found.recipe(vocabulary, TEXT)
+    assert recipe.requirements[0].startswith(f"{found.about.name.removesuffix('-slow')}==")
+    (tmp_path / recipe.artifact_name).write_bytes(recipe.artifact)
+    data = TEXTS[2]
+    # Where nothing of ours can be imported.
+    code = f"VOCABULARY = {str(tmp_path / recipe.artifact_name)!r}\n{recipe.code}\n"
+    code += f"ids = list(map(int, encode({data!r})))\nprint(ids, decode(ids))\n"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    ids = list(reference(vocabulary).load(vocabulary).encode(data, TEXT))
+    assert done.stdout.splitlines()[-1].startswith(str(ids))
+    assert "Hello world" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["riptoken", "tokie", "kitoken", "transformers"])
+def test_special_tokens_are_read_only_where_asked(name: str) -> None:
+    found = adapter(name)
+    vocabulary = sources.resolve("tekken_240911")
+    if found.supports(vocabulary, Mode(special="all")) is not None:
+        pytest.skip("reads none here")
+    special = "<SPECIAL_30>" if "<SPECIAL_30>" in vocabulary.special_tokens else "[INST]"
+    data = f"a {special} b".encode()
+    encoder, trusted = found.load(vocabulary), tokenizers.IMPLEMENTATION.load(vocabulary)
+    for mode in (Mode(), Mode(special="all")):
+        assert list(encoder.encode(data, mode)) == list(trusted.encode(data, mode))
+    assert vocabulary.special_tokens[special] in encoder.encode(data, Mode(special="all"))
+
+
+@pytest.mark.data
+def test_wordchipper_runs_the_vocabularies_it_knows() -> None:
+    found = adapter("wordchipper")
+    path = data_path("vocabs/cl100k_base.tiktoken.gz")
+    vocabulary = sources.resolve(f"{path}#pattern=cl100k_base")
+    assert found.supports(vocabulary, TEXT) is None
+    encoder, trusted = found.load(vocabulary), tiktoken.IMPLEMENTATION.load(vocabulary)
+    for data in TEXTS:
+        assert list(encoder.encode(data, TEXT)) == list(trusted.encode(data, TEXT))
+
+
+def test_the_field_takes_part_only_when_named() -> None:
+    present, missing = selection.contestants([])
+    assert not set(registry.FIELD) & ({one.name for one in present} | set(missing))
+
+
+def test_a_library_that_is_not_installed_says_what_to_install() -> None:
+    absent = Peer("mine", "tokgate-absent", "tokgate_absent", "", frozenset(), "rust", "field")
+    with pytest.raises(ImportError, match=r"pip install 'tokgate\[field\]'"):
+        _ = FieldImplementation(absent, lambda vocabulary, mode: "no way").about
