@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from harness.events import Event
     from harness.expectations import Expectation
     from harness.findings import Book
+    from harness.scaling.bounds import Bound
     from harness.suites import Budget, Suite
 
 SPECIAL_GENERATORS = frozenset({"special", "edge", "expectations", "given"})
@@ -71,8 +72,8 @@ class Plan:
     measured, too; walked: those on which forced tokens are. Without checks, that is all. sampled:
     checks that cost further calls take a part of the batches only. named: implementations that the
     user asked for by name.
-    expect: the file of the user's own expectations. families: the user's own, besides those of
-    the catalog.
+    expect: the file of the user's own expectations. bounds: on growth, the user's first. families:
+    the user's own, besides those of the catalog.
     """
 
     vocabularies: Mapping[str, Callable[[], Vocabulary]]
@@ -92,6 +93,7 @@ class Plan:
     scaled: Sequence[str] = ()
     walked: Sequence[str] = ()
     families: Sequence[Family] = ()
+    bounds: Sequence[Bound] = ()
     limits: Limits = field(default_factory=Limits)
 
     @property

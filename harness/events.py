@@ -136,6 +136,16 @@ class ImplementationFailed(Event):
 
 @_event
 @dataclass(frozen=True, slots=True)
+class VocabularyRefused(Event):
+    """An implementation would not load a random vocabulary: counted, and no failure."""
+
+    implementation: str
+    vocabulary: str
+    message: str
+
+
+@_event
+@dataclass(frozen=True, slots=True)
 class Phase(Event):
     """What the run is busy with, for whoever watches."""
 
@@ -430,7 +440,10 @@ class ExpectationJudged(Event):
 @_event
 @dataclass(frozen=True, slots=True)
 class Finished(Event):
-    """The run ended by itself (``complete``) or was interrupted."""
+    """The run ended by itself (``complete``) or was interrupted.
+
+    reasons: why the verdict is no pass. notes: what was left open, which fails nothing.
+    """
 
     complete: bool
     verdict: str
@@ -439,6 +452,7 @@ class Finished(Event):
     cases: int
     comparisons: int
     exit_status: int
+    notes: list[str] = field(default_factory=list)
 
 
 @_event

@@ -13,6 +13,8 @@ exercised never depends on luck::
     reason = "normalizes by grapheme, SentencePiece by longest prefix"
     link = "https://..."
     expires = 2027-06-30
+
+Bounds on growth stand in the same file (:mod:`harness.scaling.bounds`).
 """
 
 from __future__ import annotations
@@ -45,6 +47,10 @@ FIELDS = {
     "link",
     "expires",
 }
+
+
+KINDS = {"expected", "scaling"}
+"""Tables of the file; :mod:`harness.scaling.bounds` reads the second."""
 
 
 class ExpectationsError(Exception):
@@ -107,24 +113,28 @@ def in_range(version: str, allowed: SpecifierSet) -> bool:
 
 
 def load(path: Path) -> list[Expectation]:
-    """The entries of a file. Raises ExpectationsError."""
+    """The entries under ``[[expected]]`` of a file. Raises ExpectationsError."""
+    entries = tables(path, "expected")
+    return [_entry(f"{path}: expected entry {i}", entry) for i, entry in enumerate(entries, 1)]
+
+
+def tables(path: Path, name: str) -> list[dict[str, Any]]:
+    """The tables of one kind in an expectations file, as they stand. Raises ExpectationsError."""
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ExpectationsError(f"{path}: {error.strerror}; check the path") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ExpectationsError(f"{path}: not valid TOML ({error}); mend that line") from error
-    unknown = sorted(set(raw) - {"expected"})
+    unknown = sorted(set(raw) - KINDS)
     if unknown:
         raise ExpectationsError(
-            f"{path}: unknown table {unknown[0]!r}; entries stand under [[expected]]"
+            f"{path}: unknown table {unknown[0]!r}; entries stand under [[expected]] or [[scaling]]"
         )
-    entries = raw.get("expected", [])
+    entries = raw.get(name, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise ExpectationsError(
-            f"{path}: 'expected' is no list of tables; write [[expected]] instead"
-        )
-    return [_entry(f"{path}: expected entry {i}", e) for i, e in enumerate(entries, 1)]
+        raise ExpectationsError(f"{path}: {name!r} is no list of tables; write [[{name}]] instead")
+    return entries
 
 
 def _entry(place: str, raw: dict[str, Any]) -> Expectation:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.events import ExpectationJudged
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from harness.events import Forced, Found, Measured
+    from harness.events import Forced, Found, GrowthJudged, Measured
     from harness.expectations import Expectation
 
 HOLDS, FAILS, USAGE, CANNOT_START = 0, 1, 2, 3
@@ -33,6 +34,8 @@ class Verdict:
     passed: bool
     reasons: tuple[str, ...]
     exit_status: int
+    notes: tuple[str, ...] = ()
+    """What was left open: no failure, but no pass either."""
 
 
 def judge_expectations(
@@ -74,7 +77,7 @@ def judge(
     findings: Sequence[Found],
     expectations: Sequence[ExpectationJudged],
     measured: Sequence[Measured],
-    linear: frozenset[str],
+    growth: Collection[GrowthJudged],
     failed_to_start: Sequence[str],
     comparisons: int,
     *,
@@ -85,7 +88,7 @@ def judge(
 ) -> Verdict:
     """The verdict of a complete run.
 
-    linear: implementations that are held to linear growth. failed_to_start: one line each.
+    growth: the cells that bounds are on. failed_to_start: one line each.
     comparing: whether the run was to compare at all, and not only to measure or to check each
     implementation by itself. judged: outcomes that some check judged. idle: those that the
     user named and of which no outcome was judged; a gate that never looked at them says nothing.
@@ -107,13 +110,8 @@ def judge(
         buckets = [one.bucket for one in expectations if one.status == status]
         if buckets:
             reasons.append(f"{words}: {', '.join(buckets)}")
-    broken = [
-        f"{one.implementation} on {one.family} (exponent {one.exponent:.2f})"
-        for one in measured
-        if one.verdict == "superlinear" and one.implementation in linear and one.exponent
-    ]
-    if broken:
-        reasons.append(f"grows faster than linearly: {', '.join(broken[:REASONS_SHOWN])}")
+    reasons += broken_bounds(growth)
+    notes = open_bounds(growth)
     erring = [one for one in forced if one.method == EXACT_METHOD and one.unsafe]
     if erring:
         where = ", ".join(f"{one.vocabulary} ({one.unsafe} sequences)" for one in erring)
@@ -122,9 +120,38 @@ def judge(
         reasons.append(f"asked for by name and never judged: {', '.join(idle)}")
     if failed_to_start:
         reasons.append(f"could not be started: {'; '.join(failed_to_start[:REASONS_SHOWN])}")
-        return Verdict(False, tuple(reasons), CANNOT_START)
+        return Verdict(False, tuple(reasons), CANNOT_START, notes)
     if not comparing and not measured and not judged and not forced:
         reasons.append("nothing was judged or measured: no implementation can run a vocabulary")
     if comparing and not comparisons:
         reasons.append("nothing was compared: no two implementations share a vocabulary and mode")
-    return Verdict(not reasons, tuple(reasons), FAILS if reasons else HOLDS)
+    return Verdict(not reasons, tuple(reasons), FAILS if reasons else HOLDS, notes)
+
+
+def broken_bounds(growth: Collection[GrowthJudged]) -> list[str]:
+    """A line for each implementation and bound that was broken, the first of them in full."""
+    broken: dict[tuple[str, str], list[GrowthJudged]] = {}
+    for one in growth:
+        if one.outcome == "fail":
+            broken.setdefault((one.implementation, one.bound), []).append(one)
+    lines = []
+    for (name, bound), cells in broken.items():
+        first, more = cells[0], len(cells) - 1
+        rest = f", and on {more} more" if more else ""
+        lines.append(
+            f"{name} is bound to {bound} ({first.reason}), but {first.line} "
+            f"on {first.family} of {first.vocabulary}{rest}"
+        )
+    hidden = len(lines) - REASONS_SHOWN
+    more_lines = [f"and {hidden} more bounds on growth are broken"] if hidden > 0 else []
+    return lines[:REASONS_SHOWN] + more_lines
+
+
+def open_bounds(growth: Collection[GrowthJudged]) -> tuple[str, ...]:
+    """One line on the bounds that could not be judged, if any."""
+    left = [one for one in growth if one.outcome == "inconclusive"]
+    if not left:
+        return ()
+    counts = Counter(one.implementation for one in left)
+    shown = ", ".join(f"{name} ({count})" for name, count in counts.most_common(REASONS_SHOWN))
+    return (f"growth inconclusive in {len(left)} of {len(growth)} bound cells: {shown}",)

@@ -179,6 +179,8 @@ def closing(
     )
     for reason in finished.reasons:
         console.print(Text(f"  {reason}"), soft_wrap=True)
+    for note in finished.notes:
+        console.print(Text(f"  {note}", style="yellow"), soft_wrap=True)
     console.print(Text(f"  {report}", style="dim"), soft_wrap=True)
 
 

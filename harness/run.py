@@ -16,6 +16,7 @@ from harness import gate
 from harness.campaign import Campaign, Plan
 from harness.events import Event, ExpectationJudged, Finished, Forced, Found, Measured, Started
 from harness.findings import Book
+from harness.scaling.bounds import judge_growth
 from harness.store import OutputError
 
 if TYPE_CHECKING:
@@ -115,11 +116,15 @@ def execute(
     )
     for one in judged:
         emit(one)
+    claiming = {c.name for c in plan.contestants if c.about.linear}
+    growth = judge_growth(measured, plan.bounds, claiming)
+    for cell in growth:
+        emit(cell)
     verdict = gate.judge(
         book.findings,
         judged,
         measured,
-        frozenset(c.name for c in plan.contestants if c.about.linear),
+        growth,
         [f"{name} on {vocabulary}: {line}" for name, vocabulary, line in tally.failed_to_load],
         tally.comparisons,
         comparing=len(plan.contestants) > 1 and any(c.name == "equivalence" for c in plan.checks),
@@ -130,7 +135,7 @@ def execute(
     if cut_off is not None:
         how, exit_status = cut_off
         reasons = (f"{how}: what was found so far is here", *verdict.reasons)
-        verdict = gate.Verdict(False, reasons, exit_status)
+        verdict = gate.Verdict(False, reasons, exit_status, verdict.notes)
     finished = Finished(
         complete=cut_off is None,
         verdict="pass" if verdict.passed else "fail",
@@ -139,6 +144,7 @@ def execute(
         cases=tally.cases,
         comparisons=tally.comparisons,
         exit_status=verdict.exit_status,
+        notes=list(verdict.notes),
     )
     emit(finished)
     folder.close()

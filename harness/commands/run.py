@@ -81,6 +81,7 @@ def run(
     from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
     from harness.progress import Progress  # noqa: PLC0415
     from harness.run import execute  # noqa: PLC0415
+    from harness.scaling import bounds  # noqa: PLC0415
     from harness.store import RunFolder  # noqa: PLC0415
     from harness.suites import SUITES, parse_budget  # noqa: PLC0415
     from harness.workers import Limits  # noqa: PLC0415
@@ -95,9 +96,10 @@ def run(
     catalog = generators()
     checks = selection.chosen("check", check or [], [*CHECKS, *MEASURES])
     present, missing = selection.contestants(impl or [])
-    known = expectations.load(expectations.SHIPPED)
+    known, bound = expectations.load(expectations.SHIPPED), bounds.load(expectations.SHIPPED)
     if expect is not None:
         known = [*expectations.load(expect), *known]
+        bound = [*bounds.load(expect), *bound]
     console = Console(stderr=True, highlight=False)
     for spec, why in missing.items():
         console.print(Text(f"{spec} takes no part: {why}", style="dim"))
@@ -110,6 +112,7 @@ def run(
         scaled=selection.scaled(vocab or [], checks),
         walked=selection.walked(vocab or [], checks),
         expectations=known,
+        bounds=bound,
         suite=chosen_suite,
         budget=amount,
         seed=seed,

@@ -11,6 +11,7 @@ from packaging.specifiers import SpecifierSet
 from harness.events import ExpectationJudged, Forced, Found, Measured
 from harness.expectations import Expectation
 from harness.gate import CANNOT_START, FAILS, HOLDS, Verdict, judge, judge_expectations
+from harness.scaling.bounds import judge_growth
 
 TODAY = datetime.date(2026, 11, 20)
 FOUND = Found(
@@ -90,7 +91,12 @@ def verdict(
 ) -> Verdict:
     expectations = [ExpectationJudged("b", one, "r", None, ["mine"]) for one in statuses]
     return judge(
-        findings or [], expectations, measured or [], frozenset(["mine"]), failed, comparisons
+        findings or [],
+        expectations,
+        measured or [],
+        judge_growth(measured or [], [], {"mine"}),
+        failed,
+        comparisons,
     )
 
 
@@ -122,14 +128,31 @@ def test_what_fails_the_gate(failing: Verdict) -> None:
 
 
 def test_an_implementation_named_and_never_judged_fails_the_gate() -> None:
-    failing = judge([], [], [], frozenset(), (), 1, idle=["mine"])
+    failing = judge([], [], [], [], (), 1, idle=["mine"])
     assert failing.exit_status == FAILS
     assert "never judged: mine" in failing.reasons[0]
 
 
 def test_growth_binds_only_those_that_claim_to_be_linear() -> None:
     assert verdict(measured=[growth("other", "superlinear")]).passed
-    assert verdict(measured=[growth("mine", "inconclusive")]).passed
+
+
+def test_growth_that_is_inconclusive_fails_nothing_and_is_said() -> None:
+    left_open = verdict(measured=[growth("mine", "inconclusive"), growth("mine", "linear")])
+    assert left_open.passed and left_open.exit_status == HOLDS
+    assert left_open.notes == ("growth inconclusive in 1 of 2 bound cells: mine (1)",)
+    both = verdict(measured=[growth("mine", "inconclusive"), growth("mine", "superlinear")])
+    assert both.exit_status == FAILS
+    assert len(both.notes) == 1
+
+
+def test_a_broken_bound_is_one_line() -> None:
+    broken = verdict(measured=[growth("mine", "superlinear")] * 3)
+    (reason,) = broken.reasons
+    assert reason == (
+        "mine is bound to linear (it claims linear cost), but exponent 1.90 (1.80 to 2.00) in time "
+        "on runs of v, and on 2 more"
+    )
 
 
 def test_an_implementation_that_could_not_be_started() -> None:
@@ -140,11 +163,11 @@ def test_an_implementation_that_could_not_be_started() -> None:
 
 def test_the_exact_method_is_held_to_no_error_and_the_others_are_not() -> None:
     row = Forced("tokgate", "v", "exact", 10, 20, 0)
-    assert judge([], [], [], frozenset(), [], 0, comparing=False, forced=[row]).exit_status == HOLDS
+    assert judge([], [], [], [], [], 0, comparing=False, forced=[row]).exit_status == HOLDS
     heuristic = replace(row, method="healed:tokens=4", non_canonical=3, unsafe=3)
-    verdict = judge([], [], [], frozenset(), [], 0, comparing=False, forced=[row, heuristic])
+    verdict = judge([], [], [], [], [], 0, comparing=False, forced=[row, heuristic])
     assert verdict.exit_status == HOLDS
     wrong = replace(row, unsafe=2)
-    verdict = judge([], [], [], frozenset(), [], 0, comparing=False, forced=[wrong])
+    verdict = judge([], [], [], [], [], 0, comparing=False, forced=[wrong])
     assert verdict.exit_status == FAILS
     assert "exact forces tokens that are not canonical: v (2 sequences)" in verdict.reasons

@@ -1,0 +1,167 @@
+"""Bounds on growth: how they are written, which one counts, and what keeps or breaks one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness import expectations
+from harness.events import Measured
+from harness.expectations import ExpectationsError
+from harness.scaling.bounds import IN_STEPS, IN_TIME, Bound, judge_growth, load, outcome_of
+from impls import registry
+
+CELL = Measured("mine", "v", "letter-run", 1.0, 0.9, 1.1, "linear", [])
+
+
+def cell(exponent: float, low: float, high: float, verdict: str, measure: str = "time") -> Measured:
+    return replace(
+        CELL, exponent=exponent, low=low, high=high, verdict=verdict, measure=measure, note="why"
+    )
+
+
+SQUARE = cell(2.0, 1.9, 2.1, "superlinear")
+
+
+@pytest.mark.parametrize(
+    ("measured", "bound", "outcome"),
+    [
+        (CELL, "linear", "pass"),
+        (CELL, "n log n", "pass"),
+        (CELL, "cubic", "pass"),
+        (SQUARE, "linear", "fail"),
+        (SQUARE, "n log n", "fail"),
+        (SQUARE, "n^1.5", "fail"),
+        (SQUARE, "quadratic", "pass"),
+        (SQUARE, "cubic", "pass"),
+        (cell(1.5, 1.4, 1.6, "superlinear"), "n^1.5", "pass"),
+        (cell(1.5, 1.4, 1.6, "superlinear"), "linear", "fail"),
+        # An interval on both sides, or no interval at all.
+        (cell(1.3, 1.1, 1.5, "inconclusive"), "linear", "inconclusive"),
+        (cell(2.2, 1.9, 2.5, "superlinear"), "quadratic", "inconclusive"),
+        (cell(2.2, 1.9, 2.5, "superlinear"), "linear", "fail"),
+        # Not called superlinear, as caches may explain it.
+        (cell(1.5, 1.4, 1.6, "inconclusive"), "linear", "inconclusive"),
+        (
+            replace(CELL, exponent=None, low=None, high=None, verdict="inconclusive"),
+            "linear",
+            "inconclusive",
+        ),
+        # It died: nothing is within a bound.
+        (replace(CELL, verdict="failed", note="crashed at 2 KiB"), "cubic", "fail"),
+        # Steps are exact, so that n log n is told from n.
+        (cell(1.15, 1.14, 1.16, "linear", "steps"), "linear", "fail"),
+        (cell(1.15, 1.14, 1.16, "linear", "steps"), "n log n", "pass"),
+        (cell(1.02, 0.9, 1.2, "linear", "steps"), "linear", "pass"),
+    ],
+)
+def test_outcomes(measured: Measured, bound: str, outcome: str) -> None:
+    assert outcome_of(measured, bound)[0] == outcome
+
+
+def test_a_line_says_what_broke_it() -> None:
+    assert outcome_of(SQUARE, "linear")[1] == "exponent 2.00 (1.90 to 2.10) in time"
+    assert outcome_of(CELL, "linear")[1] == ""
+    died = replace(CELL, verdict="failed", note="crashed at 2 KiB")
+    assert outcome_of(died, "linear")[1] == "crashed at 2 KiB"
+
+
+def test_bounds_are_in_order() -> None:
+    for limits in (IN_TIME, IN_STEPS):
+        assert sorted(limits.values()) == list(limits.values())
+
+
+def test_the_first_that_matches_counts_and_claims_come_last() -> None:
+    bounds = [
+        Bound("quadratic", "known", "mine", family="*-run"),
+        Bound("linear", "else", "mine"),
+    ]
+    (one,) = judge_growth([SQUARE], bounds, {"mine"})
+    assert (one.bound, one.outcome, one.reason) == ("quadratic", "pass", "known")
+    (one,) = judge_growth([replace(SQUARE, family="prose")], bounds, {"mine"})
+    assert (one.bound, one.outcome) == ("linear", "fail")
+    (one,) = judge_growth([SQUARE], [], {"mine"})
+    assert (one.bound, one.outcome, one.reason) == ("linear", "fail", "it claims linear cost")
+    assert judge_growth([SQUARE], [], {"other"}) == []
+    assert judge_growth([SQUARE], [Bound("none", "let it")], {"mine"}) == []
+
+
+def test_memory_is_bound_by_itself() -> None:
+    bounds = [Bound("none", "a small machine", memory=64)]
+    little = replace(CELL, memory_per_byte=10.0, memory_verdict="ordinary")
+    much = replace(CELL, memory_per_byte=1000.0, memory_verdict="hungry")
+    square = replace(CELL, memory_per_byte=10.0, memory_verdict="superlinear")
+    outcomes = [judge_growth([one], bounds, ()) for one in (CELL, little, much, square)]
+    assert [[one.outcome for one in judged] for judged in outcomes] == [
+        [],
+        ["pass"],
+        ["fail"],
+        ["fail"],
+    ]
+    assert outcomes[2][0].line == "1000 bytes of memory a byte, hungry"
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "expect.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_file(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        """
+        [[scaling]]
+        implementation = "mine"
+        bound = "n log n"
+        memory = 64
+        reason = "a heap"
+
+        [[expected]]
+        bucket = "b"
+        implementations = {mine = "*"}
+        reason = "r"
+        """,
+    )
+    assert load(path) == [Bound("n log n", "a heap", "mine", memory=64)]
+    assert [one.bucket for one in expectations.load(path)] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('[[scaling]]\nbound = "linear"', "entry 1: field 'reason' is missing"),
+        ('[[scaling]]\nreason = "r"', "field 'bound' is missing"),
+        (
+            '[[scaling]]\nbound = "fast"\nreason = "r"',
+            "bound 'fast' is none; write linear, n log n",
+        ),
+        ('[[scaling]]\nbound = "linear"\nreason = "r"\nwho = "x"', "unknown field 'who'"),
+        ('[[scaling]]\nbound = "linear"\nreason = "r"\nfamily = 3', "'family' is no str"),
+        ('[[scaling]]\nbound = "linear"\nreason = "r"\nmemory = "x"', "'memory' is no number"),
+        ('[scaling]\nbound = "linear"', "'scaling' is no list of tables"),
+        ("[[growth]]", "unknown table 'growth'"),
+        ("[[", "not valid TOML"),
+    ],
+)
+def test_a_faulty_file_is_one_line(tmp_path: Path, text: str, fault: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(ExpectationsError, match=fault) as raised:
+        load(path)
+    assert str(path) in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_the_shipped_bounds_are_on_all_of_ours() -> None:
+    bounds = load(expectations.SHIPPED)
+    for name in registry.BUILT_IN:
+        ours = name.startswith(("bpe.", "spm.", "unigram.", "wordpiece."))
+        on = next((b for b in bounds if b.covers(replace(CELL, implementation=name))), None)
+        assert (on is not None) == ours, name
+        if name == "bpe.naive":
+            assert on is not None and on.bound == "quadratic"
+        if name == "bpe.heap":
+            assert on is not None and on.bound == "n log n"
+        if name == "bpe.backtracking":
+            assert on is not None and on.bound == "linear"
