@@ -12,7 +12,7 @@ from rich.text import Text
 from corpora.families.user import FamiliesError
 from corpora.vocabularies.model import VocabularyError
 from harness import gate
-from harness.commands import adversary, again, bench, diff, forced, look, report, run, worst
+from harness.commands import adversary, again, bench, diff, forced, fuzz, look, report, run, worst
 from harness.expectations import ExpectationsError
 from harness.selection import SelectionError
 from harness.store import OutputError
@@ -43,6 +43,7 @@ app.command(epilog=again.EPILOG)(again.minimize)
 app.command(epilog=again.EPILOG)(again.replay)
 app.command()(report.report)
 app.command(epilog=diff.EPILOG)(diff.diff)
+app.command(epilog=fuzz.EPILOG)(fuzz.fuzz)
 app.command(epilog=bench.EPILOG)(bench.bench)
 app.command(epilog=forced.EPILOG)(forced.forced)
 app.command(epilog=adversary.EPILOG)(adversary.adversary)

@@ -57,6 +57,10 @@ UNHURRIED_SECONDS = 300.0
 CLAIMS_TRUSTED = 12
 """A signature with so many findings is taken to be explained by them."""
 
+CLAIMS_ENOUGH = 100
+"""A signature with so many findings, one of them unexpected, gets no more of them: what is wrong
+everywhere would else be minimised for ever."""
+
 AGAIN = 4
 """How often a violation must come back before it is believed: one that shows once in a hundred
 calls, or only after certain others, would pass for one of the input's otherwise."""
@@ -221,13 +225,13 @@ class Book:
         violation = known
         entry = Entry(contract, violation, case)
         page = self._page(entry)
-        if page.claims and self._late:
+        if page.claims and (self._late or len(page.claims) >= CLAIMS_ENOUGH):
             # No time to minimise them all: it is counted with its like, but never as expected.
-            like = next(
-                (name for _, name in page.claims if not self._excused(name, contract)), None
-            )
+            names = dict.fromkeys(name for _, name in page.claims)
+            like = next((name for name in names if not self._excused(name, contract)), None)
             if like is not None:
                 return self._count(like)
+        if page.claims and self._late:
             return self._enter(page, entry.explained(), UNMINIMISED, minimal=False)
         provisional = None
         if violation.check == "survival":
@@ -271,6 +275,8 @@ class Book:
         for minimal, name in page.claims:
             if minimal == violation.data:
                 return name
+            if not minimal and page.claims.count((minimal, name)) >= CLAIMS_TRUSTED:
+                return name  # wrong with no input at all, and so with any
             if minimal and minimal in violation.data:
                 rest = self._without(arena, contract, violation, minimal, page)
                 if rest is None:
@@ -370,7 +376,9 @@ class Book:
         contract, check = entry.contract, CHECKS[entry.violation.check]
         latest = {entry.violation.data: entry.violation}
         claims = self._page(entry).claims
-        known = {minimal for minimal, name in claims if self._excused(name, contract)}
+        excused = {name for _, name in claims}
+        excused = {name for name in excused if self._excused(name, contract)}
+        known = {minimal for minimal, name in claims if name in excused}
 
         def failing(candidates: Sequence[bytes]) -> list[bool]:
             # Shrinking into an expected finding would hide this one from the gate.
@@ -398,7 +406,7 @@ class Book:
         if entry.violation.check == "determinism":
             for culprit in entry.violation.culprits:
                 self._unstable.setdefault((entry.contract.id, culprit), name)
-        if minimal or not page.claims:
+        if (minimal or not page.claims) and page.claims.count((data, name)) < CLAIMS_TRUSTED:
             page.claims.append((data, name))
         identity = finding_id(name, entry.contract.vocabulary.id)
         self._provisionals -= {identity, replaces.id if replaces else ""}

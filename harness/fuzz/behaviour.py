@@ -163,7 +163,8 @@ def _ngrams(
 
 def _hashed(values: NDArray[np.int64], salt: int, kind: int) -> NDArray[np.int64]:
     """Numbers below ``MAP_SIZE``; what differs falls together once in so many."""
-    mixed = values.astype(np.uint64) + np.uint64((salt << 8) | kind) * _GOLDEN
+    offset = np.uint64(((salt << 8) | kind) * int(_GOLDEN) % 2**64)
+    mixed = values.astype(np.uint64) + offset
     mixed ^= mixed >> np.uint64(29)
     return ((mixed * _GOLDEN) >> np.uint64(64 - BITS)).astype(np.int64)
 

@@ -58,10 +58,13 @@ def expected(seen: Abundance, more: float) -> float:
 
     Extrapolation of Colwell et al. (Journal of Plant Ecology 5(1), 2012), f1 those seen once:
     f0 (1 - (1 - f1 / (n f0 + f1)) ^ more), with f0 from :func:`unseen`; where that is zero, the
-    rate of today for as long as it is asked for.
+    rate of today for as long as it is asked for. Where none was seen only once, the sum of Laplace's
+    probabilities, each input that shows nothing lowering the next one: ln(1 + more / (n + 1)).
     """
+    if seen.once == 0:
+        return math.log1p(more / (seen.samples + 1))
     missing = unseen(seen)
-    if missing == 0 or seen.once == 0:
+    if missing == 0:
         return discovery(seen) * more
     rate = seen.once / (seen.samples * missing + seen.once)
     return missing * -math.expm1(more * math.log1p(-rate)) if rate < 1 else missing
@@ -70,9 +73,7 @@ def expected(seen: Abundance, more: float) -> float:
 def chance(seen: Abundance, more: float) -> float:
     """The probability that ``more`` further inputs show at least one new species.
 
-    1 - (1 - discovery) ^ more: as if the probability stayed what it is until then.
+    1 - exp(-expected), as if discoveries came independently. Where none was seen only once that is
+    more / (samples + 1 + more), Laplace's rule for a run of ``more`` inputs.
     """
-    probability = discovery(seen)
-    if probability >= 1:
-        return 1.0 if more > 0 else 0.0
-    return -math.expm1(more * math.log1p(-probability))
+    return -math.expm1(-expected(seen, more))

@@ -31,8 +31,8 @@ class StateError(ValueError):
 class State:
     """All that a strand knows, but for its map, its corpus and its findings.
 
-    batches, cases, bytes: done so far. schedule: of :meth:`Schedule.state`. taken: batches taken
-    from each generator's stream. disagreements: shape to the number of inputs that showed it.
+    batches, cases, size (in bytes): done so far. schedule: of :meth:`Schedule.state`. taken:
+    batches taken from each arm. disagreements: shape to the number of inputs that showed it.
     picks: by entry of the corpus. book: a snapshot without its findings. losses: deaths and
     time-outs by implementation. tally: of the campaign's checks. totals: what was done, by
     contract and generator. opened: the events with which it was opened last. judged_by: digest of
@@ -42,7 +42,7 @@ class State:
 
     batches: int = 0
     cases: int = 0
-    bytes: int = 0
+    size: int = 0
     schedule: list[dict[str, Any]] = field(default_factory=list)
     taken: dict[str, int] = field(default_factory=dict)
     disagreements: dict[str, int] = field(default_factory=dict)

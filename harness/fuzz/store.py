@@ -92,7 +92,9 @@ class CampaignStore:
             row = None if anew else self._latest(session)
             resumed = row is not None
             if row is None:
-                row = CampaignRow(name=self.name, identity=dict(identity), started=now())
+                row = CampaignRow(
+                    name=self.name, identity=dict(identity), started=now(), sessions=0, seconds=0.0
+                )
                 session.add(row)
             elif row.identity != dict(identity):
                 raise SelectionError(
@@ -121,9 +123,11 @@ class CampaignStore:
         """The ids of all findings that any campaign in this database has, and since when."""
         with self._session() as session:
             rows = session.execute(
-                sa.select(FindingRow.id, sa.func.min(FindingRow.first)).group_by(FindingRow.id)
+                sa.select(FindingRow.id, sa.func.min(FindingRow.first).label("first")).group_by(
+                    FindingRow.id
+                )
             )
-            return {identity: first for identity, first in rows}
+            return {row.id: row.first for row in rows}
 
     def strand(self, name: str) -> Kept | None:
         """A strand as it was committed last. Raises LedgerError for one that cannot be read."""

@@ -1,0 +1,183 @@
+"""``tokgate fuzz``: a campaign that goes on for as long as it is let."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from harness.commands.common import EXIT_STATUSES, Impls, Seed, Vocabs, command_line, recorded
+from harness.selection import SelectionError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from harness.fuzz.progress import FuzzProgress
+    from harness.fuzz.record import Record
+
+EPILOG = f"""
+A campaign is kept in a database, round by round: run the same command again and it goes on, be it
+after Ctrl-C, kill -9 or a power cut. One seed, one set of versions and options: the same cases, the
+same findings, however often it was cut off.
+{EXIT_STATUSES}"""
+
+LONGEST_INPUT = 1 << 20
+"""Bytes: as in the suite for CI. Longer ones take seconds in slow libraries, and are measured by
+``tokgate run --check scaling``."""
+
+
+def fuzz(
+    vocab: Vocabs = None,
+    impl: Impls = None,
+    reference: Annotated[
+        list[str] | None, typer.Option(help="Trusted implementation (default: by format).")
+    ] = None,
+    check: Annotated[
+        list[str] | None, typer.Option(help="Only this check. May be repeated.")
+    ] = None,
+    generator: Annotated[
+        list[str] | None, typer.Option(help="Only this generator. May be repeated.")
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            help="Of this session: 10m, 8h; or of the campaign: 20000cases a vocabulary. "
+            "Default: endless, until Ctrl-C."
+        ),
+    ] = None,
+    seed: Seed = 0,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="Vocabularies side by side; 0: by the cores.")
+    ] = 0,
+    shards: Annotated[
+        int, typer.Option(min=1, help="Strands of each vocabulary, with seeds of their own.")
+    ] = 1,
+    ledger: Annotated[
+        str | None,
+        typer.Option(
+            envvar="TOKGATE_LEDGER",
+            help="Database: a SQLite file (default: campaign.db in --out), or postgresql://..",
+        ),
+    ] = None,
+    name: Annotated[
+        str, typer.Option(help="Of the campaign, where a database has several.")
+    ] = "default",
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume/--anew", help="Go on with the campaign of this name, or begin anew."
+        ),
+    ] = True,
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Option(help="Files, or folders of files, to begin with. May be repeated."),
+    ] = None,
+    cost: Annotated[
+        bool,
+        typer.Option(help="Be guided by the time that inputs take, too: no longer reproducible."),
+    ] = False,
+    canary: Annotated[
+        bool | None,
+        typer.Option(
+            help="Let a planted mistake ride along, which must be found.",
+            show_default="on, unless --check or --generator leaves it out",
+        ),
+    ] = None,
+    expect: Annotated[
+        Path | None, typer.Option(help="Expectations file, besides the shipped one.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder that receives the findings, the corpus and the reports.")
+    ] = Path("tokgate-fuzz"),
+    report_every: Annotated[
+        str, typer.Option(help="Write the reports so often, besides at the end.")
+    ] = "10m",
+    timeout: Annotated[
+        float,
+        typer.Option(min=0.1, help="Seconds for a batch, and 10 more a megabyte: then it hangs."),
+    ] = 8.0,
+    memory: Annotated[
+        float, typer.Option(min=0.1, help="GiB that an implementation may take.")
+    ] = 4.0,
+) -> None:
+    """Fuzz: generators chosen by what they still yield, inputs kept that show something new.
+
+    Remembers all it has found, and tells only what is new. Without arguments it takes the embedded
+    vocabularies and every implementation installed, and goes on until Ctrl-C.
+    """
+    from corpora.generators.catalog import generators  # noqa: PLC0415
+    from harness import expectations, selection  # noqa: PLC0415
+    from harness.campaign import Plan  # noqa: PLC0415
+    from harness.checks import CHECKS  # noqa: PLC0415
+    from harness.fuzz.plan import FuzzPlan, seeds  # noqa: PLC0415
+    from harness.fuzz.progress import FuzzProgress, closing  # noqa: PLC0415
+    from harness.fuzz.run import execute  # noqa: PLC0415
+    from harness.fuzz.store import CampaignStore  # noqa: PLC0415
+    from harness.suites import Budget, Suite, parse_budget  # noqa: PLC0415
+    from harness.workers import Limits  # noqa: PLC0415
+
+    if not math.isfinite(memory) or not math.isfinite(timeout):
+        raise SelectionError("--memory, --timeout: give a finite number")
+    try:
+        amount = parse_budget(budget) if budget else Budget()
+    except ValueError as error:
+        raise SelectionError(f"--budget: {error}") from error
+    try:
+        report_seconds = parse_budget(report_every).seconds
+    except ValueError:
+        report_seconds = None
+    if report_seconds is None:
+        raise SelectionError(f"--report-every {report_every!r}: no time; write 10m, or 1h")
+    catalog = generators()
+    checks = selection.chosen("check", check or [], CHECKS)
+    present, missing = selection.contestants(impl or [])
+    known = expectations.load(expectations.SHIPPED)
+    if expect is not None:
+        known = [*expectations.load(expect), *known]
+    console = Console(stderr=True, highlight=False)
+    for spec, why in missing.items():
+        console.print(Text(f"{spec} takes no part: {why}", style="dim"))
+    plan = Plan(
+        vocabularies=selection.vocabularies(vocab or []),
+        contestants=present,
+        references=selection.references(reference or [], present),
+        generators=[catalog[n] for n in selection.chosen("generator", generator or [], catalog)],
+        checks=[CHECKS[n] for n in checks],
+        expectations=known,
+        suite=Suite("fuzz", "a campaign", "endless", LONGEST_INPUT, 0.0, 0),
+        budget=amount,
+        seed=seed,
+        jobs=jobs or max(1, (os.cpu_count() or 2) // 2),
+        fail_fast=False,
+        named=[contestant.name for contestant in present] if impl else [],
+        expect=str(expect.resolve()) if expect is not None else None,
+        limits=Limits(seconds=timeout, memory=int(memory * 2**30)),
+    )
+    campaign = FuzzPlan(
+        plan=plan,
+        shards=shards,
+        costly=cost,
+        canary=canary if canary is not None else not (check or generator),
+        seeds=seeds(corpus or []),
+    )
+    where = ledger or str(out / "campaign.db")
+
+    def progress(before: Mapping[str, str]) -> FuzzProgress:
+        return FuzzProgress(console, before, amount.seconds)
+
+    def report(made: Record) -> None:
+        from reports import write_all  # noqa: PLC0415
+
+        write_all(recorded(out), out)
+
+    store = CampaignStore(where, name)
+    record = execute(
+        campaign, store, out, command_line(), progress, report, report_seconds, anew=not resume
+    )
+    closing(console, record, str(out / "report.html"))
+    raise typer.Exit(record.finished.exit_status)

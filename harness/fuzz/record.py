@@ -1,0 +1,285 @@
+"""The record of a campaign, made from what its strands have committed: what reports read."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import os
+import platform
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from harness import gate
+from harness.campaign import Tally
+from harness.events import (
+    Counted,
+    Event,
+    ExpectationJudged,
+    Finished,
+    Found,
+    Started,
+)
+from harness.findings import Book
+from harness.fuzz import estimate
+from harness.fuzz.behaviour import Map
+from harness.fuzz.estimate import Abundance
+from harness.fuzz.plan import arms, strand_name
+from harness.run import budget_text, versions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from harness.fuzz.plan import FuzzPlan
+    from harness.fuzz.store import CampaignStore, Kept
+
+HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a session came to its end. how: in words, where it was cut off. exit_status: of that.
+
+    canary: None where none rides, else whether it was found; said: what is known about it.
+    """
+
+    how: str | None = None
+    exit_status: int = 0
+    canary: bool | None = None
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """A campaign as committed. events: of the whole of it. known: ids that are not new."""
+
+    events: list[Event]
+    finished: Finished
+    findings: list[Found]
+    expectations: list[ExpectationJudged]
+    new: list[Found]
+    campaign: dict[str, Any]
+
+
+def record(
+    plan: FuzzPlan,
+    store: CampaignStore,
+    command: str,
+    known: Mapping[str, str],
+    ended: Ended,
+) -> Record:
+    """What the campaign came to so far. known: findings from before this session, and since when.
+
+    Raises LedgerError.
+    """
+    names = [strand_name(*one) for one in plan.strands]
+    kept = {name: one for name in names if (one := store.strand(name)) is not None}
+    findings = merged(plan, kept)
+    tally = together(kept.values())
+    judged = gate.judge_expectations(
+        plan.plan.expectations,
+        findings,
+        tally.exercised,
+        tally.shown,
+        plan.plan.versions,
+        datetime.datetime.now(datetime.UTC).date(),
+    )
+    seconds = store.seconds
+    finished = _finished(plan, findings, judged, tally, seconds, ended)
+    counts: Counter[str] = Counter()
+    opened: dict[str, Event] = {}
+    for one in kept.values():
+        counts.update(one.state.counts)
+        for line in one.state.opened:  # strands of one vocabulary are opened alike
+            event = Event.from_json(line)
+            if event is not None:
+                opened[line] = event
+    events: list[Event] = [
+        _started(plan, store, command),
+        *opened.values(),
+        *(done for one in kept.values() for done in one.state.done()),
+        *findings,
+        *(Counted(bucket, count) for bucket, count in counts.items()),
+        *judged,
+        finished,
+    ]
+    new = [found for found in findings if found.id not in known]
+    about = _about(plan, store, kept, findings, new, counts, seconds, ended)
+    return Record(events, finished, findings, judged, new, about)
+
+
+def merged(plan: FuzzPlan, kept: Mapping[str, Kept]) -> list[Found]:
+    """The findings of all strands: of one found by several, the smallest input.
+
+    Whether one is expected is decided by today's expectations, whatever was so when it was found.
+    """
+    book = Book(
+        lambda event: None,
+        lambda name, violation, contract: None,
+        plan.plan.expectations,
+        plan.plan.versions,
+    )
+    smallest: dict[str, Found] = {}
+    for one in kept.values():
+        for found in one.findings:
+            other = smallest.get(found.id)
+            if other is None or _size(found) < _size(other):
+                smallest[found.id] = found
+    today = []
+    for found in smallest.values():
+        entry = book.expected(found.bucket, found.vocabulary)
+        reason, link = (entry.reason, entry.link) if entry else (None, None)
+        today.append(replace(found, expected=reason, link=link))
+    return today
+
+
+def _size(found: Found) -> tuple[bool, int, bytes]:
+    data = base64.b64decode(found.input_b64)
+    return (not found.minimal, len(data), data)
+
+
+def together(kept: Any) -> Tally:
+    """What all strands have judged."""
+    tally = Tally()
+    failed: dict[tuple[str, str, str], None] = {}
+    for one in kept:
+        part = one.state.tally
+        if not part:
+            continue
+        tally.cases += part["cases"]
+        tally.comparisons += part["comparisons"]
+        tally.exercised.update(part["exercised"])
+        tally.shown.update(part["shown"])
+        tally.judged.update(part["judged"])
+        failed |= dict.fromkeys((a, b, c) for a, b, c in part["failed"])
+    tally.failed_to_load.extend(failed)
+    return tally
+
+
+def _finished(
+    plan: FuzzPlan,
+    findings: Sequence[Found],
+    judged: Sequence[ExpectationJudged],
+    tally: Tally,
+    seconds: float,
+    ended: Ended,
+) -> Finished:
+    comparing = len(plan.plan.contestants) > 1
+    verdict = gate.judge(
+        findings,
+        judged,
+        (),
+        frozenset(),
+        [f"{name} on {vocabulary}: {line}" for name, vocabulary, line in tally.failed_to_load],
+        tally.comparisons,
+        comparing=comparing and any(check.name == "equivalence" for check in plan.plan.checks),
+        judged=tally.judged.total(),
+        idle=[name for name in plan.plan.named if not tally.judged[name]],
+    )
+    passed, reasons, status = verdict.passed, list(verdict.reasons), verdict.exit_status
+    if ended.canary is False:
+        passed, status = False, status or gate.FAILS
+        reasons.insert(0, ended.said)
+    if ended.how is not None:
+        passed, status = False, ended.exit_status
+        reasons.insert(0, f"{ended.how}: what was committed is kept, and goes on from there")
+    return Finished(
+        complete=ended.how is None,
+        verdict="pass" if passed else "fail",
+        reasons=reasons,
+        seconds=seconds,
+        cases=tally.cases,
+        comparisons=tally.comparisons,
+        exit_status=status,
+    )
+
+
+def _started(plan: FuzzPlan, store: CampaignStore, command: str) -> Started:
+    one = plan.plan
+    endless = one.budget.seconds is None and one.budget.cases is None
+    return Started(
+        time=store.started,
+        seed=one.seed,
+        suite=one.suite.name,
+        budget="endless" if endless else budget_text(one),
+        command=command,
+        versions=versions(one),
+        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        specs={contestant.name: contestant.spec for contestant in one.contestants},
+        references=sorted(one.references),
+        timeout=one.limits.seconds,
+        memory=one.limits.memory,
+        expect=one.expect,
+    )
+
+
+def _about(
+    plan: FuzzPlan,
+    store: CampaignStore,
+    kept: Mapping[str, Kept],
+    findings: Sequence[Found],
+    new: Sequence[Found],
+    counts: Mapping[str, int],
+    seconds: float,
+    ended: Ended,
+) -> dict[str, Any]:
+    """``campaign.json``: the schedule, the corpus, what is yet to be found."""
+    cases = sum(one.state.cases for one in kept.values())
+    rate = cases / seconds if seconds else 0.0
+    return {
+        "name": store.name,
+        "started": store.started,
+        "seconds": round(seconds, 1),
+        "cases": cases,
+        "cases_per_second": round(rate, 1),
+        "findings": len(findings),
+        "new": [found.id for found in new],
+        "canary": {"found": ended.canary, "said": ended.said},
+        "estimates": {
+            "source": estimate.SOURCE,
+            "next hour": f"{rate * HOUR:.0f} cases",
+            **{
+                name: _estimated(seen, rate * HOUR)
+                for name, seen in abundances(kept, counts).items()
+            },
+        },
+        "strands": {
+            name: {
+                "batches": one.state.batches,
+                "cases": one.state.cases,
+                "corpus": len(one.corpus),
+                "behaviours": Map(one.map).species[0],
+                "disagreements": len(one.state.disagreements),
+                "arms": arms(one.state.schedule),
+                "curve": one.state.curve,
+                "nanoseconds a byte": one.state.costs,
+            }
+            for name, one in kept.items()
+        },
+    }
+
+
+def abundances(kept: Mapping[str, Kept], counts: Mapping[str, int]) -> dict[str, Abundance]:
+    """How often behaviours, shapes of disagreement, and buckets of findings were seen."""
+    cases = sum(one.state.cases for one in kept.values())
+    maps = [Map(one.map).species for one in kept.values()]
+    seen, once, twice = (sum(column) for column in zip((0, 0, 0), *maps, strict=True))
+    behaviours = Abundance(cases, seen, once, twice)
+    shapes = Counter(n for one in kept.values() for n in one.state.disagreements.values())
+    buckets = Counter(counts.values())
+    return {
+        "behaviours": behaviours,
+        "disagreements": Abundance(cases, shapes.total(), shapes[1], shapes[2]),
+        "findings": Abundance(cases, buckets.total(), buckets[1], buckets[2]),
+    }
+
+
+def _estimated(seen: Abundance, more: float) -> dict[str, Any]:
+    return {
+        "seen": seen.species,
+        "once": seen.once,
+        "twice": seen.twice,
+        "chance of a new one": estimate.chance(seen, more),
+        "expected new ones": estimate.expected(seen, more),
+        "chance with the next case": estimate.discovery(seen),
+    }

@@ -1,0 +1,167 @@
+"""One session of a campaign from its database to its reports."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import logging
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+from harness import gate
+from harness.fuzz.plan import strand_name
+from harness.fuzz.record import Ended, Record, record
+from harness.fuzz.session import Session
+from harness.store import OURS, FindingsFolder, OutputError, write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.checks.base import Violation
+    from harness.contracts import Contract
+    from harness.events import Event, Found
+    from harness.fuzz.arms import Maker
+    from harness.fuzz.plan import FuzzPlan
+    from harness.fuzz.progress import FuzzProgress
+    from harness.fuzz.state import Round
+    from harness.fuzz.store import CampaignStore
+    from harness.fuzz.strand import Strand
+
+LOG = logging.getLogger(__name__)
+"""Shown under ``--debug`` only."""
+
+ABOUT = "campaign.json"
+"""Besides the files of any run: the schedule, the corpus, the estimates. By it, a folder is known
+to be a campaign's."""
+
+
+class CampaignFolder(FindingsFolder):
+    """The folder of a campaign: its findings stay from session to session.
+
+    afresh: the campaign is new, so that what another left there goes. Raises OutputError for a
+    folder that cannot be written, or is not a campaign's.
+    """
+
+    def __init__(self, path: Path, *, afresh: bool) -> None:
+        super().__init__(path)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            foreign = [name for name in OURS if (path / name).exists()]
+            if foreign and not (path / ABOUT).is_file():
+                raise OutputError(
+                    f"--out {path}: has a {foreign[0]} that is no campaign's; name another folder"
+                )
+            if not (path / ABOUT).exists():
+                write_whole(path / ABOUT, "{}")
+            for name in OURS if afresh else ():
+                if (path / name).is_dir():
+                    shutil.rmtree(path / name)
+                else:
+                    (path / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise OutputError(f"--out {path}: {error.strerror}; name a writable folder") from error
+
+    def write(self, events: Sequence[Event], about: Mapping[str, object]) -> None:
+        """Write the record and ``campaign.json``."""
+        try:
+            write_whole(
+                self.path / "run.jsonl", "".join(f"{event.to_json()}\n" for event in events)
+            )
+            write_whole(self.path / ABOUT, json.dumps(about, indent=1))
+        except OSError as error:
+            raise OutputError(f"--out {self.path}: {error.strerror}; make room there") from error
+
+    def save_smallest(self, name: str, violation: Violation, contract: Contract) -> str | None:
+        """As ``save_finding``, where several strands may have the finding: the smallest stays."""
+        folder = self.path / "findings" / name
+        try:
+            if (folder / "input.bin").stat().st_size < len(violation.data):
+                return f"findings/{name}/repro.py" if (folder / "repro.py").exists() else None
+        except OSError:
+            pass  # there is none yet
+        return self.save_finding(name, violation, contract)
+
+    def tidy(self, findings: Sequence[Found]) -> None:
+        """Remove folders of what is no finding: replaced by its minimum, or never committed."""
+        kept = {found.id for found in findings}
+        for folder in (self.path / "findings").glob("f-*"):
+            if folder.name not in kept:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def execute(
+    plan: FuzzPlan,
+    store: CampaignStore,
+    out: Path,
+    command: str,
+    progress: Callable[[Mapping[str, str]], FuzzProgress],
+    report: Callable[[Record], None],
+    report_seconds: float,
+    *,
+    anew: bool = False,
+    extra: Callable[[Strand, Vocabulary], Mapping[str, Maker]] | None = None,
+    committed: Callable[[Round], None] = lambda done: None,
+) -> Record:
+    """Run a session; Ctrl-C or a fault gives a record that is not complete.
+
+    progress: made when it is known what was found before. report: writes the reports, at the end
+    and every so many seconds. committed: called with each round after its commit, one at a time.
+    Raises SelectionError where the campaign is another or is taken, LedgerError, OutputError.
+    """
+    with store.held():
+        known = store.known()
+        resumed = store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=anew)
+        folder = CampaignFolder(out, afresh=not resumed)
+        seen = progress(known)
+        names = [strand_name(*one) for one in plan.strands]
+        kept = {name: store.strand(name) for name in names}
+        seen.begin({name: one.state.cases if one else 0 for name, one in kept.items()})
+
+        def published(done: Round) -> None:
+            committed(done)
+            seen.publish(done)
+
+        save = folder.save_finding if plan.shards == 1 else folder.save_smallest
+        session = Session(plan, store, save, published, seen.announce, extra)
+
+        def told(ended: Ended) -> Record:
+            made = record(plan, store, command, known, ended)
+            folder.write(made.events, made.campaign)
+            report(made)
+            return made
+
+        next_report = time.monotonic() + report_seconds
+
+        def each() -> None:
+            nonlocal next_report
+            if time.monotonic() > next_report:
+                told(ended_as(session, "still on", 0))
+                next_report = time.monotonic() + report_seconds
+
+        how: tuple[str | None, int] = (None, 0)
+        try:
+            session.run(each)
+        except KeyboardInterrupt:
+            how = "interrupted before its end", gate.INTERRUPTED
+        except OutputError:
+            raise
+        except Exception as error:
+            LOG.debug("the campaign broke off", exc_info=error)
+            line = str(error).split("\n", 1)[0]
+            how = f"broke off ({type(error).__name__}: {line})", gate.CANNOT_START
+        finally:
+            seen.stop()
+        made = told(ended_as(session, *how))
+        folder.tidy(made.findings)
+        return made
+
+
+def ended_as(session: Session, how: str | None, exit_status: int) -> Ended:
+    """How a session ended, with what is known of its canary."""
+    watch = session.canary
+    if watch is None:
+        return Ended(how, exit_status, None, "no canary rode along")
+    return Ended(how, exit_status, watch.found, watch.said)

@@ -1,0 +1,173 @@
+"""A session of a campaign: its strands in turn on a few lanes, until budget or Ctrl-C ends it."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING
+
+from harness.arena import Arena, Stopped
+from harness.events import Phase
+from harness.fuzz.canary import CanaryWatch
+from harness.fuzz.plan import strand_name
+from harness.fuzz.strand import Strand
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.checks.base import Violation
+    from harness.contracts import Contract
+    from harness.events import Event
+    from harness.fuzz.arms import Maker
+    from harness.fuzz.plan import FuzzPlan
+    from harness.fuzz.state import Round
+    from harness.fuzz.store import CampaignStore
+
+TURN_SECONDS = 60.0
+"""For which a strand keeps its lane where others wait: loading a large vocabulary into all
+implementations takes a few seconds, and should not be much of it."""
+
+GRACE_SECONDS = 60.0
+"""A round that is on when the time is over may go on for so long; then it is cut off, and done
+again by the next session. Most take a second or two, one that minimises a hang takes minutes."""
+
+POLL_SECONDS = 0.2
+"""A thread that only waits is deaf to Ctrl-C."""
+
+
+class Session:
+    """Runs the strands of a plan.
+
+    save: writes a finding's folder. publish: gets each round once it is committed, one at a time.
+    announce: gets what the lanes are busy with. extra: makes further arms of a strand.
+    """
+
+    def __init__(
+        self,
+        plan: FuzzPlan,
+        store: CampaignStore,
+        save: Callable[[str, Violation, Contract], str | None],
+        publish: Callable[[Round], None],
+        announce: Callable[[Event], None],
+        extra: Callable[[Strand, Vocabulary], Mapping[str, Maker]] | None = None,
+    ) -> None:
+        self._plan, self._store, self._save = plan, store, save
+        self._publish, self._announce, self._extra = publish, announce, extra
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._arenas: list[Arena] = []
+        self._strands: dict[tuple[str, int], Strand] = {}
+        self._waiting: queue.SimpleQueue[tuple[str, int]] = queue.SimpleQueue()
+        self._deadline: float | None = None
+        self.canary: CanaryWatch | None = CanaryWatch(plan) if plan.canary else None
+
+    def run(self, each: Callable[[], None] = lambda: None) -> None:
+        """Until the budget is spent; ``each`` is called now and then, from this thread.
+
+        An exception of a lane, or of ``each``, KeyboardInterrupt included, ends all and is raised.
+        """
+        seconds = self._plan.plan.budget.seconds
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+        for one in self._plan.strands:
+            self._waiting.put(one)
+        lanes = max(1, min(self._plan.plan.jobs, len(self._plan.strands)))
+        with ThreadPoolExecutor(lanes + 1, thread_name_prefix="fuzz") as pool:
+            futures: list[Future[None]] = [pool.submit(self._lane, lanes) for _ in range(lanes)]
+            if self.canary is not None:
+                futures.append(pool.submit(self._watch))
+            try:
+                while wait(futures, timeout=POLL_SECONDS).not_done:
+                    if any(f.done() and f.exception() for f in futures):
+                        break
+                    if self._over(GRACE_SECONDS):
+                        self.stop()
+                    each()
+                for future in futures:
+                    future.result()
+            except BaseException:
+                self.stop()
+                raise
+
+    def stop(self) -> None:
+        """End all lanes and kill all workers, from any thread; rounds that are on are lost."""
+        self._stop.set()
+        with self._lock:
+            for strand in self._strands.values():
+                strand.stop()
+            for arena in self._arenas:
+                arena.kill()
+        if self.canary is not None:
+            self.canary.stop()
+
+    def _over(self, grace: float = 0.0) -> bool:
+        return self._deadline is not None and time.monotonic() > self._deadline + grace
+
+    def _watch(self) -> None:
+        assert self.canary is not None
+        try:
+            self.canary.run()
+        except Stopped:
+            return
+
+    def _lane(self, lanes: int) -> None:
+        arena = Arena(self._plan.plan.contestants, self._plan.plan.limits)
+        with self._lock:
+            self._arenas.append(arena)
+        try:
+            while not self._stop.is_set() and not self._over():
+                try:
+                    which = self._waiting.get_nowait()
+                except queue.Empty:
+                    return
+                if self._turn(arena, which, endless=len(self._plan.strands) <= lanes):
+                    self._waiting.put(which)
+        except Stopped:
+            return
+        finally:
+            arena.close()
+
+    def _turn(self, arena: Arena, which: tuple[str, int], *, endless: bool) -> bool:
+        """Rounds of one strand; whether there may be more."""
+        strand = self._strand(which)
+        if self._enough(strand):
+            return False
+        self._announce(Phase(f"loading {strand.source}"))
+        strand.open(arena)
+        self._announce(Phase(f"fuzzing {strand.source}"))
+        started = time.monotonic()
+        try:
+            while not self._stop.is_set() and not self._over():
+                done = strand.round(arena)
+                if done is None:
+                    return False
+                self._store.commit(done)
+                with self._lock:
+                    self._publish(done)
+                if self._enough(strand):
+                    return False
+                if not endless and time.monotonic() - started > TURN_SECONDS:
+                    return True
+        finally:
+            strand.close()
+        return False
+
+    def _strand(self, which: tuple[str, int]) -> Strand:
+        """A strand, as it was committed last; the same one in each of its turns."""
+        with self._lock:
+            strand = self._strands.get(which)
+        if strand is None:
+            source, shard = which
+            kept = self._store.strand(strand_name(source, shard))
+            alone = self._plan.alone(source)
+            strand = Strand(alone, source, shard, self._save, kept, self._extra)
+            with self._lock:
+                self._strands[which] = strand
+        return strand
+
+    def _enough(self, strand: Strand) -> bool:
+        """Whether it has done as many cases as were asked for."""
+        cases = self._plan.plan.budget.cases
+        return cases is not None and strand.state.cases >= cases

@@ -1,0 +1,321 @@
+"""A strand: one vocabulary under one seed, fuzzed in rounds, each of which is kept or lost whole.
+
+A round takes a few batches, chosen from what was known when it began, asks all of them, judges them
+in order, learns from each, and gives what is to be committed. What a round does depends on what was
+committed before and on nothing else: no clock, no thread, no other strand. So a round that was cut
+off is done again, alike, and any number of strands may run side by side, or one after another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.arena import Stopped
+from harness.campaign import SPECIAL_GENERATORS, Campaign
+from harness.events import (
+    BatchDone,
+    ContractOpened,
+    Event,
+    Found,
+    ImplementationFailed,
+    VocabularyLoaded,
+    Withdrawn,
+)
+from harness.findings import Book
+from harness.fuzz.arms import CORPUS, Generated, Maker, Mutated
+from harness.fuzz.behaviour import Map, Shapes, Sighting, observe
+from harness.fuzz.corpus import Corpus, Entry
+from harness.fuzz.schedule import Schedule
+from harness.fuzz.state import Round, State
+from harness.outcomes import Inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.arena import Arena, Pending
+    from harness.campaign import Plan
+    from harness.checks.base import Violation
+    from harness.contracts import Contract
+    from harness.fuzz.store import Kept
+    from harness.streams import Batch
+
+BATCHES_A_ROUND = 4
+"""Asked together, so that no worker waits while answers are judged; small, so that little is done
+again after a kill, and the schedule learns soon."""
+
+FORGIVEN_EVERY = 64
+"""Batches after which deaths and time-outs are forgiven: an implementation that was withdrawn for
+them gets another chance, or a campaign of months would leave it out after its first minutes."""
+
+SPECIAL_EVERY = 4
+"""Of the batches that are not about special tokens, one in so many is asked with them, too."""
+
+JOINED_GAIN, DISAGREEMENT_GAIN, BUCKET_GAIN = 0.1, 5.0, 20.0
+"""What a discovery counts for: an input that joins the corpus, a new shape of disagreement, a new
+bucket of findings. Early on nearly all inputs join, so that they must count for little."""
+
+JOINED_COUNTED = 50
+"""Inputs of one batch that count: long batches of strange bytes would outdo all else at first."""
+
+CURVE_STEP = 1.1
+"""The curve of discoveries has a point each time the cases have grown by this factor."""
+
+
+@dataclass(slots=True)
+class _Opened:
+    """What a strand has while it is loaded into an arena."""
+
+    vocabulary: Vocabulary
+    contracts: Sequence[Contract]
+    makers: dict[str, Maker]
+    shapes: Shapes
+
+
+class Strand(Campaign):
+    """Fuzzes one vocabulary. Not thread-safe, but for :meth:`stop`.
+
+    plan: with this vocabulary alone. save: writes a finding's folder. kept: how it was committed
+    last, if ever. extra: makes further arms when it is opened.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        source: str,
+        shard: int,
+        save: Callable[[str, Violation, Contract], str | None],
+        kept: Kept | None = None,
+        extra: Callable[[Strand, Vocabulary], Mapping[str, Maker]] | None = None,
+    ) -> None:
+        self._events: list[Event] = []
+        book = Book(self._events.append, save, plan.expectations, plan.versions, unhurried=True)
+        super().__init__(plan, self._events.append, book)
+        self.name = f"{source}#{shard}"
+        self.source, self.shard = source, shard
+        self._extra = extra
+        self._opened: _Opened | None = None
+        self._makers: dict[str, Maker] = {}
+        self._said: dict[str, str] = {}
+        self.state = kept.state if kept else State()
+        self._map = Map(kept.map if kept else None)
+        self.corpus = Corpus(kept.corpus if kept else (), self.state.picks)
+        book.restore(self.state.book(kept.findings if kept else ()))
+        self._remember()
+
+    @property
+    def findings(self) -> list[Found]:
+        """All findings so far."""
+        return self._book.findings
+
+    @property
+    def seed(self) -> int:
+        """The campaign's seed."""
+        return self._plan.seed
+
+    @property
+    def species(self) -> tuple[int, int, int]:
+        """Behaviours seen, and how many of them in one input, and in two."""
+        return self._map.species
+
+    def open(self, arena: Arena) -> None:
+        """Load the vocabulary into an arena, and be ready to go on where it was left."""
+        vocabulary = self._plan.vocabularies[self.source]()
+        self._arenas = [arena]
+        self.tally.failed_to_load.clear()
+        self._events.clear()
+        contracts = self._open(arena, self.source, vocabulary)
+        self._warm_up(arena, vocabulary, contracts)
+        arena.charge({name: (losses[0], losses[1]) for name, losses in self.state.losses.items()})
+        self.state.opened = [
+            event.to_json()
+            for event in self._events
+            if isinstance(event, VocabularyLoaded | ContractOpened | ImplementationFailed)
+        ]
+        makers = self._makers = self._makers or self._made(vocabulary)
+        self._schedule = Schedule(
+            {name: maker.cost for name, maker in makers.items()},
+            f"{self.seed}/{self.source}/{self.shard}",
+        )
+        if self.state.schedule:
+            self._schedule.restore(self.state.schedule)
+        self._opened = _Opened(vocabulary, contracts, makers, Shapes(vocabulary))
+
+    def _made(self, vocabulary: Vocabulary) -> dict[str, Maker]:
+        """All arms; kept from one opening to the next, as their streams are."""
+        makers: dict[str, Maker] = {
+            generator.name: Generated(
+                generator, vocabulary, self.seed, self.shard, self._plan.suite.max_input
+            )
+            for generator in self._plan.generators
+        }
+        makers[CORPUS] = Mutated(lambda: self.corpus, vocabulary, self.seed, self.shard)
+        return makers | (dict(self._extra(self, vocabulary)) if self._extra else {})
+
+    def close(self) -> None:
+        """Let go of the arena and of all processes of arms."""
+        for maker in self._makers.values():
+            maker.close()
+        self._opened = None
+        self._arenas = []
+
+    def round(self, arena: Arena) -> Round | None:
+        """One round; None when there is nothing left to ask. Raises Stopped.
+
+        After Stopped the strand is not to be used: a new one goes on from what was committed.
+        """
+        assert self._opened is not None, "open it first"
+        started = time.monotonic()
+        batches = self._chosen()
+        if not batches:
+            return None
+        before = {found.id: found for found in self.findings}
+        joined = len(self.corpus)
+        self._run_examples(arena)
+        asked = [(name, batch, self._ask(arena, batch)) for name, batch in batches]
+        for name, batch, pending in asked:
+            self._learn(arena, name, batch, pending)
+        return self._result(arena, before, joined, time.monotonic() - started)
+
+    def _chosen(self) -> list[tuple[str, Batch]]:
+        """The batches of a round, with their arms."""
+        assert self._opened is not None
+        chosen: list[tuple[str, Batch]] = []
+        busy: list[str] = []
+        # An arm that turns out to have nothing is no batch: all of them may, for a toy's alphabet.
+        most = BATCHES_A_ROUND + len(self._opened.makers)
+        while len(chosen) < BATCHES_A_ROUND and len(busy) < most:
+            number = self.state.batches + len(busy)
+            name = self._schedule.choose(number, busy)
+            if name is None:
+                break
+            busy.append(name)
+            maker = self._opened.makers[name]
+            place = self.state.taken.get(name, 0)
+            batch = maker.take(number, place)
+            if batch is None:
+                if maker.lasting:
+                    self._schedule.reward(name, number, 0, 0.0)
+                else:
+                    self._schedule.end(name)
+                continue
+            self.state.taken[name] = place + 1
+            chosen.append((name, batch))
+        self.state.batches += len(busy) - len(chosen)
+        return chosen
+
+    def _ask(self, arena: Arena, batch: Batch) -> list[Pending]:
+        assert self._opened is not None
+        inputs = Inputs.of(batch.inputs)
+        special = batch.generator in SPECIAL_GENERATORS or batch.number % SPECIAL_EVERY == 0
+        return [
+            arena.ask(contract, inputs)
+            for contract in self._opened.contracts
+            if contract.mode.special != "all" or special
+        ]
+
+    def _learn(self, arena: Arena, name: str, batch: Batch, pending: Sequence[Pending]) -> None:
+        """Judge a batch under each contract, keep the inputs that show something new."""
+        assert self._opened is not None
+        number = self.state.batches
+        known = {found.id for found in self.findings}
+        fresh: dict[int, int] = {}
+        shapes = 0
+        for one in pending:
+            seen = one.wait()
+            self._judge(arena, seen, batch)
+            if self._stop.is_set():
+                raise Stopped
+            sighting = observe(seen, self._opened.shapes)
+            for index, count in self._map.add(sighting).items():
+                fresh[index] = fresh.get(index, 0) + count
+            shapes += self._count_disagreements(sighting, fresh)
+        joined = sum(
+            self.corpus.join(Entry(batch.inputs[index], name, count))
+            for index, count in sorted(fresh.items())
+        )
+        buckets = len({found.id for found in self.findings} - known)
+        gain = (
+            JOINED_GAIN * min(joined, JOINED_COUNTED)
+            + DISAGREEMENT_GAIN * shapes
+            + BUCKET_GAIN * buckets
+        )
+        self._schedule.reward(name, number, len(batch.inputs), gain)
+        self.state.batches += 1
+        self.state.cases += len(batch.inputs)
+        self.state.size += sum(map(len, batch.inputs))
+        if number % FORGIVEN_EVERY == FORGIVEN_EVERY - 1:
+            arena.charge({})
+
+    def _count_disagreements(self, sighting: Sighting, fresh: dict[int, int]) -> int:
+        """Count the shapes of a batch's disagreements; how many of them are new."""
+        new = 0
+        for index, shape in sighting.disagreements.items():
+            if shape not in self.state.disagreements:
+                new += 1
+                fresh[index] = fresh.get(index, 0) + 1
+            self.state.disagreements[shape] = self.state.disagreements.get(shape, 0) + 1
+        return new
+
+    def _run_examples(self, arena: Arena) -> None:
+        """The examples of the expectations, once, and again where these have changed."""
+        assert self._opened is not None
+        digest = hashlib.sha256(repr(self._plan.expectations).encode()).hexdigest()
+        if digest == self.state.judged_by:
+            return
+        self.tally.exercised.clear()
+        self.tally.shown.clear()
+        for contract in self._opened.contracts:
+            self._examples(arena, contract)
+        self.state.judged_by = digest
+
+    def _result(
+        self, arena: Arena, before: Mapping[str, Found], joined: int, seconds: float
+    ) -> Round:
+        """What is to be committed."""
+        if self._stop.is_set():
+            raise Stopped
+        withdrawn = arena.withdrawn()
+        for name, reason in withdrawn.items():
+            if self._said.get(name) != reason:
+                self._events.append(Withdrawn(name, self.source, reason))
+        self._said = withdrawn
+        for event in self._events:
+            if isinstance(event, BatchDone):
+                self.state.add(event)
+        after = {found.id: found for found in self.findings}
+        state = self.state
+        state.schedule = self._schedule.state()
+        state.picks = list(self.corpus.picks)
+        state.losses = {name: list(losses) for name, losses in arena.losses().items()}
+        state.keep_book(self._book.snapshot())
+        state.keep_tally(self.tally)
+        if not state.curve or state.cases >= CURVE_STEP * state.curve[-1][0]:
+            shapes = len(state.disagreements)
+            state.curve.append([state.cases, self.species[0], shapes, len(after)])
+        events = list(self._events)
+        self._events.clear()
+        return Round(
+            strand=self.name,
+            state=state,
+            map=self._map.packed(),
+            first=joined,
+            joined=self.corpus.entries[joined:],
+            findings=[found for name, found in after.items() if before.get(name) != found],
+            gone=sorted(before.keys() - after.keys()),
+            events=events,
+            seconds=seconds,
+        )
+
+    def _remember(self) -> None:
+        """Put back what the tally of the checks was."""
+        kept = self.state.tally
+        if kept:
+            self.tally.cases, self.tally.comparisons = kept["cases"], kept["comparisons"]
+            self.tally.exercised.update(kept["exercised"])
+            self.tally.shown.update(kept["shown"])
+            self.tally.judged.update(kept["judged"])
+            self.tally.failed_to_load.extend((a, b, c) for a, b, c in kept["failed"])
