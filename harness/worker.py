@@ -256,7 +256,7 @@ class Server:
         with meters.undisturbed():
             for index, data in enumerate(request.inputs):
                 self._progress.set(index)
-                spent: tuple[int, ...] = (0, 0) if meter is Meter.MEMORY else (0,)
+                spent = NOTHING[meter]
 
                 def cost(data: bytes = data) -> Outcome:
                     nonlocal spent
@@ -266,6 +266,15 @@ class Server:
                 outcomes.append(outcome_of(cost))
                 costs.append(spent)
         return replace(Results.of(outcomes), costs=np.array(costs, dtype=np.int64))
+
+
+NOTHING: dict[Meter, tuple[int, ...]] = {
+    Meter.TIME: (0,),
+    Meter.MEMORY: (0, 0),
+    Meter.STEPS: (0,),
+    Meter.LINES: (0,) * (1 + meters.PLACES),
+}
+"""What a call without an answer cost: as many numbers as another's."""
 
 
 def metered(encoder: Encoder, data: bytes, mode: Mode, meter: Meter) -> tuple[int, ...]:

@@ -107,11 +107,11 @@ class Live:
         if len(inputs) == 1:
             return [reading(results, 0, [0], meter)]
         # A death takes its neighbours' costs away, and their turn: they are asked again.
-        found: list[Reading] = []
-        for index, data in enumerate(inputs):
-            one = reading(results, index, [0], meter)
-            found.append(one if one.died else self.read([data], meter)[0])
-        return found
+        died = [int(status) in DEATHS for status in results.status]
+        return [
+            reading(results, index, [0], meter) if died[index] else self.read([data], meter)[0]
+            for index, data in enumerate(inputs)
+        ]
 
 
 def reading(results: Results, index: int, row: list[int], meter: Meter) -> Reading:

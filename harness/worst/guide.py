@@ -58,7 +58,10 @@ class Guide:
         what an interpreted run makes of its limits says nothing of the compiled one."""
         tried = [self._next(rng, breeder, parent) for _ in range(EXPLORED)]
         tried = [one for one in dict.fromkeys(tried) if breeder.spells(one)]
-        readings = self._gauge.read([one.make(SIZE) for one in tried], Meter.LINES)
+        inputs = [one.make(SIZE) for one in tried]
+        # Compiled first: what is built on first use would take minutes interpreted.
+        self._gauge.read(inputs, Meter.TIME)
+        readings = self._gauge.read(inputs, Meter.LINES)
         self.readings += len(readings)
         raised = []
         for pattern, reading in zip(tried, readings, strict=True):
