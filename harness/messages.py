@@ -126,6 +126,11 @@ class Loaded:
         """Whether the implementation said that this vocabulary is not for it."""
         return self.kind == "unsupported"
 
+    @property
+    def refused(self) -> bool:
+        """Whether it said no by an error, and lives: right if the vocabulary is at fault."""
+        return self.kind == "errored"
+
 
 CELL_BYTES = mmap.PAGESIZE
 

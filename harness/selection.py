@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies import sources
+from corpora.vocabularies import drawn, sources
 from harness.contracts import Contestant
 from impls import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -29,16 +29,16 @@ class SelectionError(Exception):
     """A name that a user gave is none: one line that names it and the mend."""
 
 
-def vocabularies(names: Sequence[str]) -> dict[str, Callable[[], Vocabulary]]:
+def vocabularies(names: Sequence[str], seed: int = 0) -> dict[str, Callable[[], Vocabulary]]:
     """Loaders of the named vocabularies; of the embedded ones where none is named.
 
-    Named ones are loaded here, so that a mistake shows before anything starts. Raises
-    VocabularyError.
+    ``random:COUNT`` is so many random ones, which ``seed`` decides. Named ones are loaded here,
+    so that a mistake shows before anything starts. Raises VocabularyError.
     """
     if not names:
         return {name: partial(sources.resolve, name) for name in sources.embedded()}
     loaded: dict[str, Vocabulary] = {}
-    for name in dict.fromkeys(names):
+    for name in dict.fromkeys(expanded(names, seed)):
         vocabulary = sources.resolve(name)
         # Files of one name in several folders stay apart.
         namesakes = sum(one.id.partition("~")[0] == vocabulary.id for one in loaded.values())
@@ -48,18 +48,33 @@ def vocabularies(names: Sequence[str]) -> dict[str, Callable[[], Vocabulary]]:
     return {name: partial(_same, vocabulary) for name, vocabulary in loaded.items()}
 
 
+def expanded(names: Iterable[str], seed: int) -> Iterator[str]:
+    """The names, with those of so many random vocabularies in place of ``random:COUNT``."""
+    for name in names:
+        count = name.removeprefix(sources.RANDOM)
+        if name.startswith(sources.RANDOM) and count.isdecimal():
+            yield from drawn.sources(int(count), seed)
+        else:
+            yield name
+
+
+def _lasting(names: Iterable[str]) -> tuple[str, ...]:
+    """Those that are worth the time of a measurement: random vocabularies are one of many."""
+    return tuple(dict.fromkeys(name for name in names if not name.startswith(sources.RANDOM)))
+
+
 def scaled(names: Sequence[str], chosen_checks: Sequence[str]) -> tuple[str, ...]:
     """The sources whose growth is measured: those named, else ``SCALED``; none if not chosen."""
     if "scaling" not in chosen_checks:
         return ()
-    return tuple(dict.fromkeys(names)) or SCALED
+    return _lasting(names) if names else SCALED
 
 
 def walked(names: Sequence[str], chosen_checks: Sequence[str]) -> tuple[str, ...]:
     """The sources on which forced tokens are walked: those named, else ``WALKED``."""
     if "canonicality" not in chosen_checks:
         return ()
-    return tuple(dict.fromkeys(names)) or WALKED
+    return _lasting(names) if names else WALKED
 
 
 def _same(vocabulary: Vocabulary) -> Vocabulary:

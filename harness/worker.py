@@ -142,8 +142,10 @@ class Server:
             return Loaded(f"{error}\n{error.log}".rstrip(), error.kind)
         except Unsupported as error:
             return Loaded(str(error) or "it does not run this vocabulary", "unsupported")
-        except BaseException as error:  # a panic while loading, too
-            return Loaded(f"{type(error).__name__}: {error}", "errored")
+        except Exception as error:
+            return Loaded(f"{type(error).__name__}: {error}", Status.ERRORED.label)
+        except BaseException as error:  # a panic
+            return Loaded(f"{type(error).__name__}: {error}", Status.CRASHED.label)
         if not isinstance(self._encoder, Encoder):
             kind = type(self._encoder).__name__
             return Loaded(f"load() returned a {kind} without an encode method", "protocol")

@@ -1,4 +1,4 @@
-"""From the name that a user gives to a vocabulary: embedded, ``tiktoken:``, ``hf:``, or a path."""
+"""From the name that a user gives to a vocabulary: embedded, random, a registry's, a path."""
 
 from __future__ import annotations
 
@@ -54,7 +54,13 @@ _TRAINED: dict[str, tuple[str, str]] = {
 _HUB_FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
 """What an ``hf:`` repository is asked for, in this order."""
 
-_FORMS = "an embedded name (tokgate list vocabs), tiktoken:NAME, hf:org/name, or a path"
+RANDOM = "random:"
+"""What the name of a random vocabulary begins with: see :mod:`corpora.vocabularies.drawn`."""
+
+_FORMS = (
+    "an embedded name (tokgate list vocabs), random:KIND:SEED, tiktoken:NAME, hf:org/name, "
+    "or a path"
+)
 
 
 def embedded() -> dict[str, str]:
@@ -78,6 +84,10 @@ def resolve(source: str) -> Vocabulary:
         return _from_tiktoken(source)
     if source.startswith("hf:"):
         return _from_hub(source)
+    if source.startswith(RANDOM):
+        from corpora.vocabularies import drawn  # noqa: PLC0415 (it takes some of its parts from here)
+
+        return drawn.named(source)
     if source in embedded():
         return _embedded(source)
     name, mark, fragment = source.partition("#")

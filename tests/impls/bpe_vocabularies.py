@@ -7,8 +7,9 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
+from corpora.vocabularies.drawn.byte_level import merges_over, permuted
 from corpora.vocabularies.merges import merges_from_ranks
-from corpora.vocabularies.model import Algorithm, Merges, RankOrder, Vocabulary
+from corpora.vocabularies.model import Algorithm, RankOrder, Vocabulary
 
 BYTES = bytes([0, 1, 32, 97, 98, 99, 128, 255])
 
@@ -61,32 +62,14 @@ def random_vocabulary(rng: random.Random, *, proper: bool = True) -> tuple[bytes
     """
     letters = bytes(rng.sample(BYTES, rng.randint(2, 5)))
     spelled = [bytes([letter]) for letter in letters]
-    merges: list[tuple[int, int, int]] = []
-    for _ in range(rng.choice([2, 6, 12, 40])):
-        count = len(spelled)
-        # Often the newest tokens: that makes chains.
-        left, right = (
-            rng.randrange(max(0, count - 3) if rng.random() < 0.4 else 0, count) for _ in range(2)
-        )
-        text = spelled[left] + spelled[right]
-        if len(text) > 16:
-            continue
-        if text not in spelled:
-            spelled.append(text)
-        merges.append((left, right, spelled.index(text)))
+    merges = merges_over(rng, spelled, range(len(letters)), rng.choice([2, 6, 12, 40]))
     if not proper and rng.random() < 0.4:
         texts = list(dict.fromkeys(spelled + [bytes(rng.choices(letters, k=3)) for _ in "abc"]))
         rng.shuffle(texts)
         return letters, vocabulary(texts, ignore_merges=rng.random() < 0.3)
     if not proper:
         rng.shuffle(merges)
-    order = list(range(len(spelled)))
-    if rng.random() < 0.5:
-        rng.shuffle(order)
-    tokens = [b""] * len(spelled)
-    for old, new in enumerate(order):
-        tokens[new] = spelled[old]
-    renamed = Merges.of([(order[x], order[y], order[z]) for x, y, z in merges])
+    tokens, renamed = permuted(rng, spelled, merges)
     return letters, vocabulary(tokens, renamed, rank_order=RankOrder.MERGES)
 
 
