@@ -57,12 +57,15 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A text on which a method errs. of: whose it is; grammar: its schema, as JSON."""
+    """A text on which a method errs. of: whose it is; grammar: its schema, as JSON.
 
-    context: Literal
+    context, continuation: None where there is none.
+    """
+
+    context: Literal | None
     cut: bool
     forced: Literal
-    continuation: Literal
+    continuation: Literal | None
     of: str
     grammar: str
     aligned: Alignment
@@ -138,12 +141,12 @@ def _failure(witness: ForcedWitness) -> Failure:
 
 
 def _shown(witness: ForcedWitness) -> Shown:
-    context = base64.b64decode(witness.context)
+    context, continuation = map(base64.b64decode, (witness.context, witness.continuation))
     return Shown(
-        context=literal(context[-CONTEXT_SHOWN:]),
+        context=literal(context[-CONTEXT_SHOWN:]) if context else None,
         cut=len(context) > CONTEXT_SHOWN,
         forced=literal(base64.b64decode(witness.forced), TEXT_SHOWN),
-        continuation=literal(base64.b64decode(witness.continuation), TEXT_SHOWN),
+        continuation=literal(continuation, TEXT_SHOWN) if continuation else None,
         of="a text of the corpus" if witness.of == "instance" else "a sentence of the grammar",
         grammar=printable(witness.grammar),
         aligned=aligned(witness),

@@ -129,7 +129,7 @@ class Minimiser:
         return min(own, key=lambda one: len(one.context) + len(one.forced), default=None)
 
     def _shorter_strings(self, pair: Pair, errs: Callable[[Pair], bool], deadline: float) -> Pair:
-        """The names and strings made shorter, and then simpler, one after the other."""
+        """The names and strings made shorter, one after the other."""
         for string in strings(pair):
             left = deadline - time.monotonic()
             if left <= 0:
@@ -172,6 +172,8 @@ class _Speller:
             new = candidate.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:
             return False
+        if len(new) >= len(self._string):
+            return False  # simpler letters tell less than the words of which they are left
         alone = {self._string: new}
         together = kindred(self.pair, self._string, new)
         for names in (alone, together) if together != alone else (alone,):
