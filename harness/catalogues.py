@@ -64,10 +64,12 @@ def generators() -> list[Row]:
 
 
 def families() -> list[Row]:
-    """The hostile families whose growth is measured."""
+    """The hostile families whose growth is measured, with the user's own."""
+    from corpora.families import user  # noqa: PLC0415
     from corpora.families.catalog import families as known  # noqa: PLC0415
 
-    return [{"name": f.name, "reason": f.reason} for f in known().values()]
+    every = known(user.chosen(None))
+    return [{"name": f.name, "reason": f.reason} for f in every.values()]
 
 
 def checks() -> list[Row]:

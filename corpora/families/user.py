@@ -68,10 +68,15 @@ def read(path: Path) -> list[Family]:
     return list(found.values())
 
 
-def mine() -> list[Family]:
-    """The families of the user's default file; none where there is none. Raises FamiliesError."""
-    path = default_path()
-    return read(path) if path is not None and path.is_file() else []
+def chosen(path: Path | None) -> list[Family]:
+    """The families of a file that was named, else of the user's own, if there is one.
+
+    Raises FamiliesError.
+    """
+    if path is not None:
+        return read(path)
+    own = default_path()
+    return read(own) if own is not None and own.is_file() else []
 
 
 def family_of(name: str, reason: str, pattern: Pattern) -> Family:

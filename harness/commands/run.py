@@ -60,6 +60,10 @@ def run(
     expect: Annotated[
         Path | None, typer.Option(help="Expectations file, besides the shipped one.")
     ] = None,
+    families: Annotated[
+        Path | None,
+        typer.Option(help="Families of your own (default: those that tokgate worst keeps)."),
+    ] = None,
     out: Out = Path("tokgate-out"),
     fail_fast: Annotated[bool, typer.Option(help="Stop at the first unexpected finding.")] = False,
     timeout: Annotated[
@@ -75,6 +79,7 @@ def run(
 
     Without arguments it takes the embedded vocabularies and every implementation installed.
     """
+    from corpora.families import user  # noqa: PLC0415
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness import expectations, selection  # noqa: PLC0415
     from harness.campaign import Plan  # noqa: PLC0415
@@ -104,13 +109,14 @@ def run(
     for spec, why in missing.items():
         console.print(Text(f"{spec} takes no part: {why}", style="dim"))
     plan = Plan(
-        vocabularies=selection.vocabularies(vocab or []),
+        vocabularies=selection.vocabularies(vocab or [], seed),
         contestants=present,
         references=selection.references(reference or [], present),
         generators=[catalog[n] for n in selection.chosen("generator", generator or [], catalog)],
         checks=[CHECKS[n] for n in checks if n in CHECKS],
         scaled=selection.scaled(vocab or [], checks),
         walked=selection.walked(vocab or [], checks),
+        families=user.chosen(families),
         expectations=known,
         bounds=bound,
         suite=chosen_suite,
