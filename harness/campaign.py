@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from corpora.families.catalog import families
 from corpora.generators.base import Case
+from corpora.vocabularies.sources import RANDOM
 from corpora.vocabularies.toys import TOYS
 from harness.arena import Arena, Pending, Stopped
 from harness.checks import CHECKS
@@ -27,6 +28,7 @@ from harness.events import (
     ImplementationFailed,
     Phase,
     VocabularyLoaded,
+    VocabularyRefused,
     Withdrawn,
 )
 from harness.messages import Loaded
@@ -109,7 +111,7 @@ class Plan:
 
     def weight(self, source: str) -> float:
         """The part of the time that a vocabulary gets, beside the others: toys are soon done."""
-        return TOY_WEIGHT if source in TOYS else 1.0
+        return TOY_WEIGHT if source in TOYS or source.startswith(RANDOM) else 1.0
 
     def scaling_seconds(self, seconds: float | None) -> float:
         """The time for growth on one vocabulary, of a run that may take ``seconds`` in all.
@@ -129,7 +131,8 @@ class Tally:
     """What the campaign has done so far, over all lanes.
 
     exercised: examples of expectations that were run, by place in the plan; shown: those of
-    them that failed as expected. judged: implementations of which any outcome was judged.
+    them that failed as expected. judged: implementations of which any outcome was judged. refused:
+    how many random vocabularies each would not load.
     """
 
     cases: int = 0
@@ -137,6 +140,7 @@ class Tally:
     exercised: set[int] = field(default_factory=set)
     shown: set[int] = field(default_factory=set)
     judged: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
     failed_to_load: list[tuple[str, str, str]] = field(default_factory=list)
 
 
@@ -281,11 +285,16 @@ class Campaign:
             arena, contracts, taken, suite.scaling_bytes, steps=suite.scaling_steps
         )
         measurement.run(self._scaling_seconds, self._emit, self._stop.is_set)
+        if measurement.left_out:
+            count = f"{len(measurement.left_out)} of {len(taken)} families"
+            self._emit(Phase(f"growth on {vocabulary.id}: no time was left for {count}"))
 
     def _open(self, arena: Arena, source: str, vocabulary: Vocabulary) -> list[Contract]:
         """Load the vocabulary into all that can run it, and open its contracts."""
         from corpora.vocabularies.preflight import preflight  # noqa: PLC0415 (imports Numba)
 
+        # What is drawn may be at fault, so that a refusal is an answer.
+        drawn = source.startswith(RANDOM)
         problems = preflight(vocabulary)
         self._emit(
             VocabularyLoaded.of(vocabulary, source, (problem.message for problem in problems))
@@ -304,6 +313,12 @@ class Campaign:
                 if answer.unsupported:  # its own word: no failure
                     continue
                 message = reasons[name]
+                if answer.refused and drawn:
+                    reasons[name] = f"refused: {message}"
+                    self._emit(VocabularyRefused(name, vocabulary.id, message))
+                    with self._lock:
+                        self.tally.refused[name] += 1
+                    continue
                 reasons[name] = f"could not load: {message}"
                 self._emit(ImplementationFailed(name, vocabulary.id, message))
                 with self._lock:

@@ -20,6 +20,7 @@ from harness.scaling.bounds import judge_growth
 from harness.store import OutputError
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable
 
     from harness.store import RunFolder
@@ -144,11 +145,17 @@ def execute(
         cases=tally.cases,
         comparisons=tally.comparisons,
         exit_status=verdict.exit_status,
-        notes=list(verdict.notes),
+        notes=[*verdict.notes, *refusals(tally.refused)],
     )
     emit(finished)
     folder.close()
     return RunResult(finished, book.findings, judged)
+
+
+def refusals(refused: Counter[str]) -> list[str]:
+    """A line, where random vocabularies were refused, that counts them by implementation."""
+    counts = ", ".join(f"{name} {count}" for name, count in sorted(refused.items()))
+    return [f"random vocabularies refused: {counts}"] if counts else []
 
 
 def budget_text(plan: Plan) -> str:
