@@ -12,7 +12,19 @@ from rich.text import Text
 from corpora.families.user import FamiliesError
 from corpora.vocabularies.model import VocabularyError
 from harness import gate
-from harness.commands import adversary, again, bench, diff, forced, fuzz, look, report, run, worst
+from harness.commands import (
+    adversary,
+    again,
+    bench,
+    diff,
+    forced,
+    fuzz,
+    look,
+    report,
+    run,
+    selftest,
+    worst,
+)
 from harness.expectations import ExpectationsError
 from harness.selection import SelectionError
 from harness.store import OutputError
@@ -48,6 +60,7 @@ app.command(epilog=bench.EPILOG)(bench.bench)
 app.command(epilog=forced.EPILOG)(forced.forced)
 app.command(epilog=adversary.EPILOG)(adversary.adversary)
 app.command(epilog=worst.EPILOG)(worst.worst)
+app.command(epilog=selftest.EPILOG)(selftest.selftest)
 
 
 def main() -> None:

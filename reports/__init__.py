@@ -8,13 +8,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reports import bench_html, github, html, junit, markdown, sarif, summary_json, worst_html
+from reports import (
+    bench_html,
+    github,
+    html,
+    junit,
+    markdown,
+    sarif,
+    selftest_html,
+    summary_json,
+    worst_html,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reports.bench import BenchRecord
     from reports.record import RunRecord
+    from reports.selftest import SelftestRecord
     from reports.worst import WorstRecord
 
 FORMATS: dict[str, Callable[[RunRecord], str]] = {
@@ -59,6 +70,13 @@ def write_worst(record: WorstRecord, out: Path) -> None:
     """Write ``worst.html`` into the folder ``out``, likewise."""
     out.mkdir(parents=True, exist_ok=True)
     _replace(out / "worst.html", worst_html.render(record))
+
+
+def write_selftest(record: SelftestRecord, out: Path) -> None:
+    """Write ``selftest.json`` and ``selftest.html`` into the folder ``out``, likewise."""
+    out.mkdir(parents=True, exist_ok=True)
+    _replace(out / "selftest.json", record.to_json())
+    _replace(out / "selftest.html", selftest_html.render(record))
 
 
 def _replace(path: Path, text: str) -> None:

@@ -8,7 +8,7 @@ from harness.selftest.mistakes import REGISTERED, Mistake
 
 FAMILIES = (
     "merging", "pretokens", "specials", "decoding", "offsets", "services", "caches", "processes",
-    "growth",
+    "growth", "spm", "unigram", "wordpiece", "healing",
 )  # fmt: skip
 """Modules of :mod:`harness.selftest.mutants`, in the order of the table."""
 

@@ -1,0 +1,215 @@
+"""A selftest from its plan to its verdict: groups in lanes, within one time for all."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import os
+import platform
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from corpora.generators.catalog import generators
+from harness import gate
+from harness.checks import CHECKS, MEASURES
+from harness.events import Phase
+from harness.selection import SelectionError
+from harness.selftest.catalog import mistakes
+from harness.selftest.events import MistakeJudged, SelftestFinished, SelftestStarted
+from harness.selftest.groups import Group, Kind, groups
+from harness.selftest.hunt import Hunt
+from harness.suites import SUITES, parse_budget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from harness.events import Event
+    from harness.selftest.mistakes import Mistake
+    from harness.suites import Suite
+
+COMING_UP = 6.0
+"""Seconds of a group's share that go into starting processes and loading."""
+
+LEAST = 4.0
+"""Seconds that a group is hunted, however late it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelftestPlan:
+    """What a selftest does. seconds: for everything. jobs: groups side by side."""
+
+    mistakes: Sequence[Mistake]
+    suite: Suite
+    seconds: float
+    seed: int
+    jobs: int
+    command: str
+
+
+def make_plan(
+    patterns: Sequence[str], budget: str | None, seed: int, jobs: int, command: str
+) -> SelftestPlan:
+    """From what a user gave. Raises SelectionError."""
+    known = mistakes()
+    chosen = dict.fromkeys(name for one in patterns or ["*"] for name in matching(one, known))
+    suite = SUITES["ci"]
+    try:
+        amount = parse_budget(budget or suite.budget)
+    except ValueError as error:
+        raise SelectionError(f"--budget: {error}") from error
+    if amount.seconds is None:
+        raise SelectionError(f"--budget {budget}: give a time; detection is measured in seconds")
+    lanes = jobs or max(1, os.cpu_count() or 1)
+    return SelftestPlan([known[n] for n in chosen], suite, amount.seconds, seed, lanes, command)
+
+
+def matching(pattern: str, known: dict[str, Mistake]) -> list[str]:
+    """The mistakes whose name fits, or whose family is meant. Raises SelectionError."""
+    found = [n for n, one in known.items() if fnmatchcase(n, pattern) or one.family == pattern]
+    if not found:
+        families = ", ".join(dict.fromkeys(one.family for one in known.values()))
+        raise SelectionError(
+            f"--mutant {pattern!r}: fits none; give a family ({families}), or a shell pattern of "
+            "names (merging.*)"
+        )
+    return found
+
+
+class Selftest:
+    """One selftest. ``emit`` is called from several threads, one call at a time."""
+
+    def __init__(self, plan: SelftestPlan, emit: Callable[[Event], None]) -> None:
+        self._plan = plan
+        self._consumer = emit
+        self._lock = threading.Lock()
+        self._waiting = groups(plan.mistakes)
+        self._hunts: list[Hunt] = []
+        self._stopped = threading.Event()
+        self._judged: list[MistakeJudged] = []
+        self._end = 0.0
+
+    def run(self) -> SelftestFinished:
+        """All groups. Ctrl-C gives a result that is not complete."""
+        started = time.monotonic()
+        self._end = started + self._plan.seconds
+        self._emit(self._beginning())
+        complete, trouble = True, ""
+        try:
+            self._lanes()
+        except KeyboardInterrupt:
+            complete = False
+        except Exception as error:
+            complete = False
+            trouble = f"broke off ({type(error).__name__}: {str(error).splitlines()[:1]})"
+        reasons, status = verdict(self._judged, self._plan.mistakes)
+        if not complete:
+            reasons = [trouble or "interrupted before its end", *reasons]
+            status = gate.CANNOT_START if trouble else gate.INTERRUPTED
+        finished = SelftestFinished(
+            complete=complete,
+            verdict="fail" if reasons else "pass",
+            reasons=reasons,
+            seconds=time.monotonic() - started,
+            exit_status=status,
+        )
+        self._emit(finished)
+        return finished
+
+    def _lanes(self) -> None:
+        lanes = max(1, min(self._plan.jobs, len(self._waiting)))
+        with ThreadPoolExecutor(lanes, thread_name_prefix="hunt") as pool:
+            futures = [pool.submit(self._lane, lanes) for _ in range(lanes)]
+            try:
+                # Wake up now and then: a thread that only waits is deaf to Ctrl-C.
+                while wait(futures, timeout=0.2).not_done:
+                    if any(f.done() and f.exception() for f in futures):
+                        break
+                for future in futures:
+                    future.result()
+            except BaseException:
+                self._stopped.set()
+                with self._lock:
+                    for hunt in self._hunts:
+                        hunt.stop()
+                raise
+
+    def _lane(self, lanes: int) -> None:
+        while not self._stopped.is_set():
+            with self._lock:
+                if not self._waiting:
+                    return
+                ahead = sum(group.weight for group in self._waiting)
+                group = self._waiting.pop(0)
+            part = min(1.0, lanes * group.weight / ahead)
+            share = max(LEAST, (self._end - time.monotonic()) * part - COMING_UP)
+            self._emit(Phase(f"{group.vocabulary}: {len(group.mistakes)} mistakes"))
+            for event in self._hunted(group, share):
+                self._emit(event)
+
+    def _hunted(self, group: Group, share: float) -> Sequence[Event]:
+        if group.kind is Kind.FORCED:
+            from harness.selftest.forced import hunt_forced  # noqa: PLC0415 (imports llguidance)
+
+            return hunt_forced(group, self._plan.seed, share, self._stopped.is_set)
+        hunt = Hunt(group, self._plan.suite, self._plan.seed)
+        with self._lock:
+            self._hunts.append(hunt)
+        try:
+            events = hunt.run(share)
+        finally:
+            with self._lock:
+                self._hunts.remove(hunt)
+        return [] if self._stopped.is_set() else events
+
+    def _emit(self, event: Event) -> None:
+        with self._lock:
+            if isinstance(event, MistakeJudged):
+                self._judged.append(event)
+            self._consumer(event)
+
+    def _beginning(self) -> SelftestStarted:
+        plan = self._plan
+        return SelftestStarted(
+            time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            command=plan.command,
+            seed=plan.seed,
+            budget=plan.seconds,
+            suite=plan.suite.name,
+            versions={
+                name: importlib.metadata.version(name)
+                for name in ("tokgate", "tiktoken", "tokenizers", "sentencepiece")
+            },
+            machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+            mistakes=len(plan.mistakes),
+            generators=list(generators()),
+            checks=[*CHECKS, *MEASURES],
+        )
+
+
+def verdict(judged: Sequence[MistakeJudged], planted: Sequence[Mistake]) -> tuple[list[str], int]:
+    """What speaks against the harness, and the exit status.
+
+    A mistake that nothing catches, one caught under another name only, and anything found of a
+    control, which has no mistake.
+    """
+    reasons = []
+    every = {one.name for one in planted}
+    for one in judged:
+        if not one.check:
+            if one.caught:
+                reasons.append(f"{one.name}, which is right, was found wrong: {one.named[0]}")
+            continue
+        every.discard(one.name)
+        if one.trouble and not one.caught:
+            reasons.append(f"{one.name} could not be hunted: {one.trouble}")
+        elif not one.caught:
+            reasons.append(f"{one.name} escaped: {one.summary}")
+        elif not one.rightly:
+            reasons.append(f"{one.name} was found, but as {', '.join(one.named)}")
+    if every:
+        reasons.append(f"{len(every)} not hunted: {', '.join(sorted(every))}")
+    return reasons, gate.FAILS if reasons else gate.HOLDS
