@@ -51,6 +51,7 @@ TELLING = (
         drawn_from.trailing_spaces,
     ),
     Family("newlines", "one run of newlines: greedy classes of white space", run_of("\n")),
+    Family("brackets", "opened and never closed: recursion", run_of("[")),
     Family(
         "combining-marks",
         "one grapheme that never ends, sorted by NFC",
@@ -96,7 +97,6 @@ RUNS = (
     ),
     Family("slashes", "slashes and newlines: o200k takes both after signs", run_of("/\n")),
     Family("contractions", "apostrophes with letters: rules for 's and 't", run_of("'s't're")),
-    Family("brackets", "opened and never closed: recursion", run_of("[")),
     Family(
         "base64",
         "letters of both cases and digits: long words cut everywhere",

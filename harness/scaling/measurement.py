@@ -129,6 +129,8 @@ class Measurement:
         self._deaths: Counter[str] = Counter()
         self._clock = Clock()
         self._inputs = Inputs()
+        self.left_out: list[str] = []
+        """Families that the time was not enough for."""
         self._cells = [
             [
                 Cell(contestant, contract, family)
@@ -150,8 +152,8 @@ class Measurement:
         Family by family up to the first look (the second of what grows fast), so that what the
         time does not reach is the last families and not the last rounds of all; then all that is
         undecided, round by round, and the steps of what stays so.
-        A cell is said when it is decided, or at the end. Where ``stopped`` turns true, nothing
-        more is said.
+        A cell is said when it is decided, or at the end, unless nobody came to its family
+        (:attr:`left_out`). Where ``stopped`` turns true, nothing more is said.
         """
         self._warm_up()
         self._clock = Clock(seconds)
@@ -173,8 +175,24 @@ class Measurement:
         # Who refused all so far would refuse the rest, of which there is nothing to say either.
         taking = {cell.contestant.name for cell in every if cell.rounds and not cell.refused}
         refusing = {cell.contestant.name for cell in every if cell.refused} - taking
-        rest = [cell for cell in every if not cell.said and cell.contestant.name not in refusing]
-        self._say(rest, emit, stopped)
+        # A family that nobody came to had no part in this run.
+        begun = {cell.family.name for cell in every if cell.rounds}
+        self._say(
+            [
+                cell
+                for cell in every
+                if not cell.said
+                and cell.contestant.name not in refusing
+                and cell.family.name in begun
+            ],
+            emit,
+            stopped,
+        )
+        self.left_out = [
+            cells[0].family.name
+            for cells in self._cells
+            if cells and cells[0].family.name not in begun
+        ]
 
     def _warm_up(self) -> None:
         """Have each implementation encode something: compilers work at the first call."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -243,10 +244,19 @@ class TestSimulated:
         assert arena.requests == {("picky", Meter.TIME): 2}  # the warm-up, and once
 
     def test_out_of_time_says_so(self) -> None:
-        said, _ = measure({"linear": linear}, FAMILIES, seconds=0.0)
-        assert len(said) == sum(f.suits(sources.resolve("toy_bytes")) for f in FAMILIES)
-        assert {event.verdict for event in said} == {"inconclusive"}
-        assert all("out of time" in event.note for event in said)
+        slow = {"slow": lambda data: time.sleep(0.2) or linear(data)}
+        said, _ = measure(slow, FAMILIES[:3], seconds=0.3)  # type: ignore[arg-type]
+        assert [event.verdict for event in said] == ["inconclusive"]
+        assert "out of time after 1 round" in said[0].note
+
+    def test_families_that_nobody_came_to_are_left_out(self) -> None:
+        arena = Simulated({"linear": linear})
+        said: list[Measured] = []
+        taking = contract([contestant("linear")])
+        measurement = Measurement(cast("Arena", arena), [taking], FAMILIES[:4], LARGEST)
+        measurement.run(0.0, said.append)
+        assert said == []
+        assert measurement.left_out == [family.name for family in FAMILIES[:4]]
 
     def test_stopping_says_no_more(self) -> None:
         arena = Simulated({"linear": linear})
@@ -373,7 +383,7 @@ class TestSeams:
 def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("Linear", "Quadratic", "QuadraticOnRuns", "Dies", "Picky")
     implementations = [part for name in names for part in ("--impl", f"{PLANTED}:{name}")]
-    arguments = ["run", "--check", "scaling", "--vocab", "toy_bytes", "--budget", "12s"]
+    arguments = ["run", "--check", "scaling", "--vocab", "toy_bytes", "--budget", "20s"]
     monkeypatch.setattr(
         "sys.argv", ["tokgate", *arguments, *implementations, "--out", str(tmp_path)]
     )

@@ -1,0 +1,159 @@
+"""Known truth: planted implementations are named rightly, live, in workers of their own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from corpora.families.catalog import families
+from corpora.vocabularies import sources
+from harness import cli, selection
+from harness.arena import Arena
+from harness.contracts import contracts_of
+from harness.events import Measured
+from harness.messages import Meter
+from harness.scaling.costs import costs, loaded
+from harness.scaling.measurement import Measurement
+from harness.suites import SUITES
+from harness.workers import Limits
+from tests.harness import planted_growth
+
+PLANTED = Path(planted_growth.__file__)
+TELLING = ("prose", "letter-run", "newlines", "brackets")
+
+SUPERLINEAR = {
+    ("planted.n-1.5", "prose"),
+    ("planted.quadratic", "prose"),
+    ("planted.quadratic", "letter-run"),
+    ("planted.on-runs", "letter-run"),
+    ("planted.on-newlines", "newlines"),
+    ("planted.late", "prose"),
+}
+LINEAR = {
+    ("planted.linear", "prose"),
+    ("planted.linear", "letter-run"),
+    ("planted.n-log-n", "prose"),
+    ("planted.on-runs", "prose"),
+    ("planted.on-newlines", "letter-run"),
+    ("planted.exponential", "letter-run"),
+    ("planted.recursive", "letter-run"),
+    ("planted.hungry", "prose"),
+}
+
+
+def specs() -> list[str]:
+    return [f"{PLANTED}:{kind.__name__}" for kind in planted_growth.ALL]
+
+
+@pytest.fixture(scope="module")
+def cells() -> dict[tuple[str, str], Measured]:
+    """What is said of each, with smoke's largest size, on a few families."""
+    vocabulary = sources.resolve("toy_bytes")
+    contestants, _ = selection.contestants(specs())
+    contracts = contracts_of(vocabulary, contestants, frozenset(), proper=True)
+    arena = Arena(contestants, Limits())
+    said: list[Measured] = []
+    try:
+        assert arena.load(vocabulary, [c.name for c in contestants]) == {}
+        taken = [families()[name] for name in TELLING]
+        measurement = Measurement(arena, contracts[:1], taken, SUITES["smoke"].scaling_bytes)
+        measurement.run(120.0, said.append)  # over when all is decided
+    finally:
+        arena.close()
+    return {(one.implementation, one.family): one for one in said}
+
+
+def right(cells: dict[tuple[str, str], Measured]) -> None:
+    """Fails with what is named wrongly."""
+    shown = {cell: (one.verdict, one.exponent, one.note) for cell, one in cells.items()}
+    for cell in SUPERLINEAR:
+        assert cells[cell].verdict == "superlinear", (cell, shown[cell])
+    for cell in LINEAR:
+        assert cells[cell].verdict == "linear", (cell, shown[cell])
+    soaring = cells["planted.exponential", "brackets"]
+    assert soaring.verdict in {"superlinear", "failed"}, shown
+    assert soaring.law == "exponential", soaring
+    overflow = cells["planted.recursive", "brackets"]
+    assert overflow.verdict == "failed", overflow
+    assert "crashed at" in overflow.note and "SIGSEGV" in overflow.note
+    hungry = cells["planted.hungry", "prose"]
+    assert hungry.memory_verdict == "hungry", hungry
+    assert hungry.memory_per_byte == pytest.approx(1010, rel=0.1)
+    others = {one.memory_verdict for (name, _), one in cells.items() if name != "planted.hungry"}
+    assert others <= {"ordinary", ""}
+
+
+def test_all_are_named_rightly(cells: dict[tuple[str, str], Measured]) -> None:
+    right(cells)
+
+
+def test_what_an_event_has(cells: dict[tuple[str, str], Measured]) -> None:
+    linear = cells["planted.linear", "letter-run"]
+    assert linear.expression == "b'a' * n"
+    assert "n" in linear.laws and linear.rounds >= 3
+    assert linear.low is not None and linear.high is not None and linear.constant is not None
+    assert linear.low <= 1 <= linear.high
+    assert linear.constant_low is not None and linear.constant_high is not None
+    assert linear.constant_low <= linear.constant <= linear.constant_high
+    assert 0.5 < linear.constant < 500  # nanoseconds a byte
+    assert linear.overhead is not None and 0 <= linear.overhead < 0.01
+    assert [size for size, _ in linear.cached] == [linear.points[-1][0]]
+    assert Measured.from_json(linear.to_json()) == linear
+
+
+def test_deaths_are_values_and_pinned() -> None:
+    (contestant,), _ = selection.contestants([f"{PLANTED}:Recursive"])
+    vocabulary = sources.resolve("toy_bytes")
+    with loaded(contestant, vocabulary) as on:
+        deep, flat = b"[" * 500_000, b"]" * 500_000
+        found = costs(on, [lambda _: flat[:1000], lambda _: deep, lambda _: flat], rounds=2)
+        assert [cost.failed for cost in found.of] == [False, True, False]
+        assert found.of[1].outcome is not None and found.of[1].spent is None
+        assert all(found.of[i].spent is not None for i in (0, 2))
+        stacks = costs(on, [lambda _: b"[" * 2000], Meter.MEMORY, rounds=1)
+        assert stacks.of[0].stack is not None and stacks.of[0].stack > 2000 * 64
+
+
+def test_memory_and_steps() -> None:
+    vocabulary = sources.resolve("toy_bytes")
+    (hungry,), _ = selection.contestants([f"{PLANTED}:Hungry"])
+    with loaded(hungry, vocabulary) as on:
+        size = 100_000
+        found = costs(on, [lambda _: b"a" * size], Meter.MEMORY, rounds=1)
+        assert found.of[0].peak == pytest.approx(1000 * size, rel=0.1)
+    (heap,), _ = selection.contestants(["bpe.heap"])
+    with loaded(heap, vocabulary) as on:
+        sizes = (500, 1000, 2000)
+        subjects = [lambda _, n=n: b"ab" * n for n in sizes]  # type: ignore[misc]
+        once, again = (costs(on, subjects, Meter.STEPS, rounds=1) for _ in range(2))
+        assert once == again
+        spent = [cost.spent or 0 for cost in once.of]
+        assert spent[0] > 2 * sizes[0]
+        assert spent[2] / spent[1] == pytest.approx(2.0, rel=0.1)
+        # And compiled as before.
+        assert all(cost.outcome is None for cost in costs(on, subjects).of)
+
+
+@pytest.mark.slow
+def test_the_smoke_suite_names_all_rightly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = [part for spec in specs() for part in ("--impl", spec)]
+    arguments = ["run", "--check", "scaling", "--vocab", "toy_bytes", "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["tokgate", *arguments, *named])
+    with pytest.raises(SystemExit):
+        cli.main()
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["complete"]
+    cells: dict[str, set[str]] = defaultdict(set)
+    said: dict[tuple[str, str], Measured] = {}
+    for line in (tmp_path / "run.jsonl").read_text().splitlines():
+        event = Measured.from_json(line)
+        if isinstance(event, Measured):
+            cells[event.implementation].add(event.verdict)
+            said[event.implementation, event.family] = event
+    assert "superlinear" not in cells["planted.linear"] | cells["planted.n-log-n"]
+    assert "linear" not in cells["planted.quadratic"] | cells["planted.n-1.5"]
+    right(said)
