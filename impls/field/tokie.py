@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from impls.field.recipes import DECODES, FieldImplementation, Way
-from impls.field.vocabularies import json_content, json_trouble
+from impls.field.vocabularies import byte_level, json_content, json_trouble
 from impls.peers.common import Peer
 
 if TYPE_CHECKING:
@@ -40,7 +40,17 @@ def decode(ids):
 
 def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     trouble = json_trouble(vocabulary, mode)
+    if byte_level(vocabulary) and None in _told(vocabulary, mode):
+        trouble = trouble or "counts the tokens of a file where its ids have holes"
     return trouble or Way("tokenizer.json", lambda: json_content(vocabulary, mode), CODE)
+
+
+def _told(vocabulary: Vocabulary, mode: Mode) -> list[bytes | None]:
+    """What it is told of each id: None for nothing."""
+    told = list(vocabulary.tokens)
+    for text, token_id in vocabulary.special_tokens.items() if mode.special == "all" else ():
+        told[token_id : token_id + 1] = [text.encode()]
+    return told
 
 
 IMPLEMENTATION = FieldImplementation(LIBRARY, _way)
