@@ -23,6 +23,7 @@ from harness.selftest.events import MistakeJudged, SelftestFinished, SelftestSta
 from harness.selftest.groups import Group, Kind, groups
 from harness.selftest.hunt import Hunt
 from harness.suites import SUITES, parse_budget
+from harness.workers import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -87,7 +88,7 @@ class Selftest:
         self._consumer = emit
         self._lock = threading.Lock()
         self._waiting = groups(plan.mistakes)
-        self._hunts: list[Hunt] = []
+        self._hunts: dict[int, Hunt] = {}
         self._stopped = threading.Event()
         self._judged: list[MistakeJudged] = []
         self._end = 0.0
@@ -104,7 +105,7 @@ class Selftest:
             complete = False
         except Exception as error:
             complete = False
-            trouble = f"broke off ({type(error).__name__}: {str(error).splitlines()[:1]})"
+            trouble = f"broke off ({type(error).__name__}: {first_line(str(error))})"
         reasons, status = verdict(self._judged, self._plan.mistakes)
         if not complete:
             reasons = [trouble or "interrupted before its end", *reasons]
@@ -120,6 +121,12 @@ class Selftest:
         return finished
 
     def _lanes(self) -> None:
+        # Not in the lanes: programs are asked who they are, which only the main thread may do.
+        self._hunts = {
+            id(group): Hunt(group, self._plan.suite, self._plan.seed)
+            for group in self._waiting
+            if group.kind is not Kind.FORCED
+        }
         lanes = max(1, min(self._plan.jobs, len(self._waiting)))
         with ThreadPoolExecutor(lanes, thread_name_prefix="hunt") as pool:
             futures = [pool.submit(self._lane, lanes) for _ in range(lanes)]
@@ -132,9 +139,8 @@ class Selftest:
                     future.result()
             except BaseException:
                 self._stopped.set()
-                with self._lock:
-                    for hunt in self._hunts:
-                        hunt.stop()
+                for hunt in self._hunts.values():
+                    hunt.stop()
                 raise
 
     def _lane(self, lanes: int) -> None:
@@ -155,14 +161,7 @@ class Selftest:
             from harness.selftest.forced import hunt_forced  # noqa: PLC0415 (imports llguidance)
 
             return hunt_forced(group, self._plan.seed, share, self._stopped.is_set)
-        hunt = Hunt(group, self._plan.suite, self._plan.seed)
-        with self._lock:
-            self._hunts.append(hunt)
-        try:
-            events = hunt.run(share)
-        finally:
-            with self._lock:
-                self._hunts.remove(hunt)
+        events = self._hunts[id(group)].run(share)
         return [] if self._stopped.is_set() else events
 
     def _emit(self, event: Event) -> None:
