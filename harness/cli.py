@@ -17,6 +17,7 @@ from harness.commands import (
     again,
     bench,
     diff,
+    field,
     forced,
     fuzz,
     look,
@@ -60,6 +61,7 @@ app.command(epilog=bench.EPILOG)(bench.bench)
 app.command(epilog=forced.EPILOG)(forced.forced)
 app.command(epilog=adversary.EPILOG)(adversary.adversary)
 app.command(epilog=worst.EPILOG)(worst.worst)
+app.command(epilog=field.EPILOG)(field.field)
 app.command(epilog=selftest.EPILOG)(selftest.selftest)
 
 

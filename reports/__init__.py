@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from reports import (
     bench_html,
+    field,
     github,
     html,
     junit,
@@ -21,11 +22,13 @@ from reports import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from reports.bench import BenchRecord
+    from reports.field import Conformance
     from reports.record import RunRecord
     from reports.selftest import SelftestRecord
+    from reports.trends import Trend
     from reports.worst import WorstRecord
 
 FORMATS: dict[str, Callable[[RunRecord], str]] = {
@@ -48,15 +51,17 @@ FILES = {
 """The file in a run's folder that holds each format; annotations are for standard output alone."""
 
 
-def write_all(record: RunRecord, out: Path) -> None:
+def write_all(record: RunRecord, out: Path, series: Sequence[Trend] = ()) -> None:
     """Write every format that has a file into the folder ``out``, made where it is missing.
 
+    series: of all runs, for the page's trends.
     Each file is whole or not there: it is written beside its place and moved. OSError as raised
     by the file system.
     """
     out.mkdir(parents=True, exist_ok=True)
     for name, file in FILES.items():
-        _replace(out / file, FORMATS[name](record))
+        text = html.render(record, series) if name == "html" else FORMATS[name](record)
+        _replace(out / file, text)
 
 
 def write_bench(record: BenchRecord, out: Path) -> None:
@@ -77,6 +82,14 @@ def write_selftest(record: SelftestRecord, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     _replace(out / "selftest.json", record.to_json())
     _replace(out / "selftest.html", selftest_html.render(record))
+
+
+def write_field(page: Conformance, out: Path) -> None:
+    """Write ``field.html``, ``field.json`` and ``field.md`` into the folder ``out``, likewise."""
+    out.mkdir(parents=True, exist_ok=True)
+    _replace(out / "field.json", field.render_json(page))
+    _replace(out / "field.md", field.render_markdown(page))
+    _replace(out / "field.html", field.render_html(page))
 
 
 def _replace(path: Path, text: str) -> None:

@@ -51,6 +51,13 @@ class Encoder:
         self._vocabulary = vocabulary
         self._running: dict[Mode, dict[str, Any]] = {}
 
+    def start(self) -> None:
+        """Run the recipe of the first mode that there is a way for."""
+        for mode in (interface.Mode(), interface.Mode(special="all")):
+            if not isinstance(self._ways(self._vocabulary, mode), str):
+                self._run(mode)
+                return
+
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         """The ids; Unsupported for what is not UTF-8."""
         text_of(data)
@@ -60,9 +67,7 @@ class Encoder:
     def decode(self, ids: Sequence[int]) -> bytes:
         """As its users get it."""
         # The modes decode alike: any will do.
-        running = next(iter(self._running.values()), None)
-        if running is None:
-            running = self._run(interface.Mode())
+        running = next(iter(self._running.values()))
         text: bytes = running["decode"](list(ids))
         return text
 
@@ -105,9 +110,11 @@ class FieldImplementation:
         return way if isinstance(way, str) else None
 
     def load(self, vocabulary: Vocabulary) -> interface.Encoder:
-        """Recipes are run on the first use of a mode."""
+        """Run the recipe of the first mode that there is a way for; others on their first use."""
         self._library.load()
-        return Encoder(self._ways, vocabulary)
+        encoder = Encoder(self._ways, vocabulary)
+        encoder.start()
+        return encoder
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """The very lines that the adapter runs."""

@@ -1,0 +1,298 @@
+"""The conformance page: what the runs of the field came to, as data, Markdown and HTML."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from impls.explaining import literal
+from reports.bench import BenchRecord, shown_ratio, shown_speed, tables
+from reports.html import environment, policy
+from reports.markdown import code, escape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reports.record import RunRecord
+
+_TEMPLATES = Path(__file__).with_name("templates")
+SCHEMA = 1
+LONGEST_INPUT = 60
+"""Bytes of an input that a table shows; the finding's folder has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of one library on one vocabulary. folder: of its run, relative to the page.
+
+    record: None where the library does not run the vocabulary, for the reason in ``note``.
+    """
+
+    library: str
+    version: str
+    homepage: str
+    vocabulary: str
+    reference: str
+    folder: str
+    record: RunRecord | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A field of the first table. kind: agrees, differs, by-design, failed, not-run."""
+
+    kind: str
+    text: str
+    detail: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """A row of the second: one signature of one library on one vocabulary."""
+
+    library: str
+    version: str
+    vocabulary: str
+    reference: str
+    check: str
+    bucket: str
+    seen: int
+    sentence: str
+    input: str
+    input_b64: str
+    minimal: bool
+    expected: str
+    reproducer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A row of the third: a family on which a library is not linear, or fails."""
+
+    library: str
+    version: str
+    vocabulary: str
+    family: str
+    verdict: str
+    law: str
+    exponent: float | None
+    low: float | None
+    high: float | None
+    expression: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conformance:
+    """All of it, as ``field.json`` has it. verdicts: by library and vocabulary."""
+
+    time: str
+    command: str
+    complete: bool
+    libraries: dict[str, str]
+    vocabularies: dict[str, str]
+    verdicts: dict[str, dict[str, Verdict]]
+    defects: list[Defect]
+    growth: list[Growth]
+    measured: dict[str, int]
+    speeds: dict[str, dict[str, dict[str, float | None]]]
+
+
+def conformance(
+    played: Sequence[Played], bench: BenchRecord | None, time: str, command: str, *, complete: bool
+) -> Conformance:
+    """Fold the runs; libraries and vocabularies in the order of playing."""
+    verdicts: dict[str, dict[str, Verdict]] = {}
+    for one in played:
+        verdicts.setdefault(one.library, {})[one.vocabulary] = verdict(one)
+    return Conformance(
+        time=time,
+        command=command,
+        complete=complete,
+        libraries={one.library: one.version for one in played},
+        vocabularies={one.vocabulary: one.reference for one in played},
+        verdicts=verdicts,
+        defects=[row for one in played for row in defects(one)],
+        growth=[row for one in played for row in growth(one)],
+        measured={
+            one.library: sum(
+                len(other.record.measured)
+                for other in played
+                if other.library == one.library and other.record is not None
+            )
+            for one in played
+        },
+        speeds=speeds(bench) if bench is not None else {},
+    )
+
+
+def verdict(one: Played) -> Verdict:
+    """Whether a library agreed with the reference on a vocabulary."""
+    record = one.record
+    if record is None:
+        return Verdict("not-run", "–", one.note)
+    link = f"{one.folder}/report.html"
+    failed = [f.message for f in record.failures if f.implementation == one.library]
+    if failed:
+        return Verdict("failed", "does not load", failed[0].split("\n", 1)[0], link)
+    own = [b for b in record.buckets if one.library in b.example.culprits]
+    unexpected = [bucket for bucket in own if not bucket.expected]
+    compared = f"{record.comparisons:,} comparisons"
+    if unexpected:
+        number = f"{len(unexpected)} difference{'' if len(unexpected) == 1 else 's'}"
+        return Verdict("differs", number, compared, link)
+    if own:
+        return Verdict("by-design", "as known", f"{len(own)} known, {compared}", link)
+    if not record.comparisons:
+        return Verdict("not-run", "–", "nothing was compared", link)
+    return Verdict("agrees", "agrees", compared, link)
+
+
+def defects(one: Played) -> list[Defect]:
+    """The differences of a library on a vocabulary, the worst first."""
+    if one.record is None:
+        return []
+    rows = []
+    for bucket in one.record.buckets:
+        found = bucket.example
+        if one.library not in found.culprits:
+            continue
+        data = base64.b64decode(found.input_b64)
+        cut = literal(data[:LONGEST_INPUT]) + (
+            f".. ({len(data):,} bytes)" if len(data) > LONGEST_INPUT else ""
+        )
+        rows.append(
+            Defect(
+                one.library,
+                one.version,
+                one.vocabulary,
+                one.reference,
+                found.check,
+                bucket.name,
+                bucket.count,
+                found.difference,
+                cut,
+                found.input_b64,
+                found.minimal,
+                (bucket.reason or "") if bucket.expected else "",
+                f"{one.folder}/{found.reproducer}" if found.reproducer else "",
+            )
+        )
+    return rows
+
+
+def growth(one: Played) -> list[Growth]:
+    """Families on which a library is superlinear or fails, the steepest first."""
+    if one.record is None:
+        return []
+    rows = [
+        Growth(
+            one.library,
+            one.version,
+            one.vocabulary,
+            m.family,
+            m.verdict,
+            m.law,
+            m.exponent,
+            m.low,
+            m.high,
+            m.expression,
+            m.note,
+        )
+        for m in one.record.measured
+        if m.implementation == one.library and m.verdict in {"superlinear", "failed"}
+    ]
+    return sorted(rows, key=lambda row: -(row.exponent or 9.0))
+
+
+def speeds(bench: BenchRecord) -> dict[str, dict[str, dict[str, float | None]]]:
+    """By text and library: MiB/s of fresh text at the largest size, and times the base's."""
+    found: dict[str, dict[str, dict[str, float | None]]] = {}
+    for table in tables(bench):
+        for line in table.lines:
+            speed = line.fields[-1].speeds.get("fresh") if line.fields else None
+            if speed is not None:
+                row = {"mib_per_second": speed.best, "ratio": speed.ratio}
+                found.setdefault(table.title, {})[line.name] = row
+    return found
+
+
+def render_json(page: Conformance) -> str:
+    """``field.json``."""
+    return json.dumps({"schema": SCHEMA, **asdict(page)}, indent=1) + "\n"
+
+
+def render_markdown(page: Conformance) -> str:
+    """``field.md``: the tables, for a README."""
+    lines = ["# The field", "", "## Who agrees with the reference", ""]
+    names = list(page.vocabularies)
+    heads = [f"{escape(name)} ({escape(page.vocabularies[name])})" for name in names]
+    lines += [f"| library | {' | '.join(heads)} |", "|---" * (len(names) + 1) + "|"]
+    for library, row in page.verdicts.items():
+        cells = [escape(row[name].text) if name in row else "" for name in names]
+        lines.append(f"| {escape(f'{library} {page.libraries[library]}')} | {' | '.join(cells)} |")
+    lines += ["", "## Differences", ""]
+    lines += ["| library | vocabulary | what | smallest input |", "|---|---|---|---|"]
+    for one in page.defects:
+        if not one.expected:
+            name = escape(f"{one.library} {one.version}")
+            what = escape(one.sentence)
+            lines.append(f"| {name} | {escape(one.vocabulary)} | {what} | {code(one.input)} |")
+    if page.growth:
+        lines += ["", "## Growth", "", "| library | vocabulary | family | growth |"]
+        lines.append("|---|---|---|---|")
+        for grown in page.growth:
+            name = escape(f"{grown.library} {grown.version}")
+            place = f"{escape(grown.vocabulary)} | {escape(grown.family)}"
+            lines.append(f"| {name} | {place} | {escape(shown_growth(grown))} |")
+    for title, rows in page.speeds.items():
+        lines += [
+            "",
+            f"## Speed: {escape(title)}",
+            "",
+            "| library | MiB/s | ratio |",
+            "|---|---|---|",
+        ]
+        for library, speed in rows.items():
+            figures = f"{shown_speed(speed['mib_per_second'] or 0)} | {shown_ratio(speed['ratio'])}"
+            lines.append(f"| {escape(library)} | {figures} |")
+    return "\n".join(lines) + "\n"
+
+
+def shown_growth(row: Growth) -> str:
+    """``n^2, exponent 1.98 (1.90 to 2.06)``, or how it failed."""
+    if row.exponent is None:
+        return row.note or row.verdict
+    interval = "" if row.low is None or row.high is None else f" ({row.low:.2f} to {row.high:.2f})"
+    return f"{row.law or row.verdict}, exponent {row.exponent:.2f}{interval}"
+
+
+def render_html(page: Conformance) -> str:
+    """``field.html``: self-contained but for links to the runs beside it."""
+    css = _css()
+    return (
+        environment()
+        .get_template("field.html.j2")
+        .render(
+            page=page,
+            shown_growth=shown_growth,
+            shown_speed=shown_speed,
+            shown_ratio=shown_ratio,
+            css=Markup(css),
+            policy=policy(css),
+        )
+    )
+
+
+@cache
+def _css() -> str:
+    names = ("report.css", "bench.css", "field.css")
+    return "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
