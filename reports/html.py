@@ -11,7 +11,7 @@ import base64
 import hashlib
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -22,7 +22,13 @@ from reports.grids import matrix
 from reports.record import FAILING_EXPECTATIONS, RunRecord, Verdict
 from reports.scaling import growth, worst
 from reports.text import printable
+from reports.trends import trends
 from reports.words import plural, reason, safe_link, title
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reports.trends import Trend
 
 _TEMPLATES = Path(__file__).with_name("templates")
 
@@ -44,8 +50,8 @@ _VERDICTS = {
 }
 
 
-def render(record: RunRecord) -> str:
-    """The page for a record, as text to be written in UTF-8."""
+def render(record: RunRecord, series: Sequence[Trend] = ()) -> str:
+    """The page for a record, to be written in UTF-8. series: of all runs, for trends."""
     css = (_TEMPLATES / "report.css").read_text(encoding="utf-8")
     script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
     heading, icon = _VERDICTS[record.verdict]
@@ -73,6 +79,7 @@ def render(record: RunRecord) -> str:
             matrix=matrix(record, anchors),
             growth=growth(record),
             worst=worst(record.measured),
+            trends=trends(series),
             forced=forced_rows(record.forced),
             failures=failures(record.forced_witnesses),
             css=Markup(css),

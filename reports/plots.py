@@ -48,6 +48,11 @@ def count(value: float) -> str:
     return f"{value:.3g}"
 
 
+def figure(value: float) -> str:
+    """A number by three digits, and all those before the point: ``0.123``, ``6,650``."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
 def cost(measure: str) -> Callable[[float], str]:
     """How a cost of this measure is written: seconds as time, the others as numbers."""
     return duration if measure == "time" else count

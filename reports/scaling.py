@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from reports.plots import cost, duration, loglog, size, together, usable
+from reports.plots import cost, duration, figure, loglog, size, together, usable
 from reports.record import cell_of
 
 if TYPE_CHECKING:
@@ -268,9 +268,9 @@ def _reading(row: Measured, judged: GrowthJudged | None) -> Reading:
     constant = ""
     if row.constant is not None and row.verdict == "linear":
         unit = "ns a byte" if row.measure == "time" else f"{row.measure} a byte"
-        constant = f"{row.constant:.3g} {unit}"
+        constant = f"{figure(row.constant)} {unit}"
         if row.constant_low is not None and row.constant_high is not None:
-            constant += f" ({row.constant_low:.3g} to {row.constant_high:.3g})"
+            constant += f" ({figure(row.constant_low)} to {figure(row.constant_high)})"
     return Reading(
         measure=row.measure,
         verdict=row.verdict,
@@ -328,7 +328,7 @@ def _worst_row(rows: Sequence[Measured], at: int) -> WorstRow:
         family=row.family,
         verdict=row.verdict,
         time=duration(seconds),
-        a_byte=f"{seconds / at * 1e9:,.3g} ns",
+        a_byte=f"{figure(seconds / at * 1e9)} ns",
         times=f"{seconds / median:,.1f}" if len(times) > 1 else "",
         drawn_out=size(reached) if reached < at else "",
         expression=row.expression,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from harness.events import Event
     from harness.run import RunResult
+    from reports.trends import Trend
 
 EXIT_STATUSES = """
 Exit status: 0 the gate holds; 1 it does not (unexpected findings, a broken bound, an expected
@@ -71,13 +72,28 @@ def recorded(folder: Path) -> Any:
         raise SelectionError(f"{path}: damaged ({error}); run again") from error
 
 
-def finish(result: RunResult, out: Path) -> NoReturn:
+def trend_series(ledger: str | None) -> list[Trend]:
+    """What a ledger knows of all runs, for the report's trends. Raises LedgerError."""
+    if ledger is None:
+        return []
+    from harness.ledger import queries  # noqa: PLC0415
+    from harness.ledger.engine import open_database  # noqa: PLC0415
+    from reports.trends import Trend  # noqa: PLC0415
+
+    engine = open_database(ledger)
+    return [
+        Trend(one.name, one.unit, [(p.when, p.version, p.value) for p in one.points])
+        for one in [*queries.findings(engine), *queries.worst(engine)]
+    ]
+
+
+def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
     """Write all reports, say the last words, exit with the verdict's status."""
     from harness.progress import closing  # noqa: PLC0415
     from reports import github, write_all  # noqa: PLC0415
 
     record = recorded(out)
-    write_all(record, out)
+    write_all(record, out, trend_series(ledger))
     if github.wanted(os.environ):
         print(github.render(record), end="")
     console = Console(stderr=True, highlight=False)

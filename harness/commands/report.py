@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from harness.commands.common import recorded
+from harness.commands.common import Ledger, recorded, trend_series
 from harness.selection import SelectionError
 
 
@@ -21,11 +21,13 @@ def report(
             help="html, junit, sarif, markdown, json, or annotations (GitHub's ::error lines).",
         ),
     ] = "html",
+    ledger: Ledger = None,
 ) -> None:
     """Print a report of a recorded run, in another format or of an interrupted run."""
-    from reports import FORMATS  # noqa: PLC0415
+    from reports import FORMATS, html  # noqa: PLC0415
 
     if form not in FORMATS:
         raise SelectionError(f"--format {form!r}: none; there are {', '.join(FORMATS)}")
-    text = FORMATS[form](recorded(folder))
+    record = recorded(folder)
+    text = html.render(record, trend_series(ledger)) if form == "html" else FORMATS[form](record)
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))

@@ -135,4 +135,4 @@ def run(
         result = execute(plan, folder, [progress.consume, *kept], command_line())
     finally:
         progress.stop()
-    finish(result, out)
+    finish(result, out, ledger)
