@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 VARIANTS = 32
@@ -198,20 +199,32 @@ class AnyText:
 
 @dataclass(frozen=True, slots=True)
 class English:
-    """The English that tokgate has at hand, from another place for each input."""
+    """Lines at random of the English that tokgate has at hand.
+
+    Not a page of it, as pages differ: tables and lists cost more than what is told in sentences.
+    """
 
     text = True
 
     def make(self, size: int, variant: int = 0) -> bytes:
-        """Round and round, where it is not long enough."""
-        from corpora.generators.prose import english  # noqa: PLC0415 - half a megabyte of text
-
-        pages = english()
-        at = random.Random(seed_of(size, variant)).randrange(len(pages))
-        there = pages[at : at + size]
-        return whole((there + pages * ((size - len(there)) // len(pages) + 1)).encode()[:size])
+        """As many lines as surely fill it."""
+        lines = english_lines()
+        rng = random.Random(seed_of(size, variant))
+        count = size // 16 + 1
+        data = b"".join(rng.choices(lines, k=count))
+        while len(data) < size:
+            data += b"".join(rng.choices(lines, k=count))
+        return whole(data[:size])
 
     def expression(self) -> str:
         """By this very function: the control is no input that anybody has to send."""
         module = "__import__('corpora.families.recipes', fromlist=['English'])"
         return f"{module}.English().make(n)"
+
+
+@lru_cache(maxsize=1)
+def english_lines() -> tuple[bytes, ...]:
+    """The lines, empty ones left out, each with its end."""
+    from corpora.generators.prose import english  # noqa: PLC0415 - half a megabyte of text
+
+    return tuple(f"{line}\n".encode() for line in english().split("\n") if line.strip())

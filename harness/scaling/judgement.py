@@ -260,6 +260,9 @@ LAWS: dict[str, Callable[[Floats], Floats]] = {
 
 EXPONENTIAL = "exponential"
 
+STEEPEST_POWER = 3.0
+"""The exponent between the two largest sizes above which a cost may be called exponential."""
+
 AGREEING = 0.06
 """Mean relative misfit that noise explains, of minima on a busy machine."""
 
@@ -279,9 +282,11 @@ def selected(
     n = np.array(sizes, dtype=np.float64)
     y = np.log(np.array([costs[size] - overhead for size in sizes]))
     misfits = {name: misfit(y - np.log(law(n))) for name, law in LAWS.items()}
-    # The cost grows by a factor for each byte more: a line against n itself.
+    # The cost grows by a factor for each byte more: a line against n itself. A square that is
+    # setting in looks like it for a while, but is never as steep.
     base = median_slope(n, y).value
-    if base > 0:
+    steepness = (y[-1] - y[-2]) / math.log(n[-1] / n[-2])
+    if base > 0 and steepness > STEEPEST_POWER:
         misfits[EXPONENTIAL] = misfit(y - base * n)
     best = min(misfits, key=lambda name: misfits[name])
     bar = RIVALS * max(misfits[best], AGREEING)

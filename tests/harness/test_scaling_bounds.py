@@ -55,6 +55,8 @@ SQUARE = cell(2.0, 1.9, 2.1, "superlinear")
         (cell(1.15, 1.14, 1.16, "linear", "steps"), "linear", "fail"),
         (cell(1.15, 1.14, 1.16, "linear", "steps"), "n log n", "pass"),
         (cell(1.02, 0.9, 1.2, "linear", "steps"), "linear", "pass"),
+        (cell(1.15, 0.9, 1.4, "linear", "steps"), "linear", "inconclusive"),
+        (cell(1.15, 1.14, 1.16, "linear", "instructions"), "linear", "fail"),
     ],
 )
 def test_outcomes(measured: Measured, bound: str, outcome: str) -> None:

@@ -229,6 +229,12 @@ def test_exact_laws_are_named(law: Callable[[int], float], name: str) -> None:
     assert growth.verdict is (Verdict.LINEAR if slow else Verdict.SUPERLINEAR)
 
 
+def test_a_square_that_sets_in_is_not_called_exponential() -> None:
+    growth = judge({int(n): float(n + n**2 / 1000) for n in rivals.SMALL}, 0.0)
+    assert growth.law in ("n^1.5", "n^2")
+    assert "exponential" not in growth.laws
+
+
 def test_laws_that_cannot_be_told_apart_stay() -> None:
     # A rate that drops by a fifth is what both may be.
     growth = judge({int(n): float(n * (1 + 0.2 * (n > 4096))) for n in SIZES}, 0.0)
