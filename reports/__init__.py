@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from reports.record import RunRecord
     from reports.selftest import SelftestRecord
     from reports.trends import Trend
-    from reports.trends import Trend
     from reports.worst import WorstRecord
 
 FORMATS: dict[str, Callable[[RunRecord], str]] = {

@@ -58,8 +58,8 @@ def expected(seen: Abundance, more: float) -> float:
 
     Extrapolation of Colwell et al. (Journal of Plant Ecology 5(1), 2012), f1 those seen once:
     f0 (1 - (1 - f1 / (n f0 + f1)) ^ more), with f0 from :func:`unseen`; where that is zero, the
-    rate of today for as long as it is asked for. Where none was seen only once, the sum of Laplace's
-    probabilities, each input that shows nothing lowering the next one: ln(1 + more / (n + 1)).
+    rate of today for as long as it is asked for. Where none was seen only once, the sum of
+    Laplace's probabilities, as each input lowers the next one's: ln(1 + more / (n + 1)).
     """
     if seen.once == 0:
         return math.log1p(more / (seen.samples + 1))

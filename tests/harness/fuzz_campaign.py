@@ -1,0 +1,123 @@
+"""A small campaign in a process of its own, to be killed: ``python -m`` this module.
+
+Arguments: the database (path or URL), the output folder, cases, and optionally the number of the
+commit after which, or before which (negative), it kills itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from rich.console import Console
+
+from corpora.generators.catalog import generators
+from harness import selection
+from harness.campaign import Plan
+from harness.checks import CHECKS
+from harness.fuzz.models import FindingRow, InputRow, StrandRow
+from harness.fuzz.plan import FuzzPlan
+from harness.fuzz.progress import FuzzProgress
+from harness.fuzz.record import Record
+from harness.fuzz.run import execute
+from harness.fuzz.state import Round, State
+from harness.fuzz.store import CampaignStore
+from harness.ledger.engine import open_database
+from harness.suites import Budget, Suite
+from harness.workers import Limits
+
+WRONG = Path(__file__).parents[1] / "miniatures" / "wrong.py"
+
+
+def small_plan(
+    cases: int,
+    impls: Sequence[str] = ("bpe.naive", f"{WRONG}:OneToken", f"{WRONG}:Exit"),
+    vocabularies: Sequence[str] = ("toy_bytes",),
+    seed: int = 0,
+) -> FuzzPlan:
+    """A campaign on a toy with an implementation that errs, and one that dies."""
+    present, _ = selection.contestants(impls)
+    catalog = generators()
+    plan = Plan(
+        vocabularies=selection.vocabularies(vocabularies),
+        contestants=present,
+        references=frozenset({"bpe.naive"}),
+        generators=[catalog[name] for name in ("edge", "tokens", "repeats", "raw")],
+        checks=[CHECKS["survival"], CHECKS["equivalence"]],
+        expectations=(),
+        suite=Suite("fuzz", "small", "endless", 512, 0.0, 0),
+        budget=Budget(cases=cases),
+        seed=seed,
+        jobs=1,
+        fail_fast=False,
+        limits=Limits(seconds=120.0, deaths=3, batch_deaths=1),
+    )
+    return FuzzPlan(plan, structured=False, coverage=False, canary=False)
+
+
+def run(plan: FuzzPlan, where: str, out: Path, dies_at: int = 0, anew: bool = False) -> Record:
+    """A session; ``dies_at``: kills itself after so many commits, if negative before the last."""
+    commits = 0
+
+    def progress(known: Mapping[str, str]) -> FuzzProgress:
+        return FuzzProgress(Console(stderr=True), known, None)
+
+    def committed(done: Round) -> None:
+        nonlocal commits
+        commits += 1
+        if commits == dies_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    class Dying(CampaignStore):
+        def commit(self, done: Round) -> None:
+            if commits + 1 == -dies_at:
+                with self._session() as session:  # in the middle of the transaction
+                    session.execute(sa.delete(StrandRow))
+                    session.flush()
+                    os.kill(os.getpid(), signal.SIGKILL)
+            super().commit(done)
+
+    store = Dying(where, "test")
+    return execute(
+        plan, store, out, "test", progress, lambda made: None, 3600, anew=anew, committed=committed
+    )
+
+
+def everything(where: str) -> dict[str, Any]:
+    """All that a campaign has come to, but for times: what must not depend on kills."""
+    engine = open_database(where)
+    with contextlib.closing(sa.orm.Session(engine)) as session:
+        strands = {
+            row.strand: (row.batches, row.cases, timeless(State.unpacked(row.state)), row.map)
+            for row in session.scalars(sa.select(StrandRow))
+        }
+        inputs = [
+            (row.strand, row.number, row.data, row.origin, row.fresh)
+            for row in session.scalars(
+                sa.select(InputRow).order_by(InputRow.strand, InputRow.number)
+            )
+        ]
+        findings = [
+            (row.strand, row.id, row.event, row.batch)
+            for row in session.scalars(
+                sa.select(FindingRow).order_by(FindingRow.strand, FindingRow.id)
+            )
+        ]
+    return {"strands": strands, "inputs": inputs, "findings": findings}
+
+
+def timeless(state: State) -> dict[str, Any]:
+    """A state without what a process told on its way out, or the order of its start."""
+    return asdict(replace(state, opened=[]))
+
+
+if __name__ == "__main__":
+    where, out, cases, *rest = sys.argv[1:]
+    run(small_plan(int(cases)), where, Path(out), int(rest[0]) if rest else 0)
