@@ -14,6 +14,7 @@ from corpora.generators.material import is_text
 from corpora.vocabularies import sources
 from harness import gate
 from harness.benching.progress import BenchProgress
+from harness.cli_forced import LOG_WIDTH
 from harness.forced import trophies
 from harness.forced.hunt import RECORD, TROPHIES, Hunt, HuntRecord, hunt
 from harness.forced.jobs import Task
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 USUAL = ("healed:tokens=4", EXACT)
 """The documented heuristic, and the policy that nothing is to be found against."""
 
-SHOWN = 40
+SHOWN = 32
 """Characters of a text in the table."""
 
 
@@ -67,6 +68,8 @@ def search(
     finally:
         progress.stop()
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=LOG_WIDTH)
     own = [one for one in record.bag.best.values() if one.vocabulary == task.vocabulary.id]
     console.print(caught(own, task.policies))
     for line in remarks(record.bag, task.policies):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from harness.forced import trophies
@@ -115,6 +115,9 @@ class HuntRecord:
         try:
             raw = json.loads(line)
             trophy = raw["trophy"] and Trophy.from_dict(raw["trophy"])
+            if trophy:
+                # Vocabularies that encode alike have one fingerprint, and so one hunt.
+                trophy = replace(trophy, vocabulary=self._hunt.task.vocabulary.id)
             policy = known.get(json.dumps(raw["hunt"]), "")
             caught = Caught(policy, raw["kind"], raw["number"], raw["tried"], trophy, raw["broke"])
         except (ValueError, TypeError, KeyError, AttributeError):
@@ -169,7 +172,7 @@ def hunt(plan: Hunt, record: HuntRecord, watch: Callable[[float, str], None]) ->
             record.add(caught)
             tried += caught.tried
             share = _spent(plan.budget, time.monotonic() - began, tried)
-            watch(min(share, 1.0), said(caught, record.bag))
+            watch(min(share, 1.0), said(caught, record.bag, plan.task.vocabulary.id))
             if share >= 1:
                 break
     except KeyboardInterrupt:
@@ -186,10 +189,11 @@ def _spent(budget: Budget, seconds: float, tried: int) -> float:
     return tried / (budget.cases or 1)
 
 
-def said(caught: Caught, bag: Bag) -> str:
+def said(caught: Caught, bag: Bag, vocabulary: str) -> str:
     """The line of progress after a round."""
     policy = caught.policy
-    deepest = max((one.depth for one in bag.best.values() if one.policy == policy), default=0)
+    own = [one for place, one in bag.best.items() if place[:2] == (vocabulary, policy)]
+    deepest = max((one.depth for one in own), default=0)
     return f"{policy}: {bag.tried[policy]:,} grammars, {caught.kind} {caught.number}, " + (
         f"errs {deepest} deep" if deepest else "errs nowhere"
     )

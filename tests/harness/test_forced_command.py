@@ -131,7 +131,8 @@ def test_what_a_user_can_mend_is_one_line(tmp_path: Path) -> None:
         ("{rubbish}", "toy_bytes", [], "is not JSON"),
         ("own", "toy_bytes", ["best"], "--policy 'best'"),
         ("own", "no_such", [], "no_such"),
-        ("own", "toy_unigram", ["none"], "forced tokens of"),
+        ("own", "toy_wordpiece", ["none"], "forced tokens of"),
+        ("own", "toy_merges", ["none"], "no tokens for JSON"),
     ],
 )
 def test_each_mistake_is_named(
@@ -204,7 +205,7 @@ def test_how_a_worker_died_is_told(task: Task) -> None:
 
 
 def test_unfit_vocabularies_are_told_apart(task: Task) -> None:
-    unfit = replace(task, vocabulary=sources.resolve("toy_unigram"))
+    unfit = replace(task, vocabulary=sources.resolve("toy_wordpiece"))
     with pytest.raises(Unsupported):
         Policies(unfit.vocabulary)
     with pytest.raises(WorkersFailed) as raised:
@@ -236,7 +237,7 @@ def test_a_run_walks_a_sample() -> None:
 
 def test_a_sample_is_passed_over_where_the_vocabulary_is_none_for_it_or_the_run_ends() -> None:
     events: list[Event] = []
-    unfit = sources.resolve("toy_unigram")
+    unfit = sources.resolve("toy_wordpiece")
     assert walk_sample(unfit, 0, events.append, hurried=False) is None
     fit = sources.resolve("toy_bytes")
     assert walk_sample(fit, 0, events.append, hurried=False, stopped=lambda: True) is None

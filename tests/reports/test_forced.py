@@ -42,7 +42,7 @@ def record(*witnesses: ForcedWitness) -> RunRecord:
 def test_the_table_and_the_corpus() -> None:
     page = FORMATS["html"](record())
     assert "25.00 %" in page  # 50 of 200 tokens
-    assert "(7.50 %)" in page  # 3 of 40 sequences
+    assert "7.50 %" in page  # 3 of 40 sequences
     assert "no answer within 1 s" in page
     assert "a, b ought to agree, and differ at 2 boundaries" in page
     [row] = forced_rows([ROW])
