@@ -48,8 +48,9 @@ def walk(
 
     Raises SelectionError, VocabularyError, OutputError, ImplementationError: one line each.
     """
-    names = named(policies)
+    named(policies)  # what is no policy shows before the vocabulary is loaded
     vocabulary = sources.resolve(vocab)
+    names = named(policies, vocabulary)
     if not vocabulary.can_encode(JSON_SIGNS):
         raise SelectionError(f"--vocab {vocab}: has no tokens for JSON; name one that has")
     task = Task(vocabulary, names, whitespace, seed, seconds, memory)

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Sequence
 
-    from impls.forced.interface import Context, Future, GrammarState
-    from impls.forced.tokenizer import Tokenizer
+    from impls.forced.interface import AnyTokenizer, Context, Future, GrammarState
 
 TRIED = 64
 """Places at which a continuation is tried to be cut."""
@@ -25,13 +24,13 @@ END_HERE = 0.3
 """How often a sampled continuation ends where it may."""
 
 
-def keeps(tokenizer: Tokenizer, text: bytes, ids: Sequence[int]) -> bool:
+def keeps(tokenizer: AnyTokenizer, text: bytes, ids: Sequence[int]) -> bool:
     """Whether the encoding of ``text`` begins with ``ids``."""
     return tokenizer.encode(text)[: len(ids)] == tuple(ids)
 
 
 def refuted(
-    tokenizer: Tokenizer,
+    tokenizer: AnyTokenizer,
     context: Context,
     forced: bytes,
     ids: Sequence[int],
@@ -46,13 +45,14 @@ def refuted(
 
 
 def oracle(
-    tokenizer: Tokenizer, context: Context, forced: bytes, ways: Sequence[bytes]
+    tokenizer: AnyTokenizer, context: Context, forced: bytes, ways: Sequence[bytes]
 ) -> tuple[int, ...]:
     """The longest safely canonical tokens by the definition: what all sentences begin with.
 
     ways: all continuations. Nothing where one changes the context's own tokens.
     """
-    encoded = tokenizer.encode_many([context.text + forced + way for way in ways])
+    texts = [context.text + forced + way for way in ways]
+    encoded = tokenizer.encode_many(texts)
     # What the first and the last in order share, all between them share.
     first, last = min(encoded), max(encoded)
     start = len(context.ids)
@@ -60,16 +60,18 @@ def oracle(
         return ()
     found: list[int] = []
     left = len(forced)
-    for one, other in zip(first[start:], last[start:], strict=False):
-        left -= len(tokenizer.spelling(one))
-        if one != other or left < 0:
+    steps = tokenizer.steps(texts[encoded.index(first)])
+    for (one, step), other in zip(steps[start:], last[start:], strict=False):
+        left -= len(step)
+        # The unknown token spells nothing that is forced.
+        if one != other or left < 0 or one == tokenizer.vocabulary.unk_id:
             break
         found.append(one)
     return tuple(found)
 
 
 def contradiction(
-    tokenizer: Tokenizer,
+    tokenizer: AnyTokenizer,
     context: Context,
     forced: bytes,
     ids: tuple[int, ...],
@@ -110,7 +112,7 @@ def sampled(after: GrammarState, rng: random.Random) -> bytes | None:
 
 
 def minimised(
-    tokenizer: Tokenizer, context: Context, forced: bytes, ids: tuple[int, ...], way: bytes
+    tokenizer: AnyTokenizer, context: Context, forced: bytes, ids: tuple[int, ...], way: bytes
 ) -> bytes:
     """The shortest beginning of ``way`` from which on every one contradicts ``ids``."""
     text, own = context.text + forced, (*context.ids, *ids)
@@ -124,7 +126,7 @@ def minimised(
 
 
 def witness(
-    tokenizer: Tokenizer,
+    tokenizer: AnyTokenizer,
     policy: str,
     schema: str,
     context: Context,
@@ -135,11 +137,11 @@ def witness(
 ) -> ForcedWitness:
     """The record of a failure, its continuation cut after what shows it."""
     way = minimised(tokenizer, context, forced, ids, way)
-    whole = tokenizer.encode(context.text + forced + way)
-    start, stop = len(context.text), len(context.text) + tokenizer.size(ids)
+    start = len(context.text)
+    stop = start + sum(len(tokenizer.spelling(token_id)) for token_id in ids)
     canonical, size = [], 0
-    for token_id in whole:
-        end = size + len(tokenizer.spelling(token_id))
+    for token_id, step in tokenizer.steps(context.text + forced + way):
+        end = size + len(step)
         # Whatever touches the forced tokens' bytes, a token from before their start included.
         if end > start and size < stop:
             canonical.append(token_id)

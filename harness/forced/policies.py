@@ -6,8 +6,10 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from corpora.vocabularies.model import Algorithm
 from harness.gate import EXACT_METHOD
 from harness.selection import SelectionError
+from impls.interface import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,12 +37,27 @@ PLAIN = frozenset({"none", "printed", "drop-pretoken", EXACT, "llguidance", "llg
 _HEALED = re.compile(r"healed(?::(?:(tokens|bytes)=)?(\d{1,4}))?(:conservative)?", re.ASCII)
 
 
-def named(specs: Sequence[str]) -> list[str]:
+def named(specs: Sequence[str], vocabulary: Vocabulary | None = None) -> list[str]:
     """The names in their full form, each once; the usual ones where none is given.
 
-    Raises SelectionError.
+    vocabulary: what does not take it is left out of the usual ones. Raises SelectionError for no
+    policy, and for one that does not take the vocabulary.
     """
-    return list(dict.fromkeys(_full(spec) for spec in specs or DEFAULT))
+    names = list(dict.fromkeys(_full(spec) for spec in specs or DEFAULT))
+    troubles = {name: trouble(name, vocabulary) for name in names} if vocabulary else {}
+    for name, line in troubles.items():
+        if line and specs:
+            raise SelectionError(f"--policy {name}: {line}; leave it out")
+    return [name for name in names if not troubles.get(name)]
+
+
+def trouble(name: str, vocabulary: Vocabulary) -> str | None:
+    """Why a policy does not take a vocabulary, or None."""
+    if name == "drop-pretoken" and vocabulary.pieces:
+        return "SentencePiece has no pre-tokens"
+    if name.startswith("llguidance") and vocabulary.algorithm is not Algorithm.BPE:
+        return "llguidance takes byte-pair encoding only"
+    return None
 
 
 def _full(spec: str) -> str:
@@ -56,9 +73,9 @@ class Policies:
     """The policies of a vocabulary. Raises Unsupported where the vocabulary is none for them."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        from impls.forced.tokenizer import Tokenizer  # noqa: PLC0415 (Numba takes a second)
+        from impls.forced.tokenizer import tokenizer_of  # noqa: PLC0415 (Numba takes a second)
 
-        self.tokenizer = Tokenizer(vocabulary)
+        self.tokenizer = tokenizer_of(vocabulary)
         self._lasting: dict[str, Policy] = {}
 
     def of_schema(
@@ -71,6 +88,9 @@ class Policies:
         return {name: self._make(name, schema, whitespace) for name in names}
 
     def _make(self, name: str, schema: Mapping[str, Any] | bool, whitespace: Whitespace) -> Policy:
+        line = trouble(name, self.tokenizer.vocabulary)
+        if line is not None:
+            raise Unsupported(f"{name} on {self.tokenizer.vocabulary.id}: {line}")
         if name == "llguidance":
             from corpora.grammars.json_schema import llguidance_grammar  # noqa: PLC0415
             from impls.forced.engines import LlguidanceMatcher  # noqa: PLC0415
@@ -83,6 +103,7 @@ class Policies:
 
     def _new(self, name: str) -> Policy:
         from impls.forced import heuristics  # noqa: PLC0415
+        from impls.forced.tokenizer import Tokenizer  # noqa: PLC0415
 
         tokenizer = self.tokenizer
         if name == EXACT:
@@ -97,7 +118,7 @@ class Policies:
             return heuristics.NoHealing(tokenizer)
         if name == "printed":
             return heuristics.Printed(tokenizer)
-        if name == "drop-pretoken":
+        if name == "drop-pretoken" and isinstance(tokenizer, Tokenizer):
             return heuristics.DropPretoken(tokenizer)
         match = _HEALED.fullmatch(name)
         if match is None:

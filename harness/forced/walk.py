@@ -18,8 +18,7 @@ from impls.interface import Unsupported
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from impls.forced.interface import GrammarState, Policy
-    from impls.forced.tokenizer import Tokenizer
+    from impls.forced.interface import AnyTokenizer, GrammarState, Policy
 
 ALIKE = (("healed:tokens=4", "llguidance"),)
 """Policies that do the same by their makers' word: where they differ is counted."""
@@ -56,7 +55,7 @@ class Walk:
 
     def __init__(
         self,
-        tokenizer: Tokenizer,
+        tokenizer: AnyTokenizer,
         grammar: GrammarState,
         policies: Mapping[str, Policy],
         name: str,
@@ -73,8 +72,9 @@ class Walk:
 
     def instance(self, text: bytes) -> None:
         """Walk one text."""
-        canonical = self._tokenizer.encode(text)
-        points = self._points(text, canonical)
+        steps = self._tokenizer.steps(text)
+        canonical = tuple(token_id for token_id, _ in steps)
+        points = self._points(text, steps)
         if points is None:
             self.result.refused_instances += 1
             return
@@ -101,22 +101,23 @@ class Walk:
             tally.schemas = int(tally.non_canonical > 0)
         return self.result
 
-    def _points(self, text: bytes, canonical: Sequence[int]) -> dict[int, Point] | None:
+    def _points(self, text: bytes, steps: Sequence[tuple[int, bytes]]) -> dict[int, Point] | None:
         """By token: the boundaries at which something is forced; None if the text is refused."""
         points: dict[int, Point] = {}
         state, place = self._grammar, 0
-        for index, token_id in enumerate(canonical):
+        ids: tuple[int, ...] = ()
+        for index, (token_id, step) in enumerate(steps):
             forced = state.forced()
             if forced:
                 if not text.startswith(forced, place):
                     return None
-                context = Context(text[:place], tuple(canonical[:index]))
+                context = Context(text[:place], ids)
                 points[index] = Point(context, forced, remembered(state.after(forced)))
-            step = self._tokenizer.spelling(token_id)
             if not state.viable(step):
                 return None
             state = state.after(step)
             place += len(step)
+            ids = (*ids, token_id)
         return points if state.complete else None
 
     def _walk(

@@ -14,16 +14,16 @@ from impls.forced.interface import Healed
 from impls.references.llguidance import LIBRARY
 
 if TYPE_CHECKING:
-    from impls.forced.interface import Context, GrammarState
-    from impls.forced.tokenizer import Tokenizer
+    from impls.forced.interface import AnyTokenizer, Context, GrammarState
 
 RECENT = 16
 """Tokens before the forced bytes that are shown to ``tokenize_partial``."""
 
 
-def healed(tokenizer: Tokenizer, ids: tuple[int, ...], forced: bytes) -> Healed:
+def healed(tokenizer: AnyTokenizer, ids: tuple[int, ...], forced: bytes) -> Healed:
     """Tokens from the front of ``forced``, with the bytes that they leave over."""
-    return Healed(ids, forced[tokenizer.size(ids) :])
+    size = sum(len(tokenizer.spelling(token_id)) for token_id in ids)
+    return Healed(ids, forced[size:])
 
 
 class LlguidanceMatcher:
@@ -36,18 +36,26 @@ class LlguidanceMatcher:
 
     name = "llguidance"
 
-    def __init__(self, tokenizer: Tokenizer, engine: Any, grammar: str) -> None:
+    def __init__(self, tokenizer: AnyTokenizer, engine: Any, grammar: str) -> None:
         self._tokenizer = tokenizer
+        self._engine = engine
         self._matcher = LIBRARY.load().LLMatcher(engine, grammar, log_level=0)
         self._taken: tuple[int, ...] = ()
         self._check()
 
     def heal(self, context: Context, forced: bytes, grammar: GrammarState) -> Healed:
         """See :class:`impls.forced.interface.Policy`. ValueError where the engine gives up."""
-        self._follow(context.ids)
+        self._follow(self._shown(context.ids))
         ids = tuple(self._matcher.compute_ff_tokens())
         self._check()
         return healed(self._tokenizer, ids, forced)
+
+    def _shown(self, ids: tuple[int, ...]) -> tuple[int, ...]:
+        """The context as the engine would have it: it knows no space before a text."""
+        if not (ids and self._tokenizer.vocabulary.normalizer.add_dummy_prefix):
+            return ids
+        first = self._tokenizer.spelling(ids[0]).removeprefix(b" ")
+        return (*self._engine.tokenize_bytes(first), *ids[1:])
 
     def _follow(self, ids: tuple[int, ...]) -> None:
         known = len(self._taken)
@@ -71,7 +79,7 @@ class LlguidanceMatcher:
 class LlguidancePartial:
     """``tokenize_partial`` of the forced bytes after the context's last tokens."""
 
-    tokenizer: Tokenizer
+    tokenizer: AnyTokenizer
     engine: Any
     name: str = "llguidance.partial"
 

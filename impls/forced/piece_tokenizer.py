@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm, PieceType
+from corpora.vocabularies.sentencepiece_model import byte_of
 from impls.forced.alignment import SPACE_SYMBOL, Aligner
 from impls.forced.futures import INSIDE
 from impls.forced.lattice import Lattices
 from impls.forced.merged_characters import MergedCharacters
 from impls.forced.spellings import Spellings
-from impls.forced.tokenizer import SHORT, anything, whole_characters
+from impls.forced.tokenizer import SHORT, anything, cut_off, whole_characters
 from impls.interface import Mode, Unsupported
 from impls.spm import encoder as spm
 from impls.unigram import dialects
@@ -123,17 +124,42 @@ class PieceTokenizer:
         Inside a text no dummy space is added, and none is removed.
         """
         if not context.ids:
-            return self.steps(data)
+            end = whole_characters(data)
+            return [*self.steps(data[:end]), *self._part(data[end:])]
         last = context.ids[-1]
         if len(context.ids) == 1:
             together, size = self.steps(context.text + data), len(context.text)
         else:
             before = self.spelling(last)
-            together = self._steps(before + data, self.aligner.inner(before + data))
+            together = self._inner_steps(before + data)
             size = len(before)
         if together and together[0][0] == last and len(together[0][1]) == size:
             return together[1:]
-        return self._steps(data, self.aligner.inner(data))
+        return self._inner_steps(data)
+
+    def _inner_steps(self, data: bytes) -> list[tuple[int, bytes]]:
+        """The ids of bytes from inside a text, parts of characters at either end by themselves."""
+        start, end = cut_off(data), whole_characters(data)
+        inner = data[start : max(start, end)]
+        steps = self._steps(inner, self.aligner.inner(inner)) if inner else []
+        return [*self._part(data[:start]), *steps, *self._part(data[max(start, end) :])]
+
+    def _part(self, part: bytes) -> list[tuple[int, bytes]]:
+        """The ids of a part of a character: of its bytes, or one unknown one."""
+        if self._bytes:
+            return [(self._bytes[byte], bytes((byte,))) for byte in part]
+        return [(self.vocabulary.unk_id or 0, part)] if part else []
+
+    @cached_property
+    def _bytes(self) -> dict[int, int]:
+        """The byte pieces, if characters fall back to them."""
+        if not self.vocabulary.byte_fallback:
+            return {}
+        return {
+            byte: token_id
+            for token_id, piece in enumerate(self.vocabulary.pieces)
+            if piece.type is PieceType.BYTE and (byte := byte_of(piece.text)) is not None
+        }
 
     def _steps(self, text: bytes, aligned: Aligned) -> list[tuple[int, bytes]]:
         [tokens] = self.segments.encode([aligned.text])

@@ -239,6 +239,9 @@ def test_seams_are_counted():
         def encode(self, data):
             return (3,) if data == b"xa" else tuple(data)
 
+        def steps(self, data):
+            return [(token_id, self.spelling(token_id)) for token_id in self.encode(data)]
+
         def spelling(self, token_id):
             return bytes((token_id,))
 

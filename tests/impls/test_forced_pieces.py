@@ -9,6 +9,8 @@ import pytest
 from corpora.grammars.finite import FiniteLanguage
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Normalizer, Piece, PieceType
+from harness.forced.policies import named
+from harness.selection import SelectionError
 from impls.forced.alignment import Aligner
 from impls.forced.exact import Exact
 from impls.forced.futures import INSIDE
@@ -195,3 +197,20 @@ def test_what_is_unsound_is_refused():
     with pytest.raises(Unsupported, match="UNUSED"):
         PieceTokenizer(spm(pieces))
     assert PieceTokenizer(toy)
+
+
+def test_bytes_of_cut_characters_are_steps_of_their_own():
+    tokenizer = PieceTokenizer(sources.resolve("mistral_v3"))
+    context = Context(b'{"', tokenizer.encode(b'{"'))
+    for data in (b"\xf0\x9f\x99", b"ab\xe6\x97", b"\x88 c", b"\xe6\x97\xa5"):
+        assert b"".join(step for _, step in tokenizer.steps_after(context, data)) == data
+
+
+def test_policies_that_take_no_pieces_are_left_out_or_named():
+    toy = sources.resolve("toy_unigram")
+    usual = named([], toy)
+    assert "exact" in usual
+    assert not {"drop-pretoken", "llguidance", "llguidance.partial"} & set(usual)
+    assert "llguidance" in named([], sources.resolve("toy_characters"))
+    with pytest.raises(SelectionError, match="drop-pretoken: SentencePiece has no pre-tokens"):
+        named(["drop-pretoken"], toy)
