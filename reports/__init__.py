@@ -60,7 +60,8 @@ def write_all(record: RunRecord, out: Path, series: Sequence[Trend] = ()) -> Non
     """
     out.mkdir(parents=True, exist_ok=True)
     for name, file in FILES.items():
-        text = html.render(record, series) if name == "html" else FORMATS[name](record)
+        trending = series and name == "html"
+        text = html.render(record, series) if trending else FORMATS[name](record)
         _replace(out / file, text)
 
 

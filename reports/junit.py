@@ -29,7 +29,7 @@ def render(record: RunRecord) -> str:
     an incomplete run shows, too.
     """
     suites = [_gate(record), *(_contract(record, c) for c in record.contracts)]
-    suites += [s for s in (_expectations(record), _unplaced(record)) if len(s)]
+    suites += [s for s in (_scaling(record), _expectations(record), _unplaced(record)) if len(s)]
     root = ET.Element("testsuites", name="tokgate")
     for suite in suites:
         _count(suite)
@@ -128,6 +128,20 @@ def _describe(bucket: Bucket, contract: str) -> str:
     if example.reproducer:
         lines.append(f"reproduce: python {example.reproducer}")
     return "\n".join(lines)
+
+
+def _scaling(record: RunRecord) -> ET.Element:
+    """Growth that has a bound: inconclusive is neither passed nor failed."""
+    suite = ET.Element("testsuite", name="scaling")
+    for one in record.growth_judged:
+        where = f"{one.implementation} on {one.family}, {one.vocabulary}, in {one.measure}"
+        case = _case(suite, where)
+        message = f"bound {one.bound}: {one.line or one.reason}"
+        if one.outcome == "fail":
+            _tell(case, "failure", message, "scaling")
+        elif one.outcome != "pass":
+            _tell(case, "skipped", f"{one.outcome}: {message}")
+    return suite
 
 
 def _expectations(record: RunRecord) -> ET.Element:

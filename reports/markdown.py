@@ -6,7 +6,7 @@ import base64
 import re
 from typing import TYPE_CHECKING
 
-from reports.record import FAILING_EXPECTATIONS, Verdict
+from reports.record import BAD_GROWTH, FAILING_EXPECTATIONS, Verdict, cell_of
 from reports.text import literal, one_line, printable
 from reports.words import plural, reason, safe_link, title
 
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from reports.record import Bucket, RunRecord
 
-MAX_BYTES = 1 << 20
-"""GitHub refuses a step summary above 1 MiB."""
+MAX_BYTES = 960 << 10
+"""GitHub refuses a step summary above 1 MiB; the rest is for what else the step has to say, such as
+the comparison with an earlier run."""
 MAX_BUCKETS = 50
 """Rows in the table of buckets: beyond that a reader wants report.html."""
 
@@ -130,13 +131,24 @@ def _expectations(record: RunRecord) -> Iterator[str]:
 
 
 def _growth(record: RunRecord) -> Iterator[str]:
-    bad = [m for m in record.measured if m.verdict in {"superlinear", "failed"}]
-    if bad:
-        yield from ("", "### Growth", "")
-        for row in bad[:MAX_BUCKETS]:
+    judged = [g for g in record.growth_judged if g.outcome != "pass"]
+    if judged:
+        yield from ("", "### Growth against its bounds", "")
+        for one in sorted(judged, key=lambda g: g.outcome != "fail")[:MAX_BUCKETS]:
+            where = f"{code(one.implementation)} on {code(one.family)}, {code(one.vocabulary)}"
+            mark = "❌" if one.outcome == "fail" else "❔"
+            said = f": {escape(one.line)}" if one.line else ""
+            yield f"- {mark} {where}, in {one.measure}, bound {code(one.bound)}{said}"
+    bound = {cell_of(g) for g in record.growth_judged}
+    free = [m for m in record.measured if m.verdict in BAD_GROWTH and cell_of(m) not in bound]
+    if free:
+        yield from ("", "### Growth that no bound is on", "")
+        for row in free[:MAX_BUCKETS]:
             grown = "" if row.exponent is None else f", exponent {row.exponent:.2f}"
             where = f"{code(row.implementation)} on {code(row.vocabulary)}, {code(row.family)}"
             yield f"- {where}: {escape(row.verdict)}{grown}"
+        if len(free) > MAX_BUCKETS:
+            yield f"- and {len(free) - MAX_BUCKETS} more in report.html."
     if record.forced:
         yield from ("", "### Forced tokens", "")
         yield "| Implementation | Vocabulary | Method | Sequences | Tokens | Non-canonical |"

@@ -44,6 +44,10 @@ CHECK_SEVERITY = ("determinism", "equivalence", "round-trip", "validity", "offse
 FAILING_EXPECTATIONS = frozenset({"stale", "expired"})
 
 
+BAD_GROWTH = frozenset({"superlinear", "failed"})
+"""Verdicts on growth that a reader wants to know of."""
+
+
 class Verdict(StrEnum):
     """What the gate said; ``incomplete`` where the run did not come to its end."""
 

@@ -171,6 +171,7 @@ def grown(row: Scaling) -> str:
 def markdown(result: Diff) -> Iterator[str]:
     """The changes as GitHub-flavoured Markdown."""
     from reports.markdown import code, escape  # noqa: PLC0415
+    from reports.text import one_line  # noqa: PLC0415
 
     mark = "❌" if result.new else "✅"
     yield f"## {mark} tokgate diff: {counts(result)}"
@@ -191,7 +192,7 @@ def markdown(result: Diff) -> Iterator[str]:
         yield "| --- | --- | --- | --- |"
         for change in changes[:SHOWN]:
             heading, shown = described(change)
-            name = f"{code(change.example.id)} {code(change.bucket)}"
+            name = f"{code(change.example.id)} {code(one_line(change.bucket, 160))}"
             yield f"| {escape(heading)} | {code(shown)} | {name} | {escape(change.note)} |"
         if len(changes) > SHOWN:
             yield f"\nand {len(changes) - SHOWN} more."

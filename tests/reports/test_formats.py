@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from harness.events import Measured
+from harness.events import GrowthJudged, Measured
 from reports import FILES, FORMATS, junit, markdown, summary_json, write_all
 from reports.record import RunRecord
 from tests.reports import records
@@ -142,3 +142,28 @@ def test_a_failing_format_leaves_the_old_file(
     with pytest.raises(RuntimeError):
         write_all(records.three(), tmp_path)
     assert (tmp_path / "report.html").read_bytes() == before
+
+
+def test_growth_is_judged_by_its_bounds() -> None:
+    record = records.growing()
+    root = ET.fromstring(junit.render(record))
+    [suite] = [one for one in root if one.get("name") == "scaling"]
+    assert (suite.get("failures"), suite.get("tests")) == ("2", "42")
+    failed = [case.get("name") for case in suite if case.find("failure") is not None]
+    assert failed[0] == "tokenizers on one letter, vocabulary_0, in time"
+    text = markdown.render(record)
+    bound, free = text.split("### Growth that no bound is on")
+    assert bound.count("- ❌") == 2
+    assert "`tokenizers` on `one letter`" in bound
+    # What its own bound lets through is no news.
+    assert "bpe.naive" not in free
+    assert "`sentencepiece`" in free
+
+
+def test_inconclusive_growth_is_said_and_fails_nothing() -> None:
+    judged = GrowthJudged("a", "v", "f", "time", "linear", "inconclusive", "ours", "1.2 to 1.4")
+    record = RunRecord.from_events([*records.opening(), judged, records.finished()])
+    root = ET.fromstring(junit.render(record))
+    assert root.get("failures") == "0"
+    assert root.find("testsuite[@name='scaling']/testcase/skipped") is not None
+    assert "- ❔ `a` on `f`, `v`, in time, bound `linear`" in markdown.render(record)
