@@ -185,7 +185,7 @@ def test_what_sentences_share_is_forced(policies: dict[str, Policies]) -> None:
 
 def test_short_and_as_deep(policies: dict[str, Policies]) -> None:
     healed = Opponent(policies["tekken_240911"], HEALED)
-    long = judged(healed, LONG_TOKEN, b"so: ", b"the  Wissenschafte", [b"n and so on", b"z"])
+    long = judged(healed, LONG_TOKEN, b"so:", b" the Wissenschafte", [b"n and so on", b"z"])
     assert long is not None
     short = adversary.shortened(healed, long, lambda: None)
     assert short.depth >= long.depth
