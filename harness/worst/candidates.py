@@ -6,6 +6,7 @@ import math
 import unicodedata
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from corpora.families.pattern import Pattern
@@ -134,19 +135,24 @@ class Scale:
         return candidate.growth(self.small, self.large) or 0.0
 
 
+CLASSED = 32
+"""Characters of a pump by which its kind is told."""
+
+
+@lru_cache(maxsize=4096)  # a few generations
 def niche(pattern: Pattern) -> str:
     """The kind of a pattern: only the best of each is kept, so that no kind drives out the others.
 
     Which of its pumps are drawn, how long the longest is (by factors of eight), what most of its
-    characters are (the major category), and whether there are ends.
+    units begin with (the major category), and whether there are ends.
     """
     form = "".join("d" if pump.drawn else "r" for pump in pattern.pumps)
     longest = max(sum(map(len, pump.units)) for pump in pattern.pumps)
     size = (longest.bit_length() - 1) // 3
     first = max(pattern.pumps, key=lambda pump: sum(map(len, pump.units)))
     classes: dict[str, int] = {}
-    for character in units_of(b"".join(first.units)):
-        kind = major(character)
+    for unit in first.units[:CLASSED]:
+        kind = major(units_of(unit)[0])
         classes[kind] = classes.get(kind, 0) + 1
     most = max(sorted(classes), key=lambda kind: classes[kind])
     ends = ("^" if pattern.prefix else "") + ("$" if pattern.suffix else "")

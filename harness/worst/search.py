@@ -119,6 +119,7 @@ class Search:
         self._seed = seed
         self._seeds = [(name, pattern) for name, pattern in seeds if breeder.spells(pattern)]
         self._guide = guide
+        self._ranked: dict[Aim, list[Candidate]] = {}
 
     @property
     def scale(self) -> Scale:
@@ -146,6 +147,7 @@ class Search:
         """One generation."""
         rng = random.Random(f"{self._seed}/{self.progress.generation}")
         number = self.progress.generation
+        self._ranked = {aim: self.archive.ranked(aim, self.scale) for aim in Aim}
         batch = self._bred(rng)
         if self._guide is not None and number % EXPLORED == 0:
             batch += self._guide.explore(rng, self._breeder, lambda: self._parent(rng))
@@ -176,7 +178,7 @@ class Search:
 
     def _parent(self, rng: random.Random) -> Pattern | None:
         aim = rng.choices((Aim.COST, Aim.GROWTH, Aim.MEMORY), (6, 3, 1))[0]
-        ranked = self.archive.ranked(aim, self.scale) or self.archive.ranked(Aim.COST, self.scale)
+        ranked = self._ranked[aim] or self._ranked[Aim.COST]
         if not ranked:
             return None
         return rng.choice(ranked[:LEADERS] if rng.random() < BEST else ranked).pattern
@@ -248,7 +250,7 @@ class Search:
 
     def _doubt(self) -> None:
         """Measure leaders and others again of whom little is known: no luck is to last."""
-        leaders = [*self.leaders(Aim.COST), *self.leaders(Aim.GROWTH)]
+        leaders = [*self._ranked[Aim.COST][:LEADERS], *self._ranked[Aim.GROWTH][:LEADERS]]
         asked = {id(one): one for one in leaders if one.looks(self.sizes.small) < SURE}
         for _, one in self.archive:
             if one.looks(self.sizes.small) < CONFIRM:
@@ -261,7 +263,11 @@ class Search:
         ranked = [one for _, one in self.archive]
         if not ranked:
             return
-        one = rng.choice(self.leaders()) if rng.random() < BEST else rng.choice(ranked)
+        one = (
+            rng.choice(self._ranked[Aim.COST][:LEADERS] or ranked)
+            if rng.random() < BEST
+            else rng.choice(ranked)
+        )
         size = self.sizes.large
         while size in one.samples and size * DEEPER <= self.sizes.deepest:
             size *= DEEPER
