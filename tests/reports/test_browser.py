@@ -11,6 +11,7 @@ import pytest
 
 from reports import write_all
 from tests.reports import records
+from tests.reports.test_trends import rising, series
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,16 +67,17 @@ def test_the_page_shows_without_errors_or_requests(tmp_path: Path, scheme: int) 
     assert shot.stat().st_size > 40_000
 
 
-def test_the_script_runs_and_the_page_fits_a_phone(tmp_path: Path) -> None:
-    """A probe beside the page's own script measures what a test cannot see in the source."""
-    write_all(records.three(), tmp_path / "out")
-    page = tmp_path / "out" / "report.html"
+def probed(page: Path, tmp_path: Path, script: str) -> str:
+    """What a script returns that is run beside the page's own, in a frame of 400 pixels.
+
+    ``d`` is the page's document, ``w`` its window. What a test cannot see in the source.
+    """
     probe = (
         "<script>addEventListener('load', () => {"
         "const frame = document.createElement('iframe'); frame.width = 400; frame.height = 800;"
         "frame.srcdoc = window.source; document.body.append(frame);"
-        "frame.onload = () => { const d = frame.contentDocument.documentElement;"
-        "document.title = `js=${d.classList.contains('js')} width=${d.scrollWidth}`; }; });"
+        "frame.onload = () => { const d = frame.contentDocument, w = frame.contentWindow;"
+        f"document.title = (() => {{ {script} }})(); }}; }});"
         "</script>"
     )
     source = page.read_text(encoding="utf-8").replace("&", "&amp;").replace('"', "&quot;")
@@ -85,7 +87,58 @@ def test_the_script_runs_and_the_page_fits_a_phone(tmp_path: Path) -> None:
     host.write_text(f"<!doctype html><meta charset=utf-8>{source}{taken}{probe}", encoding="utf-8")
     dom, console, _ = browse(host, tmp_path, "--dump-dom", "--virtual-time-budget=4000")
     assert console == ""
-    found = re.search(r"<title>js=(\w+) width=(\d+)</title>", dom)
+    found = re.search(r"<title>(.*?)</title>", dom)
     assert found is not None
-    assert found[1] == "true"
-    assert int(found[2]) <= 400
+    return found[1]
+
+
+WIDE = {
+    "three": (records.three(), ()),
+    "night": (records.night(40, 0), (series(rising()), series([0.0] * 9, "findings", ""))),
+}
+
+
+@pytest.mark.parametrize("shape", WIDE)
+def test_the_script_runs_and_the_page_fits_a_phone(shape: str, tmp_path: Path) -> None:
+    record, runs = WIDE[shape]
+    write_all(record, tmp_path / "out", runs)
+    told = probed(
+        tmp_path / "out" / "report.html", tmp_path,
+        "d.querySelectorAll('details').forEach(e => { e.open = true; });"
+        "const e = d.documentElement; return `${e.classList.contains('js')} ${e.scrollWidth}`;",
+    )  # fmt: skip
+    runs_script, width = told.split()
+    assert runs_script == "true"
+    assert int(width) <= 400
+
+
+def test_folded_kinds_open_where_a_reader_wants_them(tmp_path: Path) -> None:
+    write_all(records.night(40, 0), tmp_path / "out")
+    told = probed(
+        tmp_path / "out" / "report.html", tmp_path,
+        "const shown = () => [...d.querySelectorAll('details.card')]"
+        ".filter(c => c.checkVisibility()).length;"
+        "const before = shown();"
+        "const link = d.querySelector(\"a[href^='#bucket-']\");"
+        "w.location.hash = link.getAttribute('href'); w.dispatchEvent(new Event('hashchange'));"
+        "const linked = d.getElementById(link.hash.slice(1)).checkVisibility();"
+        "const field = d.querySelector('#filter'); field.value = 'tokenizers did not decode';"
+        "field.dispatchEvent(new Event('input')); const filtered = shown();"
+        "const kinds = [...d.querySelectorAll('details.kind-of')].filter(k => !k.hidden).length;"
+        "return [before, linked, filtered > 0, kinds].join(' ');",
+    )  # fmt: skip
+    before, linked, filtered, kinds = told.split()
+    assert int(before) <= 20
+    assert (linked, filtered) == ("true", "true")
+    assert 1 <= int(kinds) <= 2
+
+
+def test_a_field_of_growth_opens_its_plot(tmp_path: Path) -> None:
+    write_all(records.three(), tmp_path / "out")
+    told = probed(
+        tmp_path / "out" / "report.html", tmp_path,
+        "const cell = d.querySelector('button.cell'); cell.click();"
+        "const box = d.getElementById(cell.getAttribute('popovertarget'));"
+        "return `${box.matches(':popover-open')} ${!!box.querySelector('svg')}`;",
+    )  # fmt: skip
+    assert told == "true true"
