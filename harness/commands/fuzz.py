@@ -77,6 +77,22 @@ def fuzz(
         list[Path] | None,
         typer.Option(help="Files, or folders of files, to begin with. May be repeated."),
     ] = None,
+    structured: Annotated[
+        bool, typer.Option(help="Let Hypothesis make inputs, too, by the same strategies.")
+    ] = True,
+    coverage: Annotated[
+        bool,
+        typer.Option(
+            help="Let Atheris make inputs, too, by the coverage of our interpreted source."
+        ),
+    ] = True,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            help="Hypothesis's example database to share inputs through: a folder, redis://.., "
+            "or github:OWNER/REPO (read only)."
+        ),
+    ] = None,
     cost: Annotated[
         bool,
         typer.Option(help="Be guided by the time that inputs take, too: no longer reproducible."),
@@ -161,7 +177,10 @@ def fuzz(
     campaign = FuzzPlan(
         plan=plan,
         shards=shards,
+        structured=structured,
+        coverage=coverage,
         costly=cost,
+        database=database,
         canary=canary if canary is not None else not (check or generator),
         seeds=seeds(corpus or []),
     )

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 CORPUS = "corpus"
 """Mutants of inputs that showed something new."""
 
+SHARED = "shared"
+"""Inputs that others have shared through Hypothesis's example database."""
+
 SEEDS = "seeds"
 """Inputs that the user gave to begin with."""
 

@@ -19,16 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Violation
     from harness.contracts import Contract
     from harness.events import Event, Found
-    from harness.fuzz.arms import Maker
     from harness.fuzz.plan import FuzzPlan
     from harness.fuzz.progress import FuzzProgress
     from harness.fuzz.state import Round
     from harness.fuzz.store import CampaignStore
-    from harness.fuzz.strand import Strand
 
 LOG = logging.getLogger(__name__)
 """Shown under ``--debug`` only."""
@@ -102,7 +99,6 @@ def execute(
     report_seconds: float,
     *,
     anew: bool = False,
-    extra: Callable[[Strand, Vocabulary], Mapping[str, Maker]] | None = None,
     committed: Callable[[Round], None] = lambda done: None,
 ) -> Record:
     """Run a session; Ctrl-C or a fault gives a record that is not complete.
@@ -125,7 +121,7 @@ def execute(
             seen.publish(done)
 
         save = folder.save_finding if plan.shards == 1 else folder.save_smallest
-        session = Session(plan, store, save, published, seen.announce, extra)
+        session = Session(plan, store, save, published, seen.announce)
 
         def told(ended: Ended) -> Record:
             made = record(plan, store, command, known, ended)

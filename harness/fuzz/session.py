@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING
 from harness.arena import Arena, Stopped
 from harness.events import Phase
 from harness.fuzz.canary import CanaryWatch
+from harness.fuzz.examples import open_examples
 from harness.fuzz.plan import strand_name
-from harness.fuzz.strand import Strand
+from harness.fuzz.strand import Guides, Strand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Violation
     from harness.contracts import Contract
     from harness.events import Event
-    from harness.fuzz.arms import Maker
     from harness.fuzz.plan import FuzzPlan
     from harness.fuzz.state import Round
     from harness.fuzz.store import CampaignStore
@@ -42,7 +41,7 @@ class Session:
     """Runs the strands of a plan.
 
     save: writes a finding's folder. publish: gets each round once it is committed, one at a time.
-    announce: gets what the lanes are busy with. extra: makes further arms of a strand.
+    announce: gets what the lanes are busy with.
     """
 
     def __init__(
@@ -52,10 +51,15 @@ class Session:
         save: Callable[[str, Violation, Contract], str | None],
         publish: Callable[[Round], None],
         announce: Callable[[Event], None],
-        extra: Callable[[Strand, Vocabulary], Mapping[str, Maker]] | None = None,
     ) -> None:
         self._plan, self._store, self._save = plan, store, save
-        self._publish, self._announce, self._extra = publish, announce, extra
+        self._publish, self._announce = publish, announce
+        self._guides = Guides(
+            plan.structured,
+            plan.coverage,
+            plan.costly,
+            open_examples(plan.database) if plan.database else None,
+        )
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._arenas: list[Arena] = []
@@ -146,6 +150,7 @@ class Session:
                 self._store.commit(done)
                 with self._lock:
                     self._publish(done)
+                strand.share()
                 if self._enough(strand):
                     return False
                 if not endless and time.monotonic() - started > TURN_SECONDS:
@@ -162,7 +167,7 @@ class Session:
             source, shard = which
             kept = self._store.strand(strand_name(source, shard))
             alone = self._plan.alone(source)
-            strand = Strand(alone, source, shard, self._save, kept, self._extra)
+            strand = Strand(alone, source, shard, self._save, kept, self._guides)
             with self._lock:
                 self._strands[which] = strand
         return strand

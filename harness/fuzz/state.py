@@ -38,6 +38,7 @@ class State:
     contract and generator. opened: the events with which it was opened last. judged_by: digest of
     the expectations whose examples were run. curve: (cases, behaviours, disagreements, buckets),
     each a tenth further than the last. costs: most nanoseconds a byte seen, by implementation.
+    covered: Atheris's corpus, base64. shared: marks of inputs shared, or taken up from others.
     """
 
     batches: int = 0
@@ -58,6 +59,8 @@ class State:
     judged_by: str = ""
     curve: list[list[int]] = field(default_factory=list)
     costs: dict[str, float] = field(default_factory=dict)
+    covered: list[str] = field(default_factory=list)
+    shared: list[str] = field(default_factory=list)
 
     def packed(self) -> bytes:
         """The form on disk."""

@@ -8,6 +8,7 @@ off is done again, alike, and any number of strands may run side by side, or one
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import time
 from dataclasses import dataclass
@@ -25,15 +26,22 @@ from harness.events import (
     Withdrawn,
 )
 from harness.findings import Book
-from harness.fuzz.arms import CORPUS, Generated, Maker, Mutated
+from harness.fuzz.arms import CORPUS, SHARED, Generated, Maker, Mutated
 from harness.fuzz.behaviour import Map, Shapes, Sighting, observe
 from harness.fuzz.corpus import Corpus, Entry
+from harness.fuzz.cost import EVERY, dearer
+from harness.fuzz.coverage import COVERAGE, Covered, targets
+from harness.fuzz.examples import inputs, mark, share
 from harness.fuzz.schedule import Schedule
 from harness.fuzz.state import Round, State
+from harness.fuzz.structured import STRUCTURED, Structured
 from harness.outcomes import Inputs
+from harness.streams import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from hypothesis.database import ExampleDatabase
 
     from corpora.vocabularies.model import Vocabulary
     from harness.arena import Arena, Pending
@@ -41,7 +49,6 @@ if TYPE_CHECKING:
     from harness.checks.base import Violation
     from harness.contracts import Contract
     from harness.fuzz.store import Kept
-    from harness.streams import Batch
 
 BATCHES_A_ROUND = 4
 """Asked together, so that no worker waits while answers are judged; small, so that little is done
@@ -65,6 +72,19 @@ CURVE_STEP = 1.1
 """The curve of discoveries has a point each time the cases have grown by this factor."""
 
 
+@dataclass(frozen=True, slots=True)
+class Guides:
+    """What helps a strand besides generators and the corpus; see :class:`FuzzPlan`.
+
+    examples: Hypothesis's database to share inputs through.
+    """
+
+    structured: bool = False
+    coverage: bool = False
+    costly: bool = False
+    examples: ExampleDatabase | None = None
+
+
 @dataclass(slots=True)
 class _Opened:
     """What a strand has while it is loaded into an arena."""
@@ -79,7 +99,7 @@ class Strand(Campaign):
     """Fuzzes one vocabulary. Not thread-safe, but for :meth:`stop`.
 
     plan: with this vocabulary alone. save: writes a finding's folder. kept: how it was committed
-    last, if ever. extra: makes further arms when it is opened.
+    last, if ever. guides: what there is besides generators and the corpus.
     """
 
     def __init__(
@@ -89,17 +109,18 @@ class Strand(Campaign):
         shard: int,
         save: Callable[[str, Violation, Contract], str | None],
         kept: Kept | None = None,
-        extra: Callable[[Strand, Vocabulary], Mapping[str, Maker]] | None = None,
+        guides: Guides | None = None,
     ) -> None:
         self._events: list[Event] = []
         book = Book(self._events.append, save, plan.expectations, plan.versions, unhurried=True)
         super().__init__(plan, self._events.append, book)
         self.name = f"{source}#{shard}"
         self.source, self.shard = source, shard
-        self._extra = extra
+        self._guides = guides or Guides()
         self._opened: _Opened | None = None
         self._makers: dict[str, Maker] = {}
         self._said: dict[str, str] = {}
+        self._shared: list[bytes] = []
         self.state = kept.state if kept else State()
         self._map = Map(kept.map if kept else None)
         self.corpus = Corpus(kept.corpus if kept else (), self.state.picks)
@@ -135,7 +156,8 @@ class Strand(Campaign):
             for event in self._events
             if isinstance(event, VocabularyLoaded | ContractOpened | ImplementationFailed)
         ]
-        makers = self._makers = self._makers or self._made(vocabulary)
+        makers = self._makers = self._makers or self._made(vocabulary, contracts)
+        self._take_up(vocabulary)
         self._schedule = Schedule(
             {name: maker.cost for name, maker in makers.items()},
             f"{self.seed}/{self.source}/{self.shard}",
@@ -144,16 +166,44 @@ class Strand(Campaign):
             self._schedule.restore(self.state.schedule)
         self._opened = _Opened(vocabulary, contracts, makers, Shapes(vocabulary))
 
-    def _made(self, vocabulary: Vocabulary) -> dict[str, Maker]:
+    def _made(self, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> dict[str, Maker]:
         """All arms; kept from one opening to the next, as their streams are."""
+        seed, shard = self.seed, self.shard
+        longest = self._plan.suite.max_input
         makers: dict[str, Maker] = {
-            generator.name: Generated(
-                generator, vocabulary, self.seed, self.shard, self._plan.suite.max_input
-            )
+            generator.name: Generated(generator, vocabulary, seed, shard, longest)
             for generator in self._plan.generators
         }
-        makers[CORPUS] = Mutated(lambda: self.corpus, vocabulary, self.seed, self.shard)
-        return makers | (dict(self._extra(self, vocabulary)) if self._extra else {})
+        makers[CORPUS] = Mutated(lambda: self.corpus, vocabulary, seed, shard)
+        if self._guides.structured:
+            makers[STRUCTURED] = Structured(vocabulary, seed, shard, self._stop.is_set)
+        covered = targets(vocabulary, contracts) if self._guides.coverage else []
+        if covered:
+            makers[COVERAGE] = Covered(
+                covered, vocabulary, seed, shard, self.state.covered, self._stop.is_set
+            )
+        return makers
+
+    def _take_up(self, vocabulary: Vocabulary) -> None:
+        """What others have shared, and this strand has not seen, is asked in the next round."""
+        examples = self._guides.examples
+        if examples is None:
+            return
+        share(vocabulary, examples, self._smallest())
+        known = {*self.state.shared, *map(mark, self._smallest())}
+        self._shared = [
+            data
+            for data in inputs(vocabulary, examples)
+            if mark(data) not in known and vocabulary.can_encode(data)
+        ]
+
+    def _smallest(self) -> list[bytes]:
+        return [base64.b64decode(found.input_b64) for found in self.findings if found.minimal]
+
+    def share(self) -> None:
+        """Put the inputs of findings where others take them up; after a commit."""
+        if self._guides.examples is not None and self._opened is not None:
+            share(self._opened.vocabulary, self._guides.examples, self._smallest())
 
     def close(self) -> None:
         """Let go of the arena and of all processes of arms."""
@@ -185,9 +235,13 @@ class Strand(Campaign):
         assert self._opened is not None
         chosen: list[tuple[str, Batch]] = []
         busy: list[str] = []
+        if self._shared:
+            chosen.append((SHARED, Batch(SHARED, self.seed, 0, 0, self._shared)))
+            self.state.shared += map(mark, self._shared)
+            self._shared = []
         # An arm that turns out to have nothing is no batch: all of them may, for a toy's alphabet.
         most = BATCHES_A_ROUND + len(self._opened.makers)
-        while len(chosen) < BATCHES_A_ROUND and len(busy) < most:
+        while len(busy) < most and sum(name != SHARED for name, _ in chosen) < BATCHES_A_ROUND:
             number = self.state.batches + len(busy)
             name = self._schedule.choose(number, busy)
             if name is None:
@@ -204,7 +258,7 @@ class Strand(Campaign):
                 continue
             self.state.taken[name] = place + 1
             chosen.append((name, batch))
-        self.state.batches += len(busy) - len(chosen)
+        self.state.batches += len(busy) - sum(name != SHARED for name, _ in chosen)
         return chosen
 
     def _ask(self, arena: Arena, batch: Batch) -> list[Pending]:
@@ -233,10 +287,15 @@ class Strand(Campaign):
             for index, count in self._map.add(sighting).items():
                 fresh[index] = fresh.get(index, 0) + count
             shapes += self._count_disagreements(sighting, fresh)
+        if self._guides.costly and number % EVERY == 0 and pending:
+            for index in dearer(arena, pending[0].contract, batch.inputs, self.state.costs):
+                fresh[index] = fresh.get(index, 0) + 1
         joined = sum(
             self.corpus.join(Entry(batch.inputs[index], name, count))
             for index, count in sorted(fresh.items())
         )
+        if name == SHARED:  # no arm, and no batch of the schedule
+            return
         buckets = len({found.id for found in self.findings} - known)
         gain = (
             JOINED_GAIN * min(joined, JOINED_COUNTED)
@@ -291,6 +350,7 @@ class Strand(Campaign):
         state.schedule = self._schedule.state()
         state.picks = list(self.corpus.picks)
         state.losses = {name: list(losses) for name, losses in arena.losses().items()}
+        state.shared = sorted({*state.shared, *map(mark, self._smallest())})
         state.keep_book(self._book.snapshot())
         state.keep_tally(self.tally)
         if not state.curve or state.cases >= CURVE_STEP * state.curve[-1][0]:

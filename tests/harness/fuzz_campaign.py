@@ -19,9 +19,10 @@ import sqlalchemy as sa
 from rich.console import Console
 
 from corpora.generators.catalog import generators
-from harness import selection
+from harness import selection, streams
 from harness.campaign import Plan
 from harness.checks import CHECKS
+from harness.fuzz import arms
 from harness.fuzz.models import FindingRow, InputRow, StrandRow
 from harness.fuzz.plan import FuzzPlan
 from harness.fuzz.progress import FuzzProgress
@@ -32,6 +33,9 @@ from harness.fuzz.store import CampaignStore
 from harness.ledger.engine import open_database
 from harness.suites import Budget, Suite
 from harness.workers import Limits
+
+# Small batches, so that a few thousand cases are enough rounds to be killed in.
+streams.BATCH_CASES = streams.FIRST_BATCH_CASES = arms.MUTANTS = 64
 
 WRONG = Path(__file__).parents[1] / "miniatures" / "wrong.py"
 
