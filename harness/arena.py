@@ -78,9 +78,12 @@ class Arena:
         contestants: Sequence[Contestant],
         limits: Limits,
         environment: Mapping[str, str] | None = None,
+        wrapper: Sequence[str] = (),
     ) -> None:
         self._contestants = {contestant.name: contestant for contestant in contestants}
-        self._workers = {c.name: Worker(c.name, c.spec, limits, environment) for c in contestants}
+        self._workers = {
+            c.name: Worker(c.name, c.spec, limits, environment, wrapper) for c in contestants
+        }
         self._loaded: list[str] = []
         self._stopped = threading.Event()
 

@@ -31,6 +31,7 @@ class Meter(StrEnum):
     TIME = "time"
     MEMORY = "memory"
     STEPS = "steps"
+    INSTRUCTIONS = "instructions"
     LINES = "lines"
 
 

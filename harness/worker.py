@@ -38,7 +38,7 @@ from harness.messages import (
 from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.outcomes import Rejected as RejectedOutcome
 from harness.outcomes import Unsupported as UnsupportedOutcome
-from harness.scaling import meters
+from harness.scaling import instructions, meters
 from harness.timing import measured
 from impls import registry
 from impls.external import ExternalEncoder, die_with_parent
@@ -274,6 +274,7 @@ NOTHING: dict[Meter, tuple[int, ...]] = {
     Meter.TIME: (0,),
     Meter.MEMORY: (0, 0),
     Meter.STEPS: (0,),
+    Meter.INSTRUCTIONS: (0,),
     Meter.LINES: (0,) * (1 + meters.PLACES),
 }
 """What a call without an answer cost: as many numbers as another's."""
@@ -289,6 +290,8 @@ def metered(encoder: Encoder, data: bytes, mode: Mode, meter: Meter) -> tuple[in
         return meters.memory(call)
     if meter is Meter.STEPS:
         return (meters.steps(call),)
+    if meter is Meter.INSTRUCTIONS:
+        return (instructions.counted(call),)
     if meter is Meter.LINES:
         return meters.lines(call)
     return (meters.nanoseconds(encoder, call),)

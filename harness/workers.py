@@ -37,7 +37,7 @@ from harness.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupport
 from impls.external import IN_WORKER, OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name, trim
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -94,7 +94,9 @@ class WorkerDied(Exception):
 class Process:
     """One worker process: started, asked, killed. Not thread-safe."""
 
-    def __init__(self, limits: Limits, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, limits: Limits, environment: Mapping[str, str], wrapper: Sequence[str] = ()
+    ) -> None:
         self._limits = limits
         self._log = log_file()
         cell = os.memfd_create("tokgate-progress")
@@ -108,7 +110,7 @@ class Process:
         )
         self._popen = subprocess.Popen(
             [
-                *(sys.executable, "-m", "harness.worker"),
+                *(*wrapper, sys.executable, "-m", "harness.worker"),
                 *(str(descriptor) for descriptor in inherited),
                 str(limits.memory),
             ],
@@ -206,17 +208,24 @@ class Process:
 class Worker:
     """One implementation under test, restarted as often as its limits allow.
 
-    environment: variables of its process, besides those of this one.
+    environment: variables of its process, besides those of this one. wrapper: a program with its
+    arguments that runs the process.
     All methods but ``close`` and ``kill`` return futures, answered in the order of the calls.
     """
 
     def __init__(
-        self, name: str, spec: str, limits: Limits, environment: Mapping[str, str] | None = None
+        self,
+        name: str,
+        spec: str,
+        limits: Limits,
+        environment: Mapping[str, str] | None = None,
+        wrapper: Sequence[str] = (),
     ) -> None:
         self.name = name
         self._spec = spec
         self._limits = limits
         self._environment = environment or {}
+        self._wrapper = wrapper
         self._process: Process | None = None
         self._vocabulary: Vocabulary | None = None
         self._deaths = 0
@@ -301,7 +310,7 @@ class Worker:
         if self._vocabulary is None:
             return Loaded("no vocabulary", "internal")
         if self._process is None:
-            self._process = Process(self._limits, self._environment)
+            self._process = Process(self._limits, self._environment, self._wrapper)
         loading = Load(self._spec, self._vocabulary)
         response = self._process.ask(loading, self._limits.load_seconds)
         if isinstance(response, Loaded):

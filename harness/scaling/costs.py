@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from harness.arena import Arena
 from harness.contracts import Contestant, Contract, contracts_of
 from harness.messages import Meter
-from harness.outcomes import Encoded, Outcome, Results, Status, Unsupported
+from harness.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
 from harness.workers import Limits
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ TINY = 16
 
 WARM_UP = 192
 """Bytes of an input encoded before those that are timed: compilers, lazy tables, cold caches."""
+
+
+NO_COSTS = Failed(Status.PROTOCOL, "gave no costs")
 
 
 class NotLoaded(Exception):
@@ -51,12 +54,13 @@ def loaded(
     vocabulary: Vocabulary,
     limits: Limits | None = None,
     environment: Mapping[str, str] | None = None,
+    wrapper: Sequence[str] = (),
 ) -> Iterator[Loaded]:
     """Start a worker and load, in the vocabulary's first mode that it runs. Raises NotLoaded."""
     contracts = contracts_of(vocabulary, [contestant], frozenset(), proper=True)
     if not contracts:
         raise NotLoaded(f"{contestant.name} does not run {vocabulary.id}")
-    arena = Arena([contestant], limits or Limits(), environment)
+    arena = Arena([contestant], limits or Limits(), environment, wrapper)
     try:
         faults = arena.load(vocabulary, [contestant.name])
         for answer in faults.values():
@@ -138,6 +142,9 @@ def costs(
                 overhead = least(overhead, int(results.costs[1, 0]))
             if results.costs is not None:
                 break
+            if not dead:  # it fails before it comes to any of them
+                for place in asked:
+                    found[place].outcome = faulty[min(faulty)] if faulty else NO_COSTS
             asked = [place for place in asked if place not in dead] if dead else []
     return Costs(overhead or 0, tuple(found))
 
