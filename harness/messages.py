@@ -35,11 +35,28 @@ class Meter(StrEnum):
     LINES = "lines"
 
 
+class Way(StrEnum):
+    """Another way to the ids that ``encode`` gives."""
+
+    SINGLY = "singly"
+    """Input by input, where the encoder is asked in batches else (``EncodesBatches``)."""
+    MANY = "many"
+    """By the library's own call for many inputs (``EncodesMany``)."""
+    RELOADED = "reloaded"
+    """By what was saved and loaded again (``Reloads``)."""
+
+    @property
+    def words(self) -> str:
+        """As it stands beside an implementation's name in findings."""
+        return {"singly": "by itself", "many": "in a batch", "reloaded": "saved and loaded"}[self]
+
+
 @dataclass(frozen=True, slots=True)
 class Encode:
     """Encode each input; from several threads at once if ``threads``; with offsets likewise.
 
-    meter: measure this cost of each input, and throw the ids away.
+    meter: measure this cost of each input, and throw the ids away. way: unsupported by encoders
+    that do not have it.
     """
 
     inputs: Inputs
@@ -47,6 +64,7 @@ class Encode:
     offsets: bool = False
     threads: bool = False
     meter: Meter | None = None
+    way: Way | None = None
 
     def __len__(self) -> int:
         return len(self.inputs)

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from harness.messages import (
     Progress,
     Request,
     Serve,
+    Way,
 )
 from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.outcomes import Rejected as RejectedOutcome
@@ -52,13 +53,17 @@ from impls.interface import (
     Died,
     Encoder,
     EncodesBatches,
+    EncodesMany,
     GivesOffsets,
     Mode,
     Prepends,
     Rejected,
+    Reloads,
     Splits,
     Unsupported,
 )
+
+T = TypeVar("T")
 
 INT32 = range(-(2**31), 2**31)
 THREADS = 4
@@ -115,6 +120,7 @@ class Server:
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._encoder: Encoder | None = None
+        self._reloaded: Encoder | None = None
 
     def answer(self, request: Request) -> Loaded | Results:
         """One response a request."""
@@ -134,7 +140,7 @@ class Server:
     def _load(self, request: Load) -> Loaded:
         if isinstance(self._encoder, ExternalEncoder):
             self._encoder.close()
-        self._encoder = None  # the old vocabulary's memory goes first
+        self._encoder = self._reloaded = None  # the old vocabulary's memory goes first
         try:
             implementation = registry.resolve(request.spec)
             self._encoder = implementation.load(request.vocabulary)
@@ -177,6 +183,8 @@ class Server:
         return taken[0] if taken else Results.of([outcome])
 
     def _encode(self, request: Encode, encoder: Encoder) -> Results:
+        if request.way is not None:
+            return self._by_way(request, encoder, request.way)
         if request.threads:
             return self._in_threads(request, encoder)
         if request.offsets:
@@ -193,6 +201,18 @@ class Server:
                 if is_batch(ids, ends, len(inputs)):
                     return Results.all_encoded(ids, ends)
         return self._plain(request, encoder)
+
+    def _by_way(self, request: Encode, encoder: Encoder, way: Way) -> Results:
+        inputs = list(request.inputs)
+        if way is Way.SINGLY and isinstance(encoder, EncodesBatches):
+            return self._plain(request, encoder)
+        if way is Way.MANY and isinstance(encoder, EncodesMany):
+            return Results.of(many(encoder, inputs, request.mode))
+        if way is Way.RELOADED and isinstance(encoder, Reloads):
+            if self._reloaded is None:
+                self._reloaded = encoder.reloaded()
+            return self._plain(request, self._reloaded)
+        return Results.of([UnsupportedOutcome(f"no other way: {way}")] * len(inputs))
 
     def _plain(self, request: Encode, encoder: Encoder) -> Results:
         """The hot loop: nothing but the call, unless something is out of the ordinary."""
@@ -333,6 +353,20 @@ def encoded(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:
     return Encoded(clean_ids(encoder.encode(data, mode)))
 
 
+def many(encoder: EncodesMany, inputs: Sequence[bytes], mode: Mode) -> list[Outcome]:
+    """The outcomes of one call for all inputs; if it fails, it fails for all."""
+    found: list[Outcome] = []
+
+    def ask() -> Outcome:
+        answers = encoder.encode_many(inputs, mode)
+        expected_length(answers, len(inputs))
+        found.extend(Encoded(clean_ids(ids)) for ids in answers)
+        return Encoded(())
+
+    outcome = outcome_of(ask)
+    return found if isinstance(outcome, Encoded) else [outcome] * len(inputs)
+
+
 def decoded(encoder: Encoder, ids: list[int]) -> Outcome:
     """The outcome of ``decode``; a claim without the method is an error of its own."""
     if not isinstance(encoder, Decodes):
@@ -391,10 +425,10 @@ def served(encoder: Encoder, request: Serve, data: bytes, numbers: tuple[int, ..
     return Encoded(found)
 
 
-def expected_length(answer: Sequence[int], length: int) -> Sequence[int]:
-    """The answer; ValueError if it has not as many numbers as it was asked for."""
+def expected_length(answer: Sequence[T], length: int) -> Sequence[T]:
+    """The answer; ValueError if it has not as many members as it was asked for."""
     if len(answer) != length:
-        message = f"{len(answer)} numbers for {length} asked for"
+        message = f"{len(answer)} answers for {length} asked for"
         raise ValueError(message)
     return answer
 

@@ -248,6 +248,27 @@ class EncodesBatches(Protocol):
 
 
 @runtime_checkable
+class EncodesMany(Protocol):
+    """An encoder whose library has a call of its own for many inputs; found by its method.
+
+    Asked by the check ``batch`` alone, which holds it to what ``encode`` gives.
+    """
+
+    def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> Sequence[Sequence[int]]:
+        """The ids of each input. Raises as ``encode`` does, for all of them together."""
+        ...
+
+
+@runtime_checkable
+class Reloads(Protocol):
+    """An encoder that can be saved in its library's own file format; found by its method."""
+
+    def reloaded(self) -> Encoder:
+        """What is loaded from what was saved, for the check ``reload``."""
+        ...
+
+
+@runtime_checkable
 class Prepares(Protocol):
     """An encoder with a faster form of ``encode`` than this interface has; found by its method.
 

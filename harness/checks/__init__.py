@@ -1,6 +1,8 @@
 """Properties that outcomes must have: one file a property."""
 
 from harness.checks.base import Check
+from harness.checks.batch import Batch
+from harness.checks.chunks import Chunks
 from harness.checks.count_till_limit import CountTillLimit
 from harness.checks.determinism import Determinism
 from harness.checks.equivalence import Equivalence
@@ -9,8 +11,11 @@ from harness.checks.interval import Interval
 from harness.checks.minimality import Minimality
 from harness.checks.offsets import Offsets
 from harness.checks.releases import ReleaseDecode, ReleaseOffsets
+from harness.checks.reload import Reload
 from harness.checks.round_trip import RoundTrip
+from harness.checks.specials import Specials
 from harness.checks.split import Split
+from harness.checks.streaming import Streaming
 from harness.checks.survival import Survival
 from harness.checks.validity import Validity
 
@@ -21,6 +26,11 @@ CHECKS: dict[str, Check] = {
         Equivalence(),
         RoundTrip(),
         Determinism(),
+        Batch(),
+        Reload(),
+        Specials(),
+        Streaming(),
+        Chunks(),
         Validity(),
         Offsets(),
         ReleaseOffsets(),

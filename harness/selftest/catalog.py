@@ -9,6 +9,7 @@ from harness.selftest.mistakes import REGISTERED, Mistake
 FAMILIES = (
     "merging", "pretokens", "specials", "decoding", "offsets", "services", "caches", "processes",
     "growth", "spm", "unigram", "wordpiece", "healing",
+    "ways",
 )  # fmt: skip
 """Modules of :mod:`harness.selftest.mutants`, in the order of the table."""
 

@@ -66,10 +66,10 @@ class Suspect:
         return any(name.partition("/")[0] == self.check for name in self.named)
 
     def wants(self, check: str) -> bool:
-        """Whether another violation of a check is worth minimising."""
-        if check in {found.check for found in self.findings}:
+        """Whether another violation of a check is worth minimising: not once it has its name."""
+        if self.known or check in {found.check for found in self.findings}:
             return False
-        return self.attempts[check] < (1 if self.known else ATTEMPTS)
+        return self.attempts[check] < ATTEMPTS
 
 
 class Ledger(Book):

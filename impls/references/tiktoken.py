@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING, Any, cast
 
 from corpora.vocabularies.model import Algorithm, Alphabet
-from impls.interface import Capability, Recipe
+from impls.interface import Capability, Recipe, Unsupported
 from impls.references.common import Library, rank_file, rank_trouble, text_of
 
 if TYPE_CHECKING:
@@ -40,6 +41,21 @@ class _Encoder:
         if mode.special == "all":
             return cast("list[int]", self._encoding.encode(text, allowed_special="all"))
         return cast("list[int]", self._encoding.encode_ordinary(text))
+
+    def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
+        """Its batches, which it encodes in threads of its own; only of pre-tokenized text."""
+        if not mode.pretokenize:
+            raise Unsupported("its batches are pre-tokenized")
+        texts = [text_of(data) for data in inputs]
+        if mode.special == "all":
+            return cast(
+                "list[list[int]]", self._encoding.encode_batch(texts, allowed_special="all")
+            )
+        return cast("list[list[int]]", self._encoding.encode_ordinary_batch(texts))
+
+    def reloaded(self) -> _Encoder:
+        """By pickling, which saves the ranks, the pattern and the special tokens."""
+        return _Encoder(pickle.loads(pickle.dumps(self._encoding)))
 
     def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
         """Text to a NumPy array; without pre-tokenization there is only the list."""

@@ -35,6 +35,21 @@ class _Encoder:
         encoding = self.tokenizer(mode).encode(text_of(data), add_special_tokens=False)
         return cast("list[int]", encoding.ids)
 
+    def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
+        """Its batches, which it encodes in threads of its own."""
+        texts = [text_of(data) for data in inputs]
+        found = self.tokenizer(mode).encode_batch(texts, add_special_tokens=False)
+        return [encoding.ids for encoding in found]
+
+    def reloaded(self) -> _Encoder:
+        """From the tokenizer.json that it writes of each mode that was asked for."""
+        again = _Encoder(self._vocabulary)
+        for mode, tokenizer in self._tokenizers.items():
+            loaded = LIBRARY.load().Tokenizer.from_str(tokenizer.to_str())
+            loaded.encode_special_tokens = mode.special == "none"  # no part of the file
+            again._tokenizers[mode] = loaded
+        return again
+
     def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
         """A batch of one text, as only batches come in a form that leaves the offsets out."""
         texts, encode = [text_of(data)], self.tokenizer(mode).encode_batch_fast

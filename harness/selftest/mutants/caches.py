@@ -29,7 +29,7 @@ SLOTS = 64
 SEED = 1
 
 
-@planted("determinism", on="toy_bytes", shows=(b"th", b"ht"))
+@planted("equivalence", on="toy_bytes", shows=(b"th", b"ht"))
 class Collides(PlainBpe):
     """Pieces are remembered by their length and the sum of their bytes."""
 
@@ -78,7 +78,7 @@ class Flaky(PlainBpe):
         return ids[:-1] if self.dice.random() < 0.01 else ids
 
 
-@planted("determinism", on="toy_bytes", shows=())
+@planted("equivalence", on="toy_bytes", shows=())
 class Evicted(PlainBpe):
     """What is remembered stays so when its place in a ring of 64 was given to another piece."""
 

@@ -61,21 +61,21 @@ class Reclassified(PlainBpe):
         return found
 
 
-@planted("equivalence", on="toy_bytes", mode="text", stages=("pre-tokens",), shows=(b"'the",))
+@planted("equivalence", on="toy_bytes", mode="text", shows=(b"'the",))
 class NoContraction(Pattern):
     """The contraction ``'t`` is missing from the pattern."""
 
     there = "'t|"
 
 
-@planted("equivalence", on="toy_bytes", mode="text", stages=("pre-tokens",), shows=(b"  the",))
+@planted("equivalence", on="toy_bytes", mode="text", shows=(b"  the",))
 class NoLookahead(Pattern):
     """White space takes the space that belongs to the word after it."""
 
     there = r"\s+(?!\S)|"
 
 
-@planted("equivalence", on="toy_bytes", mode="text", stages=("pre-tokens",), shows=(b" the",))
+@planted("equivalence", on="toy_bytes", mode="text", shows=(b" the",))
 class NoLeadingSpace(Pattern):
     """Words do not take the space before them."""
 
@@ -83,7 +83,7 @@ class NoLeadingSpace(Pattern):
     instead = r"\p{L}+"
 
 
-@planted("equivalence", on="toy_bytes", mode="text", stages=("pre-tokens",), shows=(b"123",))
+@planted("equivalence", on="toy_bytes", mode="text", shows=(b"123",))
 class PairsOfDigits(Pattern):
     """Digits come in twos."""
 

@@ -1,0 +1,50 @@
+"""What the checks share that encode by another way: the same inputs, the same ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.messages import Encode
+from harness.outcomes import Inputs, Results, Unsupported
+from harness.partition import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from harness.messages import Way
+
+
+def asked(seen: Observation, ways: Sequence[Way]) -> list[tuple[str, Way, list[int]]]:
+    """Who is asked by which way about which inputs: those that it encodes."""
+    rows = {name: encoded_indices(results) for name, results in seen.results.items()}
+    return [(name, way, rows[name]) for name in rows if rows[name] for way in ways]
+
+
+def probes_of(seen: Observation, ways: Sequence[Way]) -> list[Probe]:
+    """The questions. Who does not know a way answers that it is unsupported."""
+    mode = seen.contract.mode
+    return [
+        Probe(name, Encode(Inputs.of([seen.inputs[i] for i in rows]), mode, way=way))
+        for name, way, rows in asked(seen, ways)
+    ]
+
+
+def judged(
+    check: str, seen: Observation, stages: Mapping[Way, str], answers: Sequence[Results]
+) -> Judgement:
+    """Compare each implementation with itself. stages: the ways, and what to call them."""
+    judgement = Judgement()
+    for (name, way, rows), answer in zip(asked(seen, list(stages)), answers, strict=True):
+        for row, index in enumerate(rows):
+            first, again = seen.results[name].outcome(index), answer.outcome(row)
+            if isinstance(again, Unsupported):
+                continue
+            judgement.exercised[name] += 1
+            if first != again:
+                parts = (Part((name,), first), Part((f"{name} ({way.words})",), again))
+                data = seen.inputs[index]
+                stage = stages[way]
+                judgement.violations.append(Violation(check, index, data, parts, (name,), stage))
+    return judgement

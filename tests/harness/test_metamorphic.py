@@ -1,0 +1,155 @@
+"""Metamorphic checks: planted violations are named, and nothing is found of what is right."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from corpora.vocabularies.sources import resolve
+from harness.checks import CHECKS
+from harness.checks.chunks import lawful_cut
+from harness.checks.specials import special_ids
+from harness.diagnosis import piece_ends
+from harness.messages import Encode, Way
+from harness.outcomes import Inputs, Status
+from harness.selftest.catalog import mistakes
+from impls.interface import Mode
+from tests.harness.test_service_checks import RAW, TEXT, Local
+
+SPECIAL = Mode(special="all")
+METAMORPHIC = ["batch", "reload", "specials", "streaming", "chunks"]
+
+
+def texts(seed=3):
+    rng = random.Random(seed)
+    words = [
+        "the",
+        " the",
+        " tokens",
+        "é",
+        " ",
+        "  ",
+        "\n",
+        "日本",
+        "'t",
+        "🙂",
+        "a",
+        "12",
+        "123",
+        "!",
+        "<s>",
+    ]
+    made = ["".join(rng.choices(words, k=rng.randrange(9))) for _ in range(40)]
+    return [text.encode() for text in ["", "a", " ", "é", *made, "".join(rng.choices(words, k=60))]]
+
+
+def found(local, inputs, checks=METAMORPHIC):
+    return {
+        (violation.check, violation.stage)
+        for name in checks
+        if CHECKS[name].applies(local.contract)
+        for violation in local.examine(CHECKS[name], inputs).violations
+    }
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [one for one in mistakes().values() if one.family == "ways"],
+    ids=lambda one: one.name,
+)
+def test_a_planted_violation_is_named(mistake):
+    mode = {"text": TEXT, "raw": RAW, "special": SPECIAL}[mistake.mode]
+    local = Local(resolve(mistake.vocabulary), [mistake.spec], mode)
+
+    assert (mistake.check, mistake.stages[0]) in found(local, texts())
+
+
+@pytest.mark.parametrize(
+    ("name", "check", "stage", "mode"),
+    [
+        ("specials.always-on", "specials", "off", TEXT),
+        ("decoding.strips-space", "streaming", "decode", RAW),
+    ],
+)
+def test_mistakes_planted_for_others_show_here_too(name, check, stage, mode):
+    mistake = mistakes()[name]
+    local = Local(resolve(mistake.vocabulary), [mistake.spec], mode)
+
+    assert (check, stage) in found(local, texts(), [check])
+
+
+def test_a_batch_encoder_is_held_to_its_single_calls():
+    mistake = mistakes()["caches.batch-only"]
+    local = Local(resolve("toy_bytes"), [mistake.spec])
+    inputs = [b"number %d" % number for number in range(400)]
+
+    assert found(local, inputs, ["batch"]) == {("batch", "single")}
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "specs", "mode"),
+    [
+        ("toy_bytes", ["tiktoken", "tokenizers", "bpe.heap"], TEXT),
+        ("toy_bytes", ["tiktoken", "tokenizers", "bpe.heap"], RAW),
+        ("tekken_240911", ["tiktoken", "tokenizers", "bpe.heap"], SPECIAL),
+        ("mistral_v3", ["sentencepiece", "spm.sentencepiece"], TEXT),
+        ("unigram_nfkc", ["sentencepiece", "unigram.sentencepiece"], TEXT),
+        ("toy_wordpiece", ["tokenizers", "wordpiece.bert"], TEXT),
+    ],
+)
+def test_nothing_is_found_where_nothing_is_wrong(vocabulary, specs, mode):
+    local = Local(resolve(vocabulary), specs, mode)
+
+    assert found(local, texts()) == set()
+
+
+def test_libraries_are_asked_by_their_own_ways():
+    local = Local(resolve("toy_bytes"), ["tiktoken", "tokenizers", "bpe.heap"], TEXT)
+    batch = local.examine(CHECKS["batch"], texts())
+    reload = local.examine(CHECKS["reload"], texts())
+
+    assert set(batch.exercised) == {"tiktoken", "tokenizers", "bpe.heap"}
+    assert set(reload.exercised) == {"tiktoken", "tokenizers"}
+
+
+def test_who_has_no_other_way_says_so():
+    local = Local(resolve("toy_bytes"), ["harness.selftest.plain.bpe:PlainBpe"])
+    [server] = local.servers.values()
+    for way in Way:
+        answer = server.answer(Encode(Inputs.of([b"a", b"b"]), RAW, way=way))
+        assert set(answer.status.tolist()) == {Status.UNSUPPORTED}
+
+
+def test_cuts_are_lawful():
+    contract = Local(resolve("toy_bytes"), ["bpe.heap"], TEXT).contract
+    vocabulary = contract.vocabulary
+    cut = 0
+    for data in texts():
+        at = lawful_cut(contract, data)
+        if at is None:
+            continue
+        cut += 1
+        halves = piece_ends(vocabulary, data[:at]) | {
+            at + end for end in piece_ends(vocabulary, data[at:])
+        }
+        assert at in piece_ends(vocabulary, data)
+        assert halves == piece_ends(vocabulary, data)
+    assert cut > 10
+
+
+def test_a_cut_that_white_space_looks_over_is_none():
+    contract = Local(resolve("toy_bytes"), ["bpe.heap"], TEXT).contract
+
+    # "a" then two spaces and a word: cut after the first space, the rest would begin with one.
+    assert piece_ends(contract.vocabulary, b"a  the") == {1, 2, 6}
+    assert lawful_cut(contract, b"a  the") in {1, 2}
+    assert lawful_cut(contract, "é日".encode()) is None
+
+
+def test_the_unknown_token_is_no_special_one():
+    vocabulary = resolve("toy_wordpiece")
+
+    assert vocabulary.unk_id not in special_ids(vocabulary)
+    assert special_ids(vocabulary) != set()
+    assert special_ids(resolve("toy_ties")) == set()

@@ -1,0 +1,183 @@
+"""Each planted mistake is one: some input comes out otherwise than from what is right."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from corpora.vocabularies.sources import resolve
+from harness.checks import CHECKS, MEASURES
+from harness.selftest.canary import CANARY, VOCABULARY, canary
+from harness.selftest.catalog import FAMILIES, mistakes
+from harness.selftest.groups import REFERENCES, Kind, groups, kind_of
+from harness.selftest.hunt import algorithm_of
+from harness.selftest.mistakes import planted
+from harness.selftest.plain.bpe import PlainBpe
+from impls import registry
+from impls.interface import Mode, Rejected, Unsupported
+
+MODES = {"text": Mode(), "raw": Mode(pretokenize=False), "special": Mode(special="all")}
+RIGHT = {
+    "bpe": "bpe.heap",
+    "spm": "spm.sentencepiece",
+    "unigram": "unigram.sentencepiece",
+    "wordpiece": "wordpiece.bert",
+}
+EVERY = mistakes()
+UNSEEN = {"growth", "healing", "services"}
+"""Families that show in neither ids nor texts nor offsets."""
+
+
+def about_answers(mistake):
+    """Whether it shows in what is encoded, decoded or located, by one input after another."""
+    return mistake.shows and mistake.family not in UNSEEN
+
+
+def answer(encoder, data, mode):
+    try:
+        return list(encoder.encode(data, mode))
+    except (Rejected, Unsupported) as refusal:
+        return type(refusal).__name__
+    except BaseException as error:
+        return f"raised {type(error).__name__}"
+
+
+def observed(encoder, check, data, mode):
+    """What a user sees, of what the check looks at."""
+    ids = answer(encoder, data, mode)
+    if check in {"round-trip", "streaming"} and not isinstance(ids, str):
+        try:
+            return ids, encoder.decode(ids)
+        except Exception as error:
+            return ids, type(error).__name__
+    if check == "offsets" and not isinstance(ids, str):
+        try:
+            located, spans = encoder.encode_with_offsets(data, mode)
+        except Exception as error:
+            return ids, type(error).__name__
+        return ids, list(located), list(spans)
+    if check == "survival":
+        return ids, [type(one) for one in ids]
+    return ids
+
+
+@pytest.mark.parametrize(
+    "mistake", [one for one in EVERY.values() if about_answers(one)], ids=lambda one: one.name
+)
+def test_an_input_shows_it(mistake):
+    vocabulary = resolve(mistake.vocabulary)
+    mode = MODES[mistake.mode]
+    wrong = mistake.implementation.load(vocabulary)
+    right = registry.resolve(RIGHT[algorithm_of(vocabulary)]).load(vocabulary)
+
+    def all_of(encoder):
+        return [observed(encoder, mistake.check, data, mode) for data in mistake.shows]
+
+    assert all_of(wrong) != all_of(right)
+
+
+def test_there_are_enough_and_each_is_declared():
+    assert len(EVERY) >= 60
+    assert {one.family for one in EVERY.values()} == set(FAMILIES)
+    for one in EVERY.values():
+        assert one.check in CHECKS or one.check in MEASURES
+        assert one.summary.endswith((".", ")"))
+        assert one.mode in MODES
+        # What has no input to show it has a test of its own below, or in test_selftest.
+        apart = {"caches", "processes", "growth", "healing", "services", "ways"}
+        assert one.shows or one.family in apart, one.name
+
+
+def test_no_two_share_a_name_or_a_spec():
+    assert max(Counter(one.spec for one in EVERY.values()).values()) == 1
+
+
+@pytest.mark.parametrize("name", [n for n, one in EVERY.items() if one.family == "caches"])
+def test_who_keeps_something_changes_its_mind(name):
+    mistake = EVERY[name]
+    vocabulary = resolve(mistake.vocabulary)
+    encoder = mistake.implementation.load(vocabulary)
+    texts = [b"%d <s> th the %c" % (i, 97 + i % 26) for i in range(300)]
+    texts += [b"th", b"ht", b"a" * 60, b"b"] * 8
+    modes = [MODES[mistake.mode], *([MODES["text"]] if mistake.mode == "special" else [])]
+    right = registry.resolve("bpe.heap").load(vocabulary)
+
+    def differences(ask):
+        return [
+            (data, mode)
+            for _ in range(3)
+            for mode in modes
+            for data in texts
+            if ask(data, mode) != list(right.encode(data, mode))
+        ]
+
+    if name == "caches.shared-buffer":
+        assert in_threads(encoder, texts, modes[0]) != [encoder.encode(t, modes[0]) for t in texts]
+    elif name == "caches.batch-only":
+        assert in_batch(encoder, texts, modes[0]) != [encoder.encode(t, modes[0]) for t in texts]
+    else:
+        assert differences(lambda data, mode: list(encoder.encode(data, mode)))
+
+
+def in_batch(encoder, texts, mode):
+    import numpy as np
+
+    ends = np.cumsum([len(text) for text in texts])
+    ids, id_ends = encoder.encode_batch(b"".join(texts), ends, mode)
+    return [part.tolist() for part in np.split(ids, id_ends[:-1])]
+
+
+def in_threads(encoder, texts, mode):
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(4) as pool:
+        return list(pool.map(lambda text: list(encoder.encode(text, mode)), texts * 5))[
+            : len(texts)
+        ]
+
+
+@pytest.mark.parametrize("name", [n for n, one in EVERY.items() if one.check == "scaling"])
+def test_who_grows_makes_more_passes_than_bytes_on_something(name):
+    mistake = EVERY[name]
+    wrong = mistake.implementation
+    right = registry.resolve(mistake.control)
+    inputs = [b"a" * 65536, b" " * 65536, b"ab c" * 16384]
+
+    assert {right.passes(data) for data in inputs} == {1}
+    assert max(wrong.passes(data) for data in inputs) > 1000
+
+
+def test_controls_are_what_is_right():
+    for one in EVERY.values():
+        if one.control:
+            assert one.control.startswith("harness.selftest.plain.")
+    assert EVERY["merging.rightmost-tie"].control == "harness.selftest.plain.bpe:PlainBpe"
+    assert EVERY["services.appends-late"].control == "harness.selftest.plain.bpe:PlainServices"
+
+
+def test_a_mistake_is_planted_once():
+    with pytest.raises(ValueError, match="planted twice"):
+        for _ in range(2):
+            planted("equivalence", on="toy_ties")(type("Twice", (PlainBpe,), {"__doc__": "Two."}))
+
+
+def test_groups_hold_everybody_once_and_no_more_than_fit():
+    made = groups(EVERY.values())
+    members = [one.name for group in made for one in group.mistakes]
+
+    assert sorted(members) == sorted(EVERY)
+    for group in made:
+        assert len(group.mistakes) <= 12
+        assert {one.vocabulary for one in group.mistakes} == {group.vocabulary}
+        assert {kind_of(one) for one in group.mistakes} == {group.kind}
+    assert {group.kind for group in made} == set(Kind)
+
+
+def test_the_canary_can_ride():
+    vocabulary = resolve(VOCABULARY)
+
+    assert canary().name == CANARY.name
+    assert canary().implementation.supports(vocabulary, Mode()) is None
+    assert CANARY.check == "equivalence"
+    assert set(REFERENCES) == {"bpe", "spm", "unigram", "wordpiece"}
