@@ -33,7 +33,9 @@ from harness.events import (
 )
 from harness.messages import Loaded
 from harness.outcomes import Inputs, Status
-from harness.scaling.measurement import Measurement, chosen
+from harness.scaling.exact import count_instructions
+from harness.scaling.instructions import wrapper
+from harness.scaling.measurement import Measurement, chosen, counts_steps, taking_part
 from harness.streams import Batch, batches
 from harness.suites import parse_budget
 from harness.workers import Limits
@@ -61,6 +63,9 @@ TOY_WEIGHT = 0.25
 
 LEAST_SECONDS = 0.5
 """Every vocabulary gets so much, however long those before it took to minimise."""
+
+INSTRUCTIONS_SHARE = 0.25
+"""Of the time for growth, where instructions are counted besides."""
 
 IN_FLIGHT = 2
 """Batches asked ahead of the one being judged, so that no worker waits for the harness."""
@@ -281,13 +286,29 @@ class Campaign:
         taken = chosen(
             families(self._plan.families), len(names), self._scaling_seconds, self._plan.seed
         )
+        counting = wrapper() if suite.scaling_instructions else ()
+        seconds = self._scaling_seconds * (1 - INSTRUCTIONS_SHARE if counting else 1)
         measurement = Measurement(
             arena, contracts, taken, suite.scaling_bytes, steps=suite.scaling_steps
         )
-        measurement.run(self._scaling_seconds, self._emit, self._stop.is_set)
+        measurement.run(seconds, self._emit, self._stop.is_set)
         if measurement.left_out:
             count = f"{len(measurement.left_out)} of {len(taken)} families"
             self._emit(Phase(f"growth on {vocabulary.id}: no time was left for {count}"))
+        if counting and not self._stop.is_set():
+            self._emit(Phase(f"counting instructions on {vocabulary.id}"))
+            others = [c for c, _ in taking_part(contracts) if not counts_steps(c)]
+            rest = self._scaling_seconds * INSTRUCTIONS_SHARE
+            count_instructions(
+                others,
+                vocabulary,
+                taken,
+                counting,
+                self._plan.limits,
+                rest,
+                self._emit,
+                self._stop.is_set,
+            )
 
     def _open(self, arena: Arena, source: str, vocabulary: Vocabulary) -> list[Contract]:
         """Load the vocabulary into all that can run it, and open its contracts."""

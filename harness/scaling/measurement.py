@@ -41,6 +41,9 @@ STEP_SIZES = tuple(256 << doubling for doubling in range(5))
 STEP_SECONDS = 1.0
 """Seconds that counting one size may take before no larger one is counted."""
 
+STEPS_SHARE = 0.25
+"""Of the time, where all steps are to be counted."""
+
 MEMORY_FROM = 4 << 10
 """Bytes from which on memory is measured: pages are as large."""
 
@@ -156,7 +159,8 @@ class Measurement:
         (:attr:`left_out`). Where ``stopped`` turns true, nothing more is said.
         """
         self._warm_up()
-        self._clock = Clock(seconds)
+        end = time.monotonic() + seconds
+        self._clock = Clock(seconds * (1 - STEPS_SHARE) if self._steps else seconds)
         every = [cell for cells in self._cells for cell in cells]
         to_come = len(every)
         for cells in self._cells:
@@ -193,6 +197,7 @@ class Measurement:
             for cells in self._cells
             if cells and cells[0].family.name not in begun
         ]
+        self._count_all(end, emit, stopped)
 
     def _warm_up(self) -> None:
         """Have each implementation encode something: compilers work at the first call."""
@@ -224,13 +229,27 @@ class Measurement:
             self._weigh(cell)
             if cell.refused or stopped():
                 continue
-            event = cell.event()
-            emit(event)
-            unclear = event.verdict == Verdict.INCONCLUSIVE and not self._clock.over
-            if (self._steps or unclear) and counts_steps(cell.contestant) and not cell.failure:
-                self._count(cell)
-                if cell.steps and not stopped():
-                    emit(cell.steps_event())
+            emit(cell.event())
+
+    def _count_all(
+        self,
+        end: float,
+        emit: Callable[[Measured], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Steps of what time left open, then of all if they are wanted, until ``end``."""
+        every = [cell for cells in self._cells for cell in cells if cell.said]
+        able = [cell for cell in every if counts_steps(cell.contestant) and not cell.failure]
+        unclear = [cell for cell in able if cell.verdict is Verdict.INCONCLUSIVE]
+        others = [cell for cell in able if cell not in unclear] if self._steps else []
+        for cell in (*unclear, *others):
+            if stopped() or time.monotonic() > end:
+                return
+            if cell.refused or cell.given_up:
+                continue
+            self._count(cell)
+            if cell.steps and not stopped():
+                emit(cell.steps_event())
 
     def _round(self, cell: Cell, limit: float) -> None:
         name = cell.contestant.name

@@ -1,0 +1,91 @@
+"""Instructions and steps: exact measures of growth, live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from corpora.families.catalog import families
+from corpora.vocabularies import sources
+from harness import selection
+from harness.events import Measured
+from harness.scaling import instructions
+from harness.scaling.bounds import outcome_of
+from harness.scaling.exact import count_instructions
+from harness.scaling.meters import interpreted, steps
+from harness.workers import Limits
+from tests.harness import planted_growth
+
+PLANTED = Path(planted_growth.__file__)
+COUNTS = bool(instructions.wrapper())
+
+
+def test_requests_do_nothing_outside_valgrind() -> None:
+    assert instructions.request(instructions.RUNNING_ON_VALGRIND) == 0
+    assert instructions.request(instructions.START) == 0
+    with pytest.raises(RuntimeError, match="under Valgrind only"):
+        instructions.counted(lambda: None)
+
+
+def test_no_wrapper_where_there_is_no_valgrind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert instructions.wrapper() == ()
+
+
+def test_steps_are_lines_of_own_source() -> None:
+    def loop(count: int) -> int:
+        total = 0
+        for number in range(count):
+            total += number
+        return total
+
+    # Two lines a turn, the last look at the range, and three around it.
+    assert steps(lambda: loop(100)) - steps(lambda: loop(50)) == 100
+    assert steps(lambda: sum(range(1000))) == steps(lambda: sum(range(10)))
+
+
+def test_compiled_code_is_interpreted_inside_only() -> None:
+    import numba
+
+    if numba.config.DISABLE_JIT:
+        pytest.skip("nothing is compiled")
+
+    @numba.njit  # type: ignore[misc]
+    def kind() -> int:
+        return 1
+
+    before = type(kind).__call__
+    assert kind() == 1
+    with interpreted():
+        assert type(kind).__call__ is not before
+        assert kind() == 1
+    assert type(kind).__call__ is before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not COUNTS, reason="no valgrind here")
+def test_instructions_tell_exactly() -> None:
+    contestants, _ = selection.contestants(
+        [f"{PLANTED}:{kind}" for kind in ("Linear", "Quadratic", "OnRuns")]
+    )
+    said: list[Measured] = []
+    count_instructions(
+        contestants,
+        sources.resolve("toy_bytes"),
+        [families()["letter-run"], families()["long-word"]],
+        instructions.wrapper(),
+        Limits(),
+        600.0,
+        said.append,
+    )
+    found = {(one.implementation, one.family): one for one in said}
+    assert len(found) == 6
+    linear = found["planted.linear", "letter-run"]
+    assert linear.measure == "instructions"
+    assert linear.exponent == pytest.approx(1.0, abs=0.02)
+    assert linear.law == "n"
+    assert outcome_of(linear, "linear") == ("pass", "")
+    assert outcome_of(found["planted.quadratic", "long-word"], "linear")[0] == "fail"
+    assert outcome_of(found["planted.on-runs", "letter-run"], "linear")[0] == "fail"
+    assert outcome_of(found["planted.on-runs", "long-word"], "linear")[0] == "pass"
