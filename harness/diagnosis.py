@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-import regex
-
 from corpora.vocabularies.model import PieceType
 from harness.checks.base import Violation, ids_of
 from harness.outcomes import Answered, Encoded, Outcome, Rejected
+from harness.pieces import piece_ends
 from impls.explaining import literal
 
 if TYPE_CHECKING:
@@ -228,24 +227,6 @@ def score(vocabulary: Vocabulary, ids: Sequence[int]) -> float:
 def boundaries(vocabulary: Vocabulary, ids: Sequence[int]) -> list[int]:
     """Where each token ends, in bytes of the spelled text."""
     return list(accumulate(len(vocabulary.spelling(token_id)) for token_id in ids))
-
-
-def piece_ends(vocabulary: Vocabulary, data: bytes) -> set[int]:
-    """Where the pre-tokens of a text end, by the ``regex`` package; empty for invalid UTF-8."""
-    try:
-        pieces = [data.decode()]
-    except UnicodeDecodeError:
-        return set()
-    for pattern in vocabulary.splits:
-        finer: list[str] = []
-        for piece in pieces:
-            place = 0
-            for match in regex.finditer(pattern, piece):
-                finer += [piece[place : match.start()], match.group()]
-                place = match.end()
-            finer.append(piece[place:])
-        pieces = [piece for piece in finer if piece]
-    return set(accumulate(len(piece.encode()) for piece in pieces))
 
 
 def difference(violation: Violation, vocabulary: Vocabulary) -> Difference:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from harness.diagnosis import known, piece_ends
+from harness.diagnosis import known
 from harness.outcomes import Encoded
+from harness.pieces import piece_ends
 from impls import registry
 from impls.explaining import IDS, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import Explains, Step
