@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.messages import Meter
-from harness.worst.candidates import Aim, Archive, Candidate, Scale
+from harness.worst.candidates import PALPABLE, Aim, Archive, Candidate, Scale
 from harness.worst.deaths import Death, Deaths
 from harness.worst.gauge import SLOWEST, portions
 
@@ -69,6 +69,12 @@ DOUBTED = 6
 DEEP = 8
 """Generations between two looks at what a large input does: crashes and overflows of the stack."""
 
+HUNGRY = 2.0
+"""Times the least memory that a crowd of patterns took, from which each of them is asked."""
+
+DRAWN = "drawn"
+"""The origin of patterns out of nothing."""
+
 DEEPER = 4
 """A large input is so many times as large as the one before."""
 
@@ -91,11 +97,13 @@ class Progress:
     """How far the search is; with the archive and the deaths all of its state.
 
     readings: of inputs, of any kind. control: the control's cost a byte at the larger size.
+    memory: the least bytes of memory a byte that a crowd of patterns took.
     """
 
     generation: int = 0
     readings: int = 0
     control: float = 0.0
+    memory: float = 0.0
 
 
 class Search:
@@ -152,6 +160,7 @@ class Search:
         if self._guide is not None and number % EXPLORED == 0:
             batch += self._guide.explore(rng, self._breeder, lambda: self._parent(rng))
         self._screen(rng, batch)
+        self._crowd([one for one in batch if one.origin == DRAWN])
         self._confirm([one for one in batch if self.archive.wanted(one, self.scale)])
         if number % RARELY == 0:
             self._remember(rng, batch)
@@ -168,7 +177,7 @@ class Search:
         while len(batch) < BATCH:
             parent = None if rng.random() < FRESH else self._parent(rng)
             if parent is None:
-                pattern, origin = self._breeder.fresh(rng), "drawn"
+                pattern, origin = self._breeder.fresh(rng), DRAWN
             else:
                 pattern = self._breeder.child(rng, parent, partial(self._mate, rng, parent))
                 origin = "bred"
@@ -235,6 +244,28 @@ class Search:
         for one in promising:
             if not self.deaths.fatal(one.pattern):
                 self.archive.consider(one, self.scale)
+
+    def _crowd(self, fresh: Sequence[Candidate]) -> None:
+        """New patterns one after another in one large input, for its memory and the end of it.
+
+        Only where that is out of the ordinary are they asked one by one.
+        """
+        size = self.sizes.full
+        some = [one for one in fresh if one.samples and one.foretold(size) < SLOWEST / len(fresh)]
+        if not some:
+            return
+        data = b"\n".join(one.pattern.make(size) for one in some)
+        reading = self._gauge.read([data], Meter.MEMORY)[0]
+        self.progress.readings += 1
+        share = reading.cost / len(data)
+        if reading.died:
+            self._read([(one, size) for one in some], Meter.TIME)
+        elif reading.answered and reading.cost > PALPABLE:
+            if self.progress.memory and share > HUNGRY * self.progress.memory:
+                self._read([(one, self.sizes.large) for one in some], Meter.MEMORY)
+                for one in some:
+                    self.archive.consider(one, self.scale)
+            self.progress.memory = min(share, self.progress.memory or share)
 
     def _remember(self, rng: random.Random, batch: Sequence[Candidate]) -> None:
         """Measure the memory of one that took a place, and of any other."""

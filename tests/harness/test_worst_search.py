@@ -1,0 +1,220 @@
+"""The search finds what is planted, within a number of measurements, and goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from corpora.families.pattern import Pattern, Pump
+from corpora.vocabularies import sources
+from harness.messages import Meter
+from harness.outcomes import Status
+from harness.worst.breeding import Breeder
+from harness.worst.candidates import Aim, Candidate, Scale, niche
+from harness.worst.gauge import Reading, portions
+from harness.worst.guide import Guide
+from harness.worst.search import ENOUGH_DEATHS, Search, Sizes
+from harness.worst.state import State
+from tests.harness.planted_costs import A_BYTE, Planted, many, runs
+
+SIZES = Sizes(512, 2048, 8192, 1 << 17)
+"""Small, so that making inputs takes no time."""
+
+MOST = 40_000
+"""Measurements within which everything is to be found; most of it takes a tenth."""
+
+
+@pytest.fixture(scope="module")
+def breeder() -> Breeder:
+    return Breeder(sources.resolve("toy_bytes"))
+
+
+def searched(
+    breeder: Breeder, gauge: Planted, found: Callable[[Search], bool], seed: int = 0
+) -> Search:
+    """A search that has found it; fails where it takes too many measurements."""
+    search = Search(breeder, gauge, SIZES, seed)
+    search.progress.control = A_BYTE
+    while not found(search):
+        assert search.progress.readings < MOST, search.leaders()[0].pattern.expression()
+        search.step()
+    return search
+
+
+def dear(times: float) -> Callable[[Search], bool]:
+    """Whether something costs so many times as much as prose."""
+    return lambda search: any(
+        one.cost(SIZES.large) > times * A_BYTE for one in search.leaders(Aim.COST)
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_finds_runs_of_one_byte(breeder: Breeder, seed: int) -> None:
+    search = searched(breeder, Planted(runs(b"#")), dear(15), seed)
+    assert b"#" * 100 in search.leaders()[0].pattern.make(SIZES.large)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_finds_many_newlines_wherever_they_stand(breeder: Breeder, seed: int) -> None:
+    search = searched(breeder, Planted(many(b"\n")), dear(10), seed)
+    assert search.leaders()[0].pattern.make(SIZES.large).count(b"\n") > SIZES.large / 2
+
+
+def test_it_finds_a_pair_of_tokens(breeder: Breeder) -> None:
+    # Two of 260 tokens, side by side: by chance one pattern of some thousands has them.
+    search = searched(breeder, Planted(many(b"\x01\x02")), dear(2.5))
+    assert search.leaders()[0].pattern.make(SIZES.large).count(b"\x01\x02") > 300
+
+
+def test_growth_is_an_aim_of_its_own(breeder: Breeder) -> None:
+    # What grows costs less than all else at the sizes of the search, and more beyond.
+    gauge = Planted(lambda d: A_BYTE * (len(d) - d.count(b"\n")) + d.count(b"\n") ** 2 / 50)
+    search = searched(
+        breeder,
+        gauge,
+        lambda s: any(s.scale.score(one, Aim.GROWTH) > 1.8 for one in s.leaders(Aim.GROWTH)),
+    )
+    assert b"\n" in search.leaders(Aim.GROWTH)[0].pattern.make(SIZES.large)
+
+
+def test_it_finds_an_overflow_of_the_stack_at_a_depth(breeder: Breeder) -> None:
+    deep = re.compile(rb"([(\[{<])\1{5000}")
+    overflows = Planted(dies=lambda data: Status.CRASHED if deep.search(data) else None)
+    search = searched(breeder, overflows, lambda s: s.deaths.count > 0)
+    death = search.deaths.all()[0]
+    assert death.status is Status.CRASHED
+    assert death.length >= 5000
+    assert death.pattern not in [one.pattern for one in search.leaders() if one.looks(death.size)]
+
+
+def test_it_finds_a_hog_of_memory(breeder: Breeder) -> None:
+    hog = Planted(memory=lambda data: 1000 * data.count(b"\n") * 4 + 4096)
+    found = searched(breeder, hog, lambda s: bool(s.leaders(Aim.MEMORY))).leaders(Aim.MEMORY)
+    assert (found[0].memory(SIZES.large) or 0) > 500
+
+
+def test_no_noise_wins(breeder: Breeder) -> None:
+    # Times up to many times too long, and one kind of input that costs three times as much.
+    gauge = Planted(lambda d: A_BYTE * (len(d) + 2 * d.count(b"\n")), noise=0.2)
+    search = Search(breeder, gauge, SIZES, 0)
+    search.progress.control = A_BYTE
+    while search.progress.generation < 200:
+        search.step()
+    data = search.leaders()[0].pattern.make(SIZES.large)
+    assert data.count(b"\n") > 0.8 * len(data), search.leaders()[0].pattern.expression()
+
+
+def test_an_implementation_that_always_dies_ends_the_search(breeder: Breeder) -> None:
+    gauge = Planted(dies=lambda data: Status.OUT_OF_MEMORY)
+    search = Search(breeder, gauge, SIZES, 0)
+    search.run(lambda: True)
+    assert search.deaths.count >= ENOUGH_DEATHS
+    assert "deaths" in search.over
+
+
+def test_one_that_is_only_late_in_a_batch_has_not_died(breeder: Breeder) -> None:
+    class Crowded(Planted):
+        def read(self, inputs, meter):
+            found = super().read(inputs, meter)
+            late = Reading(Status.TIMED_OUT, 0, "late")
+            return [late, *found[1:]] if len(found) > 1 else found
+
+    search = Search(breeder, Crowded(), SIZES, 0)
+    search.step()
+    assert search.deaths.count == 0
+    assert len(search.archive) > 0
+
+
+def test_the_same_seed_gives_the_same_search(breeder: Breeder) -> None:
+    def leaders(seed: int) -> list[Pattern]:
+        search = Search(breeder, Planted(runs(b"#")), SIZES, seed)
+        for _ in range(12):
+            search.step()
+        return [one.pattern for one in search.leaders()]
+
+    assert leaders(1) == leaders(1)
+    assert leaders(1) != leaders(2)
+
+
+def test_it_goes_on_where_it_was_left(breeder: Breeder, tmp_path: Path) -> None:
+    def fresh() -> tuple[Search, Guide]:
+        guide = Guide(Lines())
+        return Search(breeder, Planted(runs(b"#")), SIZES, 1, guide=guide), guide
+
+    whole, guide = fresh()
+    for _ in range(16):
+        whole.step()
+    first, half = fresh()
+    state = State(tmp_path, {"seed": 1})
+    for _ in range(9):
+        first.step()
+        state.save(first, half, 5.0)
+    second, rest = fresh()
+    again = State(tmp_path, {"seed": 1})
+    assert again.restore(second, rest)
+    assert again.seconds == 5.0
+    for _ in range(7):
+        second.step()
+    assert second.progress == whole.progress
+    assert [one.to_dict() for one in second.leaders()] == [one.to_dict() for one in whole.leaders()]
+    assert rest.to_dict() == guide.to_dict()
+
+
+def test_another_search_is_not_gone_on_with(breeder: Breeder, tmp_path: Path) -> None:
+    search = Search(breeder, Planted(), SIZES, 1)
+    search.step()
+    State(tmp_path, {"seed": 1}).save(search, None, 1.0)
+    other = Search(breeder, Planted(), SIZES, 2)
+    assert not State(tmp_path, {"seed": 2}).restore(other, None)
+    assert len(other.archive) == 0
+    assert json.loads((tmp_path / "search.json.old").read_text())["search"] == {"seed": 1}
+
+
+class Lines:
+    """A source of three places: the first for every byte, the next for what is hidden."""
+
+    over = ""
+
+    def read(self, inputs, meter):
+        def counts(data: bytes) -> tuple[int, ...]:
+            return len(data), data.count(b"("), data.count(b"()")
+
+        return [
+            Reading(Status.ENCODED, 1, "", counts(d) if meter is Meter.LINES else ())
+            for d in inputs
+        ]
+
+
+def test_the_guide_keeps_what_raises_a_count() -> None:
+    guide = Guide(Lines())
+    plain, opened = Pattern((Pump((b"a",)),)), Pattern((Pump((b"(",)),))
+    both = Pattern((Pump((b"(", b")")),))
+    assert guide.take(plain, (256, 0, 0))
+    assert not guide.take(plain, (256, 0, 0))
+    assert guide.take(opened, (256, 256, 0))
+    assert guide.take(both, (256, 128, 128))
+    assert not guide.take(both, (256, 128, 128))
+    assert guide.places == 3
+
+
+def test_a_niche_keeps_its_best_alone(breeder: Breeder) -> None:
+    search = Search(breeder, Planted(), SIZES, 0)
+    cheap = Candidate(Pattern((Pump((b"ab",)),)), "test")
+    costly = Candidate(Pattern((Pump((b"cd",)),)), "test")
+    assert niche(cheap.pattern) == niche(costly.pattern)
+    cheap.take(SIZES.large, 2048, 1000)
+    costly.take(SIZES.large, 2048, 2000)
+    scale = Scale(SIZES.small, SIZES.large)
+    assert search.archive.consider(cheap, scale) == [Aim.COST]
+    assert search.archive.consider(costly, scale) == [Aim.COST]
+    assert not search.archive.wanted(cheap, scale)
+    assert search.leaders() == [costly]
+
+
+def test_requests_end_in_time() -> None:
+    parts = list(portions([1, 2, 9, 1, 1], lambda item: item * 1e9))
+    assert parts == [[1, 2], [9], [1, 1]]
