@@ -17,6 +17,7 @@ from impls.bpe.linear import suffix_sections, token_sections
 from impls.bpe.services.prefixes import LAST, extend, growing_block, new_memo, new_rows
 from impls.bpe.tables import merge_tables
 from impls.bpe.validity import valid_pair
+from impls.interface import Unsupported
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
 
 class PrefixTrees:
-    """The tables of a vocabulary for trees of its encodings."""
+    """The tables of a byte-level vocabulary for trees of its encodings. Raises Unsupported."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
+        if vocabulary.pieces:
+            raise Unsupported(f"the encodings of {vocabulary.id} as a tree: byte-level BPE only")
         tokens = token_sections(vocabulary)
         self._block = growing_block({**tokens, **suffix_sections(vocabulary, tokens)})
         self._memo = new_memo()
