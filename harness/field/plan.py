@@ -90,10 +90,16 @@ def vocabularies(names: Sequence[str], seed: int) -> dict[str, Callable[[], Voca
     return loaded
 
 
-def reference_of(vocabulary: Vocabulary) -> str:
-    """Whose ids are the right ones: the library that defines the format, else tokenizers."""
+def reference_of(vocabulary: Vocabulary, library: Contestant) -> str:
+    """Whose ids are the right ones: the library that defines the format, else tokenizers.
+
+    A library that is given pieces in a tokenizer.json has to agree with tokenizers, which reads
+    that file otherwise than SentencePiece its own.
+    """
     if vocabulary.pieces:
-        return "sentencepiece"
+        reads = getattr(library.implementation, "reads", None)
+        read = {reads(vocabulary, mode) for mode in modes_of(vocabulary)} if reads else set()
+        return "tokenizers" if "tokenizer.json" in read else "sentencepiece"
     tiktoken = registry.resolve("tiktoken")
     if vocabulary.algorithm is Algorithm.BPE and any(
         tiktoken.supports(vocabulary, mode) is None for mode in modes_of(vocabulary)
@@ -109,8 +115,8 @@ def matches(
     found = []
     for source, load in loaders.items():
         vocabulary = load()
-        reference = selection.contestants([reference_of(vocabulary)])[0][0]
         for library in contestants:
+            reference = selection.contestants([reference_of(vocabulary, library)])[0][0]
             if library.name == reference.name:
                 continue
             reasons = [

@@ -1,0 +1,56 @@
+"""Defects of the field: each is as it is said, by its library alone; what is gone is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from harness.field.defects import Defect, Status, confirm, load, shown
+from impls import registry
+
+DEFECTS = load()
+
+
+def test_there_are_many_and_each_is_its_own() -> None:
+    assert len(DEFECTS) >= 15
+    assert len({(one.library, one.title) for one in DEFECTS}) == len(DEFECTS)
+    assert len({(one.library, one.vocabulary, shown(one)) for one in DEFECTS}) == len(DEFECTS)
+    assert all(one.gives != one.right for one in DEFECTS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda one: f"{one.library}: {one.title}")
+def test_a_defect_shows_in_the_version_in_which_it_was_found(defect: Defect) -> None:
+    try:
+        version = registry.resolve(defect.library).about.version
+    except ImportError as error:
+        pytest.skip(str(error))
+    if version != defect.version:
+        pytest.skip(f"found in {defect.version}, this is {version}")
+    assert confirm(defect) is Status.CONFIRMED
+
+
+def test_what_is_not_so_is_not_confirmed() -> None:
+    said = Defect(
+        "tokenizers", metadata.version("tokenizers"), "none", "toy_wordpiece", "encode",
+        gives=[7], right="answers", reference="tokenizers", input=b"a",
+    )  # fmt: skip
+    assert confirm(said) is Status.GONE
+    so = replace(said, gives=[3])
+    assert confirm(so) is Status.CONFIRMED
+    assert confirm(replace(so, right="panic")) is Status.GONE
+    assert confirm(replace(so, vocabulary="absent_vocabulary")) is Status.ABSENT
+
+
+def test_a_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "defects.toml"
+    path.write_text(
+        '[[defect]]\nlibrary = "x"\nversion = "1"\ntitle = "t"\nvocabulary = "v"\n'
+        'reference = "r"\nask = "encode"\ntext = "é"\ntimes = 50\ngives = [1]\nright = "died"\n'
+    )
+    (one,) = load(path)
+    assert one.input == "é".encode() * 50
+    assert shown(one) == "`'\\xe9' * 50`"
