@@ -246,10 +246,10 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> Difference:
             return None, f"{theirs} decodes {right} where {ours} has {left}"
         if violation.check == "release-offsets":
             spans = zip(one.offsets or (), other.offsets or (), strict=False)
-            place, (left, right) = next(
+            place, (here, there) = next(
                 (i, pair) for i, pair in enumerate(spans) if len(set(pair)) > 1
             )
-            return place, f"token {place}: at {left} in {ours}, at {right} in {theirs}"
+            return place, f"token {place}: at {here} in {ours}, at {there} in {theirs}"
         return None, f"{theirs}: offsets {list(other.offsets or ())[:8]} do not fit the text"
     place = next(
         (i for i, (a, b) in enumerate(zip(one.ids, other.ids, strict=False)) if a != b),

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 CHANCE = 0.05
 """Greatest probability of missing a fault that is still there, for its absence to mean anything."""
 
+WORSENED = frozenset({("linear", "superlinear"), ("linear", "failed"), ("inconclusive", "failed")})
+"""Verdicts on growth, old and new, of which the new one is news. From inconclusive to superlinear
+is none: the old run did not know."""
+
 BAD = frozenset({"superlinear", "failed"})
 """Verdicts on growth that are worth telling when they come or go."""
 
@@ -286,7 +290,7 @@ def _scaling(old: Sequence[Measured], new: Sequence[Measured]) -> Iterable[Scali
                 yield Scaling(Growth.NOT_OBSERVED, *key, earlier, None)
         elif now.verdict != was.verdict:
             state = Growth.CHANGED
-            if now.verdict in BAD and was.verdict not in BAD:
+            if (was.verdict, now.verdict) in WORSENED:
                 state = Growth.WORSE
             elif was.verdict in BAD and now.verdict == "linear":
                 state = Growth.BETTER

@@ -145,6 +145,8 @@ def grown(verdict: str, **changes: Any) -> Measured:
     [
         ("linear", "superlinear", Growth.WORSE),
         ("inconclusive", "failed", Growth.WORSE),
+        ("linear", "failed", Growth.WORSE),
+        ("inconclusive", "superlinear", Growth.CHANGED),
         ("superlinear", "linear", Growth.BETTER),
         ("superlinear", "inconclusive", Growth.CHANGED),
         ("superlinear", "failed", Growth.CHANGED),
