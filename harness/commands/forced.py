@@ -38,7 +38,7 @@ def forced(
         list[str] | None,
         typer.Option(
             "--policy", "-p", help="none, printed, healed[:tokens=4|:bytes=7][:conservative], "
-            "drop-pretoken, exact, llguidance, llguidance.partial. May be repeated.",
+            "drop-pretoken, exact, llguidance, llguidance.partial, xgrammar. May be repeated.",
         ),
     ] = None,
     limit: Annotated[

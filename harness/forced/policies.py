@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.model import Algorithm
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 NAMES = (
     "none", "printed", "healed[:tokens=4|:bytes=7][:conservative]", "drop-pretoken", "exact",
-    "llguidance", "llguidance.partial",
+    "llguidance", "llguidance.partial", "xgrammar",
 )  # fmt: skip
 
 DEFAULT = (
@@ -33,7 +34,9 @@ DEFAULT = (
 EXACT = EXACT_METHOD
 """The policy that decides: its proofs judge the others, and the gate holds it to no error."""
 
-PLAIN = frozenset({"none", "printed", "drop-pretoken", EXACT, "llguidance", "llguidance.partial"})
+PLAIN = frozenset(
+    {"none", "printed", "drop-pretoken", EXACT, "llguidance", "llguidance.partial", "xgrammar"}
+)
 _HEALED = re.compile(r"healed(?::(?:(tokens|bytes)=)?(\d{1,4}))?(:conservative)?", re.ASCII)
 
 
@@ -55,6 +58,8 @@ def trouble(name: str, vocabulary: Vocabulary) -> str | None:
     """Why a policy does not take a vocabulary, or None."""
     if name == "drop-pretoken" and vocabulary.pieces:
         return "SentencePiece has no pre-tokens"
+    if name == "xgrammar" and find_spec("xgrammar") is None:
+        return "it is not installed; pip install 'tokgate[xgrammar]' (with torch, gigabytes)"
     if name.startswith("llguidance") and vocabulary.algorithm is not Algorithm.BPE:
         return "llguidance takes byte-pair encoding only"
     return None
@@ -97,6 +102,10 @@ class Policies:
 
             grammar = llguidance_grammar(schema, whitespace)
             return LlguidanceMatcher(self.tokenizer, self._engine, grammar)
+        if name == "xgrammar":
+            from impls.forced.xgrammar import XgrammarJump  # noqa: PLC0415
+
+            return XgrammarJump(self.tokenizer, schema, whitespace)
         if name not in self._lasting:
             self._lasting[name] = self._new(name)
         return self._lasting[name]
