@@ -169,7 +169,8 @@ def plot(series: Trend, found: Sequence[Step], parts: Sequence[Stretch]) -> Mark
     """An SVG of the runs as dots in even distance, the levels as lines, the steps marked."""
     points = [point for point in series.points if math.isfinite(point[2])]
     values = [value for _, _, value in points]
-    top = max([*values, *(part.level for part in parts)]) * 1.08 or 1.0
+    highest = max(values) if max(values) > 0 else 1.0
+    top = highest * 1.08
     bottom = min(0.0, *values)
     write = _writer(series.unit)
     # The axis has no room for units other than those of time; the heading has them.
@@ -200,7 +201,7 @@ def plot(series: Trend, found: Sequence[Step], parts: Sequence[Stretch]) -> Mark
         )
         for place, (when, version, value) in enumerate(points)
     )
-    ticks = [bottom, (bottom + top / 1.08) / 2, top / 1.08]
+    ticks = [bottom, (bottom + highest) / 2, highest]
     grid = Markup("").join(
         Markup(
             '<path class="grid" d="M{l} {y:.1f}H{r}"/>'
