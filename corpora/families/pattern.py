@@ -32,6 +32,11 @@ class Pump:
             message = f"a pump needs up to {MOST_UNITS} units, none of them empty"
             raise ValueError(message)
 
+    @property
+    def varies(self) -> bool:
+        """Whether another seed gives another filling."""
+        return self.drawn and len(set(self.units)) > 1
+
     def fill(self, room: int, seed: int) -> bytes:
         """``room`` bytes, the last unit cut where it does not fit."""
         if room <= 0:
@@ -83,9 +88,10 @@ class Pattern:
         """
         text = self.text
         room = max(0, size - len(self.prefix) - len(self.suffix))
-        if not all(pump.drawn for pump in self.pumps):
+        if not all(pump.varies for pump in self.pumps):
             ascii_only = all(unit.isascii() for pump in self.pumps for unit in pump.units)
-            room = max(0, room - variant % VARIANTS * (1 if ascii_only else WIDEST))
+            step = 1 if ascii_only else WIDEST * len(self.pumps)  # of each, a character less
+            room = max(0, room - variant % VARIANTS * step)
         share = room // len(self.pumps)
         shares = [share] * (len(self.pumps) - 1) + [room - share * (len(self.pumps) - 1)]
         parts = [

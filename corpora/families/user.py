@@ -45,6 +45,11 @@ def default_path() -> Path | None:
 
 def read(path: Path) -> list[Family]:
     """The families of a file. Raises FamiliesError."""
+    return [family_of(*entry) for entry in entries_of(path)]
+
+
+def entries_of(path: Path) -> list[tuple[str, str, Pattern]]:
+    """Name, reason and pattern of each family of a file. Raises FamiliesError."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -54,17 +59,17 @@ def read(path: Path) -> list[Family]:
     entries = data.get("family", [])
     if not isinstance(entries, list) or set(data) - {"family"}:
         raise FamiliesError(f"families {path}: has more than [[family]] tables; remove the rest")
-    found: dict[str, Family] = {}
+    found: dict[str, tuple[str, str, Pattern]] = {}
     for number, entry in enumerate(entries, 1):
         try:
-            family = _family(entry)
+            name, reason, pattern = _entry(entry)
         except (ValueError, TypeError) as error:
             raise FamiliesError(f"families {path}: family {number}: {error}; mend it") from error
-        if family.name in found:
+        if name in found:
             raise FamiliesError(
-                f"families {path}: family {number}: {family.name!r} is there twice; rename one"
+                f"families {path}: family {number}: {name!r} is there twice; rename one"
             )
-        found[family.name] = family
+        found[name] = (name, reason, pattern)
     return list(found.values())
 
 
@@ -90,21 +95,23 @@ def add(path: Path, families: Sequence[tuple[str, str, Pattern]]) -> list[str]:
     A pattern that is there already is left out; a name that is taken gets a number. What is in
     the file stays as it is. Raises FamiliesError.
     """
-    known = read(path) if path.is_file() else []
-    names = {family.name for family in known}
+    there = entries_of(path) if path.is_file() else []
+    names = {name for name, _, _ in there}
+    patterns = {pattern for _, _, pattern in there}
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     added = []
     for name, reason, pattern in families:
-        body = _body(pattern)
-        if body in text:
+        if pattern in patterns:
             continue
+        patterns.add(pattern)
         chosen = next(
             new for i in range(1, 10**6) if (new := name if i == 1 else f"{name}-{i}") not in names
         )
         names.add(chosen)
         added.append(chosen)
         gap = "\n" if text.endswith("\n") else "\n\n" if text else ""
-        text += f"{gap}[[family]]\nname = {_string(chosen)}\nreason = {_string(reason)}\n{body}"
+        text += f"{gap}[[family]]\nname = {_string(chosen)}\nreason = {_string(reason)}\n"
+        text += _body(pattern)
     if added:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -118,7 +125,7 @@ def add(path: Path, families: Sequence[tuple[str, str, Pattern]]) -> list[str]:
     return added
 
 
-def _family(entry: Any) -> Family:
+def _entry(entry: Any) -> tuple[str, str, Pattern]:
     if not isinstance(entry, dict):
         message = "is no table"
         raise ValueError(message)
@@ -128,7 +135,7 @@ def _family(entry: Any) -> Family:
             message = f"has no {key}"
             raise ValueError(message)
     rest = {key: value for key, value in entry.items() if key not in words}
-    return family_of(entry["name"], entry["reason"], Pattern.from_dict(rest))
+    return entry["name"], entry["reason"], Pattern.from_dict(rest)
 
 
 def _body(pattern: Pattern) -> str:

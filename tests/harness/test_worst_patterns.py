@@ -1,0 +1,251 @@
+"""Patterns as inputs, lines of Python and files; minimising; finals; what is told."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from corpora.families import user
+from corpora.families.pattern import Pattern, Pump
+from corpora.vocabularies import sources
+from harness.messages import Meter
+from harness.outcomes import Status
+from harness.selection import SelectionError
+from harness.worst import listed
+from harness.worst.breeding import MOST_BYTES, Breeder
+from harness.worst.candidates import Aim, Candidate, Scale
+from harness.worst.deaths import Death, Deaths
+from harness.worst.finals import STAY, Entrant, Finals
+from harness.worst.minimise import minimise
+from harness.worst.polish import polished, smallest_deaths
+from harness.worst.results import Entry, Report, as_families
+from reports import worst_html, worst_text
+from reports.worst import WorstRecord
+from tests.harness.planted_costs import A_BYTE, Planted, many, runs
+
+RUN = Pattern((Pump((b"#",)),))
+
+
+@pytest.fixture(scope="module")
+def bred() -> list[Pattern]:
+    """A few hundred patterns of every form, as a search comes by them."""
+    breeder, rng = Breeder(sources.resolve("toy_bytes")), random.Random(1)
+    found = [breeder.fresh(rng) for _ in range(60)]
+    while len(found) < 300:
+        found.append(breeder.child(rng, rng.choice(found), lambda: rng.choice(found)))
+    return found
+
+
+def test_an_expression_is_the_input(bred: list[Pattern]) -> None:
+    for pattern in bred:
+        for n in (2048, 3001):
+            assert eval(pattern.expression(), {"random": random, "n": n}) == pattern.make(n)
+
+
+def test_inputs_have_their_size_and_variants_differ(bred: list[Pattern]) -> None:
+    for pattern in bred:
+        made = [pattern.make(4096, variant) for variant in range(3)]
+        assert all(4096 - 16 <= len(data) <= 4096 for data in made), pattern
+        assert len({*made}) == 3, pattern
+        assert pattern.text <= all(is_text(data) for data in made)
+
+
+def is_text(data: bytes) -> bool:
+    return data.decode("utf-8", "replace").encode() == data
+
+
+def test_moves_keep_patterns_small(bred: list[Pattern]) -> None:
+    assert all(len(pattern.pumps) <= 2 for pattern in bred)
+    assert all(sum(map(len, pump.units)) <= MOST_BYTES for p in bred for pump in p.pumps)
+
+
+def test_what_a_vocabulary_cannot_spell_is_no_pattern_of_it() -> None:
+    breeder = Breeder(sources.resolve("toy_ties"))
+    assert breeder.spells(Pattern((Pump((b"ab",)),)))
+    assert not breeder.spells(Pattern((Pump((b"ab",)),), suffix=b"z"))
+
+
+def test_a_file_of_families_gives_back_what_was_added(bred: list[Pattern], tmp_path: Path) -> None:
+    path = tmp_path / "new" / "families.toml"
+    distinct = list(dict.fromkeys(bred))
+    given = [(f"f{i}", 'a "reason"\\', pattern) for i, pattern in enumerate(distinct)]
+    assert user.add(path, given) == [name for name, _, _ in given]
+    vocabulary = sources.resolve("toy_bytes")
+    for family, (name, reason, pattern) in zip(user.read(path), given, strict=True):
+        assert (family.name, family.reason) == (name, reason)
+        assert family.make(vocabulary, 1000, 2) == pattern.make(1000, 2)
+        assert family.expression(vocabulary) == pattern.expression()
+
+
+def test_adding_keeps_what_a_user_wrote_and_adds_nothing_twice(tmp_path: Path) -> None:
+    path = tmp_path / "families.toml"
+    path.write_text('# mine\n[[family]]\nname = "a"\nreason = "r"\npumps = [{units = ["x"]}]')
+    assert user.add(path, [("a", "another", RUN)]) == ["a-2"]
+    assert user.add(path, [("a", "again", RUN)]) == []
+    assert path.read_text().startswith("# mine\n")
+    assert [family.name for family in user.read(path)] == ["a", "a-2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("[[family]]\nname = 'a'", "has no reason"),
+        ("[[family]]\nname = 'a'\nreason = 'r'", "'pumps'"),
+        ("[[family]]\nname = 'a'\nreason = 'r'\npumps = [{units = []}]", "needs up to"),
+        ("[[family]]\nname = 'a'\nreason = 'r'\npumps = [{units = [3]}]", "neither text nor"),
+        ("[[family]]\nname = 'a'\nreason = 'r'\npumps = [{units = ['x']}]\nx = 1", "unknown key"),
+        ("family = 3", "more than"),
+        ("[[family", "families.toml"),
+    ],
+)
+def test_a_wrong_file_is_one_line(text: str, fault: str, tmp_path: Path) -> None:
+    path = tmp_path / "families.toml"
+    path.write_text(text)
+    with pytest.raises(user.FamiliesError, match=fault.replace("[", "\\[")) as caught:
+        user.read(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_users_file_can_be_another_or_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(user.VARIABLE, str(tmp_path / "mine.toml"))
+    assert user.chosen(None) == []
+    user.add(tmp_path / "mine.toml", [("own", "r", RUN)])
+    assert [family.name for family in user.chosen(None)] == ["own"]
+    monkeypatch.setenv(user.VARIABLE, "")
+    assert user.chosen(None) == []
+
+
+def test_minimising_leaves_what_matters() -> None:
+    heavy = Pattern(
+        (Pump((b"some", b"x#y", b"words", b"#")), Pump((b"z", b"q"), drawn=True)),
+        b"prefix",
+        b"suffix",
+    )
+    asked = 0
+
+    def keeps(patterns: list[Pattern]) -> list[bool]:
+        nonlocal asked
+        asked += len(patterns)
+        return [b"#" in pattern.make(1000) for pattern in patterns]
+
+    assert minimise(heavy, keeps, lambda: True) == RUN
+    assert asked < 300
+    assert minimise(heavy, keeps, lambda: False) == heavy
+
+
+def test_a_smaller_pattern_costs_as_much() -> None:
+    scale = Scale(512, 2048, A_BYTE)
+    heavy = Candidate(Pattern((Pump((b"##", b"#" * 30)),), suffix=b"tail"), "bred")
+    [found] = polished(Planted(runs(b"#")), [(Aim.COST, heavy)], scale, 60.0)
+    assert found.smallest == RUN
+    spread = Candidate(Pattern((Pump((b"\n", b"abc")),)), "bred")
+    [found] = polished(Planted(many(b"\n")), [(Aim.GROWTH, spread)], scale, 60.0)
+    assert found.smallest == Pattern((Pump((b"\n",)),))
+
+
+def test_a_death_is_made_small_in_pattern_and_size() -> None:
+    planted = Planted(dies=lambda data: Status.CRASHED if data.count(b"(") >= 3000 else None)
+    deaths = Deaths()
+    pattern = Pattern((Pump((b"(", b"a", b"(")),), b"start")
+    deaths.add(Death(pattern, 65536, 65536, Status.CRASHED, "signal"))
+    [entry] = smallest_deaths(planted, deaths, 60.0)
+    assert entry.kind == "crashed"
+    assert entry.expression == "(b'(' * n)[:n]"
+    assert 3000 <= (entry.length or 0) < 6000 * 1.5
+
+
+def test_finals_send_home_the_harmless_and_compare_the_rest() -> None:
+    entrants = [
+        Entrant(f"listed-{i}", Pattern((Pump((b"a" * (9 - i) + b"\n",)),)).make, listed=True)
+        for i in range(9)
+    ]
+    found = Entrant("found", Pattern((Pump((b"\n",)),)).make, listed=False)
+    finals = Finals(Planted(many(b"\n")), [*entrants, found])
+    finals.heats(1024)
+    assert [one.name for one in finals.entrants] == [
+        *(f"listed-{i}" for i in range(9 - STAY, 9)), "found",
+    ]  # fmt: skip
+    finals.compare(4096, lambda: False)
+    finals.grow(8192, lambda: False)
+    assert max(finals.entrants, key=lambda one: one.a_byte(4096) or 0) is found
+    assert sorted(found.least)[-1] == 8192
+
+
+def test_a_family_that_kills_is_asked_once() -> None:
+    planted = Planted(dies=lambda data: Status.CRASHED if b"#" in data else None)
+    finals = Finals(planted, [Entrant("death", RUN.make, listed=False)])
+    finals.compare(1024, lambda: False)
+    assert len(planted.seen) == 1
+    assert finals.entrants[0].failure is not None
+    assert finals.entrants[0].failure.died
+
+
+def test_seeds_are_like_the_families_that_are_told() -> None:
+    from corpora.families.catalog import families
+
+    vocabulary = sources.resolve("toy_bytes")
+    run = families()["letter-run"]
+    (name, pattern), *_ = listed.seeds([run], vocabulary)
+    assert name == "letter-run"
+    assert set(pattern.make(100)) == set(run.make(vocabulary, 100, 0))
+    assert listed.withheld([listed.ALL], families()) == frozenset(families())
+    with pytest.raises(SelectionError, match="no such family"):
+        listed.withheld(["runs-of-nothing"], families())
+
+
+def report() -> Report:
+    made = Report("tokgate worst", "mine", "1.0", "toy", 7, 65536, ["letter-run"], readings=1000)
+    points = [[float(1 << i), (1 << i) ** 2 * 1e-9] for i in range(10, 16)]
+    made.control = Entry("prose", "control", 50.0, [[s, s * 5e-8] for s, _ in points])
+    made.listed = [Entry("letter-run", "listed", 400.0, points, origin="ties")]
+    made.found = [
+        Entry(
+            "cost-1", "cost", 800.0, points, 2.0, 1.9, 2.1, "superlinear",
+            expression=RUN.expression(), origin="bred", pattern=RUN.to_dict(),
+        ),
+        Entry(
+            "crashed", "crashed", length=5000, message="killed by SIGSEGV <b>",
+            expression="(b'(' * n)[:n]", origin="search", pattern=RUN.to_dict(),
+        ),
+    ]  # fmt: skip
+    made.complete = True
+    return made
+
+
+def test_the_page_and_the_table_say_what_was_found() -> None:
+    record = WorstRecord.from_json(report().to_json())
+    assert record.verdict == (
+        "the worst input found costs 2.00 times the worst listed family (letter-run, which it was "
+        "not told of) at 64 KiB; 1 way to bring it down"
+    )
+    page = worst_html.render(record)
+    assert page.count("<svg") == 1
+    assert "16.0 times prose" in page
+    assert "killed by SIGSEGV &lt;b&gt;" in page
+    assert "(b&#39;#&#39; * n)[:n]" in page
+    from rich.console import Console
+
+    console = Console(width=120, record=True)
+    for part in worst_text.render(record):
+        console.print(part)
+    text = console.export_text()
+    assert "2.00 (1.90 to 2.10)" in text
+    assert "at 5,000 bytes" in text
+
+
+def test_results_become_families_with_their_reasons() -> None:
+    names = as_families(report())
+    assert [name for name, _, _ in names] == ["worst-mine-toy-1", "worst-mine-toy-2"]
+    assert names[0][1] == "mine 1.0 on toy: 16.0 times the cost of prose, exponent 2.00"
+    assert names[1][1] == "mine 1.0 on toy: crashed at 5,000 bytes"
+
+
+def test_costs_under_a_meter_are_read_alike() -> None:
+    make = partial(RUN.make, 100)
+    [one] = Planted().read([make(0)], Meter.TIME)
+    assert one.answered and one.cost == 100 * A_BYTE
