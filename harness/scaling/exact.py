@@ -64,7 +64,7 @@ def count_instructions(
                     if not family.suits(vocabulary):
                         continue
                     inputs = [family.make(vocabulary, size, VARIANT) for size in SIZES]
-                    subjects = [lambda _, data=data: data for data in inputs]  # type: ignore[misc]
+                    subjects = [lambda _, data=data: data for data in inputs]
                     found = costs(on, subjects, Meter.INSTRUCTIONS, rounds=1)
                     spent = {cost.size: cost.spent for cost in found.of if cost.spent is not None}
                     if len(spent) == len(found.of):

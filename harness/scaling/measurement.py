@@ -9,6 +9,7 @@ may take more than its share of the time.
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -55,7 +56,8 @@ DOUBLINGS_A_ROUND = 2
 """A round up to a size costs about twice the call at that size, as the sizes are geometric."""
 
 WAITING = 2.0
-"""Seconds that pass for each one measured, at the least: making inputs, pipes, neighbours."""
+"""Seconds that pass for each one measured, at the least: making inputs, pipes, neighbours. As many
+as wait for a core, where there are more of them."""
 
 TELLING_SECONDS = 0.1
 """Seconds to be measured before the time that passes beside them tells anything."""
@@ -90,6 +92,7 @@ class Clock:
         self._start = time.monotonic()
         self._end = self._start + seconds
         self._measured = 0.0
+        self._waiting = max(WAITING, crowding())
 
     def count(self, nanoseconds: int) -> None:
         """Take note of time that was measured."""
@@ -100,22 +103,31 @@ class Clock:
         """Whether the time is up."""
         return time.monotonic() >= self._end
 
-    def limit(self, cells: int) -> float:
-        """The seconds that a call may take if ``cells`` are to be measured in time.
+    def limit(self, cells: int, most: float = MOST_CALL) -> float:
+        """The seconds, ``most`` at most, that a call may take if ``cells`` are to be done in time.
 
         By how much more time than was measured has passed so far: with busy neighbours that may be
         several times as much.
         """
         now = time.monotonic()
-        waiting = WAITING
+        waiting = self._waiting
         if self._measured > TELLING_SECONDS:
             waiting = max(waiting, (now - self._start) / self._measured)
         calls = PLANNED_ROUNDS * DOUBLINGS_A_ROUND * waiting * max(1, cells)
-        return min(max((self._end - now) / calls, LEAST_CALL), MOST_CALL)
+        return min(max((self._end - now) / calls, LEAST_CALL), most)
+
+
+def crowding() -> float:
+    """How many processes have been waiting for each core of late, of others for the most part."""
+    return os.getloadavg()[0] / (os.cpu_count() or 1)
 
 
 class Measurement:
-    """The growth measurements on one vocabulary, whose workers are loaded with it."""
+    """The growth measurements on one vocabulary, whose workers are loaded with it.
+
+    largest: bytes of the largest input. steps: those of our own algorithms are counted for all
+    families. longest_call: seconds after which a cell grows no more, however much time there is.
+    """
 
     def __init__(
         self,
@@ -125,8 +137,10 @@ class Measurement:
         largest: int,
         *,
         steps: bool = False,
+        longest_call: float = MOST_CALL,
     ) -> None:
         self._arena = arena
+        self._longest_call = longest_call
         self._largest = largest
         self._steps = steps
         self._deaths: Counter[str] = Counter()
@@ -164,7 +178,7 @@ class Measurement:
         every = [cell for cells in self._cells for cell in cells]
         to_come = len(every)
         for cells in self._cells:
-            limit = self._clock.limit(to_come)
+            limit = self._clock.limit(to_come, self._longest_call)
             for _ in range(FIRST_LOOK):
                 self._pass(cells, limit, stopped)
             fast = [cell for cell in cells if cell.verdict is Verdict.SUPERLINEAR]
@@ -413,7 +427,8 @@ def chosen(
     listed = {family.name for family in FAMILIES} - {family.name for family in TELLING}
     fixed = [family for name, family in families.items() if name not in listed]
     rest = [family for name, family in families.items() if name in listed]
-    room = int(seconds / (CELL_SECONDS * max(1, contestants))) - len(fixed)
+    each = CELL_SECONDS * max(1.0, crowding() / WAITING)
+    room = int(seconds / (each * max(1, contestants))) - len(fixed)
     taken = min(len(rest), max(room, AT_LEAST_BESIDES))
     begin = seed * taken % len(rest) if rest else 0
     return fixed + (rest[begin:] + rest[:begin])[:taken]

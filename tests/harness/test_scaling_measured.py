@@ -302,6 +302,16 @@ def len_of(size: int) -> int:
 class TestChoice:
     """Which families a run measures."""
 
+    @pytest.fixture(autouse=True)
+    def a_quiet_machine(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("harness.scaling.measurement.crowding", lambda: 0.0)
+
+    def test_fewer_where_many_wait_for_a_core(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("harness.scaling.measurement.crowding", lambda: 20.0)
+        taken = chosen(families(), 5, 3.0, 0)
+        assert len(taken) < len(chosen(families(), 1, 300.0, 0)) == len(FAMILIES)
+        assert taken[: len(TELLING)] == list(TELLING)
+
     def test_all_where_there_is_time(self) -> None:
         assert chosen(families(), 5, 300.0, 0) == list(FAMILIES)
 
@@ -383,7 +393,7 @@ class TestSeams:
 def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("Linear", "Quadratic", "QuadraticOnRuns", "Dies", "Picky")
     implementations = [part for name in names for part in ("--impl", f"{PLANTED}:{name}")]
-    arguments = ["run", "--check", "scaling", "--vocab", "toy_bytes", "--budget", "20s"]
+    arguments = ["run", "--check", "scaling", "--vocab", "toy_acbb", "--budget", "40s"]
     monkeypatch.setattr(
         "sys.argv", ["tokgate", *arguments, *implementations, "--out", str(tmp_path)]
     )
@@ -402,9 +412,10 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert of("quadratic") <= {"superlinear", "inconclusive"}
     assert "superlinear" in of("quadratic")
     assert verdicts["quadratic-on-runs", "letter-run"] == "superlinear"
-    assert verdicts["quadratic-on-runs", "prose"] == "linear"
+    assert verdicts["quadratic-on-runs", "long-word"] == "linear"
     assert of("dies") == {"failed", "inconclusive"}
     assert not of("picky")
     # Only what claims to be linear is held to it.
-    (reason,) = (line for line in summary["reasons"] if "faster than linearly" in line)
-    assert "quadratic on " in reason and "quadratic-on-runs" not in reason
+    bound = [line for line in summary["reasons"] if "is bound to linear (it claims" in line]
+    assert any(line.startswith("quadratic is bound") for line in bound)
+    assert not any(line.startswith("quadratic-on-runs") for line in summary["reasons"])

@@ -60,8 +60,9 @@ def cells() -> dict[tuple[str, str], Measured]:
     try:
         assert arena.load(vocabulary, [c.name for c in contestants]) == {}
         taken = [families()[name] for name in TELLING]
-        measurement = Measurement(arena, contracts[:1], taken, SUITES["smoke"].scaling_bytes)
-        measurement.run(120.0, said.append)  # over when all is decided
+        largest = SUITES["smoke"].scaling_bytes
+        measurement = Measurement(arena, contracts[:1], taken, largest, longest_call=0.015)
+        measurement.run(900.0, said.append)  # over when all is decided
     finally:
         arena.close()
     return {(one.implementation, one.family): one for one in said}
