@@ -1,0 +1,248 @@
+"""``tokgate selftest``: what is put down to whom, what counts as caught, the tables."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+
+from corpora.generators.base import Case
+from corpora.vocabularies.sources import resolve
+from harness import gate
+from harness.checks.base import Violation
+from harness.contracts import Contestant, Contract
+from harness.events import BatchDone, ContractOpened, Measured
+from harness.outcomes import Encoded
+from harness.partition import Part
+from harness.selection import SelectionError
+from harness.selftest.catalog import mistakes
+from harness.selftest.events import HuntDone, MistakeJudged, SelftestFinished, SelftestStarted
+from harness.selftest.ledger import ROUNDS, Ledger, apart, tells
+from harness.selftest.run import make_plan, verdict
+from impls.interface import About, Mode
+from reports import selftest_html, selftest_text
+from reports.selftest import SelftestRecord, by_check, by_generator, idle
+from tests.harness.command import tokgate
+
+RAW = Mode(pretokenize=False)
+
+
+def contract(*names, references=("right",)):
+    members = tuple(Contestant(n, n, About(name=n, version="1"), None) for n in names)
+    return Contract(resolve("toy_ties"), RAW, members, frozenset(references), {}, proper=True)
+
+
+def disagreement(*groups, check="equivalence", stage=None):
+    parts = tuple(Part(names, Encoded((i,))) for i, names in enumerate(groups))
+    blamed = tuple(name for part in parts[1:] for name in part.names)
+    return Violation(check, 0, b"ab", parts, blamed, stage)
+
+
+def test_a_disagreement_with_a_reference_tells_of_each_candidate():
+    seen = disagreement(("right",), ("one", "two"), ("three",))
+    between = contract("right", "one", "two", "three")
+
+    assert all(tells(seen, between, name) for name in ("one", "two", "three"))
+
+
+def test_candidates_among_themselves_tell_nothing():
+    seen = disagreement(("one", "two"), ("three",))
+
+    assert not tells(seen, contract("right", "one", "two", "three"), "three")
+
+
+def test_an_answer_compared_with_itself_tells():
+    seen = disagreement(("one",), ("one (again)",), check="determinism", stage="order")
+
+    assert tells(seen, contract("right", "one"), "one")
+
+
+def test_a_candidate_is_looked_at_as_if_it_were_alone():
+    seen = disagreement(("right",), ("one", "two"), ("three",))
+    between = contract("right", "one", "two", "three")
+
+    alone, narrowed = apart(seen, between, "two", {"one", "three"})
+
+    assert [part.names for part in alone.parts] == [("right",), ("two",)]
+    assert alone.culprits == ("two",)
+    assert narrowed.names == ["right", "two"]
+    assert between.names == ["right", "one", "two", "three"]
+
+
+def opened():
+    return ContractOpened(
+        "toy_ties/raw", "bpe", "toy_ties", "raw", ["right", "one"], ["right"], {}, []
+    )
+
+
+def batch(generator, cases):
+    return BatchDone("toy_ties/raw", generator, cases, 9, 9, {}, {})
+
+
+def test_first_sightings_are_kept_with_what_came_before(monkeypatch):
+    ledger = Ledger({"one": "equivalence", "plain": ""})
+    monkeypatch.setattr(ledger.suspects["one"].book, "consider", lambda *_: "")
+    ledger.consume(opened())
+    ledger.consume(batch("edge", 100))
+    seen = disagreement(("right",), ("one",))
+    between = contract("right", "one", "plain")
+    ledger.consider(None, between, seen, Case(b"ab", "tokens", 0, 4))
+    ledger.consider(None, between, seen, Case(b"ab", "tokens", 0, 9))
+
+    [sighting] = ledger.suspects["one"].sightings.values()
+    assert (sighting.generator, sighting.check) == ("tokens", "equivalence")
+    assert (sighting.cases, sighting.all_cases) == (5, 105)
+    assert not ledger.suspects["plain"].sightings
+
+
+def test_a_hunt_goes_on_until_all_are_caught_and_all_generators_were_tried():
+    ledger = Ledger({"one": "scaling", "plain": ""})
+    ledger.consume(opened())
+    assert not ledger.unexpected
+    for _ in range(ROUNDS + 1):
+        ledger.consume(batch("edge", 100))
+    assert not ledger.unexpected
+    ledger.consume(
+        Measured("one", "toy_ties", "runs", 2.0, 1.9, 2.1, "superlinear", [[256, 0.1]], "")
+    )
+    assert ledger.suspects["one"].named == ["scaling/"]
+    assert ledger.unexpected
+
+
+def judged(name, check, named, stages=(), sightings=(), trouble=""):
+    return MistakeJudged(
+        name=name, family="merging", summary="Wrong.", spec="m:C", vocabulary="toy_ties",
+        mode="raw", check=check, stages=list(stages), named=list(named), bucket="", trouble=trouble,
+        input_b64=base64.b64encode(b"ab").decode(), sightings=list(sightings),
+    )  # fmt: skip
+
+
+class TestVerdict:
+    PLANTED = (mistakes()["merging.rightmost-tie"],)
+    NAME = "merging.rightmost-tie"
+
+    def test_caught_under_its_name(self):
+        one = judged(self.NAME, "equivalence", ["equivalence/merges"], ["merges"])
+        assert verdict([one], self.PLANTED) == ([], gate.HOLDS)
+
+    def test_caught_at_another_stage(self):
+        one = judged(self.NAME, "equivalence", ["equivalence/text"], ["merges"])
+        assert verdict([one], self.PLANTED)[1] == gate.FAILS
+
+    def test_escaped(self):
+        [reason], status = verdict([judged(self.NAME, "equivalence", [])], self.PLANTED)
+        assert status == gate.FAILS
+        assert reason.startswith("merging.rightmost-tie escaped")
+
+    def test_not_reached(self):
+        assert verdict([], self.PLANTED) == (["1 not hunted: merging.rightmost-tie"], gate.FAILS)
+
+    def test_a_false_alarm(self):
+        one = judged(self.NAME, "equivalence", ["equivalence/merges"])
+        right = judged("plain.bpe", "", ["survival/crashed"])
+        [reason], status = verdict([one, right], self.PLANTED)
+        assert status == gate.FAILS
+        assert "plain.bpe, which is right" in reason
+
+
+def sighting(generator, check, cases, all_seconds):
+    return {
+        "generator": generator, "check": check, "cases": cases, "seconds": 0.5,
+        "all_cases": cases + 10, "all_seconds": all_seconds,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def record():
+    made = SelftestRecord()
+    for event in (
+        SelftestStarted(
+            "now", "tokgate selftest", 0, 300.0, "ci", {}, "a machine", 3,
+            ["edge", "tokens", "json"], ["survival", "equivalence"],
+        ),
+        judged("a", "equivalence", ["equivalence/merges"], [],
+               [sighting("edge", "equivalence", 3, 1.0),
+                sighting("tokens", "equivalence", 9, 2.0)]),
+        judged("b", "equivalence", ["equivalence/text"], [],
+               [sighting("tokens", "equivalence", 5, 4.0),
+                sighting("tokens", "survival", 7, 5.0)]),
+        judged("c", "survival", []),
+        judged("plain.bpe", "", []),
+        HuntDone("toy_ties", "cases", ["a", "b", "c"], ["right"], 9.0,
+                 {"edge": 100, "tokens": 50, "json": 40}),
+        SelftestFinished(True, "fail", ["c escaped: Wrong."], 12.0, 1),
+    ):  # fmt: skip
+        made.consume(event)
+    return made
+
+
+def test_the_table_of_generators(record):
+    edge, tokens, json_ = by_generator(record)
+
+    assert (edge.tried, edge.caught, edge.alone, edge.cases) == (3, ("a",), (), 3)
+    assert (tokens.caught, tokens.alone, tokens.cases, tokens.given) == (("a", "b"), ("b",), 7, 50)
+    assert (json_.caught, idle(record)) == ((), ["json"])
+
+
+def test_the_table_of_checks(record):
+    survival, equivalence = by_check(record)
+
+    assert (survival.tried, survival.caught, survival.alone) == (1, ("b",), ())
+    assert (equivalence.tried, equivalence.caught, equivalence.alone) == (2, ("a", "b"), ("a",))
+    assert equivalence.seconds == 2.5
+
+
+def test_the_json_and_the_page_and_the_terminal(record):
+    told = json.loads(record.to_json())
+    assert (told["verdict"], told["median_seconds"], told["median_cases"]) == ("fail", 2.5, 14)
+    assert [one["name"] for one in told["generators"]] == ["edge", "tokens", "json"]
+    assert [one["name"] for one in told["mistakes"]] == ["a", "b", "c"]
+
+    page = selftest_html.render(record)
+    assert "2 of 3 planted mistakes caught" in page
+    assert "The generator json catches nothing" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert list(selftest_text.render(record))
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"patterns": ["nothing.*"]}, "fits none"),
+        ({"budget": "200cases"}, "give a time"),
+        ({"budget": "soon"}, "--budget"),
+    ],
+)
+def test_usage_errors(options, fault):
+    given = {"patterns": [], "budget": None, "seed": 0, "jobs": 0, "command": "", **options}
+    with pytest.raises(SelectionError, match=fault):
+        make_plan(**given)
+
+
+def test_families_and_patterns():
+    every = make_plan([], None, 0, 0, "").mistakes
+    family = make_plan(["wordpiece"], None, 0, 0, "").mistakes
+    names = make_plan(["*.rightmost*", "merging.refuses"], "90s", 0, 0, "")
+
+    assert len(every) == len(mistakes())
+    assert {one.family for one in family} == {"wordpiece"}
+    assert [one.name for one in names.mistakes] == [
+        "merging.rightmost-tie", "spm.rightmost-first", "merging.refuses",
+    ]  # fmt: skip
+    assert names.seconds == 90.0
+
+
+def test_the_command(tmp_path):
+    options = ("--mutant=merging.refuses", "--mutant=merging.stale-kept", "--budget=40s")
+    done = tokgate("selftest", *options, f"--out={tmp_path}")
+
+    told = json.loads((tmp_path / "selftest.json").read_text())
+    assert done.returncode == 0, done.stderr
+    assert told["complete"]
+    assert {one["name"]: one["named"][0] for one in told["mistakes"]} == {
+        "merging.refuses": "equivalence/rejection",
+        "merging.stale-kept": "equivalence/text",
+    }
+    assert [one["named"] for one in told["controls"]] == [[]]
+    assert (tmp_path / "selftest.html").stat().st_size > 5000
