@@ -54,6 +54,9 @@ INSTALL_SECONDS = 3600.0
 NOT_SOURCES = frozenset({"target", "build", "dist", "node_modules", "__pycache__", "venv"})
 """Folders that builds fill: what is in them does not make another source."""
 
+FILES = (".whl", ".tar.gz")
+"""How names of wheels and source distributions end."""
+
 NO_NETWORK = re.compile(
     "NewConnectionError|Failed to establish|name resolution|NameResolutionError|unreachable|"
     "error sending request|Failed to fetch|dns error|ConnectTimeout|ReadTimeout|ProxyError|SSL",
@@ -93,7 +96,7 @@ class Environment:
 
 def parse(text: str) -> Wanted:
     """What stands after ``pip:``: ``NAME==VERSION`` or a path. Raises ImplementationError."""
-    if text.startswith((".", "/", "~")) or text.endswith((".whl", ".tar.gz")):
+    if text.startswith((".", "/", "~")) or (text.endswith(FILES) and "@" not in text):
         return _own(text)
     try:
         requirement = Requirement(text)
@@ -312,10 +315,10 @@ def _installed(part: Path, wanted: Wanted) -> tuple[str, dict[str, int]]:
             continue
         files = {}
         with (info / "RECORD").open(encoding="utf-8", newline="") as lines:
-            for path, _, size in csv.reader(lines):
+            for path, *_ in csv.reader(lines):
                 file = info.parent / path
-                # What has no size is made by the installer, as compiled files are.
-                if size and file.is_file():
+                # Compiled files are made again whenever the interpreter likes.
+                if file.suffix != ".pyc" and file.is_file():
                     files[os.path.relpath(file, part)] = file.stat().st_size
         return version, files
     _refuse(wanted.text, f"its installation brings no distribution named {wanted.name}")

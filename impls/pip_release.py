@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from impls.interface import About, Implementation, Mode
     from impls.references.common import Library
 
+NUMPY = ("numpy",)
+"""What every adapter needs: vocabularies are NumPy arrays."""
+
 SENTENCEPIECE_FILES = ("protobuf", "sentencepiece")
 """What writes .model files."""
 
@@ -115,7 +118,7 @@ class ReleaseImplementation:
                 unknown=True,
             )
         self._module, needs = ADAPTERS[self._wanted.name]
-        self._helpers = ("numpy", *needs)
+        self._helpers = (*NUMPY, *needs)
 
     @cached_property
     def _environment(self) -> environments.Environment:
@@ -166,9 +169,7 @@ class ReleaseImplementation:
             "path": vocabulary.source_path,
             "model": str(path),
         }
-        # Isolated: nothing of the user's own settings or folders gets in.
-        target = f"{self._module}:{self._attribute}"
-        command = [str(self._environment.python), "-I", serving.__file__, target]
+        command = served(self._environment.python, f"{self._module}:{self._attribute}")
         return ExternalEncoder(shlex.join(command), wire, folder)
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
@@ -178,3 +179,11 @@ class ReleaseImplementation:
         recipe = inner.recipe(vocabulary, mode)
         code = RECIPE.format(requirement=self._wanted.requirement, code=recipe.code)
         return Recipe((), code, recipe.artifact_name, recipe.artifact)
+
+
+def served(python: Path, target: str) -> list[str]:
+    """The command that serves an implementation by an interpreter.
+
+    Isolated: nothing of the user's own settings or folders gets in.
+    """
+    return [str(python), "-I", serving.__file__, target]

@@ -1,8 +1,8 @@
 """Defects of the field that were found, and whether they are still there: ``defects.toml``.
 
 Each is confirmed by the library alone: the lines of its recipe (as in a finding's ``repro.py``) and
-one question, in a Python of its own that imports nothing of ours. ``python -m harness.field.defects``
-asks all of them again and prints the table.
+one question, in a Python of its own that imports nothing of ours. All of them are asked again, and
+the table printed, by ``python -m harness.field.defects``.
 """
 
 from __future__ import annotations
