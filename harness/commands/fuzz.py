@@ -77,6 +77,10 @@ def fuzz(
         list[Path] | None,
         typer.Option(help="Files, or folders of files, to begin with. May be repeated."),
     ] = None,
+    save_corpus: Annotated[
+        Path | None,
+        typer.Option(help="Folder that receives the corpus at the end, one input a file."),
+    ] = None,
     structured: Annotated[
         bool, typer.Option(help="Let Hypothesis make inputs, too, by the same strategies.")
     ] = True,
@@ -130,9 +134,9 @@ def fuzz(
     from harness import expectations, selection  # noqa: PLC0415
     from harness.campaign import Plan  # noqa: PLC0415
     from harness.checks import CHECKS  # noqa: PLC0415
+    from harness.fuzz import run  # noqa: PLC0415
     from harness.fuzz.plan import FuzzPlan, seeds  # noqa: PLC0415
     from harness.fuzz.progress import FuzzProgress, closing  # noqa: PLC0415
-    from harness.fuzz.run import execute  # noqa: PLC0415
     from harness.fuzz.store import CampaignStore  # noqa: PLC0415
     from harness.suites import Budget, Suite, parse_budget  # noqa: PLC0415
     from harness.workers import Limits  # noqa: PLC0415
@@ -195,8 +199,11 @@ def fuzz(
         write_all(recorded(out), out)
 
     store = CampaignStore(where, name)
-    record = execute(
+    record = run.execute(
         campaign, store, out, command_line(), progress, report, report_seconds, anew=not resume
     )
     closing(console, record, str(out / "report.html"))
+    if save_corpus is not None:
+        new = run.save_corpus(campaign, store, save_corpus)
+        console.print(Text(f"  {new:,} new inputs in {save_corpus}", style="dim"), soft_wrap=True)
     raise typer.Exit(record.finished.exit_status)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import importlib.metadata
 import json
 import logging
@@ -87,6 +89,30 @@ class CampaignFolder(FindingsFolder):
         for folder in (self.path / "findings").glob("f-*"):
             if folder.name not in kept:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:
+    """Write the inputs of all strands, Atheris's included, one a file; how many are new there.
+
+    Named by their contents, so that corpora of several campaigns merge in one folder, which
+    ``--corpus`` and libFuzzer take. Raises OutputError.
+    """
+    new = 0
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for one in plan.strands:
+            kept = store.strand(strand_name(*one))
+            if kept is None:
+                continue
+            covered = map(base64.b64decode, kept.state.covered)
+            for data in [*(entry.data for entry in kept.corpus), *covered]:
+                path = folder / hashlib.sha1(data, usedforsecurity=False).hexdigest()
+                if not path.exists():
+                    path.write_bytes(data)
+                    new += 1
+    except OSError as error:
+        raise OutputError(f"--save-corpus {folder}: {error.strerror}; make room there") from error
+    return new
 
 
 def execute(

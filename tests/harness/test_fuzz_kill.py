@@ -97,12 +97,12 @@ def test_strands_do_not_disturb_one_another(tmp_path: Path) -> None:
     from dataclasses import replace
 
     impls = ("bpe.naive", "bpe.heap")
-    both = small_plan(600, impls, ("toy_bytes", "toy_ab"))
+    both = small_plan(600, impls, ("toy_bytes", "toy_acbb"))
     side_by_side = replace(both, plan=replace(both.plan, jobs=2), shards=2)
     together, alone = str(tmp_path / "1.db"), str(tmp_path / "2.db")
     run(side_by_side, together, tmp_path / "1")
     run(small_plan(600, impls, ("toy_bytes",)), alone, tmp_path / "2")
     strands = everything(together)["strands"]
-    assert set(strands) == {f"toy_{kind}#{n}" for kind in ("bytes", "ab") for n in (0, 1)}
+    assert set(strands) == {f"toy_{kind}#{n}" for kind in ("bytes", "acbb") for n in (0, 1)}
     assert strands["toy_bytes#0"] == everything(alone)["strands"]["toy_bytes#0"]
     assert strands["toy_bytes#1"][3] != strands["toy_bytes#0"][3]

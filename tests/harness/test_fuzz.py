@@ -1,0 +1,283 @@
+"""Campaigns as users have them: the command, its memory, its arms, its canary."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from corpora.vocabularies import sources
+from harness.arena import Stopped
+from harness.expectations import Expectation
+from harness.fuzz import canary as watch
+from harness.fuzz.arms import CORPUS
+from harness.fuzz.coverage import COVERAGE, Covered, interpreted, targets
+from harness.fuzz.examples import inputs, key, open_examples
+from harness.fuzz.run import save_corpus
+from harness.fuzz.store import CampaignStore, difference
+from harness.fuzz.structured import STRUCTURED, Structured
+from harness.selection import SelectionError, contestants
+from harness.store import OutputError
+from impls.interface import Mode
+from tests.harness.command import TOKGATE, tokgate
+from tests.harness.fuzz_campaign import WRONG, everything, run, small_plan
+
+TOY = sources.resolve("toy_bytes")
+HERE = ("--vocab=toy_bytes", "--impl=bpe.naive", f"--impl={WRONG}:OneToken")
+PLAIN = (*HERE, "--no-structured", "--no-coverage", "--no-canary")
+
+
+def never() -> bool:
+    return False
+
+
+def test_a_campaign_tells_what_is_new_once_and_goes_on(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = tokgate("fuzz", *PLAIN, "--budget=300cases", f"--out={out}")
+    assert first.returncode == 1, first.stderr
+    assert "new      equivalence/bpe/raw/text" in first.stderr
+    assert {"report.html", "summary.json", "junit.xml", "run.jsonl", "campaign.json"} <= {
+        path.name for path in out.iterdir()
+    }
+    summary = json.loads((out / "summary.json").read_text())
+    (finding,) = summary["findings"]
+    assert summary["complete"]
+    assert (out / "findings" / finding["id"] / "repro.py").is_file()
+    about = json.loads((out / "campaign.json").read_text())
+    assert about["new"] == [finding["id"]]
+    assert about["estimates"]["behaviours"]["seen"] > 100
+    assert "Good-Turing" in about["estimates"]["source"]
+
+    second = tokgate("fuzz", *PLAIN, "--budget=900cases", f"--out={out}")
+    assert second.returncode == 1, second.stderr
+    assert "equivalence/bpe/raw/text/bytes/mini-one-token  on" not in second.stderr
+    assert "0 new findings, 1 known before" in second.stderr
+    assert json.loads((out / "campaign.json").read_text())["cases"] >= 900
+
+    other = tokgate("fuzz", *PLAIN, "--budget=900cases", "--seed=1", f"--out={out}")
+    assert other.returncode == 2
+    assert "was begun with seed 0, not 1" in other.stderr
+    assert "--anew" in other.stderr
+    assert other.stderr.count("\n") == 1
+
+    anew = tokgate("fuzz", *PLAIN, "--budget=300cases", "--seed=1", "--anew", f"--out={out}")
+    assert anew.returncode == 1, anew.stderr
+    assert "0 new findings, 1 known before" in anew.stderr
+
+
+def test_ctrl_c_loses_nothing_and_leaves_nobody(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [TOKGATE, "fuzz", *HERE, f"--out={tmp_path}"],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as running:
+        store = tmp_path / "campaign.db"
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            if store.exists() and store.stat().st_size and committed(store):
+                break
+            time.sleep(0.1)
+        family = psutil.Process(running.pid).children(recursive=True)
+        os.killpg(running.pid, signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 130, said
+    assert "Traceback" not in said
+    assert "interrupted before its end: what was committed is kept" in said
+    assert json.loads((tmp_path / "summary.json").read_text())["complete"] is False
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert not alive
+
+
+def committed(where: Path) -> bool:
+    try:
+        return bool(everything(str(where))["strands"])
+    except OutputError:  # it is being made
+        return False
+
+
+def test_a_campaign_is_held_by_one_process(tmp_path: Path) -> None:
+    where = str(tmp_path / "x.db")
+    with CampaignStore(where, "a").held():
+        second = CampaignStore(where, "a").held()
+        with pytest.raises(SelectionError, match="another process is at the campaign"):
+            second.__enter__()
+        with CampaignStore(where, "b").held():
+            pass
+    with CampaignStore(where, "a").held():
+        pass
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "summary.json").write_text("mine")
+    with pytest.raises(OutputError, match=r"has a summary.json that is no campaign's"):
+        run(small_plan(100), str(tmp_path / "x.db"), tmp_path)
+    assert (tmp_path / "summary.json").read_text() == "mine"
+
+
+def test_differences_of_identities_are_named() -> None:
+    one = {"seed": 0, "implementation": {"a": "1", "b": "2"}, "checks": ["x", "y"]}
+    assert difference(one, {**one, "seed": 1}) == "seed 0, not 1"
+    upgraded = {**one, "implementation": {"a": "1", "b": "3"}}
+    assert difference(one, upgraded) == "implementation b 2, not 3"
+    assert difference(one, {**one, "implementation": {"a": "1"}}) == "implementation b 2"
+    assert difference({"implementation": {}}, {"implementation": {"c": "1"}}) == (
+        "no implementation c 1"
+    )
+    assert difference(one, {**one, "checks": ["x"]}) == "checks x, y, not x"
+
+
+def test_expectations_may_change_between_sessions(tmp_path: Path) -> None:
+    where, plan = str(tmp_path / "x.db"), small_plan(600, ("bpe.naive", f"{WRONG}:OneToken"))
+    first = run(plan, where, tmp_path / "out")
+    assert first.finished.verdict == "fail"
+    known = Expectation("equivalence/*/mini-one-token", {}, "planted", examples=(b"\x87",))
+    triaged = replace(plan, plan=replace(plan.plan, expectations=[known]))
+    second = run(triaged, where, tmp_path / "out")
+    assert second.finished.verdict == "pass", second.finished.reasons
+    assert [found.expected for found in second.findings] == ["planted"]
+
+
+def test_mutants_of_the_corpus_are_asked(tmp_path: Path) -> None:
+    made = run(small_plan(600, ("bpe.naive", "bpe.heap")), str(tmp_path / "x.db"), tmp_path / "o")
+    (strand,) = made.campaign["strands"].values()
+    assert strand["arms"][CORPUS]["cases"] > 0
+    assert strand["corpus"] > 50
+    assert made.finished.verdict == "pass"
+
+
+def test_inputs_to_begin_with_come_first(tmp_path: Path) -> None:
+    plan = small_plan(10, ("bpe.naive", f"{WRONG}:OneToken"))
+    one = replace(plan.plan, generators=[g for g in plan.plan.generators if g.name == "repeats"])
+    plan = replace(plan, plan=one, seeds=[b"first \x87", b"second"])
+    made = run(plan, str(tmp_path / "x.db"), tmp_path / "out")
+    (found,) = made.findings
+    assert (found.generator, found.index) == ("seeds", 0)
+    saved = tmp_path / "saved"
+    assert save_corpus(plan, CampaignStore(str(tmp_path / "x.db"), "test"), saved) == 0
+    store = CampaignStore(str(tmp_path / "x.db"), "test")
+    store.begin(json.loads(json.dumps(store.stored_identity())), anew=False)
+    assert save_corpus(plan, store, saved) > 2
+    assert save_corpus(plan, store, saved) == 0
+    assert b"second" in {path.read_bytes() for path in saved.iterdir()}
+
+
+# Hypothesis.
+
+
+def test_hypothesis_makes_the_same_whatever_was_made_before() -> None:
+    one, other = Structured(TOY, 0, 0, never), Structured(TOY, 0, 0, never)
+    try:
+        first, second = one.take(0, 0), one.take(1, 1)
+        assert first is not None
+        assert second is not None
+        assert first.generator == STRUCTURED
+        assert len(first.inputs) > 50
+        assert first.inputs != second.inputs
+        assert other.take(0, 1) == second
+    finally:
+        one.close()
+        other.close()
+
+
+def test_a_helper_ends_when_the_campaign_is_stopped() -> None:
+    stopped = Structured(TOY, 0, 0, lambda: True)
+    with pytest.raises(Stopped):
+        stopped.take(0, 0)
+
+
+def test_findings_are_shared_and_those_of_others_taken_up(tmp_path: Path) -> None:
+    where = str(tmp_path / "examples")
+    wrong = small_plan(400, ("bpe.naive", f"{WRONG}:OneToken"))
+    run(replace(wrong, database=where), str(tmp_path / "1.db"), tmp_path / "1")
+    examples = open_examples(where)
+    assert inputs(TOY, examples) == [b"\x87"]
+    examples.save(key(TOY), b"\x87 from afar")
+    edge = [g for g in wrong.plan.generators if g.name == "repeats"]
+    other = replace(wrong, database=where, plan=replace(wrong.plan, generators=edge))
+    made = run(other, str(tmp_path / "2.db"), tmp_path / "2")
+    assert {found.generator for found in made.findings} == {"shared"}
+    # What it shared itself is not taken up again, so that going on is as if it had never stopped.
+    again = everything(str(tmp_path / "2.db"))
+    run(other, str(tmp_path / "2.db"), tmp_path / "2")
+    assert everything(str(tmp_path / "2.db")) == again
+
+
+def test_databases_have_names(tmp_path: Path) -> None:
+    with pytest.raises(SelectionError, match="github:OWNER/REPO"):
+        open_examples("github:nobody")
+    assert "GitHub" in repr(open_examples("github:owner/repository"))
+    pytest.importorskip("redis")
+    assert "Redis" in repr(open_examples("redis://localhost:1/0"))
+
+
+# Atheris.
+
+
+def test_atheris_finds_the_same_and_goes_on_from_its_corpus() -> None:
+    pytest.importorskip("atheris")
+
+    def batches() -> list[object]:
+        kept: list[str] = []
+        arm = Covered([("bpe.heap", Mode(pretokenize=False))], TOY, 0, 0, kept, never)
+        made = [arm.take(0, 0), arm.take(1, 1)]
+        return [*made, list(kept)]
+
+    first = batches()
+    assert first[0] is not None
+    assert first[0].generator == COVERAGE  # type: ignore[attr-defined]
+    assert len(first[0].inputs) >= 10  # type: ignore[attr-defined]
+    assert batches() == first
+
+
+def test_what_atheris_can_instrument() -> None:
+    present, _ = contestants(["bpe.heap", "tiktoken", f"{WRONG}:OneToken"])
+    assert [c.name for c in present if interpreted(c)] == ["bpe.heap"]
+    assert targets(sources.resolve("tekken_240911"), []) == []
+
+
+# Cost.
+
+
+def test_cost_guides_where_it_is_asked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.fuzz.strand.EVERY", 1)
+    plan = replace(small_plan(800, ("bpe.naive", "bpe.heap")), costly=True)
+    made = run(plan, str(tmp_path / "x.db"), tmp_path / "out")
+    (strand,) = made.campaign["strands"].values()
+    assert any(name.startswith("bpe.naive ") for name in strand["nanoseconds a byte"])
+
+
+# The canary.
+
+
+def test_the_canary_is_found(tmp_path: Path) -> None:
+    plan = replace(small_plan(100, ("bpe.naive", "bpe.heap")), canary=True)
+    made = run(plan, str(tmp_path / "x.db"), tmp_path / "out")
+    assert made.campaign["canary"]["found"] is True
+    assert made.finished.verdict == "pass", made.finished.reasons
+    assert made.findings == []
+
+
+def test_a_campaign_that_misses_the_canary_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch.planted, "is_caught", lambda findings: False)
+    monkeypatch.setattr(watch, "ENOUGH_CASES", 200)
+    plan = replace(small_plan(100, ("bpe.naive", "bpe.heap")), canary=True)
+    made = run(plan, str(tmp_path / "x.db"), tmp_path / "out")
+    assert made.finished.verdict == "fail"
+    assert made.finished.exit_status == 1
+    assert "the canary was not found" in made.finished.reasons[0]
+
+
+def test_help_teaches() -> None:
+    said = tokgate("fuzz", "--help").stdout
+    assert "goes on" in said
+    assert "same findings" in " ".join(said.split())
