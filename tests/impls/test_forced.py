@@ -5,12 +5,14 @@ from itertools import product
 
 import pytest
 
+from corpora.generators.material import is_text
 from corpora.grammars.finite import FiniteLanguage
 from corpora.grammars.unrestricted import Unrestricted
 from corpora.vocabularies import sources
 from impls.forced.exact import Exact
 from impls.forced.heuristics import DropPretoken, HealedBack, NoHealing, Printed
 from impls.forced.interface import Context
+from impls.forced.prefix_tree import PrefixTrees
 from impls.forced.tokenizer import Tokenizer, whole_characters
 from impls.interface import Unsupported
 from tests.data import data_path
@@ -214,3 +216,53 @@ def test_whole_characters(data, end):
 def test_vocabularies_that_it_cannot_run_are_refused():
     with pytest.raises(Unsupported, match="byte"):
         Tokenizer(sources.resolve("toy_unigram"))
+
+
+@pytest.mark.data
+def test_llama_3_late_tokens_are_decided_exactly():
+    """Tokens whose merges act out of order: whole, begun, and others instead."""
+    tokenizer = Tokenizer(loaded("vocabs/llama3.tiktoken.gz#pattern=llama3"))
+    exact = Exact(tokenizer)
+    late = PrefixTrees(tokenizer.vocabulary).late
+    assert len(late) == 107
+    for spelling in late[::7]:
+        text = b'{"a": "x' + spelling
+        for size in range(9, len(text)):
+            context = Context(text[:4], tokenizer.encode(text[:4]))
+            rest = text[size:]
+            sentences = [rest, rest + b" y", rest + b's"', rest[:1] + b'"', b'"', b"nh"]
+            sentences = [one for one in sentences if is_text(text[:size] + one)]
+            grammar = FiniteLanguage(sentences)
+            expected = defined(tokenizer, context, text[4:size], sentences)
+            assert exact.heal(context, text[4:size], Unlisted(grammar)).ids == expected
+
+
+@pytest.mark.parametrize("pretokenize", [True, False])
+def test_the_work_is_linear_in_the_forced_bytes(monkeypatch, pretokenize):
+    """Bytes that are encoded, or entered into a tree: twice as many for twice as long a text."""
+    tokenizer = Tokenizer(sources.resolve("tekken_240911"), pretokenize=pretokenize)
+    exact = Exact(tokenizer)
+    seen = [0]
+
+    def counted(of, name, size):
+        plain = getattr(of, name)
+
+        def call(self, *given):
+            seen[0] += size(given[0])
+            return plain(self, *given)
+
+        monkeypatch.setattr(of, name, call)
+
+    counted(Tokenizer, "_batch", lambda texts: sum(map(len, texts)))
+    counted(Tokenizer, "piece_ends", lambda texts: sum(map(len, texts)))
+    counted(PrefixTrees, "tree", len)
+    work = []
+    for length in (1024, 2048, 4096):
+        forced = (b"the order of things, whichever; " * 200)[:length]
+        seen[0] = 0
+        exact.heal(Context(b"", ()), forced, Unlisted(FiniteLanguage([b"ing", b" 1", b"x"])))
+        work.append(seen[0])
+    # A constant part only helps: one that grows with the square of the length would give 4.
+    assert work[1] < 2.5 * work[0]
+    assert work[2] < 2.5 * work[1]
+    assert work[2] > 4000
