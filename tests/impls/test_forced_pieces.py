@@ -16,6 +16,8 @@ from impls.forced.exact import Exact
 from impls.forced.futures import INSIDE
 from impls.forced.heuristics import HealedBack, NoHealing
 from impls.forced.interface import Context
+from impls.forced.lattice import Lattices
+from impls.forced.merged_characters import MergedCharacters
 from impls.forced.piece_tokenizer import PieceTokenizer
 from impls.interface import Unsupported
 from impls.unigram.normalizer import make_rules, normalize
@@ -214,3 +216,32 @@ def test_policies_that_take_no_pieces_are_left_out_or_named():
     assert "llguidance" in named([], sources.resolve("toy_characters"))
     with pytest.raises(SelectionError, match="drop-pretoken: SentencePiece has no pre-tokens"):
         named(["drop-pretoken"], toy)
+
+
+@pytest.mark.parametrize("model", ["mistral_v3", "unigram_bytes"])
+def test_the_work_is_linear_in_the_forced_bytes(monkeypatch, model):
+    """Bytes that are encoded: twice as many for twice as long a text."""
+    tokenizer = PieceTokenizer(sources.resolve(model))
+    exact = Exact(tokenizer)
+    seen = [0]
+    for of, name, size in (
+        (Lattices, "lattice", len),
+        (MergedCharacters, "encode", lambda texts: sum(map(len, texts))),
+    ):
+        plain = getattr(of, name)
+
+        def call(self, *given, plain=plain, size=size):
+            seen[0] += size(given[0])
+            return plain(self, *given)
+
+        monkeypatch.setattr(of, name, call)
+    work = []
+    for length in (1024, 2048, 4096):
+        forced = (b"the order of things, whichever; " * 200)[:length]
+        seen[0] = 0
+        exact.heal(Context(b"", ()), forced, Unlisted(FiniteLanguage([b"ing", b" 1", b"x"])))
+        work.append(seen[0])
+    # One that grows with the square of the length would give 4.
+    assert work[1] < 2.5 * work[0]
+    assert work[2] < 2.5 * work[1]
+    assert work[2] > 4000
