@@ -103,6 +103,9 @@ class Finals:
             inputs = [one.make(size, self._round) for one, size in part]
             readings = self._gauge.read(inputs, Meter.TIME)
             for (one, size), data, reading in zip(part, inputs, readings, strict=True):
+                if reading.died and len(part) > 1:
+                    # It may have been short of the time that others took: by itself, then.
+                    reading = self._gauge.read([data], Meter.TIME)[0]
                 if reading.answered:
                     one.least[size] = min(one.least.get(size, reading.cost), reading.cost)
                     one.lengths[size] = len(data)

@@ -27,14 +27,12 @@ SAMPLE = 192
 
 def withheld(names: Sequence[str], known: Mapping[str, Family]) -> frozenset[str]:
     """The families named. Raises SelectionError for a name that is none."""
-    if ALL in names:
-        return frozenset(known)
     for name in names:
-        if name not in known:
+        if name not in known and name != ALL:
             raise SelectionError(
                 f"--withhold {name!r}: no such family; see `tokgate list families`, or: {ALL}"
             )
-    return frozenset(names)
+    return frozenset(known if ALL in names else names)
 
 
 def seeds(families: Iterable[Family], vocabulary: Vocabulary) -> list[tuple[str, Pattern]]:

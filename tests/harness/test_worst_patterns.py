@@ -26,15 +26,19 @@ from reports import worst_html, worst_text
 from reports.worst import WorstRecord
 from tests.harness.planted_costs import A_BYTE, Planted, many, runs
 
+LESS = 24
+"""Bytes that the third variant may lack: two steps of a wide character in each of two pumps, and
+what is cut of a character at the end of each."""
+
 RUN = Pattern((Pump((b"#",)),))
 
 
 @pytest.fixture(scope="module")
 def bred() -> list[Pattern]:
-    """A few hundred patterns of every form, as a search comes by them."""
+    """Two hundred patterns of every form, as a search comes by them."""
     breeder, rng = Breeder(sources.resolve("toy_bytes")), random.Random(1)
     found = [breeder.fresh(rng) for _ in range(60)]
-    while len(found) < 300:
+    while len(found) < 200:
         found.append(breeder.child(rng, rng.choice(found), lambda: rng.choice(found)))
     return found
 
@@ -48,7 +52,7 @@ def test_an_expression_is_the_input(bred: list[Pattern]) -> None:
 def test_inputs_have_their_size_and_variants_differ(bred: list[Pattern]) -> None:
     for pattern in bred:
         made = [pattern.make(4096, variant) for variant in range(3)]
-        assert all(4096 - 16 <= len(data) <= 4096 for data in made), pattern
+        assert all(4096 - LESS <= len(data) <= 4096 for data in made), pattern
         assert len({*made}) == 3, pattern
         assert pattern.text <= all(is_text(data) for data in made)
 

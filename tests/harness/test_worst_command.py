@@ -1,0 +1,53 @@
+"""``tokgate worst`` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from tests.harness.command import TOKGATE, tokgate
+
+SLOW = f"{Path(__file__).with_name('slow_on_punctuation.py')}:IMPLEMENTATION"
+OPTIONS = ("worst", "--impl", SLOW, "--vocab", "toy_bytes", "--withhold", "all", "--size", "16KB")
+
+
+def test_it_finds_what_is_planted_and_goes_on_after_an_interruption(tmp_path: Path) -> None:
+    families = tmp_path / "families.toml"
+    options = (*OPTIONS, "--families", str(families), "--out", "out")
+    state = tmp_path / "out" / "search.json"
+    first = subprocess.Popen([TOKGATE, *options, "--budget", "40s"], cwd=tmp_path)
+    end = time.monotonic() + 150
+    while not state.exists() and time.monotonic() < end:
+        time.sleep(0.2)
+    first.send_signal(signal.SIGINT)
+    assert first.wait(timeout=60) == 130
+    before = json.loads(state.read_text())["progress"]["generation"]
+    assert before > 0
+    done = tokgate(*options, "--budget", "40s", "--json", folder=tmp_path, seconds=400)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report == json.loads((tmp_path / "out" / "worst.json").read_text())
+    assert report["complete"]
+    assert report["generations"] > before
+    worst = max(entry["a_byte"] for entry in report["found"] if entry["a_byte"])
+    # A run of the whole input costs some hundred times as much as prose; a part of one will do.
+    assert worst > 5 * report["control"]["a_byte"], report["found"]
+    assert "<svg" in (tmp_path / "out" / "worst.html").read_text()
+    assert families.read_text().count("[[family]]") == len(report["found"])
+
+
+def test_mistakes_are_one_line(tmp_path: Path) -> None:
+    for options, fault in (
+        (("--budget", "20000cases"), "give a time"),
+        (("--size", "2MB"), "4KB to 1MB"),
+        (("--withhold", "nothing"), "no such family"),
+        (("--grey",), "own source"),
+        (("--impl", SLOW), "one implementation"),
+    ):
+        done = tokgate(*OPTIONS, *options, folder=tmp_path)
+        assert done.returncode == 2, done.stderr
+        assert fault in done.stderr
+        assert "Traceback" not in done.stderr
