@@ -9,12 +9,16 @@ import json
 import logging
 import shutil
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness import gate
+from harness.events import Started
 from harness.fuzz.plan import strand_name
 from harness.fuzz.record import Ended, Record, record
 from harness.fuzz.session import Session
+from harness.fuzz.store import now
+from harness.ledger.recorder import Recorder
 from harness.store import OURS, FindingsFolder, OutputError, write_whole
 
 if TYPE_CHECKING:
@@ -134,6 +138,7 @@ def execute(
     Raises SelectionError where the campaign is another or is taken, LedgerError, OutputError.
     """
     with store.held():
+        began = now()
         known = store.known()
         resumed = store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=anew)
         folder = CampaignFolder(out, afresh=not resumed)
@@ -178,7 +183,15 @@ def execute(
             seen.stop()
         made = told(ended_as(session, *how))
         folder.tidy(made.findings)
+        keep(store, made, began)
         return made
+
+
+def keep(store: CampaignStore, made: Record, began: str) -> None:
+    """Keep the session in the ledger, as a run that began when it did. Raises LedgerError."""
+    recorder = Recorder(store.engine, store.name)
+    for event in made.events:
+        recorder.consume(replace(event, time=began) if isinstance(event, Started) else event)
 
 
 def ended_as(session: Session, how: str | None, exit_status: int) -> Ended:

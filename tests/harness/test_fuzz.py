@@ -23,6 +23,8 @@ from harness.fuzz.examples import inputs, key, open_examples
 from harness.fuzz.run import save_corpus
 from harness.fuzz.store import CampaignStore, difference
 from harness.fuzz.structured import STRUCTURED, Structured
+from harness.ledger import queries
+from harness.ledger.engine import open_database
 from harness.selection import SelectionError, contestants
 from harness.store import OutputError
 from impls.interface import Mode
@@ -49,7 +51,7 @@ def test_a_campaign_tells_what_is_new_once_and_goes_on(tmp_path: Path) -> None:
     summary = json.loads((out / "summary.json").read_text())
     (finding,) = summary["findings"]
     assert summary["complete"]
-    assert (out / "findings" / finding["id"] / "repro.py").is_file()
+    assert (out / "findings" / finding["id"] / "input.bin").read_bytes() == b"\x87"
     about = json.loads((out / "campaign.json").read_text())
     assert about["new"] == [finding["id"]]
     assert about["estimates"]["behaviours"]["seen"] > 100
@@ -143,6 +145,16 @@ def test_expectations_may_change_between_sessions(tmp_path: Path) -> None:
     second = run(triaged, where, tmp_path / "out")
     assert second.finished.verdict == "pass", second.finished.reasons
     assert [found.expected for found in second.findings] == ["planted"]
+
+
+def test_each_session_is_a_run_of_the_ledger(tmp_path: Path) -> None:
+    where, plan = str(tmp_path / "x.db"), small_plan(300, ("bpe.naive", f"{WRONG}:OneToken"))
+    run(plan, where, tmp_path / "out")
+    run(plan, where, tmp_path / "out")
+    unexpected, _ = queries.findings(open_database(where))
+    assert [point.value for point in unexpected.points] == [1, 1]
+    (seen,) = queries.seen(open_database(where))
+    assert seen.bucket == "equivalence/bpe/raw/text/bytes/mini-one-token"
 
 
 def test_mutants_of_the_corpus_are_asked(tmp_path: Path) -> None:
