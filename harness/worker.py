@@ -14,7 +14,7 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -36,7 +36,7 @@ from harness.messages import (
     Serve,
     Way,
 )
-from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
+from harness.outcomes import Encoded, Failed, Outcome, Results, Status
 from harness.outcomes import Rejected as RejectedOutcome
 from harness.outcomes import Unsupported as UnsupportedOutcome
 from harness.scaling import instructions, meters
@@ -158,13 +158,10 @@ class Server:
         return Loaded()
 
     def _decode(self, request: Decode, encoder: Encoder) -> Results:
-        outcomes: list[Outcome] = []
-        starts = [0, *request.ends.tolist()]
-        for index, (start, end) in enumerate(zip(starts, request.ends.tolist(), strict=False)):
-            self._progress.set(index)
-            ids: list[int] = request.ids[start:end].tolist()
-            outcomes.append(outcome_of(lambda ids=ids: decoded(encoder, ids)))  # type: ignore[misc]
-        return Results.of(outcomes)
+        ends: list[int] = request.ends.tolist()
+        spans = zip([0, *ends], ends, strict=False)
+        asked: list[list[int]] = [request.ids[start:end].tolist() for start, end in spans]
+        return self._one_by_one(asked, lambda ids: decoded(encoder, ids))
 
     def _serve(self, request: Serve, encoder: Encoder) -> Results:
         numbers = iter(request.numbers)
@@ -242,11 +239,11 @@ class Server:
             messages[index] = getattr(outcome, "message", "")
         return Results(status, ids, np.array(ends, dtype=np.int64), messages)
 
-    def _one_by_one(self, inputs: Inputs, call: Callable[[bytes], Outcome]) -> Results:
+    def _one_by_one(self, inputs: Iterable[T], call: Callable[[T], Outcome]) -> Results:
         outcomes: list[Outcome] = []
         deaths = 0
 
-        def unless_dead(data: bytes) -> Outcome:
+        def unless_dead(data: T) -> Outcome:
             nonlocal deaths
             if deaths == DEATHS:
                 raise ENOUGH

@@ -66,10 +66,16 @@ class Encoder:
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """As its users get it."""
-        # The modes decode alike: any will do.
-        running = next(iter(self._running.values()))
+        running = self._decoder()
         text: bytes = running["decode"](list(ids))
         return text
+
+    def _decoder(self) -> dict[str, Any]:
+        """The mode that knows the special tokens, where there is one: they may be among the ids."""
+        special = interface.Mode(special="all")
+        if not isinstance(self._ways(self._vocabulary, special), str):
+            return self._run(special)
+        return next(iter(self._running.values()))
 
     def encode_with_offsets(
         self, data: bytes, mode: Mode
@@ -108,6 +114,11 @@ class FieldImplementation:
         """Whether there is a way."""
         way = self._ways(vocabulary, mode)
         return way if isinstance(way, str) else None
+
+    def reads(self, vocabulary: Vocabulary, mode: Mode) -> str:
+        """The name of the file that it is given, or nothing if it does not run the vocabulary."""
+        way = self._ways(vocabulary, mode)
+        return "" if isinstance(way, str) else way.name
 
     def load(self, vocabulary: Vocabulary) -> interface.Encoder:
         """Run the recipe of the first mode that there is a way for; others on their first use."""

@@ -33,23 +33,37 @@ def encode(data):
     return list(tokenizer.encode(data.decode(), add_special_tokens=False).ids)
 
 
-def decode(ids):
-    return tokenizer.decode_bytes(ids)
+{decode}
 """
+
+BYTES = """\
+def decode(ids):
+    return tokenizer.decode_bytes(ids)"""
+
+TEXT = """\
+def decode(ids):
+    text = tokenizer.decode(ids)
+    if text is None:
+        raise ValueError("decode gives None")
+    return text.encode()"""
 
 
 def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     trouble = json_trouble(vocabulary, mode)
     if byte_level(vocabulary) and None in _told(vocabulary, mode):
         trouble = trouble or "counts the tokens of a file where its ids have holes"
-    return trouble or Way("tokenizer.json", lambda: json_content(vocabulary, mode), CODE)
+    # Bytes as they are, where tokens are bytes; else they would not be joined to text.
+    code = CODE.format(decode=BYTES if byte_level(vocabulary) else TEXT)
+    return trouble or Way("tokenizer.json", lambda: json_content(vocabulary, mode), code)
 
 
 def _told(vocabulary: Vocabulary, mode: Mode) -> list[bytes | None]:
-    """What it is told of each id: None for nothing."""
+    """What it is told of each id up to the last that it is told of: None for nothing."""
     told = list(vocabulary.tokens)
     for text, token_id in vocabulary.special_tokens.items() if mode.special == "all" else ():
         told[token_id : token_id + 1] = [text.encode()]
+    while told and told[-1] is None:
+        told.pop()
     return told
 
 
