@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,10 +29,12 @@ from impls.interface import (
     Capability,
     Encoder,
     EncodesBatches,
+    EncodesMany,
     Implementation,
     Law,
     Mode,
     Rejected,
+    Reloads,
     Unsupported,
 )
 
@@ -238,6 +240,7 @@ class Hearing:
         self._same_again(answers)
         self._keeps_nothing(ids)
         self._batches(inputs, answers)
+        self._other_ways(ids)
         if Capability.THREADS in self._capabilities:
             self._in_threads(answers)
         for capability in sorted(self._capabilities & set(LAWS)):
@@ -361,6 +364,33 @@ class Hearing:
             if tuple(ids[start:end].tolist()) != answers[data]:
                 message = f"encode_batch gives {ids[start:end].tolist()} for {_shown(data)}"
                 self.breach("batches", f"{message}, encode {self._described(answers[data])}")
+
+    def _other_ways(self, ids: dict[bytes, tuple[int, ...]]) -> None:
+        """What the encoder has besides, without a claim: ``encode_many``, ``reloaded``."""
+        inputs = list(ids)
+        ways: dict[str, Callable[[], Sequence[Sequence[int]]]] = {}
+        if isinstance(encoder := self._encoder, EncodesMany):
+            ways["encode_many"] = lambda: encoder.encode_many(inputs, self._mode)
+        if isinstance(saved := self._encoder, Reloads):
+            ways["reloaded"] = lambda: [
+                again.encode(data, self._mode) for again in [saved.reloaded()] for data in inputs
+            ]
+        for rule, ask in ways.items():
+            try:
+                given = list(ask())
+            except Unsupported:
+                continue
+            except BaseException as error:
+                _unless_asked_to_stop(error)
+                self.breach(rule, f"raises {_named(error)} on inputs that encode one by one")
+                continue
+            if len(given) != len(inputs):
+                self.breach(rule, f"gives {len(given)} answers for {len(inputs)} inputs")
+                continue
+            for data, found in zip(inputs, given, strict=True):
+                if tuple(found) != ids[data]:
+                    message = f"{_shown(data)} comes out as {self._described(tuple(found))}"
+                    self.breach(rule, f"{message}, encode {self._described(ids[data])}")
 
     def _in_threads(self, answers: dict[bytes, Answer]) -> None:
         with ThreadPoolExecutor(4) as pool:

@@ -233,3 +233,18 @@ def test_a_service_that_miscounts_is_reported() -> None:
 def test_the_same_seed_finds_the_same() -> None:
     spec = f"{MINIATURES}/wrong.py:Ties"
     assert conformance_problems(spec) == conformance_problems(spec)
+
+
+def test_other_ways_to_the_ids_are_held_to_encode() -> None:
+    class Others(Base):
+        def load(self, vocabulary: Vocabulary) -> Any:
+            encoder = super().load(vocabulary)
+            encoder_type = type(encoder)  # one of its own each time
+            encoder_type.encode_many = lambda self, inputs, mode: [
+                self.encode(data, mode)[:2] for data in inputs
+            ]
+            encoder_type.reloaded = lambda self: None
+            return encoder
+
+    problems = conformance_problems(Others(), toys("toy_bytes"))  # type: ignore[arg-type]
+    assert {problem.rule for problem in problems} == {"encode_many", "reloaded"}
