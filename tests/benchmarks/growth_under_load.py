@@ -80,6 +80,8 @@ def main() -> None:
             Measurement(arena, contracts, taken, LARGEST).run(SECONDS, count)
             seconds = time.monotonic() - started
             print(f"run {number + 1}: {seconds:.1f} s, {len(wrong)} wrong so far", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted: the runs so far")
     finally:
         arena.close()
         for one in hogs:

@@ -41,7 +41,6 @@ LINEAR = {
     ("planted.on-newlines", "letter-run"),
     ("planted.exponential", "letter-run"),
     ("planted.recursive", "letter-run"),
-    ("planted.hungry", "prose"),
 }
 
 
@@ -83,6 +82,7 @@ def right(cells: dict[tuple[str, str], Measured]) -> None:
     assert "crashed at" in overflow.note and "SIGSEGV" in overflow.note
     hungry = cells["planted.hungry", "prose"]
     assert hungry.memory_verdict == "hungry", hungry
+    assert hungry.verdict != "superlinear"  # the kernel's pages are dearer by the megabyte
     assert hungry.memory_per_byte == pytest.approx(1010, rel=0.1)
     others = {one.memory_verdict for (name, _), one in cells.items() if name != "planted.hungry"}
     assert others <= {"ordinary", ""}
@@ -94,7 +94,7 @@ def test_all_are_named_rightly(cells: dict[tuple[str, str], Measured]) -> None:
 
 def test_what_an_event_has(cells: dict[tuple[str, str], Measured]) -> None:
     linear = cells["planted.linear", "letter-run"]
-    assert linear.expression == "b'a' * n"
+    assert eval(linear.expression, {"n": 3}) in (b"aaa", b"eee")
     assert "n" in linear.laws and linear.rounds >= 3
     assert linear.low is not None and linear.high is not None and linear.constant is not None
     assert linear.low <= 1 <= linear.high
