@@ -89,7 +89,7 @@ def fewer_units(pump: Pump) -> Iterator[Pump]:
     """The pump with some of its units."""
     distinct = tuple(dict.fromkeys(pump.units))
     if len(distinct) < len(pump.units):
-        yield Pump(distinct, pump.drawn)
+        yield Pump(distinct, pump.drawn and len(distinct) > 1)
     for some in without(pump.units):
         if some:
             yield Pump(tuple(some), pump.drawn and len(some) > 1)

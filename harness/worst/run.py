@@ -34,8 +34,8 @@ SEARCHING, MINIMISING = 0.7, 0.12
 """Shares of the budget; the rest is for the finals."""
 
 SECONDS, DEATHS, HANGS = 20.0, 200, 30
-"""Limits of the worker: a request is made of what should be done in three seconds, on a machine that
-may be busy with as much again and more; and deaths are what is looked for."""
+"""Limits of the worker: a request is made of what should be done in three seconds, on a machine
+that may be busy with several times as much; and deaths are what is looked for."""
 
 CONTROLS = 5
 """Measurements of the control before a search."""

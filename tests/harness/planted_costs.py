@@ -51,8 +51,9 @@ class Planted:
 def runs(byte: bytes) -> Cost:
     """Quadratic in the length of each run of one byte."""
     found = re.compile(re.escape(byte) + b"+")
-    return lambda data: A_BYTE * len(data) + sum(
-        (end - start) ** 2 for start, end in (m.span() for m in found.finditer(data))
+    return lambda data: (
+        A_BYTE * len(data)
+        + sum((end - start) ** 2 for start, end in (m.span() for m in found.finditer(data)))
     )
 
 
