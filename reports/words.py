@@ -31,6 +31,11 @@ _LAWS = {
     "interval": "counted a part of the input wrongly",
     "count-till-limit": "counted wrongly",
     "split": "split the input against the rules",
+    "batch": "answered differently in a batch",
+    "reload": "answered differently when saved and loaded again",
+    "specials": "treated ordinary text differently with special tokens on",
+    "streaming": "decoded differently token by token",
+    "chunks": "encoded a text differently in two chunks",
 }
 
 
