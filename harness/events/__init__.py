@@ -1,0 +1,54 @@
+"""The stream of events that a run is, and its record ``run.jsonl``.
+
+The progress display, the store and every report consume this stream or its record; nothing else
+knows about them. Each event is one JSON object a line with its class name in ``event``; a record
+without :class:`Finished` is an incomplete run.
+"""
+
+from harness.events.base import Event, read_events, write_events
+from harness.events.forcing import Forced, ForcedCorpus, ForcedWitness
+from harness.events.growth import GrowthJudged, Measured
+from harness.events.running import (
+    BatchDone,
+    ContractOpened,
+    Counted,
+    ExpectationJudged,
+    Finished,
+    Found,
+    Group,
+    ImplementationFailed,
+    Phase,
+    Started,
+    VocabularyLoaded,
+    VocabularyRefused,
+    Withdrawn,
+)
+from harness.events.timing import Benched, BenchFinished, BenchStarted, Timing
+
+__all__ = [
+    "BatchDone",
+    "BenchFinished",
+    "BenchStarted",
+    "Benched",
+    "ContractOpened",
+    "Counted",
+    "Event",
+    "ExpectationJudged",
+    "Finished",
+    "Forced",
+    "ForcedCorpus",
+    "ForcedWitness",
+    "Found",
+    "Group",
+    "GrowthJudged",
+    "ImplementationFailed",
+    "Measured",
+    "Phase",
+    "Started",
+    "Timing",
+    "VocabularyLoaded",
+    "VocabularyRefused",
+    "Withdrawn",
+    "read_events",
+    "write_events",
+]

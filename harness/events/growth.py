@@ -1,0 +1,76 @@
+"""Events of growth: what was measured, and how it stands to its bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from harness.events.base import Event, event
+
+if TYPE_CHECKING:
+    pass
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class Measured(Event):
+    """Growth of one implementation on one family.
+
+    measure: ``time``, ``instructions`` or ``steps`` (lines of our own source that are executed);
+    points: [bytes, seconds], or [bytes, number] of the others. verdict: ``linear`` (n log n is
+    within it), ``superlinear``, ``inconclusive``, ``failed``. exponent: with its interval. law: the
+    one of ``n``, ``n log n``, ``n^1.5``, ``n^2``, ``n^3``, ``exponential`` (or ``1``, ``log n``)
+    that describes the points best; laws: all that they do not rule out. constant: nanoseconds
+    (instructions, steps) for a byte more, over the sizes fitted, with its interval; overhead: what
+    a call costs by itself, in the unit of the points. rounds: how often each size was measured.
+
+    cached: as points, for an input that was encoded just before. memory, stack: [bytes, bytes],
+    the most that a call took beyond what was held before it. memory_per_byte: of memory, at the
+    largest sizes. memory_verdict: ``ordinary``, ``hungry``, ``superlinear``, or nothing.
+    expression: one line of Python for the input of ``n`` bytes, with ``random`` imported; ``n`` is
+    the first of any point. note: how it failed, or why it stopped.
+    """
+
+    implementation: str
+    vocabulary: str
+    family: str
+    exponent: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+    points: list[list[float]]
+    note: str = ""
+    measure: str = "time"
+    law: str = ""
+    laws: list[str] = field(default_factory=list)
+    constant: float | None = None
+    constant_low: float | None = None
+    constant_high: float | None = None
+    overhead: float | None = None
+    rounds: int = 0
+    cached: list[list[float]] = field(default_factory=list)
+    memory: list[list[float]] = field(default_factory=list)
+    stack: list[list[float]] = field(default_factory=list)
+    memory_per_byte: float | None = None
+    memory_verdict: str = ""
+    expression: str = ""
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class GrowthJudged(Event):
+    """A cell that a bound of the expectations file is on, judged at the end of a run.
+
+    bound: ``linear``, ``n log n``, ``n^1.5``, ``quadratic``, ``cubic``. outcome: ``pass``,
+    ``fail``, ``inconclusive`` (which fails no gate, but is said). reason: of the bound, as its
+    author gave it. line: what to read where it is not a pass.
+    """
+
+    implementation: str
+    vocabulary: str
+    family: str
+    measure: str
+    bound: str
+    outcome: str
+    reason: str
+    line: str = ""

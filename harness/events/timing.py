@@ -1,0 +1,89 @@
+"""Events of `tokgate bench`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from harness.events.base import Event, event
+
+if TYPE_CHECKING:
+    pass
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class BenchStarted(Event):
+    """A measurement of speed begins.
+
+    texts: name to what it is made of. sizes: bytes asked for. modes: labels. cold, rounds: how
+    often each was to be measured; rounds 0: as many as the time holds. base: by mode, the
+    implementations that ratios refer to, the first that was measured.
+    """
+
+    time: str
+    command: str
+    seed: int
+    rounds: int
+    cold: int
+    sizes: list[int]
+    texts: dict[str, str]
+    modes: list[str]
+    base: dict[str, list[str]]
+    versions: dict[str, str]
+    homepages: dict[str, str]
+    cpu: str
+    machine: str
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class Benched(Event):
+    """One cell: an implementation on one kind of text at one size, in one mode.
+
+    row: the implementation's name, with `` count`` where it only counts ids. bytes: of the text,
+    which may end up to three bytes below ``size``. status: ``measured``, ``skipped``, ``failed``,
+    ``unsupported``; note: why, or what to know. answer: ``equal`` to the ids of ``trusted``,
+    ``different``, ``by-law`` (its ids are others by design) or ``unchecked``. timings: one
+    :class:`Timing` each, in the order of measuring.
+    """
+
+    vocabulary: str
+    text: str
+    mode: str
+    row: str
+    implementation: str
+    size: int
+    bytes: int
+    status: str
+    note: str
+    answer: str
+    trusted: str
+    tokens: int | None
+    timings: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """One look at the clock. kind: ``cold``, ``warm`` or ``fresh``; round: from 0.
+
+    cpu, wall: seconds that ``bytes`` bytes took; cpu is the time of the whole process. passes: how
+    often those bytes were encoded between the two looks.
+    """
+
+    kind: str
+    round: int
+    bytes: int
+    passes: int
+    cpu: float
+    wall: float
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class BenchFinished(Event):
+    """The measurement ended by itself (``complete``) or was interrupted."""
+
+    complete: bool
+    seconds: float
+    exit_status: int
