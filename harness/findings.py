@@ -21,7 +21,7 @@ from harness.checks.base import Violation
 from harness.diagnosis import Signature, bucket, difference, kind_of, signature
 from harness.events import Counted, Found
 from harness.explain import explain
-from harness.outcomes import Encoded, Inputs
+from harness.outcomes import Encoded, Failed, Inputs, Status
 from harness.partition import Part, comparable
 from harness.shrink import shrink
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION
@@ -335,7 +335,9 @@ class Book:
         if violation.check == "determinism":
             return None
         data = violation.data
-        inputs = [data] if violation.check == "survival" else [b"", data, data] * (AGAIN // 2)
+        # A death is not asked for over and over in one batch: the rest would go unanswered.
+        once = violation.check == "survival" or _deadly(violation)
+        inputs = [data] if once else [b"", data, data] * (AGAIN // 2)
         sign = signature(violation, contract)
         again = arena.examine(contract, CHECKS[violation.check], inputs).violations
         seen = [one for one in again if one.data == data and signature(one, contract) == sign]
@@ -460,6 +462,14 @@ class Book:
 def finding_id(*parts: str) -> str:
     """A short stable name."""
     return "f-" + hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _deadly(violation: Violation) -> bool:
+    """Whether somebody died of the input."""
+    return any(
+        isinstance(part.outcome, Failed) and part.outcome.status is not Status.ERRORED
+        for part in violation.parts
+    )
 
 
 def described(part: Part, vocabulary: Vocabulary) -> dict[str, Any]:
