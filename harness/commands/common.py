@@ -31,8 +31,8 @@ VOCAB_HELP = (
     "(FILE#pattern=NAME where the format has no pattern). May be repeated."
 )
 IMPL_HELP = (
-    "An implementation: a registered name, module:attr, path.py:attr, or 'cmd:PROGRAM ARGS'. "
-    "May be repeated."
+    "An implementation: a registered name, module:attr, path.py:attr, pip:NAME==VERSION, "
+    "or 'cmd:PROGRAM ARGS'. May be repeated."
 )
 
 Vocabs = Annotated[list[str] | None, typer.Option("--vocab", "-V", help=VOCAB_HELP)]

@@ -1,0 +1,86 @@
+"""``tokgate field``: who meets whom, matches that are there already, the page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from corpora.vocabularies import sources
+from harness import selection
+from harness.cli import app
+from harness.field.plan import done, libraries, matches, plan_of, reference_of
+from harness.suites import Budget
+from reports.field import Played, conformance, growth, render_html, render_markdown, verdict
+from tests.impls.test_peers import ranked
+
+
+def contestant(spec: str) -> selection.Contestant:
+    return selection.contestants([spec])[0][0]
+
+
+def test_the_field_is_of_libraries_and_of_all_of_them() -> None:
+    present, missing = libraries([])
+    names = {one.name for one in present}
+    assert "tokenizers" in names
+    assert not any(name.startswith(("bpe.", "unigram.", "spm.", "wordpiece.")) for name in names)
+    assert names.isdisjoint(missing)
+    assert all(one.about.library for one in present)
+
+
+def test_the_reference_is_the_one_whose_file_is_read() -> None:
+    pieces, tokenizers = sources.resolve("unigram_nfkc"), contestant("tokenizers")
+    assert reference_of(pieces, tokenizers) == "sentencepiece"
+    assert reference_of(ranked(), tokenizers) == "tiktoken"
+    assert reference_of(sources.resolve("toy_wordpiece"), tokenizers) == "tokenizers"
+    tokie = pytest.importorskip("tokie") and contestant("tokie")
+    assert reference_of(pieces, tokie) == "tokenizers"  # it is given a tokenizer.json
+
+
+def test_a_library_is_not_matched_with_itself_and_says_what_it_does_not_run() -> None:
+    loaders = selection.vocabularies(["toy_wordpiece"], 0)
+    found = matches([contestant("tokenizers"), contestant("llguidance")], loaders)
+    assert [(one.library.name, one.reference.name) for one in found] == [
+        ("llguidance", "tokenizers")
+    ]
+    assert "byte-pair" in str(found[0].refusal)
+
+
+def test_the_command_plays_each_match_once(tmp_path: Path) -> None:
+    out = tmp_path / "field"
+    arguments = ["field", "--impl", "tokenizers", "--impl", "llguidance", "--vocab", "unigram_nfkc"]
+    arguments += ["--budget", "40cases", "--check", "equivalence", "--no-bench", "--out", str(out)]
+    first = CliRunner().invoke(app, arguments)
+    assert first.exit_code == 0, first.output
+    run = out / "tokenizers" / "unigram_nfkc"
+    assert (run / "report.html").is_file()
+    page = json.loads((out / "field.json").read_text())
+    assert page["complete"] is True
+    kinds = {name: row["unigram_nfkc"]["kind"] for name, row in page["verdicts"].items()}
+    assert kinds["tokenizers"] in {"agrees", "by-design", "differs"}
+    assert kinds["llguidance"] == "not-run"
+    assert "llguidance" in (out / "field.md").read_text()
+    before = (run / "run.jsonl").stat().st_mtime_ns
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert (run / "run.jsonl").stat().st_mtime_ns == before  # it was not played again
+    (match,) = matches([contestant("tokenizers")], selection.vocabularies(["unigram_nfkc"], 0))
+    assert done(run, plan_of(match, ["equivalence"], Budget(cases=40), 0, "smoke"))
+    assert not done(run, plan_of(match, ["equivalence"], Budget(cases=41), 0, "smoke"))
+    assert not done(out / "absent", plan_of(match, ["equivalence"], Budget(cases=40), 0, "smoke"))
+
+
+def test_a_budget_that_is_none_is_one_line() -> None:
+    result = CliRunner().invoke(app, ["field", "--budget", "soon"])
+    assert "--budget" in str(result.exception)
+
+
+def test_what_is_not_run_stands_on_the_page_with_its_reason() -> None:
+    one = Played("lib", "1.0", "", "v<1>", "tiktoken", "lib/v", None, "byte-level only")
+    assert verdict(one).kind == "not-run"
+    assert growth(one) == []
+    page = conformance([one], None, "2026", "tokgate field", complete=False)
+    html = render_html(page)
+    assert "v&lt;1&gt;" in html and "byte-level only" in html and "Interrupted" in html
+    assert "| lib" in render_markdown(page)
