@@ -21,10 +21,12 @@ def rows(kind: str) -> list[Row]:
 
 
 def vocabularies() -> list[Row]:
-    """The embedded vocabularies."""
-    from corpora.vocabularies import sources  # noqa: PLC0415
+    """The embedded vocabularies, and the kinds of random ones."""
+    from corpora.vocabularies import drawn, sources  # noqa: PLC0415
 
-    return [{"name": name, "summary": text} for name, text in sources.embedded().items()]
+    kinds = {f"{sources.RANDOM}{kind}:SEED": why for kind, (why, _) in drawn.KINDS.items()}
+    found = {**sources.embedded(), **kinds}
+    return [{"name": name, "summary": text} for name, text in found.items()]
 
 
 def implementations() -> list[Row]:

@@ -27,7 +27,7 @@ or the run broke off; 130 interrupted.
 """
 
 VOCAB_HELP = (
-    "A vocabulary: an embedded name, tiktoken:NAME, hf:ORG/NAME, or a path "
+    "A vocabulary: an embedded name, random:KIND:SEED, tiktoken:NAME, hf:ORG/NAME, or a path "
     "(FILE#pattern=NAME where the format has no pattern). May be repeated."
 )
 IMPL_HELP = (
