@@ -126,7 +126,7 @@ class NoModifierLetters(Pattern):
     there = r"\p{Lm}"
 
 
-@planted("equivalence", on="tekken_240911", mode="text")
+@planted("equivalence", on="tekken_240911", mode="text", shows=(b"  \n\nx",))
 class LineEndsAlone(Pattern):
     """Line ends do not take the white space before them."""
 
