@@ -98,7 +98,7 @@ class Conformance:
     command: str
     complete: bool
     libraries: dict[str, str]
-    vocabularies: dict[str, str]
+    vocabularies: list[str]
     verdicts: dict[str, dict[str, Verdict]]
     defects: list[Defect]
     growth: list[Growth]
@@ -118,7 +118,7 @@ def conformance(
         command=command,
         complete=complete,
         libraries={one.library: one.version for one in played},
-        vocabularies={one.vocabulary: one.reference for one in played},
+        vocabularies=list(dict.fromkeys(one.vocabulary for one in played)),
         verdicts=verdicts,
         defects=[row for one in played for row in defects(one)],
         growth=[row for one in played for row in growth(one)],
@@ -145,7 +145,7 @@ def verdict(one: Played) -> Verdict:
         return Verdict("failed", "does not load", failed[0].split("\n", 1)[0], link)
     own = [b for b in record.buckets if one.library in b.example.culprits]
     unexpected = [bucket for bucket in own if not bucket.expected]
-    compared = f"{record.comparisons:,} comparisons"
+    compared = f"{record.comparisons:,} comparisons with {one.reference}"
     if unexpected:
         number = f"{len(unexpected)} difference{'' if len(unexpected) == 1 else 's'}"
         return Verdict("differs", number, compared, link)
@@ -233,9 +233,8 @@ def render_json(page: Conformance) -> str:
 def render_markdown(page: Conformance) -> str:
     """``field.md``: the tables, for a README."""
     lines = ["# The field", "", "## Who agrees with the reference", ""]
-    names = list(page.vocabularies)
-    heads = [f"{escape(name)} ({escape(page.vocabularies[name])})" for name in names]
-    lines += [f"| library | {' | '.join(heads)} |", "|---" * (len(names) + 1) + "|"]
+    names = page.vocabularies
+    lines += [f"| library | {' | '.join(map(escape, names))} |", "|---" * (len(names) + 1) + "|"]
     for library, row in page.verdicts.items():
         cells = [escape(row[name].text) if name in row else "" for name in names]
         lines.append(f"| {escape(f'{library} {page.libraries[library]}')} | {' | '.join(cells)} |")
