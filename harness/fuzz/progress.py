@@ -167,14 +167,13 @@ def closing(console: Console, record: Record, report: str) -> None:
     for reason in finished.reasons:
         console.print(Text(f"  {reason}"), soft_wrap=True)
     told = about["estimates"]
-    console.print(
-        Text(
-            f"  {about['canary']['said']}; an hour more would show a new finding with a chance of "
-            f"{told['findings']['chance of a new one']:.0%}, and "
-            f"{told['behaviours']['expected new ones']:.0f} new behaviours (Good-Turing)"
-        ),
-        soft_wrap=True,
+    outlook = (
+        f"; an hour more would show a new finding with a chance of "
+        f"{told['findings']['chance of a new one']:.0%}, and "
+        f"{told['behaviours']['expected new ones']:.0f} new behaviours (Good-Turing)"
     )
+    line = about["canary"]["said"] + (outlook if finished.cases else "")
+    console.print(Text(f"  {line}"), soft_wrap=True)
     console.print(Text(f"  {report}", style="dim"), soft_wrap=True)
 
 

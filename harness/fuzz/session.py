@@ -73,8 +73,6 @@ class Session:
 
         An exception of a lane, or of ``each``, KeyboardInterrupt included, ends all and is raised.
         """
-        seconds = self._plan.plan.budget.seconds
-        self._deadline = None if seconds is None else time.monotonic() + seconds
         for one in self._plan.strands:
             self._waiting.put(one)
         lanes = max(1, min(self._plan.plan.jobs, len(self._plan.strands)))
@@ -105,6 +103,13 @@ class Session:
                 arena.kill()
         if self.canary is not None:
             self.canary.stop()
+
+    def _start_clock(self) -> None:
+        """The budget begins when the first vocabulary is loaded: a slow machine would do nothing
+        else."""
+        seconds = self._plan.plan.budget.seconds
+        if seconds is not None and self._deadline is None:
+            self._deadline = time.monotonic() + seconds
 
     def _over(self, grace: float = 0.0) -> bool:
         return self._deadline is not None and time.monotonic() > self._deadline + grace
@@ -140,10 +145,13 @@ class Session:
             return False
         self._announce(Phase(f"loading {strand.source}"))
         strand.open(arena)
+        self._start_clock()
         self._announce(Phase(f"fuzzing {strand.source}"))
         started = time.monotonic()
         try:
-            while not self._stop.is_set() and not self._over():
+            fresh = True  # what took the time to load has one round, at the least
+            while not self._stop.is_set() and (fresh or not self._over()):
+                fresh = False
                 done = strand.round(arena)
                 if done is None:
                     return False
