@@ -155,13 +155,15 @@ def closing(console: Console, record: Record, report: str) -> None:
         console.print(f"and {len(fresh) - LINES_SHOWN} more", style="dim")
     _expected(console, record.expectations)
     finished, about = record.finished, record.campaign
+    expected = len(record.new) - len(fresh)
+    also = f" ({expected} more are expected)" if expected else ""
     verdict = finished.verdict if finished.complete else "incomplete"
     style = {"pass": "bold green", "fail": "bold red"}.get(verdict, "bold yellow")
     console.print(
         Text.assemble(
             (verdict.upper(), style),
             f"  {finished.cases:,} cases, {finished.comparisons:,} comparisons in "
-            f"{spent(finished.seconds)}: {len(record.new)} new findings, {known} known before",
+            f"{spent(finished.seconds)}: {len(fresh)} new findings{also}, {known} known before",
         )
     )
     for reason in finished.reasons:
