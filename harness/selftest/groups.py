@@ -43,16 +43,22 @@ WEIGHTS = {Kind.CASES: 1.0, Kind.APART: 2.5, Kind.GROWTH: 2.5, Kind.FORCED: 3.0}
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Mistakes on one vocabulary that show in one way."""
+    """Mistakes on one vocabulary, in one mode, that show in one way."""
 
     vocabulary: str
     kind: Kind
+    mode: str
     mistakes: tuple[Mistake, ...]
 
     @property
     def controls(self) -> list[str]:
         """Specs of what the mistakes are without them, each once."""
         return list(dict.fromkeys(one.control for one in self.mistakes if one.control))
+
+    @property
+    def modes(self) -> frozenset[str]:
+        """Labels of the modes that are compared: with special tokens on, those off as well."""
+        return frozenset({self.mode, "text"} if self.mode == "special" else {self.mode})
 
     @property
     def weight(self) -> float:
@@ -71,11 +77,13 @@ def kind_of(mistake: Mistake) -> Kind:
 
 def groups(mistakes: Iterable[Mistake]) -> list[Group]:
     """All mistakes in groups, the heaviest first, so that the lanes end together."""
-    found: dict[tuple[str, Kind], list[Mistake]] = {}
+    found: dict[tuple[str, Kind, str], list[Mistake]] = {}
     for one in mistakes:
-        found.setdefault((one.vocabulary, kind_of(one)), []).append(one)
+        found.setdefault((one.vocabulary, kind_of(one), one.mode), []).append(one)
     every = []
-    for (vocabulary, kind), members in found.items():
+    for (vocabulary, kind, mode), members in found.items():
         parts = -(-len(members) // TOGETHER)
-        every += [Group(vocabulary, kind, tuple(members[part::parts])) for part in range(parts)]
+        every += [
+            Group(vocabulary, kind, mode, tuple(members[part::parts])) for part in range(parts)
+        ]
     return sorted(every, key=lambda group: -group.weight)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from harness.selftest.groups import Group
     from harness.selftest.ledger import Suspect
     from harness.suites import Suite
+    from impls.interface import About, Encoder, Implementation, Mode
 
 PATIENCE = 4.0
 """Seconds for a batch where mistakes hang, as ``--timeout`` gives them: each is waited for three
@@ -153,7 +154,32 @@ def contestants(group: Group, vocabulary: Vocabulary) -> list[Contestant]:
         *(one.spec for one in group.mistakes),
     )
     made = [(spec, registry.resolve(spec)) for spec in specs]
-    return [Contestant(one.about.name, spec, one.about, one) for spec, one in made]
+    return [
+        Contestant(one.about.name, spec, one.about, Within(one, group.modes)) for spec, one in made
+    ]
+
+
+@dataclass(frozen=True)
+class Within:
+    """An implementation in some of its modes: others would take the time of those that matter."""
+
+    whole: Implementation
+    modes: frozenset[str]
+
+    @property
+    def about(self) -> About:
+        """Who it is."""
+        return self.whole.about
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        """What the whole says of these modes."""
+        if mode.label not in self.modes:
+            return f"not asked in mode {mode.label}"
+        return self.whole.supports(vocabulary, mode)
+
+    def load(self, vocabulary: Vocabulary) -> Encoder:
+        """As the whole."""
+        return self.whole.load(vocabulary)
 
 
 def loaded(vocabulary: Vocabulary) -> Vocabulary:

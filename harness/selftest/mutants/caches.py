@@ -41,7 +41,7 @@ class Collides(PlainBpe):
         return found
 
 
-@planted("determinism", on="tekken_240911", mode="special", shows=())
+@planted("equivalence", on="tekken_240911", mode="special", shows=())
 class ForgetsMode(PlainBpe):
     """Texts are remembered without the mode in which they were encoded."""
 
