@@ -62,7 +62,7 @@ class Aligner:
             raise Unsupported(f"forced tokens of {vocabulary.id}: white space as suffix")
         self._rules = make_rules(vocabulary)
         self._begun = self._rules.begun.tobytes()
-        self._units: list[int] = self._rules.units.tolist()
+        self._units: list[int] = self._rules.units.view(np.uint32).tolist()
         self._replacements = self._rules.replacements.tobytes()
         self._symbols = sorted(
             piece.text.encode() for piece in vocabulary.pieces if piece.type.name == "USER_DEFINED"

@@ -23,26 +23,27 @@ if TYPE_CHECKING:
 
 LABEL = 0x800000FF
 LEAF = 0x100
+UNSIGNED = 0xFFFFFFFF
 VALUE = 0x7FFFFFFF
 
 
 class Charsmap(NamedTuple):
     """The rules.
 
-    units: the double array (int64), empty without rules. replacements: the NUL-terminated strings
-    (uint8). begun: 65,536 flags by two bytes, first * 256 + second: whether a rule begins with
-    both, or is the first alone. growth: no byte of input makes more bytes of output than this,
-    a space counted as three bytes, and an ill-formed byte, too.
+    units: the double array (int32, to be read AND UNSIGNED), empty without rules. replacements: the
+    NUL-terminated strings (uint8). begun: 65,536 flags by two bytes, first * 256 + second: whether
+    a rule begins with both, or is the first alone. growth: no byte of input makes more bytes of
+    output than this, a space counted as three bytes, and an ill-formed byte, too.
     """
 
-    units: NDArray[np.int64]
+    units: NDArray[np.int32]
     replacements: NDArray[np.uint8]
     begun: NDArray[np.bool_]
     growth: int
 
 
 NO_RULES = Charsmap(
-    np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint8), np.zeros(65536, dtype=np.bool_), 3
+    np.empty(0, dtype=np.int32), np.empty(0, dtype=np.uint8), np.zeros(65536, dtype=np.bool_), 3
 )
 
 
@@ -63,7 +64,7 @@ def load_charsmap(source: str, blob: bytes | None) -> Charsmap:
     # The last string may lack its NUL, which the compiled code looks for.
     replacements = np.frombuffer(blob[4 + size :] + b"\0", dtype=np.uint8)
     begun, growth = _walk(source, units, blob[4 + size :])
-    return Charsmap(units, replacements, begun, growth)
+    return Charsmap(units.astype(np.uint32).view(np.int32), replacements, begun, growth)
 
 
 def _corrupt(source: str, fault: str) -> VocabularyError:
@@ -126,7 +127,7 @@ def offset(unit: int) -> int:
 
 @njit
 def rule(
-    units: NDArray[np.int64], data: NDArray[np.uint8], position: int, end: int, shortest: bool
+    units: NDArray[np.int32], data: NDArray[np.uint8], position: int, end: int, shortest: bool
 ) -> tuple[int, int]:
     """Number of bytes that the longest (or shortest) rule takes, and where its replacement is.
 
@@ -136,13 +137,13 @@ def rule(
     value = 0
     if len(units) == 0:
         return longest, value
-    index = offset(int(units[0]))
+    index = offset(int(units[0]) & UNSIGNED)
     for i in range(position, end):
         byte = int(data[i])
         if byte == 0:
             break
         index ^= byte
-        unit = int(units[index])
+        unit = int(units[index]) & UNSIGNED
         if unit & LABEL != byte:
             break
         index ^= offset(unit)

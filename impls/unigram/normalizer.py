@@ -45,7 +45,7 @@ class Rules(NamedTuple):
     output than this (one more input byte pays for the dummy space).
     """
 
-    units: NDArray[np.int64]
+    units: NDArray[np.int32]
     replacements: NDArray[np.uint8]
     symbols: NDArray[np.int32]
     begun: NDArray[np.bool_]
@@ -146,6 +146,13 @@ def normalize(
             size += 3
             after_space = False
             continue
+        if kind == VERBATIM and byte >= 0x80 and len(symbols) == 0:
+            # Most of what is neither ASCII nor replaced: a character.
+            for i in range(at, at + taken):
+                out[size] = data[i]
+                size += 1
+            after_space = False
+            continue
         source = replacements if kind == REPLACED else data
         stop = len(source) if kind == REPLACED else at + taken
         skipping = after_space
@@ -173,7 +180,7 @@ MALFORMED = 2
 
 @njit
 def prefix(
-    units: NDArray[np.int64],
+    units: NDArray[np.int32],
     symbols: NDArray[np.int32],
     data: NDArray[np.uint8],
     position: int,

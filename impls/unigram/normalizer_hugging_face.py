@@ -77,7 +77,7 @@ def _begins_with_symbol(text: NDArray[np.uint8], length: int) -> bool:
 
 @njit
 def _map(
-    units: NDArray[np.int64],
+    units: NDArray[np.int32],
     replacements: NDArray[np.uint8],
     begun: NDArray[np.bool_],
     classes: NDArray[np.uint8],
