@@ -94,6 +94,8 @@ def reason(record: RunRecord) -> str:
             f"The run did not come to its end, so nothing can be concluded: "
             f"{plural(record.cases, 'case')} run, {so_far}."
         )
+    if record.verdict is Verdict.PASS and record.forced_corpora and not record.implementations:
+        return f"Exact forced no wrong token in {plural(record.cases, 'text')} of the corpus."
     if record.verdict is Verdict.PASS:
         expected = len(record.buckets) - unexpected
         shown = f"; {plural(expected, 'expected divergence')} shown" if expected else ""

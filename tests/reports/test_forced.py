@@ -6,7 +6,7 @@ import base64
 import json
 from dataclasses import asdict
 
-from harness.events import Event, Forced, ForcedCorpus, ForcedWitness
+from harness.events import Event, Forced, ForcedCorpus, ForcedWitness, Started
 from reports import FORMATS
 from reports.forced import ALIKE_SHOWN, CELLS, EACH, Cell, aligned, failures, forced_rows
 from reports.record import RunRecord
@@ -49,6 +49,12 @@ def test_the_table_and_the_corpus() -> None:
     assert (row.share, row.wrong) == ("25.00 %", "7.50 %")
     # Rows of a record made before shares were known have none.
     assert forced_rows([Forced("i", "v", "m", 0, 3, 0)])[0].share == ""
+
+
+def test_a_walk_of_a_corpus_says_what_held() -> None:
+    started = [event for event in opening() if isinstance(event, Started)]
+    walked = RunRecord.from_events([*started, ROW, CORPUS, finished()])
+    assert "Exact forced no wrong token in" in FORMATS["html"](walked)
 
 
 def test_a_failure_shows_where_the_tokens_part() -> None:
