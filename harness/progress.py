@@ -26,6 +26,8 @@ from harness.events import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import RenderableType
 
     from harness.events import Event
@@ -158,12 +160,7 @@ def closing(
 ) -> None:
     """The last words of a run: the verdict, the buckets, where the report is."""
     unexpected = [f for f in findings if f.expected is None]
-    for found in unexpected[:LINES_SHOWN]:
-        line = Text.assemble((found.bucket, "bold red"), f"  on {found.vocabulary}: {shown(found)}")
-        console.print(line, soft_wrap=True)
-        console.print(Text(f"    {found.difference}", style="dim"), soft_wrap=True)
-    if len(unexpected) > LINES_SHOWN:
-        console.print(f"and {len(unexpected) - LINES_SHOWN} more", style="dim")
+    tell(console, unexpected)
     known = Counter(one.status for one in expectations)
     if known:
         words = ", ".join(f"{count} {status}" for status, count in sorted(known.items()))
@@ -182,6 +179,16 @@ def closing(
     for note in finished.notes:
         console.print(Text(f"  {note}", style="yellow"), soft_wrap=True)
     console.print(Text(f"  {report}", style="dim"), soft_wrap=True)
+
+
+def tell(console: Console, findings: Sequence[Found]) -> None:
+    """The first of some findings, each with its input and what differs."""
+    for found in findings[:LINES_SHOWN]:
+        line = Text.assemble((found.bucket, "bold red"), f"  on {found.vocabulary}: {shown(found)}")
+        console.print(line, soft_wrap=True)
+        console.print(Text(f"    {found.difference}", style="dim"), soft_wrap=True)
+    if len(findings) > LINES_SHOWN:
+        console.print(f"and {len(findings) - LINES_SHOWN} more", style="dim")
 
 
 def shown(found: Found) -> str:

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from harness.commands.common import Impls, Vocabs, command_line
+from harness.commands.common import Impls, Vocabs, command_line, name_missing
 from harness.store import OutputError
 
 if TYPE_CHECKING:
@@ -69,8 +69,7 @@ def bench(
         rounds, cold, cold_sizes, seed,
     )  # fmt: skip
     console = Console(stderr=True, highlight=False)
-    for spec, why in missing.items():
-        console.print(Text(f"{spec} takes no part: {why}", style="dim"))
+    name_missing(console, missing)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

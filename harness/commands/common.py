@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import sys
@@ -10,14 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from harness.selection import SelectionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from harness.events import Event
     from harness.run import RunResult
+    from harness.workers import Limits
     from reports.trends import Trend
 
 EXIT_STATUSES = """
@@ -37,6 +40,18 @@ IMPL_HELP = (
 
 Vocabs = Annotated[list[str] | None, typer.Option("--vocab", "-V", help=VOCAB_HELP)]
 Impls = Annotated[list[str] | None, typer.Option("--impl", "-i", help=IMPL_HELP)]
+References = Annotated[
+    list[str] | None, typer.Option(help="Trusted implementation (default: by format).")
+]
+Checks = Annotated[list[str] | None, typer.Option(help="Only this check. May be repeated.")]
+Generators = Annotated[list[str] | None, typer.Option(help="Only this generator. May be repeated.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Vocabularies side by side; 0: by the cores.")]
+Expect = Annotated[Path | None, typer.Option(help="Expectations file, besides the shipped one.")]
+Timeout = Annotated[
+    float,
+    typer.Option(min=0.1, help="Seconds for a batch, and 10 more a megabyte: then it hangs."),
+]
+Memory = Annotated[float, typer.Option(min=0.1, help="GiB that an implementation may take.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder that receives the record and reports.")]
 Seed = Annotated[int, typer.Option(help="Same seed, versions and options: the same cases.")]
 Ledger = Annotated[
@@ -56,6 +71,21 @@ def recorders(ledger: str | None) -> list[Callable[[Event], None]]:
     from harness.ledger.recorder import Recorder  # noqa: PLC0415
 
     return [Recorder(open_database(ledger)).consume]
+
+
+def limits_of(timeout: float, memory: float) -> Limits:
+    """What one request may take: seconds, GiB. Raises SelectionError for what is not finite."""
+    from harness.workers import Limits  # noqa: PLC0415
+
+    if not math.isfinite(memory) or not math.isfinite(timeout):
+        raise SelectionError("--memory, --timeout: give a finite number")
+    return Limits(seconds=timeout, memory=int(memory * 2**30))
+
+
+def name_missing(console: Console, missing: Mapping[str, str]) -> None:
+    """Say who is not installed, and why."""
+    for spec, why in missing.items():
+        console.print(Text(f"{spec} takes no part: {why}", style="dim"))
 
 
 def recorded(folder: Path) -> Any:

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from harness.commands.common import Impls, Seed, Vocabs, command_line, recorded
+from harness.commands.common import Impls, Seed, Vocabs, command_line, name_missing, recorded
 from harness.selection import SelectionError
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ def field(
     checks = selection.chosen("check", check or [], known)
     console = Console(stderr=True, highlight=False)
     present, missing = libraries(impl or [])
-    for spec, why in missing.items():
-        console.print(Text(f"{spec} takes no part: {why}", style="dim"))
+    name_missing(console, missing)
     if not present:
         raise typer.Exit(3)
     loaders = vocabularies(vocab or [], seed)

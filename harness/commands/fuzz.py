@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,23 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from harness.commands.common import EXIT_STATUSES, Impls, Seed, Vocabs, command_line, recorded
+from harness.commands.common import (
+    EXIT_STATUSES,
+    Checks,
+    Expect,
+    Generators,
+    Impls,
+    Jobs,
+    Memory,
+    References,
+    Seed,
+    Timeout,
+    Vocabs,
+    command_line,
+    limits_of,
+    name_missing,
+    recorded,
+)
 from harness.selection import SelectionError
 
 if TYPE_CHECKING:
@@ -34,15 +49,9 @@ LONGEST_INPUT = 1 << 20
 def fuzz(
     vocab: Vocabs = None,
     impl: Impls = None,
-    reference: Annotated[
-        list[str] | None, typer.Option(help="Trusted implementation (default: by format).")
-    ] = None,
-    check: Annotated[
-        list[str] | None, typer.Option(help="Only this check. May be repeated.")
-    ] = None,
-    generator: Annotated[
-        list[str] | None, typer.Option(help="Only this generator. May be repeated.")
-    ] = None,
+    reference: References = None,
+    check: Checks = None,
+    generator: Generators = None,
     budget: Annotated[
         str | None,
         typer.Option(
@@ -51,9 +60,7 @@ def fuzz(
         ),
     ] = None,
     seed: Seed = 0,
-    jobs: Annotated[
-        int, typer.Option(min=0, help="Vocabularies side by side; 0: by the cores.")
-    ] = 0,
+    jobs: Jobs = 0,
     shards: Annotated[
         int, typer.Option(min=1, help="Strands of each vocabulary, with seeds of their own.")
     ] = 1,
@@ -108,22 +115,15 @@ def fuzz(
             show_default="on, unless --check or --generator leaves it out",
         ),
     ] = None,
-    expect: Annotated[
-        Path | None, typer.Option(help="Expectations file, besides the shipped one.")
-    ] = None,
+    expect: Expect = None,
     out: Annotated[
         Path, typer.Option(help="Folder that receives the findings, the corpus and the reports.")
     ] = Path("tokgate-fuzz"),
     report_every: Annotated[
         str, typer.Option(help="Write the reports so often, besides at the end.")
     ] = "10m",
-    timeout: Annotated[
-        float,
-        typer.Option(min=0.1, help="Seconds for a batch, and 10 more a megabyte: then it hangs."),
-    ] = 8.0,
-    memory: Annotated[
-        float, typer.Option(min=0.1, help="GiB that an implementation may take.")
-    ] = 4.0,
+    timeout: Timeout = 8.0,
+    memory: Memory = 4.0,
 ) -> None:
     """Fuzz: generators chosen by what they still yield, inputs kept that show something new.
 
@@ -139,10 +139,8 @@ def fuzz(
     from harness.fuzz.progress import FuzzProgress, closing  # noqa: PLC0415
     from harness.fuzz.store import CampaignStore  # noqa: PLC0415
     from harness.suites import Budget, Suite, parse_budget  # noqa: PLC0415
-    from harness.workers import Limits  # noqa: PLC0415
 
-    if not math.isfinite(memory) or not math.isfinite(timeout):
-        raise SelectionError("--memory, --timeout: give a finite number")
+    limits = limits_of(timeout, memory)
     try:
         amount = parse_budget(budget) if budget else Budget()
     except ValueError as error:
@@ -160,10 +158,9 @@ def fuzz(
     if expect is not None:
         known = [*expectations.load(expect), *known]
     console = Console(stderr=True, highlight=False)
-    for spec, why in missing.items():
-        console.print(Text(f"{spec} takes no part: {why}", style="dim"))
+    name_missing(console, missing)
     plan = Plan(
-        vocabularies=selection.vocabularies(vocab or []),
+        vocabularies=selection.vocabularies(vocab or [], seed),
         contestants=present,
         references=selection.references(reference or [], present),
         generators=[catalog[n] for n in selection.chosen("generator", generator or [], catalog)],
@@ -176,7 +173,7 @@ def fuzz(
         fail_fast=False,
         named=[contestant.name for contestant in present] if impl else [],
         expect=str(expect.resolve()) if expect is not None else None,
-        limits=Limits(seconds=timeout, memory=int(memory * 2**30)),
+        limits=limits,
     )
     campaign = FuzzPlan(
         plan=plan,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from enum import StrEnum
 from pathlib import Path
@@ -10,17 +9,25 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from harness.commands.common import (
     EXIT_STATUSES,
+    Checks,
+    Expect,
+    Generators,
     Impls,
+    Jobs,
     Ledger,
+    Memory,
     Out,
+    References,
     Seed,
+    Timeout,
     Vocabs,
     command_line,
     finish,
+    limits_of,
+    name_missing,
     recorders,
 )
 from harness.selection import SelectionError
@@ -39,40 +46,25 @@ class SuiteName(StrEnum):
 def run(
     vocab: Vocabs = None,
     impl: Impls = None,
-    reference: Annotated[
-        list[str] | None, typer.Option(help="Trusted implementation (default: by format).")
-    ] = None,
-    check: Annotated[
-        list[str] | None, typer.Option(help="Only this check. May be repeated.")
-    ] = None,
-    generator: Annotated[
-        list[str] | None, typer.Option(help="Only this generator. May be repeated.")
-    ] = None,
+    reference: References = None,
+    check: Checks = None,
+    generator: Generators = None,
     suite: Annotated[SuiteName, typer.Option(help="How much of everything.")] = SuiteName.SMOKE,
     budget: Annotated[
         str | None,
         typer.Option(help="Time for checking, 60s, 5m, 8h (loading comes on top), or 20000cases."),
     ] = None,
     seed: Seed = 0,
-    jobs: Annotated[
-        int, typer.Option(min=0, help="Vocabularies side by side; 0: by the cores.")
-    ] = 0,
-    expect: Annotated[
-        Path | None, typer.Option(help="Expectations file, besides the shipped one.")
-    ] = None,
+    jobs: Jobs = 0,
+    expect: Expect = None,
     families: Annotated[
         Path | None,
         typer.Option(help="Families of your own (default: those that tokgate worst keeps)."),
     ] = None,
     out: Out = Path("tokgate-out"),
     fail_fast: Annotated[bool, typer.Option(help="Stop at the first unexpected finding.")] = False,
-    timeout: Annotated[
-        float,
-        typer.Option(min=0.1, help="Seconds for a batch, and 10 more a megabyte: then it hangs."),
-    ] = 8.0,
-    memory: Annotated[
-        float, typer.Option(min=0.1, help="GiB that an implementation may take.")
-    ] = 4.0,
+    timeout: Timeout = 8.0,
+    memory: Memory = 4.0,
     ledger: Ledger = None,
 ) -> None:
     """Compare implementations on generated and hostile inputs: the main job.
@@ -89,11 +81,9 @@ def run(
     from harness.scaling import bounds  # noqa: PLC0415
     from harness.store import RunFolder  # noqa: PLC0415
     from harness.suites import SUITES, parse_budget  # noqa: PLC0415
-    from harness.workers import Limits  # noqa: PLC0415
 
     chosen_suite = SUITES[suite.value]
-    if not math.isfinite(memory) or not math.isfinite(timeout):
-        raise SelectionError("--memory, --timeout: give a finite number")
+    limits = limits_of(timeout, memory)
     try:
         amount = parse_budget(budget or chosen_suite.budget)
     except ValueError as error:
@@ -106,8 +96,7 @@ def run(
         known = [*expectations.load(expect), *known]
         bound = [*bounds.load(expect), *bound]
     console = Console(stderr=True, highlight=False)
-    for spec, why in missing.items():
-        console.print(Text(f"{spec} takes no part: {why}", style="dim"))
+    name_missing(console, missing)
     plan = Plan(
         vocabularies=selection.vocabularies(vocab or [], seed),
         contestants=present,
@@ -126,7 +115,7 @@ def run(
         fail_fast=fail_fast,
         named=[contestant.name for contestant in present] if impl else [],
         expect=str(expect.resolve()) if expect is not None else None,
-        limits=Limits(seconds=timeout, memory=int(memory * 2**30)),
+        limits=limits,
     )
     kept = recorders(ledger)
     folder = RunFolder(out)

@@ -15,7 +15,7 @@ from harness.events import Found, ImplementationFailed, Phase, Withdrawn
 from harness.fuzz import estimate
 from harness.fuzz.estimate import Abundance
 from harness.fuzz.plan import spent
-from harness.progress import shown
+from harness.progress import shown, tell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 LINE_SECONDS = 60.0
 """Between two lines of a log that is no terminal."""
 
-LINES_SHOWN = 12
 ARMS_SHOWN = 4
 
 
@@ -147,12 +146,7 @@ def closing(console: Console, record: Record, report: str) -> None:
     """The last words of a session: what is new, what may be yet to come, where the report is."""
     fresh = [found for found in record.new if found.expected is None]
     known = len(record.findings) - len(record.new)
-    for found in fresh[:LINES_SHOWN]:
-        line = Text.assemble((found.bucket, "bold red"), f"  on {found.vocabulary}: {shown(found)}")
-        console.print(line, soft_wrap=True)
-        console.print(Text(f"    {found.difference}", style="dim"), soft_wrap=True)
-    if len(fresh) > LINES_SHOWN:
-        console.print(f"and {len(fresh) - LINES_SHOWN} more", style="dim")
+    tell(console, fresh)
     _expected(console, record.expectations)
     finished, about = record.finished, record.campaign
     expected = len(record.new) - len(fresh)
