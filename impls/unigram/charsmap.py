@@ -84,14 +84,14 @@ def _walk(
     seen = np.zeros(len(units), dtype=np.bool_)
     growth, depth = 3, 0
     firsts = np.zeros(1, dtype=np.int64)  # the first byte on the way to each block
-    blocks = _offsets(units[:1])
+    blocks = offsets(units[:1])
     while len(blocks):
         if np.any((blocks | 0xFF) >= len(units)):
             raise _corrupt(source, "units point outside its double array")
         depth += 1
         rows, columns = np.nonzero((units[blocks[:, None] ^ labels] & LABEL) == labels)
         below = blocks[rows] ^ labels[columns]
-        inner = below ^ _offsets(units[below])
+        inner = below ^ offsets(units[below])
         leaves = (units[below] & LEAF) != 0
         if np.any(inner[leaves] >= len(units)):
             raise _corrupt(source, "units point outside its double array")
@@ -114,9 +114,10 @@ def _walk(
     return begun.reshape(-1), growth
 
 
-def _offsets(units: NDArray[np.int64]) -> NDArray[np.int64]:
-    offsets: NDArray[np.int64] = (units >> 10) << ((units & 0x200) >> 6)
-    return offsets
+def offsets(units: NDArray[np.int64]) -> NDArray[np.int64]:
+    """:func:`offset` of many units."""
+    all_: NDArray[np.int64] = (units >> 10) << ((units & 0x200) >> 6)
+    return all_
 
 
 @njit

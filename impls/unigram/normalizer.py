@@ -5,8 +5,8 @@ and again: the longest user-defined symbol as it is, else the longest rule of th
 one character; a byte that begins no UTF-8 character becomes U+FFFD. White space is handled on
 what comes out.
 
-Two flags by two bytes say at once that no symbol and no rule begins there, which is the case
-nearly everywhere.
+A flag by two bytes says at once that no symbol and no rule begins there, which is the case nearly
+everywhere; where one may, marks by character tell more (:mod:`impls.unigram.marks`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from corpora.vocabularies.model import PieceType
 from impls.bpe.layout import EMPTY
 from impls.bpe.trie import child, token_at
 from impls.unigram.charsmap import load_charsmap, rule
+from impls.unigram.marks import marks_of, stays
 from impls.unigram.trie import ROOT, double_array
 from impls.unigram.utf8 import character_length, lenient_length
 
@@ -40,8 +41,9 @@ class Rules(NamedTuple):
 
     units, replacements: of the charsmap (:class:`impls.unigram.charsmap.Charsmap`). symbols: the
     double array of the user-defined symbols that pass as they are. begun: 65,536 flags by two
-    bytes: whether a symbol or a rule begins with both, or is the first alone. The flags are those
-    of :class:`corpora.vocabularies.model.Normalizer`. growth: no byte of input makes more bytes of
+    bytes: whether a symbol or a rule begins with both, or is the first alone. marks: see
+    :func:`impls.unigram.marks.marks_of`. The flags are those of
+    :class:`corpora.vocabularies.model.Normalizer`. growth: no byte of input makes more bytes of
     output than this (one more input byte pays for the dummy space).
     """
 
@@ -49,6 +51,7 @@ class Rules(NamedTuple):
     replacements: NDArray[np.uint8]
     symbols: NDArray[np.int32]
     begun: NDArray[np.bool_]
+    marks: NDArray[np.uint8]
     add_dummy_prefix: bool
     remove_extra_whitespaces: bool
     escape_whitespaces: bool
@@ -80,6 +83,7 @@ def make_rules(vocabulary: Vocabulary, *, symbols_stay: bool = True, partly: boo
         charsmap.replacements,
         double_array(symbols)[0],
         begun,
+        marks_of(charsmap.units, symbols),
         spec.add_dummy_prefix,
         spec.remove_extra_whitespaces,
         spec.escape_whitespaces,
@@ -98,7 +102,7 @@ def normalize(
     """
     # Arrays one by one: tuples of them, passed on, cost seconds of compilation.
     units, replacements = rules.units, rules.replacements
-    symbols, begun = rules.symbols, rules.begun
+    symbols, begun, marks = rules.symbols, rules.begun, rules.marks
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
     position = start
     while tidy and position < end:
@@ -138,6 +142,13 @@ def normalize(
                 after_space = False
                 position += taken
                 continue
+        elif stays(marks, data, position, end):
+            for i in range(3):
+                out[size + i] = data[position + i]
+            size += 3
+            after_space = False
+            position += 3
+            continue
         taken, kind, at = prefix(units, symbols, data, position, end, False)
         position += taken
         if kind == MALFORMED:
