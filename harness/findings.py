@@ -143,6 +143,7 @@ class Book:
     save: writes the folder of a finding (input, outcomes, reproducer) and gives the path of its
     ``repro.py`` relative to the output folder, or None. unhurried: the clock decides nothing, so
     that the same cases give the same findings (runs whose budget is a number of cases).
+    patience: for how much of the usual time a finding is minimised.
     """
 
     def __init__(
@@ -153,8 +154,10 @@ class Book:
         versions: Mapping[str, str],
         *,
         unhurried: bool = False,
+        patience: float = 1.0,
     ) -> None:
         self._unhurried = unhurried
+        self._patience = patience
         self._emit = emit
         self._save = save
         self._expectations = expectations
@@ -392,7 +395,8 @@ class Book:
                     latest[one.data] = one
             return [candidate in alike for candidate in candidates]
 
-        seconds = SHRINK_DEATHS_SECONDS if check.name == "survival" else SHRINK_SECONDS
+        usual = SHRINK_DEATHS_SECONDS if check.name == "survival" else SHRINK_SECONDS
+        seconds = self._patience * usual
         if self._unhurried:
             seconds = UNHURRIED_SECONDS
         smallest, ended = shrink(entry.violation.data, failing, seconds)

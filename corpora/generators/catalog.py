@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.generators import (
+    boundaries,
     codepoints,
     edge,
     json_text,
@@ -36,6 +37,7 @@ def generators() -> dict[str, Generator]:
         repeats.GENERATOR,
         codepoints.GENERATOR,
         whitespace.GENERATOR,
+        boundaries.GENERATOR,
         special.GENERATOR,
         scripts.GENERATOR,
         raw.GENERATOR,

@@ -38,12 +38,13 @@ NEARLY_WHITE_SPACE = tuple(
 
 APOSTROPHES = ("'", "\u2019", "\uff07", "\u02bc", "`")
 
-_ENDINGS = ("s", "t", "d", "m", "re", "ve", "ll")
+CONTRACTION_ENDINGS = ("s", "t", "d", "m", "re", "ve", "ll")
+"""What split patterns take with an apostrophe before it."""
 
 CONTRACTIONS = (
     *(
         f"'{''.join(letters)}"
-        for ending in _ENDINGS
+        for ending in CONTRACTION_ENDINGS
         for letters in product(*((letter, letter.upper()) for letter in ending))
     ),
     *(
@@ -129,9 +130,10 @@ ODD_UNITS: dict[str, tuple[str, ...]] = {
     ),
     "casing": (
         "\u0130", "\u0131", "i\u0307", "I\u0307", "\u017f", "\u212a", "\u00df", "\u1e9e", "\u0149",
-        "\u01f0", "\u03c3", "\u03c2", "\u03a3", "\u1fb7", "\u1f88", "\u01c5", "\u01c8", "\u24b6",
-        "\u24d0", "\u13a0", "\uab70", "\U00010400\U00010428", "\u10d0", "\u1c90", "\ua64a",
-        "\u1c88", "\u0345", "\u02b0", "\u00ba", "\u2160", "\u2170", "\U0001e900\U0001e922",
+        "\u01f0", "\u03c3", "\u03c2", "\u03a3", "a\u03a3", "\u1fb7", "\u1f88", "\u01c5", "\u01c8",
+        "\u24b6", "\u24d0", "\u13a0", "\uab70", "\U00010400\U00010428", "\u10d0", "\u1c90",
+        "\ua64a", "\u1c88", "\u0345", "\u02b0", "\u00ba", "\u2160", "\u2170",
+        "\U0001e900\U0001e922",
     ),
     "planes": (
         "\x00", "\x7f", "\x80", "\x9f", "\u0378", "\ue000", "\uf8ff", "\ufdd0", "\ufffc", "\ufffd",

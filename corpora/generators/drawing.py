@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -70,6 +70,17 @@ def scattered(count: int, rng: random.Random) -> Iterator[int]:
     for _ in range(count):
         yield at
         at = (at + step) % count
+
+
+def alternating(listed: Iterable[T], drawn: Iterator[T]) -> Iterator[T]:
+    """What is tried one by one and what is drawn at random, in turn; then the latter alone.
+
+    A campaign gives each generator few cases: the long list first, and it would not see the rest.
+    """
+    for item in listed:
+        yield item
+        yield next(drawn)
+    yield from drawn
 
 
 def encodable(

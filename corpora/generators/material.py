@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import combinations
+from functools import cache, cached_property, lru_cache
+from itertools import combinations, groupby
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import PieceType
@@ -25,6 +26,9 @@ _ALPHABETS_A_SIZE = 64
 # Letters that are combined freely: 8 give 92 alphabets of one to three.
 _LETTERS = 8
 
+_CLASSES = {"Lu": "U", "Ll": "l", "Lt": "T", "Lm": "m", "Lo": "o", "M": "M", "N": "N", "Z": " "}
+_CONTROLS = {"\n": "n", "\r": "n", "\t": " ", "'": "'"}
+
 # A unit is a character, or a byte where the bytes are no text.
 Units = tuple[bytes, ...]
 
@@ -43,6 +47,21 @@ def units_of(data: bytes) -> list[bytes]:
     if data.isascii() or not is_text(data):
         return [data[i : i + 1] for i in range(len(data))]
     return [character.encode() for character in data.decode()]
+
+
+def shape(text: str) -> str:
+    """The classes that split patterns tell apart, in the order in which they come up.
+
+    Few tokens have the odd shapes, and those are what a pattern cuts in the middle.
+    """
+    classes = [_CONTROLS.get(character) or _class_of(character) for character in text]
+    return "".join(letter for letter, _ in groupby(classes))
+
+
+@cache
+def _class_of(character: str) -> str:
+    category = unicodedata.category(character)
+    return _CLASSES.get(category) or _CLASSES.get(category[0], category[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +100,14 @@ class Material:
     def by_first_two(self) -> Mapping[bytes, list[bytes]]:
         """Text surfaces of three bytes and more by their first two bytes."""
         return _by_prefix(self.text, 2)
+
+    @cached_property
+    def by_shape(self) -> Mapping[str, list[bytes]]:
+        """Text surfaces by :func:`shape`."""
+        found: dict[str, list[bytes]] = {}
+        for surface in self.text:
+            found.setdefault(shape(surface.decode(errors="replace")), []).append(surface)
+        return found
 
     @cached_property
     def alphabets(self) -> tuple[Units, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from corpora.generators.base import FunctionGenerator
 from corpora.generators.characters import ODD_UNITS, WORDS
-from corpora.generators.drawing import UNITS, encodable, picker
+from corpora.generators.drawing import UNITS, alternating, encodable, picker
 
 if TYPE_CHECKING:
     import random
@@ -32,7 +32,10 @@ _POOLS = (
 def _scripts(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
     alone = list(EVERY_UNIT)
     rng.shuffle(alone)
-    yield from (unit.encode() for unit in alone)
+    yield from alternating((unit.encode() for unit in alone), _mixed(rng))
+
+
+def _mixed(rng: random.Random) -> Iterator[bytes]:
     pool, count = picker(rng, _POOLS), picker(rng, UNITS)
     while True:
         yield "".join(rng.choices(pool(), k=count())).encode()

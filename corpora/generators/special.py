@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from corpora.generators.base import FunctionGenerator
 from corpora.generators.characters import COMMON_SPECIAL_TEXTS, WORDS
-from corpora.generators.drawing import encodable, picker, sizes
+from corpora.generators.drawing import alternating, encodable, picker, sizes
 from corpora.generators.material import material
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -35,6 +37,8 @@ SURROUNDINGS = (
 )
 
 _COUNTS = sizes(3, 60)
+_ALIKE = 2
+"""Of texts that differ in their numbers alone, so many are drawn often."""
 _MANY = 1_000
 """Special tokens that are tried alone and framed one by one; vocabularies reserve thousands."""
 
@@ -71,19 +75,50 @@ def _damage(rng: random.Random, pick: Callable[[], str]) -> str:
 
 def _special(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
     texts = [text for text in special_texts(vocabulary) if vocabulary.can_encode(text.encode())]
-    if not texts:
-        return
-    for text in texts[:_MANY]:
+    if texts:
+        few = distinct(texts)
+        rest = [text for text in texts if text not in set(few)]
+        yield from alternating(_one_by_one([*few, *rest][:_MANY]), _mixed(few, texts, rng))
+
+
+def distinct(texts: Sequence[str]) -> list[str]:
+    """Some of those that differ in their numbers alone, all of the others.
+
+    Vocabularies reserve hundreds of ``<|reserved_17|>``, and the few that mean something would
+    never be drawn.
+    """
+    seen: Counter[str] = Counter()
+    kept = []
+    for text in texts:
+        kind = re.sub("[0-9]+", "0", text)
+        seen[kind] += 1
+        if seen[kind] <= _ALIKE:
+            kept.append(text)
+    return kept
+
+
+def _one_by_one(texts: Sequence[str]) -> Iterator[bytes]:
+    for text in texts:
         yield text.encode()
-        yield f"a{text}b {text} c".encode()
-    pick, word = picker(rng, texts), picker(rng, WORDS)
+        yield f"a{text}b {text} c{text}{text}".encode()
+        yield text.swapcase().encode()
+
+
+def _mixed(few: Sequence[str], texts: Sequence[str], rng: random.Random) -> Iterator[bytes]:
+    known, any_, word = picker(rng, few), picker(rng, texts), picker(rng, WORDS)
     beside, count, draw = picker(rng, SURROUNDINGS), picker(rng, _COUNTS), rng.random
+
+    def pick() -> str:
+        return known() if draw() < 0.8 else any_()
+
     while True:
         parts: list[str] = []
         for _ in range(count()):
             kind = draw()
-            if kind < 0.4:
+            if kind < 0.3:
                 parts += (beside(), pick(), beside())
+            elif kind < 0.4:
+                parts += (pick(), pick())
             elif kind < 0.7:
                 parts.append(_damage(rng, pick))
             else:

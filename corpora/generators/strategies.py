@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from corpora.generators.boundaries import BETWEEN
 from corpora.generators.characters import (
     CLASS_BYTES,
     CLASS_CHARACTERS,
@@ -120,6 +121,15 @@ def codepoint_templates() -> SearchStrategy[bytes]:
 def whitespace(*, most: int = 20) -> SearchStrategy[bytes]:
     """White space of all kinds around words, digits, contractions and line ends."""
     return _joined(_of(ATOMS), most)
+
+
+def boundaries(vocabulary: Vocabulary, *, most: int = 6) -> SearchStrategy[bytes]:
+    """Tokens of the vocabulary with what a split pattern tells apart between them."""
+    found = material(vocabulary)
+    odd = st.sampled_from([*found.by_shape.values()]).flatmap(st.sampled_from)
+    token = st.one_of(st.sampled_from(found.ordered_text), odd)
+    between = _of(BETWEEN).map(str.encode)
+    return st.lists(st.one_of(between, token), max_size=most).map(b"".join)
 
 
 def special_text(vocabulary: Vocabulary, *, most: int = 8) -> SearchStrategy[bytes]:
@@ -261,6 +271,7 @@ STRATEGIES: dict[str, Callable[[Vocabulary], SearchStrategy[bytes]]] = {
     "repeats": repeats,
     "codepoints": lambda _: codepoint_templates(),
     "whitespace": lambda _: whitespace(),
+    "boundaries": boundaries,
     "special": special_text,
     "scripts": lambda _: scripts(),
     "raw": lambda vocabulary: raw_bytes(vocabulary.byte_alphabet),

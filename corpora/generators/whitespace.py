@@ -13,7 +13,7 @@ from corpora.generators.characters import (
     WHITE_SPACE,
     WORDS,
 )
-from corpora.generators.drawing import UNITS, encodable, picker
+from corpora.generators.drawing import UNITS, alternating, encodable, picker
 
 if TYPE_CHECKING:
     import random
@@ -44,7 +44,10 @@ ATOMS = (*SPACES * 3, *WORDS * 2, *CONTRACTIONS, *APOSTROPHES)
 def _whitespace(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
     placed = [s.replace("{}", c) for c in WHITE_SPACE + NEARLY_WHITE_SPACE for s in SHAPES]
     rng.shuffle(placed)
-    yield from (text.encode() for text in placed)
+    yield from alternating((text.encode() for text in placed), _mixed(rng))
+
+
+def _mixed(rng: random.Random) -> Iterator[bytes]:
     count = picker(rng, UNITS)
     while True:
         yield "".join(rng.choices(ATOMS, k=2 * count())).encode()

@@ -37,7 +37,7 @@ class Kind(StrEnum):
     """In tokens that a grammar forces."""
 
 
-WEIGHTS = {Kind.CASES: 1.0, Kind.APART: 2.5, Kind.GROWTH: 2.5, Kind.FORCED: 3.0}
+WEIGHTS = {Kind.CASES: 1.0, Kind.APART: 2.5, Kind.GROWTH: 2.5, Kind.FORCED: 1.0}
 """Of the time: processes that hang are waited for, and growth is measured in rounds."""
 
 

@@ -30,9 +30,11 @@ ATTEMPTS = 3
 """Violations of one check that are minimised before another name is believed: one that does not
 come back at once may come back as another."""
 
-ROUNDS = 2
-"""Batches of each generator after which a hunt ends that has caught all: each was tasted, and the
-second batch is a full one."""
+PATIENCE = 0.3
+"""A mistake has its name long before its input is the smallest, and others wait to be caught."""
+
+ROUNDS = 1
+"""Batches of each generator after which a hunt ends that has caught all: each was tasted."""
 
 
 @dataclass(slots=True)
@@ -78,7 +80,7 @@ class Ledger(Book):
     def __init__(self, checks: Mapping[str, str]) -> None:
         super().__init__(ignored, unsaved, (), {})
         self.suspects = {
-            name: Suspect(name, check, Book(ignored, unsaved, (), {}))
+            name: Suspect(name, check, Book(ignored, unsaved, (), {}, patience=PATIENCE))
             for name, check in checks.items()
         }
         self.cases: Counter[str] = Counter()

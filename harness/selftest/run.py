@@ -9,7 +9,7 @@ import platform
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from harness.checks import CHECKS, MEASURES
 from harness.events import Phase
 from harness.selection import SelectionError
 from harness.selftest.catalog import mistakes
-from harness.selftest.events import MistakeJudged, SelftestFinished, SelftestStarted
+from harness.selftest.events import HuntDone, MistakeJudged, SelftestFinished, SelftestStarted
 from harness.selftest.groups import Group, Kind, groups
 from harness.selftest.hunt import Hunt
 from harness.suites import SUITES, parse_budget
@@ -37,6 +37,9 @@ COMING_UP = 6.0
 
 LEAST = 4.0
 """Seconds that a group is hunted, however late it is."""
+
+ROUND_SEEDS = 1_000_003
+"""Between the seeds of two rounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,28 @@ def matching(pattern: str, known: dict[str, Mistake]) -> list[str]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A mistake that escaped so far. cases, seconds: those spent on it."""
+
+    mistake: Mistake
+    judged: MistakeJudged
+    cases: int
+    seconds: float
+
+    def and_then(self, judged: MistakeJudged) -> MistakeJudged:
+        """What a later round made of it, with what was spent before."""
+        sightings = [
+            {
+                **one,
+                "all_cases": one["all_cases"] + self.cases,
+                "all_seconds": one["all_seconds"] + self.seconds,
+            }
+            for one in judged.sightings
+        ]
+        return replace(judged, sightings=sightings)
+
+
 class Selftest:
     """One selftest. ``emit`` is called from several threads, one call at a time."""
 
@@ -91,6 +116,8 @@ class Selftest:
         self._hunts: dict[int, Hunt] = {}
         self._stopped = threading.Event()
         self._judged: list[MistakeJudged] = []
+        self._missed: dict[str, Missed] = {}
+        self._round = 0
         self._end = 0.0
 
     def run(self) -> SelftestFinished:
@@ -100,12 +127,14 @@ class Selftest:
         self._emit(self._beginning())
         complete, trouble = True, ""
         try:
-            self._lanes()
+            self._rounds()
         except KeyboardInterrupt:
             complete = False
         except Exception as error:
             complete = False
             trouble = f"broke off ({type(error).__name__}: {first_line(str(error))})"
+        for missed in self._missed.values():
+            self._emit(missed.judged)
         reasons, status = verdict(self._judged, self._plan.mistakes)
         if not complete:
             reasons = [trouble or "interrupted before its end", *reasons]
@@ -120,10 +149,27 @@ class Selftest:
         self._emit(finished)
         return finished
 
+    def _rounds(self) -> None:
+        """All groups, and as long as there is time those again that hold what escaped."""
+        self._lanes()
+        while self._missed and self._left > LEAST + COMING_UP:
+            self._round += 1
+            self._waiting = groups([missed.mistake for missed in self._missed.values()])
+            self._lanes()
+
+    @property
+    def _left(self) -> float:
+        return self._end - time.monotonic()
+
+    @property
+    def _seed(self) -> int:
+        """Other cases in each round."""
+        return self._plan.seed + ROUND_SEEDS * self._round
+
     def _lanes(self) -> None:
         # Not in the lanes: programs are asked who they are, which only the main thread may do.
         self._hunts = {
-            id(group): Hunt(group, self._plan.suite, self._plan.seed)
+            id(group): Hunt(group, self._plan.suite, self._seed)
             for group in self._waiting
             if group.kind is not Kind.FORCED
         }
@@ -151,18 +197,43 @@ class Selftest:
                 ahead = sum(group.weight for group in self._waiting)
                 group = self._waiting.pop(0)
             part = min(1.0, lanes * group.weight / ahead)
-            share = max(LEAST, (self._end - time.monotonic()) * part - COMING_UP)
-            self._emit(Phase(f"{group.vocabulary}: {len(group.mistakes)} mistakes"))
-            for event in self._hunted(group, share):
-                self._emit(event)
+            share = max(LEAST, self._left * part - COMING_UP)
+            again = " again" if self._round else ""
+            self._emit(Phase(f"{group.vocabulary}: {len(group.mistakes)} mistakes{again}"))
+            known = {one.name: one for one in group.mistakes}
+            events = self._hunted(group, share)
+            done = next((one for one in events if isinstance(one, HuntDone)), None)
+            for event in events:
+                if isinstance(event, MistakeJudged):
+                    self._judge(event, known.get(event.name), done)
+                else:
+                    self._emit(event)
 
     def _hunted(self, group: Group, share: float) -> Sequence[Event]:
         if group.kind is Kind.FORCED:
             from harness.selftest.forced import hunt_forced  # noqa: PLC0415 (imports llguidance)
 
-            return hunt_forced(group, self._plan.seed, share, self._stopped.is_set)
+            return hunt_forced(group, self._seed, share, self._stopped.is_set)
         events = self._hunts[id(group)].run(share)
         return [] if self._stopped.is_set() else events
+
+    def _judge(self, judged: MistakeJudged, mistake: Mistake | None, done: HuntDone | None) -> None:
+        """Say what became of a mistake, or keep it for another round if it escaped."""
+        if mistake is None:
+            if judged.caught or not self._round:
+                self._emit(judged)
+            return
+        before = self._missed.pop(judged.name, None)
+        if before is not None:
+            judged = before.and_then(judged)
+        if judged.caught or judged.trouble or done is None:
+            self._emit(judged)
+            return
+        cases, seconds = sum(done.cases.values()), done.seconds
+        if before is not None:
+            cases, seconds = cases + before.cases, seconds + before.seconds
+        with self._lock:
+            self._missed[judged.name] = Missed(mistake, judged, cases, seconds)
 
     def _emit(self, event: Event) -> None:
         with self._lock:

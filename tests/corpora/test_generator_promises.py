@@ -162,7 +162,7 @@ class TestCharacters:
 
     def test_every_odd_unit_appears(self) -> None:
         units = {unit.encode() for some in characters.ODD_UNITS.values() for unit in some}
-        assert units <= set(first("scripts", len(units)))
+        assert units <= set(first("scripts", 2 * len(units)))
 
     def test_broken_is_broken(self) -> None:
         assert not any(is_text(data) for data in characters.BROKEN_UTF8)
@@ -191,16 +191,22 @@ class TestRuns:
 
 class TestSpecial:
     def test_whole_and_framed_for_each(self) -> None:
-        cases = set(first("special", 200))
+        cases = set(first("special", 400))
         for text in ("<|end|>", "<|end|><|end|>", "<tool call>"):
             assert text.encode() in cases
-            assert f"a{text}b {text} c".encode() in cases
+            assert f"a{text}b {text} c{text}{text}".encode() in cases
+            assert text.swapcase().encode() in cases
+
+    def test_reserved_texts_do_not_drown_the_others(self) -> None:
+        texts = ["<s>", *(f"<reserved_{n}>" for n in range(900)), "</s>"]
+        assert special.distinct(texts) == ["<s>", "<reserved_0>", "<reserved_1>", "</s>"]
 
     def test_broken_nested_adjacent(self) -> None:
         text = b"\n".join(first("special", 8_000)).decode()
         assert "<|end|><|end|>" in text
         assert "<|end|" in text.replace("<|end|>", "") and "|end|>" in text.replace("<|end|>", "")
-        assert "<|e<|end|>nd|>" in text
+        end = "<|end|>"
+        assert any(end[:at] + end + end[at:] in text for at in range(1, len(end)))
 
     def test_each_damage_is_another(self) -> None:
         made = {special.broken("<|end|>", "<s>", 3, kind) for kind in range(special.DAMAGES)}

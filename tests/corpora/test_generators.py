@@ -38,6 +38,7 @@ def first(name: str, vocabulary_id: str, count: int, seed: int = 1) -> list[byte
 def test_names_are_in_the_documented_order() -> None:
     assert [
         *("edge", "tokens", "concatenations", "overlaps", "repeats", "codepoints", "whitespace"),
+        "boundaries",
         *("special", "scripts", "raw", "mutations", "prose", "source", "json", "runs"),
     ] == NAMES
     assert all(name == generator.name for name, generator in generators().items())

@@ -19,7 +19,7 @@ from harness.selection import SelectionError
 from harness.selftest.catalog import mistakes
 from harness.selftest.events import HuntDone, MistakeJudged, SelftestFinished, SelftestStarted
 from harness.selftest.ledger import ROUNDS, Ledger, apart, tells
-from harness.selftest.run import make_plan, verdict
+from harness.selftest.run import Selftest, make_plan, verdict
 from impls.interface import About, Mode
 from reports import selftest_html, selftest_text
 from reports.selftest import SelftestRecord, by_check, by_generator, idle
@@ -116,6 +116,55 @@ def judged(name, check, named, stages=(), sightings=(), trouble=""):
         mode="raw", check=check, stages=list(stages), named=list(named), bucket="", trouble=trouble,
         input_b64=base64.b64encode(b"ab").decode(), sightings=list(sightings),
     )  # fmt: skip
+
+
+SIGHTING = {
+    "generator": "raw",
+    "check": "equivalence",
+    "cases": 3,
+    "seconds": 1.0,
+    "all_cases": 9,
+    "all_seconds": 2.0,
+}
+
+
+class TestRounds:
+    """What escapes is hunted again, with other cases, as long as there is time."""
+
+    NAME = "merging.rightmost-tie"
+
+    def selftest(self, caught_in_round, budget="60s"):
+        """Events of a selftest whose hunt is a stand-in, and the seeds with which it hunted."""
+        seeds, events = [], []
+
+        class Rigged(Selftest):
+            def _hunted(self, group, share):
+                seeds.append(self._seed)
+                found = ["equivalence/merges"] if len(seeds) == caught_in_round else []
+                done = HuntDone("toy_ties", "cases", [TestRounds.NAME], ["right"], 5.0, {"raw": 40})
+                seen = [SIGHTING] if found else []
+                return [judged(TestRounds.NAME, "equivalence", found, sightings=seen), done]
+
+        plan = make_plan([self.NAME], budget, seed=7, jobs=1, command="")
+        status = Rigged(plan, events.append).run().exit_status
+        return seeds, [one for one in events if isinstance(one, MistakeJudged)], status
+
+    def test_caught_in_the_second(self):
+        seeds, [one], status = self.selftest(caught_in_round=2)
+        assert len(set(seeds)) == 2
+        assert status == gate.HOLDS
+        assert one.sightings == [{**SIGHTING, "all_cases": 49, "all_seconds": 7.0}]
+
+    def test_caught_at_once(self):
+        seeds, [one], _ = self.selftest(caught_in_round=1)
+        assert seeds == [7]
+        assert one.sightings == [SIGHTING]
+
+    def test_no_time_for_another(self):
+        seeds, [one], status = self.selftest(caught_in_round=2, budget="5s")
+        assert seeds == [7]
+        assert status == gate.FAILS
+        assert not one.caught
 
 
 class TestVerdict:
