@@ -222,11 +222,17 @@ class Campaign:
             arena.close()
 
     def _vocabulary(self, arena: Arena, source: str, share: float | None) -> float:
-        """Load, check for ``share`` seconds, measure; gives the seconds without the loading."""
+        """Load, check for ``share`` seconds, measure; gives the seconds without the loading.
+
+        The examples of the expectations come with the loading: their number is given, too, and
+        they would use up all the time of a short run.
+        """
         self._emit(Phase(f"loading {source}"))
         vocabulary = self._plan.vocabularies[source]()
         contracts = self._open(arena, source, vocabulary)
         self._warm_up(arena, vocabulary, contracts)
+        for contract in contracts:
+            self._examples(arena, contract)
         started = time.monotonic()
         if self._plan.checks:
             self._check(arena, vocabulary, contracts, None if share is None else started + share)
@@ -255,8 +261,6 @@ class Campaign:
         end: float | None,
     ) -> None:
         """Cases, until ``end`` or as many as the budget has."""
-        for contract in contracts:
-            self._examples(arena, contract)
         self._emit(Phase(f"checking {vocabulary.id}"))
         for pending, batch in self._asked(arena, vocabulary, contracts, end):
             if self._stop.is_set():

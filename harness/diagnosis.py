@@ -35,6 +35,9 @@ PLAIN = frozenset({"Ll", "Lu", "Lo", "Lt", "Nd", "Zs", "Po", "Ps", "Pe", "Pd", "
 KIND_LIMIT = 2
 """A kind names at most so many categories; more is ``mixed``."""
 
+BYTES = "bytes"
+"""The kind of what is not UTF-8."""
+
 SEGMENTATION = frozenset({"tie", "scores", "merges", "unknown-merging", "pieces", "part"})
 """Stages at which the text is the same and only its cuts differ."""
 
@@ -102,7 +105,7 @@ def categories(data: bytes) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        return "bytes"
+        return BYTES
     found = sorted({unicodedata.category(character) for character in text})
     odd = [category for category in found if category not in PLAIN]
     if odd:

@@ -13,18 +13,25 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from harness.checks import CHECKS
 from harness.checks.base import Violation
-from harness.diagnosis import Signature, bucket, difference, kind_of, signature
+from harness.diagnosis import (
+    BYTES,
+    Signature,
+    bucket,
+    categories,
+    difference,
+    kind_of,
+    signature,
+)
+from harness.entries import Entry, Page, Snapshot
 from harness.events import Counted, Found
-from harness.explain import explain
 from harness.outcomes import Encoded, Failed, Inputs, Status
 from harness.partition import Part, comparable
 from harness.shrink import shrink
-from impls.explaining import IDS, NORMALIZATION, SEGMENTATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +42,6 @@ if TYPE_CHECKING:
     from harness.contracts import Contract
     from harness.events import Event
     from harness.expectations import Expectation
-    from harness.explain import Explanation
 
 IDS_SHOWN = 2000
 """Ids of one outcome that a record keeps; the folder of the finding has all."""
@@ -48,8 +54,8 @@ SHRINK_SECONDS = 4.0
 SHRINK_DEATHS_SECONDS = 12.0
 """For a finding that ends the process: each step that fails costs a new one, a second or two."""
 
-SHRINK_SHARE = 0.4
-"""Of a lane's time, at most so much goes into minimising once each signature has an example."""
+SHRINK_SHARE = 0.25
+"""Of a run's time, about so much goes into violations once each signature has an example."""
 
 UNHURRIED_SECONDS = 300.0
 """For one finding of a run that the clock is not to decide: only for what would never end."""
@@ -79,62 +85,11 @@ FURTHER_QUESTIONS = frozenset(
 """Checks that compare an implementation with itself: they say nothing new of one that is known to
 answer one question in two ways."""
 
-FINER = {(NORMALIZATION, "white-space")}
-"""Stages of an explanation that the diagnosis names better; as it does merges, ties and scores."""
+WHATEVER = "\0"
+"""A kind that only a pattern for all of them fits."""
 
 UNMINIMISED = "any"
 """The kind of input in a bucket that is not minimised, or cannot be."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A violation with its contract and the case that showed it first."""
-
-    contract: Contract
-    violation: Violation
-    case: Case
-    explanation: Explanation | None = None
-
-    @property
-    def signature(self) -> Signature:
-        """What it is grouped by before it is minimised."""
-        return signature(self.violation, self.contract)
-
-    @property
-    def label(self) -> Signature:
-        """What its bucket is named by: the stage of the explanation, where there is one."""
-        told, sign = self.explanation, self.signature
-        if told is not None and sign.stage == "unknown" and "user-defined" in told.differing:
-            # Only where the symbol is not cut out are its neighbours, or it, unknown.
-            return replace(sign, stage="user-defined")
-        if told is None or (told.parted, sign.stage) in FINER or told.parted in {SEGMENTATION, IDS}:
-            return sign
-        return replace(sign, stage=told.parted)
-
-    def explained(self) -> Entry:
-        """Itself with an explanation."""
-        return replace(self, explanation=explain(self.violation, self.contract))
-
-
-@dataclass(slots=True)
-class Page:
-    """What the book knows of one signature under one contract.
-
-    claims: minimal inputs with their buckets; what contains one is counted there.
-    """
-
-    claims: list[tuple[bytes, str]] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """All that a book knows, for one that goes on elsewhere. pages: by contract and signature."""
-
-    findings: Sequence[Found] = ()
-    pages: Sequence[tuple[str, Signature, Sequence[tuple[bytes, str]]]] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)
-    provisionals: Sequence[str] = ()
-    unstable: Sequence[tuple[str, str, str]] = ()
 
 
 class Book:
@@ -167,7 +122,7 @@ class Book:
         self._counts: Counter[str] = Counter()
         self._provisionals: set[str] = set()
         self._unstable: dict[tuple[str, str], str] = {}
-        self._shrinking = 0.0
+        self._spent = 0.0
         self._since = time.monotonic()
         self._lock = threading.Lock()
 
@@ -222,20 +177,25 @@ class Book:
 
     def consider(self, arena: Arena, contract: Contract, violation: Violation, case: Case) -> str:
         """Enter a violation; gives the bucket under which it was counted."""
+        started = time.monotonic()
+        try:
+            return self._considered(arena, contract, violation, case)
+        finally:
+            with self._lock:
+                self._spent += time.monotonic() - started
+
+    def _considered(
+        self, arena: Arena, contract: Contract, violation: Violation, case: Case
+    ) -> str:
         known = self._explained(arena, contract, violation)
         if isinstance(known, str):
             return self._count(known)
         violation = known
         entry = Entry(contract, violation, case)
         page = self._page(entry)
-        if page.claims and (self._late or len(page.claims) >= CLAIMS_ENOUGH):
-            # No time to minimise them all: it is counted with its like, but never as expected.
-            names = dict.fromkeys(name for _, name in page.claims)
-            like = next((name for name in names if not self._excused(name, contract)), None)
-            if like is not None:
-                return self._count(like)
-        if page.claims and self._late:
-            return self._enter(page, entry.explained(), UNMINIMISED, minimal=False)
+        alike = self._alike(page, entry)
+        if alike is not None:
+            return self._count(alike)
         provisional = None
         if violation.check == "survival":
             # On record before it is tried again: that may take long, and the last allowed death.
@@ -252,6 +212,23 @@ class Book:
         smaller = smaller.explained()
         kind = kind_of(smaller.violation, smaller.label.stage, contract)
         return self._enter(page, smaller, kind, minimal=ended, replaces=provisional)
+
+    def _alike(self, page: Page, entry: Entry) -> str | None:
+        """The bucket under which a violation is counted without minimising it, if it may be.
+
+        Never as expected, unless it is, whatever its minimal input comes to.
+        """
+        names = dict.fromkeys(name for _, name in page.claims)
+        excused = {name for name in names if self._excused(name, entry.contract)}
+        new = [name for name in names if name not in excused]
+        if new and (self._late or len(page.claims) >= CLAIMS_ENOUGH):
+            return new[0]
+        if excused:
+            # Told by the explanation, which takes some milliseconds, or else by the diagnosis.
+            label = entry.signature if self._late else entry.explained().label
+            if self._excused(bucket(label, entry.contract, WHATEVER), entry.contract):
+                return next(name for name in names if name in excused)
+        return None
 
     def _page(self, entry: Entry) -> Page:
         return self._pages.setdefault((entry.contract.id, entry.signature), Page())
@@ -281,32 +258,33 @@ class Book:
             if not minimal and page.claims.count((minimal, name)) >= CLAIMS_TRUSTED:
                 return name  # wrong with no input at all, and so with any
             if minimal and minimal in violation.data:
-                rest = self._without(arena, contract, violation, minimal, page)
-                if rest is None:
+                rest = violation.data.replace(minimal, b"")
+                left = self._left(arena, contract, violation, rest, page)
+                if left is None:
                     return name
-                violation = rest
+                violation = left
+        # Nearly all input of some generators is ill-formed, each in a way of its own.
+        ill = next((name for minimal, name in page.claims if categories(minimal) == BYTES), None)
+        well_formed = violation.data.decode(errors="ignore").encode()
+        if ill is not None and well_formed != violation.data:
+            left = self._left(arena, contract, violation, well_formed, page)
+            if left is None:
+                return ill
+            violation = left
         return violation
 
-    def _without(
-        self,
-        arena: Arena,
-        contract: Contract,
-        violation: Violation,
-        minimal: bytes,
-        page: Page,
+    def _left(
+        self, arena: Arena, contract: Contract, violation: Violation, rest: bytes, page: Page
     ) -> Violation | None:
-        """The violation that is left with a known minimal input taken out, if any is."""
+        """The violation that is left with what is known taken out, if any is."""
         trusted = len(page.claims) >= CLAIMS_TRUSTED
         if self._late or trusted or violation.check in {"survival", "determinism"}:
             return None
-        started = time.monotonic()
-        rest = violation.data.replace(minimal, b"")
         sign = signature(violation, contract)
         left: Violation | None = None
         if rest and contract.vocabulary.can_encode(rest):
             again = arena.examine(contract, CHECKS[violation.check], [rest]).violations
             left = next((one for one in again if signature(one, contract) == sign), None)
-        self._spend(time.monotonic() - started)
         return left
 
     def _excused(self, name: str, contract: Contract) -> bool:
@@ -315,14 +293,10 @@ class Book:
 
     @property
     def _late(self) -> bool:
-        """Whether minimising has had its share of the time."""
+        """Whether violations have had their share of the time."""
         if self._unhurried:
             return False
-        return self._shrinking > SHRINK_SHARE * (time.monotonic() - self._since)
-
-    def _spend(self, seconds: float) -> None:
-        with self._lock:
-            self._shrinking += seconds
+        return self._spent > SHRINK_SHARE * (time.monotonic() - self._since)
 
     def _count(self, name: str) -> str:
         with self._lock:
@@ -377,7 +351,6 @@ class Book:
 
     def _shrink(self, arena: Arena, entry: Entry) -> tuple[Entry, bool]:
         """The entry with the smallest input found, and whether the search ended by itself."""
-        started = time.monotonic()
         contract, check = entry.contract, CHECKS[entry.violation.check]
         latest = {entry.violation.data: entry.violation}
         claims = self._page(entry).claims
@@ -400,7 +373,6 @@ class Book:
         if self._unhurried:
             seconds = UNHURRIED_SECONDS
         smallest, ended = shrink(entry.violation.data, failing, seconds)
-        self._spend(time.monotonic() - started)
         return Entry(contract, latest[smallest], entry.case), ended
 
     def _enter(

@@ -30,13 +30,14 @@ class SelectionError(Exception):
 
 
 def vocabularies(names: Sequence[str], seed: int = 0) -> dict[str, Callable[[], Vocabulary]]:
-    """Loaders of the named vocabularies; of the embedded ones where none is named.
+    """Loaders of the named vocabularies; of the embedded ones, each once, where none is named.
 
     ``random:COUNT`` is so many random ones, which ``seed`` decides. Named ones are loaded here,
     so that a mistake shows before anything starts. Raises VocabularyError.
     """
     if not names:
-        return {name: partial(sources.resolve, name) for name in sources.embedded()}
+        names = [name for name in sources.embedded() if name not in sources.ALIKE]
+        return {name: partial(sources.resolve, name) for name in names}
     loaded: dict[str, Vocabulary] = {}
     for name in dict.fromkeys(expanded(names, seed)):
         vocabulary = sources.resolve(name)

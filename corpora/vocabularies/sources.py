@@ -39,6 +39,9 @@ _MISTRAL: dict[str, tuple[str, str]] = {
 }
 """Name to (file inside mistral-common's data, summary)."""
 
+ALIKE = {"tekken_240718": "tekken_240911", "mistral_v7m1": "mistral_v7"}
+"""Embedded vocabularies that are, to the last token, another one: a run over all takes that."""
+
 _TRAINED: dict[str, tuple[str, str]] = {
     "unigram_nfkc": (
         "unigram_nfkc.model.gz",

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness.diagnosis import Signature
+from harness.entries import Snapshot
 from harness.events import BatchDone
-from harness.findings import Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.spm.dialects import Dialect
     from impls.spm.lexicon import Lexicon
+    from impls.spm.normalization import Normalize
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,7 @@ def stages(
 
     special: control tokens are read from the text, where the dialect does that.
     """
-    lexicon = make_lexicon(vocabulary, dialect)
-    normalize = make_normalize(vocabulary, dialect)
-    symbols = separate_symbols(vocabulary, dialect, special)
+    lexicon, normalize, symbols = _prepared(vocabulary, dialect, special)
     fragments = partition(symbols, data) if symbols else [Fragment(len(data), NO_TOKEN, True)]
     whole: list[bytes] = []
     lists: tuple[list[bytes], list[bytes], list[bytes]] = ([], [], [])
@@ -86,6 +86,18 @@ def stages(
         ids = None if ids is None or lost != EMPTY else [*ids, *encoded.tolist()]
     begun, merged, resegmented = map(tuple, lists)
     return Stages(b"".join(whole), begun, merged, resegmented, None if ids is None else tuple(ids))
+
+
+@lru_cache(maxsize=8)
+def _prepared(
+    vocabulary: Vocabulary, dialect: Dialect, special: bool
+) -> tuple[Lexicon, Normalize, list[tuple[bytes, int]]]:
+    """What the stages of any text need; half a second to make."""
+    return (
+        make_lexicon(vocabulary, dialect),
+        make_normalize(vocabulary, dialect),
+        separate_symbols(vocabulary, dialect, special),
+    )
 
 
 def part_lists(

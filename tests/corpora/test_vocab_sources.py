@@ -13,8 +13,9 @@ import pytest
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
 from corpora.vocabularies.patterns import GGUF_PRE, PATTERNS, special_tokens_of
-from corpora.vocabularies.sources import embedded, resolve
+from corpora.vocabularies.sources import ALIKE, embedded, resolve
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
+from harness.selection import vocabularies
 from tests.data import data_path
 
 HERE = Path(sources.__file__).parent / "data"
@@ -282,3 +283,10 @@ def test_what_the_trained_models_are_for() -> None:
     assert fallback.byte_fallback
     assert fallback.normalizer.charsmap is None
     assert sum(piece.type == 6 for piece in fallback.pieces) == 256
+
+
+@pytest.mark.parametrize(("name", "other"), ALIKE.items())
+def test_what_a_run_leaves_out_is_checked_under_another_name(name, other):
+    assert resolve(name).fingerprint == resolve(other).fingerprint
+    assert other in vocabularies([])
+    assert name not in vocabularies([])

@@ -259,11 +259,44 @@ def test_without_time_to_minimise_like_is_counted_with_like_but_not_as_expected(
     scene = Scene(
         [entry] if excused else [],
         ref=right,
-        bad=lambda data: wrong_at(b"!")(data) if b"?" not in data else [0],
+        bad=lambda data: wrong_at(b"!")(data) if b"1" not in data else [0],
     )
-    second = "any" if excused else "P"
-    assert scene.check("equivalence", b"!", b"a?", b"ab?") == [
+    second = "N" if excused else "P"
+    assert scene.check("equivalence", b"!", b"a1", b"ab1") == [
         "equivalence/bpe/raw/text/P/bad",
         f"equivalence/bpe/raw/text/{second}/bad",
         f"equivalence/bpe/raw/text/{second}/bad",
+    ]
+
+
+@pytest.mark.parametrize("share", [0.0, 1e9])
+def test_what_is_expected_whatever_its_kind_is_not_minimised_again(
+    monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    monkeypatch.setattr(findings, "SHRINK_SHARE", share)
+    entry = Expectation("equivalence/bpe/raw/text/*/bad", {"bad": SpecifierSet()}, "known")
+    scene = Scene([entry], ref=right, bad=lambda data: [0] if set(data) & set(b"!1") else [*data])
+    assert scene.check("equivalence", b"!", b"a1", b"ab1") == ["equivalence/bpe/raw/text/P/bad"] * 3
+    assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
+
+
+def test_ill_formed_input_is_one_finding_however_it_is_ill_formed() -> None:
+    def strict(data: bytes) -> list[int]:
+        return [0] if data.decode(errors="ignore").encode() != data else [*data]
+
+    scene = Scene(ref=right, bad=strict)
+    names = scene.check("equivalence", b"a\xff", b"b\xc0c", b"\xe2\x80", b"\xf0\x9fz")
+    assert set(names) == {"equivalence/bpe/raw/text/bytes/bad"}
+    assert len(scene.found) == 1
+
+
+def test_ill_formed_input_does_not_hide_another_fault() -> None:
+    def bad(data: bytes) -> list[int]:
+        strict = data.decode(errors="ignore").encode() == data
+        return [*data] if strict and b"1" not in data else [0]
+
+    scene = Scene(ref=right, bad=bad)
+    assert scene.check("equivalence", b"\xff", b"\xc0a1") == [
+        "equivalence/bpe/raw/text/bytes/bad",
+        "equivalence/bpe/raw/text/N/bad",
     ]

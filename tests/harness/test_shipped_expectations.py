@@ -14,8 +14,8 @@ from harness.arena import Arena
 from harness.checks import CHECKS
 from harness.contracts import contracts_of
 from harness.diagnosis import bucket, kind_of
+from harness.entries import Entry
 from harness.expectations import SHIPPED, Expectation, load
-from harness.findings import Entry
 from harness.workers import Limits
 
 ENTRIES = load(SHIPPED)
