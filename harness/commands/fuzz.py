@@ -26,6 +26,7 @@ from harness.commands.common import (
     limits_of,
     name_missing,
     recorded,
+    trend_series,
 )
 from harness.selection import SelectionError
 
@@ -128,14 +129,14 @@ def fuzz(
     """Fuzz: generators chosen by what they still yield, inputs kept that show something new.
 
     Remembers all it has found, and tells only what is new. Without arguments it takes the embedded
-    vocabularies and every implementation installed, and goes on until Ctrl-C.
+    vocabularies, some random ones, and every implementation installed, and goes on until Ctrl-C.
     """
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness import expectations, selection  # noqa: PLC0415
     from harness.campaign import Plan  # noqa: PLC0415
     from harness.checks import CHECKS  # noqa: PLC0415
     from harness.fuzz import run  # noqa: PLC0415
-    from harness.fuzz.plan import FuzzPlan, seeds  # noqa: PLC0415
+    from harness.fuzz.plan import FuzzPlan, fuzzed, seeds  # noqa: PLC0415
     from harness.fuzz.progress import FuzzProgress, closing  # noqa: PLC0415
     from harness.fuzz.store import CampaignStore  # noqa: PLC0415
     from harness.suites import Budget, Suite, parse_budget  # noqa: PLC0415
@@ -160,7 +161,7 @@ def fuzz(
     console = Console(stderr=True, highlight=False)
     name_missing(console, missing)
     plan = Plan(
-        vocabularies=selection.vocabularies(vocab or [], seed),
+        vocabularies=fuzzed(vocab or [], seed),
         contestants=present,
         references=selection.references(reference or [], present),
         generators=[catalog[n] for n in selection.chosen("generator", generator or [], catalog)],
@@ -193,7 +194,7 @@ def fuzz(
     def report(made: Record) -> None:
         from reports import write_all  # noqa: PLC0415
 
-        write_all(recorded(out), out)
+        write_all(recorded(out), out, trend_series(where))
 
     store = CampaignStore(where, name)
     record = run.execute(

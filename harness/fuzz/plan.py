@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from corpora.generators.base import FunctionGenerator
+from corpora.vocabularies.sources import RANDOM
 from harness.fuzz.arms import SEEDS
-from harness.selection import SelectionError
+from harness.selection import SelectionError, vocabularies
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from corpora.vocabularies.model import Vocabulary
     from harness.campaign import Plan
 
 
@@ -81,6 +83,19 @@ class FuzzPlan:
             "tokgate": tokgate,
             "python": platform.python_version(),
         }
+
+
+RANDOM_VOCABULARIES = 8
+"""Drawn besides the embedded ones where none is named: the vocabulary is an input, too."""
+
+
+def fuzzed(names: Sequence[str], seed: int) -> dict[str, Callable[[], Vocabulary]]:
+    """Loaders of the vocabularies of a campaign: the named ones, or else the embedded and random.
+
+    Raises VocabularyError.
+    """
+    found = vocabularies(names, seed)
+    return found if names else found | vocabularies([f"{RANDOM}{RANDOM_VOCABULARIES}"], seed)
 
 
 def seeds(paths: Sequence[Path]) -> list[bytes]:

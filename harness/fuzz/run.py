@@ -154,10 +154,9 @@ def execute(
         save = folder.save_finding if plan.shards == 1 else folder.save_smallest
         session = Session(plan, store, save, published, seen.announce)
 
-        def told(ended: Ended) -> Record:
+        def written(ended: Ended) -> Record:
             made = record(plan, store, command, known, ended)
             folder.write(made.events, made.campaign)
-            report(made)
             return made
 
         next_report = time.monotonic() + report_seconds
@@ -165,7 +164,7 @@ def execute(
         def each() -> None:
             nonlocal next_report
             if time.monotonic() > next_report:
-                told(ended_as(session, "still on", 0))
+                report(written(ended_as(session, "still on", 0)))
                 next_report = time.monotonic() + report_seconds
 
         how: tuple[str | None, int] = (None, 0)
@@ -181,9 +180,10 @@ def execute(
             how = f"broke off ({type(error).__name__}: {line})", gate.CANNOT_START
         finally:
             seen.stop()
-        made = told(ended_as(session, *how))
+        made = written(ended_as(session, *how))
         folder.tidy(made.findings)
         keep(store, made, began)
+        report(made)
         return made
 
 

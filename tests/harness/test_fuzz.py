@@ -20,6 +20,7 @@ from harness.fuzz import canary as watch
 from harness.fuzz.arms import CORPUS
 from harness.fuzz.coverage import COVERAGE, Covered, interpreted, targets
 from harness.fuzz.examples import inputs, key, open_examples
+from harness.fuzz.plan import RANDOM_VOCABULARIES, fuzzed
 from harness.fuzz.run import save_corpus
 from harness.fuzz.store import CampaignStore, difference
 from harness.fuzz.structured import STRUCTURED, Structured
@@ -62,6 +63,7 @@ def test_a_campaign_tells_what_is_new_once_and_goes_on(tmp_path: Path) -> None:
     assert "equivalence/bpe/raw/text/bytes/mini-one-token  on" not in second.stderr
     assert "0 new findings, 1 known before" in second.stderr
     assert json.loads((out / "campaign.json").read_text())["cases"] >= 900
+    assert 'id="trends"' in (out / "report.html").read_text()
 
     other = tokgate("fuzz", *PLAIN, "--budget=900cases", "--seed=1", f"--out={out}")
     assert other.returncode == 2
@@ -72,6 +74,15 @@ def test_a_campaign_tells_what_is_new_once_and_goes_on(tmp_path: Path) -> None:
     anew = tokgate("fuzz", *PLAIN, "--budget=300cases", "--seed=1", "--anew", f"--out={out}")
     assert anew.returncode == 1, anew.stderr
     assert "0 new findings, 1 known before" in anew.stderr
+
+
+def test_where_none_is_named_vocabularies_are_drawn_too() -> None:
+    named, drawn, others = (fuzzed(*one) for one in ((["toy_bytes"], 0), ([], 0), ([], 1)))
+    assert [*named] == ["toy_bytes"]
+    assert "tekken_240911" in drawn
+    random = [name for name in drawn if name.startswith(sources.RANDOM)]
+    assert len(random) == RANDOM_VOCABULARIES
+    assert random != [name for name in others if name.startswith(sources.RANDOM)]
 
 
 def test_ctrl_c_loses_nothing_and_leaves_nobody(tmp_path: Path) -> None:
