@@ -44,6 +44,7 @@ RULES = {
     "survival": "Every input is answered: no crash, abort, hang, panic or leak.",
     "equivalence": "The same bytes give the same ids in all implementations.",
     "round-trip": "Decoding an encoding gives the text back.",
+    "re-encoding": "Text that was decoded is encoded alike again.",
     "determinism": "The same input gives the same ids whenever and wherever it is asked.",
     "validity": "Any part of a byte-pair encoding is the encoding of its own text.",
     "offsets": "Byte ranges are in order, within the text, and spell their tokens.",

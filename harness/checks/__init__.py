@@ -10,6 +10,7 @@ from harness.checks.incremental import Incremental
 from harness.checks.interval import Interval
 from harness.checks.minimality import Minimality
 from harness.checks.offsets import Offsets
+from harness.checks.re_encoding import ReEncoding
 from harness.checks.releases import ReleaseDecode, ReleaseOffsets
 from harness.checks.reload import Reload
 from harness.checks.round_trip import RoundTrip
@@ -25,6 +26,7 @@ CHECKS: dict[str, Check] = {
         Survival(),
         Equivalence(),
         RoundTrip(),
+        ReEncoding(),
         Determinism(),
         Batch(),
         Reload(),

@@ -18,7 +18,7 @@ from impls.interface import Mode
 from tests.harness.test_service_checks import RAW, TEXT, Local
 
 SPECIAL = Mode(special="all")
-METAMORPHIC = ["batch", "reload", "specials", "streaming", "chunks"]
+METAMORPHIC = ["batch", "reload", "re-encoding", "specials", "streaming", "chunks"]
 
 
 def texts(seed=3):
@@ -102,6 +102,21 @@ def test_nothing_is_found_where_nothing_is_wrong(vocabulary, specs, mode):
     local = Local(resolve(vocabulary), specs, mode)
 
     assert found(local, texts()) == set()
+
+
+def test_what_was_decoded_is_encoded_again():
+    """Only what comes back from unknown characters has the mark that goes wrong."""
+    spec = mistakes()["unigram.loses-unknown-mark"].spec
+    local = Local(resolve("unigram_nfkc"), ["sentencepiece", "unigram.sentencepiece", spec], TEXT)
+    inputs = ["end", "end \U00010330 end", "", "\U00010330"]
+    inputs = [text.encode() for text in inputs]
+
+    assert not local.examine(CHECKS["equivalence"], inputs).violations
+    violations = local.examine(CHECKS["re-encoding"], inputs).violations
+    assert {one.check for one in violations} == {"equivalence"}
+    assert [one.index for one in violations] == [1, 3]
+    assert all("\u2047".encode() in one.data for one in violations)
+    assert all(one.culprits == ("unigram.loses-unknown-mark",) for one in violations)
 
 
 def test_libraries_are_asked_by_their_own_ways():

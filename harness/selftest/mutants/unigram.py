@@ -163,3 +163,11 @@ class DropsInvalid(Changed):
 
     def rewritten(self, data: bytes) -> bytes:
         return data.decode(errors="ignore").encode()
+
+
+@planted("equivalence", on=NFKC, mode="text", shows=("a \u2047 b".encode(),))
+class LosesUnknownMark(Changed):
+    """The mark that stands for an unknown token in decoded text is dropped when it comes back."""
+
+    def rewritten(self, data: bytes) -> bytes:
+        return data.replace("\u2047".encode(), b"")

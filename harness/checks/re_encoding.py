@@ -1,0 +1,74 @@
+"""Re-encoding: the text that a decoder gives back is encoded alike, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from harness.checks.base import Judgement, Observation, Probe, encoded_indices
+from harness.checks.equivalence import Equivalence
+from harness.checks.round_trip import rewrites, trusted
+from harness.contracts import Contract
+from harness.messages import Decode, Encode
+from harness.outcomes import Encoded, Inputs, Results
+from impls.interface import Capability
+
+
+@dataclass(frozen=True, slots=True)
+class ReEncoding:
+    """With y = decode(encode(x)) of the trusted one: encode_A(y) = encode_B(y) for all A, B.
+
+    Where nothing is normalized y is x. Elsewhere it is text of a kind that no generator makes,
+    with the marks that stand for unknown tokens, bytes, and spaces, and it is what an application
+    encodes again when a conversation goes on. What differs is a finding of equivalence, on y.
+    """
+
+    name: str = "re-encoding"
+    summary: str = "the text that was decoded is encoded alike again"
+    every: int = 4
+
+    def applies(self, contract: Contract) -> bool:
+        """Where text is normalized, someone decodes, and there are two to compare."""
+        return (
+            rewrites(contract)
+            and len(contract.exact) > 1
+            and any(one.can(Capability.DECODE) for one in contract.contestants)
+        )
+
+    def probes(self, seen: Observation) -> list[Probe]:
+        """The text of the trusted one's ids."""
+        ids = trusted(seen)
+        decoders = [one.name for one in seen.contract.contestants if one.can(Capability.DECODE)]
+        present = [name for name in decoders if name in seen.results]
+        first = [name for name in present if name in seen.contract.references] or present
+        return [Probe(first[0], Decode(ids.ids, ids.ends))] if first else []
+
+    def follow_ups(self, seen: Observation, answers: Sequence[Results]) -> list[Probe]:
+        """That text, to everybody."""
+        texts = Inputs.of([*self._texts(seen, answers).values()])
+        return [Probe(name, Encode(texts, seen.contract.mode)) for name in seen.results]
+
+    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+        """As :class:`Equivalence` does, on other inputs."""
+        if not answers:
+            return Judgement()
+        texts = self._texts(seen, answers[:1])
+        rows = [*texts]
+        results = dict(zip(seen.results, answers[1:], strict=True))
+        again = Observation(seen.contract, Inputs.of([*texts.values()]), results)
+        judgement = Equivalence().judge(again, ())
+        judgement.violations = [
+            replace(violation, index=rows[violation.index]) for violation in judgement.violations
+        ]
+        return judgement
+
+    def _texts(self, seen: Observation, answers: Sequence[Results]) -> dict[int, bytes]:
+        """The decoded texts by the rows of the inputs that they came from, where they differ."""
+        if not answers:
+            return {}
+        found: dict[int, bytes] = {}
+        for row in encoded_indices(trusted(seen)):
+            outcome = answers[0].outcome(row)
+            if isinstance(outcome, Encoded) and outcome.text not in (None, seen.inputs[row]):
+                found[row] = outcome.text
+        return found
