@@ -80,7 +80,8 @@ class Plan:
     checks that cost further calls take a part of the batches only. named: implementations that the
     user asked for by name.
     expect: the file of the user's own expectations. bounds: on growth, the user's first. families:
-    the user's own, besides those of the catalog.
+    the user's own, besides those of the catalog. measured: names of those to measure; none: as
+    many as there is time for.
     """
 
     vocabularies: Mapping[str, Callable[[], Vocabulary]]
@@ -100,6 +101,7 @@ class Plan:
     scaled: Sequence[str] = ()
     walked: Sequence[str] = ()
     families: Sequence[Family] = ()
+    measured: Sequence[str] = ()
     bounds: Sequence[Bound] = ()
     limits: Limits = field(default_factory=Limits)
 
@@ -287,8 +289,9 @@ class Campaign:
         """Growth on one vocabulary, while its workers are loaded: that takes longest."""
         self._emit(Phase(f"measuring growth on {vocabulary.id}"))
         suite, names = self._plan.suite, {name for one in contracts for name in one.names}
-        taken = chosen(
-            families(self._plan.families), len(names), self._scaling_seconds, self._plan.seed
+        known = families(self._plan.families)
+        taken = [known[name] for name in self._plan.measured] or chosen(
+            known, len(names), self._scaling_seconds, self._plan.seed
         )
         counting = wrapper() if suite.scaling_instructions else ()
         seconds = self._scaling_seconds * (1 - INSTRUCTIONS_SHARE if counting else 1)

@@ -57,6 +57,13 @@ def run(
     seed: Seed = 0,
     jobs: Jobs = 0,
     expect: Expect = None,
+    family: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A family to measure growth on (tokgate list families; default: as many as there "
+            "is time for). May be repeated."
+        ),
+    ] = None,
     families: Annotated[
         Path | None,
         typer.Option(help="Families of your own (default: those that tokgate worst keeps)."),
@@ -71,6 +78,7 @@ def run(
 
     Without arguments it takes the embedded vocabularies and every implementation installed.
     """
+    from corpora.families import catalog as hostile  # noqa: PLC0415
     from corpora.families import user  # noqa: PLC0415
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness import expectations, selection  # noqa: PLC0415
@@ -91,6 +99,7 @@ def run(
     catalog = generators()
     checks = selection.chosen("check", check or [], [*CHECKS, *MEASURES])
     present, missing = selection.contestants(impl or [])
+    own = user.chosen(families)
     known, bound = expectations.load(expectations.SHIPPED), bounds.load(expectations.SHIPPED)
     if expect is not None:
         known = [*expectations.load(expect), *known]
@@ -105,7 +114,8 @@ def run(
         checks=[CHECKS[n] for n in checks if n in CHECKS],
         scaled=selection.scaled(vocab or [], checks),
         walked=selection.walked(vocab or [], checks),
-        families=user.chosen(families),
+        families=own,
+        measured=selection.chosen("family", family, hostile.families(own)) if family else [],
         expectations=known,
         bounds=bound,
         suite=chosen_suite,

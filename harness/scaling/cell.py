@@ -41,9 +41,10 @@ class Cell:
 
     tiny: likewise for a few bytes. cached: size to nanoseconds of an input encoded just before.
     memory, stack: size to bytes at the peak. steps: length of the input to lines executed.
-    grown: its largest size is settled. refused: it rejects these inputs, or does not support them,
-    so that there is nothing to say. given_up: it died on others too often. failure: how it
-    failed on this one. stopped: why its sizes end where they do. said: its event is out.
+    young: nanoseconds of a size that is to come next. grown: its largest size is settled, for now.
+    refused: it rejects these inputs, or does not support them, so that there is nothing to say.
+    given_up: it died on others too often. failure: how it failed on this one. stopped: why its
+    sizes end where they do. said: its event is out.
     """
 
     contestant: Contestant
@@ -55,6 +56,7 @@ class Cell:
     memory: dict[int, int] = field(default_factory=dict)
     stack: dict[int, int] = field(default_factory=dict)
     steps: dict[int, int] = field(default_factory=dict)
+    young: list[int] = field(default_factory=list)
     rounds: int = 0
     grown: bool = False
     refused: bool = False

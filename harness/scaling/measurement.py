@@ -78,7 +78,7 @@ LEAST_CALL, MOST_CALL = 0.001, 2.0
 """Bounds of the seconds that a call may take before its cell stops growing: below a millisecond
 there is nothing to compare, and two seconds stay well within the limit of a request."""
 
-CELL_SECONDS = 0.03
+CELL_SECONDS = 0.06
 """Seconds of a cell below which measuring it says little: so many families are taken."""
 
 AT_LEAST_BESIDES = 2
@@ -184,11 +184,13 @@ class Measurement:
             fast = [cell for cell in cells if cell.verdict is Verdict.SUPERLINEAR]
             for _ in range(FIRST_LOOK, SECOND_LOOK):
                 self._pass(fast, limit, stopped)
+            for cell in cells if not stopped() else ():
+                self._weigh(cell)
             self._say([cell for cell in cells if cell.decided], emit, stopped)
             to_come -= len(cells)
         for _ in range(FIRST_LOOK, LAST_LOOK):
             undecided = [cell for cell in every if not cell.decided]
-            self._pass(undecided, LEAST_CALL, stopped)
+            self._pass(undecided, self._clock.limit(len(undecided), self._longest_call), stopped)
             self._say([cell for cell in undecided if cell.decided], emit, stopped)
         # Who refused all so far would refuse the rest, of which there is nothing to say either.
         taking = {cell.contestant.name for cell in every if cell.rounds and not cell.refused}
@@ -237,10 +239,10 @@ class Measurement:
         """Measure what else there is of these cells, and say them."""
         for cell in cells:
             cell.said = True
-            # A worker that was ended meanwhile gives no answer, which is not its fault.
             if cell.refused or stopped():
                 continue
             self._weigh(cell)
+            # A worker that was ended meanwhile gives no answer, which is not its fault.
             if cell.refused or stopped():
                 continue
             emit(cell.event())
@@ -274,6 +276,8 @@ class Measurement:
         if cell.grown:
             last = cell.rounds == FIRST_LOOK - 1
             self._ask(cell, sorted(cell.times), again=last)
+            if cell.rounds >= FIRST_LOOK:
+                self._grow_on(cell, limit)
         else:
             control = cell.family.name == FAMILIES[0].name
             self._grow(cell, limit * ALLOWANCE if control else limit)
@@ -281,8 +285,7 @@ class Measurement:
 
     def _grow(self, cell: Cell, limit: float) -> None:
         """The first round: size after size, until the largest or a call that takes too long."""
-        most = cell.contestant.about.max_input
-        largest = self._largest if most is None else min(self._largest, most)
+        largest = self._most(cell)
         sizes = [SMALLEST << i for i in range(largest.bit_length()) if SMALLEST << i <= largest]
         asked = AT_FIRST
         while sizes:
@@ -300,6 +303,33 @@ class Measurement:
         cell.grown = True
         if not cell.refused and cell.short and (cell.failure or cell.stopped):
             self._look_below(cell)
+
+    def _grow_on(self, cell: Cell, limit: float) -> None:
+        """One size more for a cell that those so far do not decide, if there is time for it.
+
+        A cost that begins late shows in no number of repetitions. The size counts once it was
+        asked as often as the others were at the first look.
+        """
+        if not cell.times or not cell.stopped or cell.failure or cell.refused:
+            return
+        size = 2 * max(cell.times)
+        if size > self._most(cell) or not ahead(cell.times[size // 2] / 1e9, limit):
+            return
+        results = self._gauge(cell, (WARM_UP, size), Meter.TIME)
+        if results is None or results.costs is None:
+            return
+        spent = int(results.costs[1, 0])
+        self._clock.count(spent)
+        cell.young.append(spent)
+        if len(cell.young) >= FIRST_LOOK:
+            cell.times[size] = min(cell.young)
+            cell.young.clear()
+            cell.stopped = f"stopped at {shown(size)}: {spent / 1e6:.3g} ms a call"
+
+    def _most(self, cell: Cell) -> int:
+        """Bytes of the largest input that a cell may be asked."""
+        most = cell.contestant.about.max_input
+        return self._largest if most is None else min(self._largest, most)
 
     def _look_below(self, cell: Cell) -> None:
         """The smaller sizes of a cell that has too few; that it dies there, too, says no more."""
@@ -340,7 +370,7 @@ class Measurement:
     def _weigh(self, cell: Cell) -> None:
         """Memory and stack at the larger sizes, from small to large; nothing if time is up."""
         sizes = [size for size in sorted(cell.times) if size >= MEMORY_FROM]
-        if not sizes or cell.failure or cell.given_up or self._clock.over:
+        if not sizes or cell.memory or cell.failure or cell.given_up or self._clock.over:
             return
         results = self._gauge(cell, (WARM_UP, *sizes), Meter.MEMORY)
         if results is None or results.costs is None:

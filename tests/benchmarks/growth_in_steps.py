@@ -21,7 +21,8 @@ from harness.workers import Limits
 from impls import registry
 
 SIZES = (512, 1024, 2048, 4096)
-VOCABULARIES = ("tekken_240911", "unigram_nfkc", "mistral_v3", "toy_wordpiece")
+VOCABULARIES = ("toy_bytes", "toy_unigram", "toy_characters", "toy_wordpiece")
+"""Small ones: interpreted, it takes a quarter of an hour to make the tables of a large one."""
 VARIANT = 7
 """Not the first, which a warm-up may have encoded."""
 

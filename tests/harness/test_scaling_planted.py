@@ -143,6 +143,7 @@ def test_memory_and_steps() -> None:
 def test_the_smoke_suite_names_all_rightly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     named = [part for spec in specs() for part in ("--impl", spec)]
     arguments = ["run", "--check", "scaling", "--vocab", "toy_bytes", "--out", str(tmp_path)]
+    arguments += [part for name in TELLING for part in ("--family", name)]
     monkeypatch.setattr(sys, "argv", ["tokgate", *arguments, *named])
     with pytest.raises(SystemExit):
         cli.main()
