@@ -41,6 +41,18 @@ try:
     if question["ask"] == "encode":
         import base64
         answer = [int(i) for i in encode(base64.b64decode(question["input"]))]
+    elif question["ask"] == "growth":
+        import base64, time
+        data = base64.b64decode(question["input"])
+        def seconds(part):
+            spent = []
+            for _ in range(3):
+                start = time.process_time()
+                encode(part)
+                spent.append(time.process_time() - start)
+            return min(spent)
+        quarter = seconds(data[: len(data) // 4])
+        answer = "superlinear" if seconds(data) > quarter * 4 ** 1.5 else "linear"
     else:
         answer = list(decode(question["ids"]))
 except BaseException as error:
@@ -50,8 +62,8 @@ os.write({descriptor}, json.dumps(answer).encode())
 """
 
 Answer = list[int] | str
-"""Ids, the bytes of a text, or ``error``, ``panic``, ``died``; in the file also ``answers``, for
-ids or bytes that do not matter."""
+"""Ids, the bytes of a text, or ``error``, ``panic``, ``died``; of growth ``linear`` or
+``superlinear``; in the file also ``answers``, for ids or bytes that do not matter."""
 
 
 class Status(StrEnum):
@@ -66,9 +78,11 @@ class Status(StrEnum):
 class Defect:
     """One defect, by its smallest input.
 
-    library, reference: names of implementations. version: of the library when it was found. ask:
-    ``encode`` (of ``input``) or ``decode`` (of ``ids``). gives: what the library answered; right:
-    what the reference does. special: whether special tokens are read from the text.
+    library, reference: names of implementations. version: of the library when it was found.
+    ask: ``encode`` (of ``input``), ``decode`` (of ``ids``), or ``growth``: whether all of ``input``
+    takes more than eight times as long as a quarter of it, which is an exponent above 1.5. gives:
+    what the library answered; right: what the reference does. special: whether special tokens are
+    read from the text.
     """
 
     library: str
@@ -118,8 +132,10 @@ def answer(name: str, vocabulary: Vocabulary, defect: Defect) -> Answer:
         path.write_bytes(recipe.artifact)
         code = f"VOCABULARY = {str(path)!r}\n{recipe.code}"
         code += ASK.format(question=question, descriptor=told.fileno())
+        script = Path(folder, "ask.py")  # too long for an argument
+        script.write_text(code)
         done = subprocess.run(
-            [sys.executable, "-I", "-c", code],
+            [sys.executable, "-I", str(script)],
             cwd=folder,
             pass_fds=[told.fileno()],
             capture_output=True,
