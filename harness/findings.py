@@ -218,16 +218,17 @@ class Book:
 
         Never as expected, unless it is, whatever its minimal input comes to.
         """
-        names = dict.fromkeys(name for _, name in page.claims)
-        excused = {name for name in names if self._excused(name, entry.contract)}
-        new = [name for name in names if name not in excused]
+        excused: list[str] = []
+        new: list[str] = []
+        for name in dict.fromkeys(name for _, name in page.claims):
+            (excused if self._excused(name, entry.contract) else new).append(name)
         if new and (self._late or len(page.claims) >= CLAIMS_ENOUGH):
             return new[0]
         if excused:
             # Told by the explanation, which takes some milliseconds, or else by the diagnosis.
             label = entry.signature if self._late else entry.explained().label
             if self._excused(bucket(label, entry.contract, WHATEVER), entry.contract):
-                return next(name for name in names if name in excused)
+                return excused[0]
         return None
 
     def _page(self, entry: Entry) -> Page:

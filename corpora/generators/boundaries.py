@@ -6,7 +6,8 @@ one: letters on their own rarely tell, and running text has few places of each k
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from corpora.generators.base import FunctionGenerator
 from corpora.generators.characters import (
@@ -31,8 +32,23 @@ BETWEEN = (*CLASS_CHARACTERS * 2, *SPACES, *CONTRACTIONS, *APOSTROPHES)
 _COUNTS = sizes(2, 40)
 
 
-def _boundaries(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
-    shapes = [*material(vocabulary).by_shape.values()]
+class _Words(NamedTuple):
+    """Tokens as text. Lists that would be empty hold other words, so that any can be drawn from.
+
+    wide: of characters of several bytes, of which merges may take a part, and so go over any
+    boundary.
+    """
+
+    all: list[str]
+    contracted: list[str]
+    capitals: list[str]
+    wide: list[str]
+    wide_capitals: list[str]
+
+
+@lru_cache(maxsize=8)
+def _words(vocabulary: Vocabulary) -> _Words:
+    """Made once: a campaign asks for the cases of a vocabulary again and again."""
     surfaces = [surface.decode(errors="replace") for surface in material(vocabulary).text]
     words = [text for text in surfaces if text.isalpha()] or surfaces
     contracted = [
@@ -41,14 +57,24 @@ def _boundaries(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
         if any(text.lower().startswith(e) and len(text) > len(e) for e in CONTRACTION_ENDINGS)
     ]
     capitals = [text for text in words if text[0].isupper()]
-    # Of characters of several bytes, merges may take a part, and so go over any boundary.
     wide = [text for text in words if not text.isascii()]
     wide_capitals = [text for text in capitals if not text.isascii()]
-    alike, word, between = picker(rng, shapes), picker(rng, words), picker(rng, BETWEEN)
+    return _Words(
+        words,
+        contracted or words,
+        capitals or words,
+        wide or words,
+        wide_capitals or capitals or words,
+    )
+
+
+def _boundaries(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
+    words = _words(vocabulary)
+    alike = picker(rng, [*material(vocabulary).by_shape.values()])
+    word, between = picker(rng, words.all), picker(rng, BETWEEN)
     apostrophe, count, draw = picker(rng, APOSTROPHES), picker(rng, _COUNTS), rng.random
-    contraction, capital = picker(rng, contracted or words), picker(rng, capitals or words)
-    wide_word = picker(rng, wide or words)
-    wide_capital = picker(rng, wide_capitals or capitals or words)
+    contraction, capital = picker(rng, words.contracted), picker(rng, words.capitals)
+    wide_word, wide_capital = picker(rng, words.wide), picker(rng, words.wide_capitals)
 
     def odd() -> str:
         same = alike()

@@ -77,8 +77,8 @@ def _special(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
     texts = [text for text in special_texts(vocabulary) if vocabulary.can_encode(text.encode())]
     if texts:
         few = distinct(texts)
-        rest = [text for text in texts if text not in set(few)]
-        yield from alternating(_one_by_one([*few, *rest][:_MANY]), _mixed(few, texts, rng))
+        ordered = [*dict.fromkeys((*few, *texts))]
+        yield from alternating(_one_by_one(ordered[:_MANY]), _mixed(few, texts, rng))
 
 
 def distinct(texts: Sequence[str]) -> list[str]:

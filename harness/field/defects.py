@@ -35,14 +35,12 @@ SECONDS = 300.0
 
 ASK = """
 
-import json, os
+import base64, json, os, time
 question = json.loads({question!r})
 try:
     if question["ask"] == "encode":
-        import base64
         answer = [int(i) for i in encode(base64.b64decode(question["input"]))]
     elif question["ask"] == "growth":
-        import base64, time
         data = base64.b64decode(question["input"])
         def seconds(part):
             spent = []

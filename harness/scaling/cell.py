@@ -98,6 +98,10 @@ class Cell:
             verdict is Verdict.SUPERLINEAR and self.rounds >= SECOND_LOOK
         )
 
+    def stop_at(self, size: int, seconds: float) -> None:
+        """Say that its sizes end here, as a call takes so long."""
+        self.stopped = f"stopped at {shown(size)}: {seconds * 1e3:.3g} ms a call"
+
     def event(self) -> Measured:
         """What there is to say of its time and memory."""
         growth, reason = self.growth, self.failure

@@ -298,7 +298,7 @@ class Measurement:
             if cell.short:
                 asked = min(asked, 1)
             if sizes and not asked:
-                cell.stopped = f"stopped at {shown(size[0])}: {spent * 1e3:.3g} ms a call"
+                cell.stop_at(size[0], spent)
                 break
         cell.grown = True
         if not cell.refused and cell.short and (cell.failure or cell.stopped):
@@ -324,7 +324,7 @@ class Measurement:
         if len(cell.young) >= FIRST_LOOK:
             cell.times[size] = min(cell.young)
             cell.young.clear()
-            cell.stopped = f"stopped at {shown(size)}: {spent / 1e6:.3g} ms a call"
+            cell.stop_at(size, spent / 1e9)
 
     def _most(self, cell: Cell) -> int:
         """Bytes of the largest input that a cell may be asked."""
