@@ -20,45 +20,55 @@ from impls.bpe.unicode_version import all_code_points_as_of_unicode_16
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LETTER = 1
-"""``\\p{L}``"""
-NUMBER = 2
+CONTINUED = 0
+"""Not a class: what the second and later bytes of a character get (see ``classify``)."""
+UPPER = 1
+"""``[\\p{Lu}\\p{Lt}]``, of which a word of o200k or tekken is begun."""
+LOWER = 2
+"""``\\p{Ll}``, with which it goes on."""
+UNCASED = 3
+"""``[\\p{Lm}\\p{Lo}]``, which may do both."""
+MARK = 4
+"""``\\p{M}``, which may, too; for other patterns the same as OTHER."""
+NUMBER = 5
 """``\\p{N}``"""
-SPACE = 4
-"""``\\s``"""
-NEWLINE = 8
+SPACE = 6
+"""``\\s`` but for the next two."""
+BLANK = 7
+"""The character U+0020."""
+LINE_END = 8
 """``[\\r\\n]``"""
-UPPER = 16
-"""``[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]``, what a word of o200k or tekken may begin with."""
-LOWER = 32
-"""``[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]``, what it goes on with; uncased letters and marks are both."""
-OTHER = 64
-"""``[^\\s\\p{L}\\p{N}]``: punctuation, symbols, marks, controls, the unassigned."""
-CONTINUATION = 128
-"""Never in the table: marks the second and later bytes of a character (see ``classify``)."""
+OTHER = 9
+"""Punctuation, symbols, controls, the unassigned; but for the next two."""
+APOSTROPHE = 10
+SLASH = 11
+CLASSES = 12
 
-_CLASSES = (
-    (LETTER, r"\p{L}"),
+_EXPRESSIONS = (
+    (UPPER, r"[\p{Lu}\p{Lt}]"),
+    (LOWER, r"\p{Ll}"),
+    (UNCASED, r"[\p{Lm}\p{Lo}]"),
+    (MARK, r"\p{M}"),
     (NUMBER, r"\p{N}"),
     (SPACE, r"\s"),
-    (NEWLINE, r"[\r\n]"),
-    (UPPER, r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"),
-    (LOWER, r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"),
-    (OTHER, r"[^\s\p{L}\p{N}]"),
+    (BLANK, r"[ ]"),
+    (LINE_END, r"[\r\n]"),
+    (APOSTROPHE, r"'"),
+    (SLASH, r"/"),
 )
 
 
 @lru_cache(maxsize=1)
 def class_table() -> NDArray[np.uint8]:
-    """The classes of each code point, a set of the bits above; 0x110000 entries, read-only.
+    """The class of each code point; 0x110000 entries, read-only.
 
     Takes about 0.1 s, once in a process. Surrogates have the class of the unassigned.
     """
     text = all_code_points_as_of_unicode_16()
-    table = np.zeros(sys.maxunicode + 1, dtype=np.uint8)
-    for bit, expression in _CLASSES:
+    table = np.full(sys.maxunicode + 1, OTHER, dtype=np.uint8)
+    for number, expression in _EXPRESSIONS:
         for run in regex.finditer(f"{expression}+", text):
             start, end = run.span()
-            table[start:end] |= bit
+            table[start:end] = number
     table.flags.writeable = False
     return table

@@ -8,14 +8,14 @@ with the contractions as a list or factored. A spelling that is not listed here 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from corpora.vocabularies.patterns import PATTERNS
 from impls.bpe.character_classes import class_table
-from impls.bpe.scanners_common import classify
+from impls.bpe.scanner_kernel import classify, scan_parts
+from impls.bpe.scanner_rules import Rules, automaton
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,43 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class ScanParts(Protocol):
-    """A compiled scanner of many texts."""
-
-    def __call__(
-        self,
-        data: NDArray[np.uint8],
-        kinds: NDArray[np.uint8],
-        part_ends: NDArray[np.int64],
-        given: NDArray[np.int64],
-        options: tuple[int, bool],
-        piece_ends: NDArray[np.int64],
-        part_counts: NDArray[np.int64],
-        state: NDArray[np.int64],
-    ) -> bool:
-        """Split each part as if it were a text of its own; false if there is no room left.
-
-        data, part_ends: the concatenated parts, each UTF-8. kinds: of :func:`classify`.
-        given: EMPTY for a part to split, anything else for one that is a piece as it is; no
-            entries at all if every part is to be split.
-        piece_ends, part_counts: receive where each piece ends, and the number of pieces up to
-            and including each part.
-        state: (part, position, number of pieces), zeros at first. After false, a call with the
-            same state and a longer copy of ``piece_ends`` goes on.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Scanner:
-    """One pattern. module: with its ``scan_parts``. options: see there at ``_piece_end``."""
+    """One pattern, by its rules."""
 
-    module: str
-    options: tuple[int, bool]
-
-    def load(self) -> ScanParts:
-        """The compiled function; imported here, so that only the pattern in use is compiled."""
-        return cast("ScanParts", import_module(self.module).scan_parts)
+    rules: Rules
 
     def split(
         self,
@@ -68,19 +36,22 @@ class Scanner:
         part_ends: NDArray[np.int64],
         given: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The ends of all pieces, and their number up to each part; see :class:`ScanParts`."""
-        scan_parts = self.load()
-        # Pieces of text have four bytes and more; what has shorter ones takes another round.
-        piece_ends = np.empty(len(data) // 3 + len(part_ends) + 16, dtype=np.int64)
+        """The ends of all pieces, and their number up to each part; see :func:`scan_parts`."""
+        # As long as the worst case; pages that are never written to are never made.
+        piece_ends = np.empty(len(data) + 2, dtype=np.int64)
         part_counts = np.empty(len(part_ends), dtype=np.int64)
-        state = np.zeros(3, dtype=np.int64)
-        while not scan_parts(
-            data, kinds, part_ends, given, self.options, piece_ends, part_counts, state
-        ):
-            longer = np.empty(2 * len(piece_ends), dtype=np.int64)
-            longer[: len(piece_ends)] = piece_ends
-            piece_ends = longer
-        return piece_ends[: state[2]], part_counts
+        rules = self.rules
+        count = scan_parts(
+            data,
+            kinds,
+            part_ends,
+            given,
+            automaton(rules),
+            (rules.fold, rules.white_to_end),
+            piece_ends,
+            part_counts,
+        )
+        return piece_ends[:count], part_counts
 
 
 def kinds_of(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> tuple[NDArray[np.uint8], int]:
@@ -89,12 +60,14 @@ def kinds_of(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> tuple[NDArray[
     return kinds, classify(data, ends, class_table(), kinds)
 
 
-_GPT2 = Scanner("impls.bpe.scanners_gpt2", (0, False))
-_CL100K = Scanner("impls.bpe.scanners_cl100k", (3, False))
-_CL100K_SPACE_TO_END = Scanner("impls.bpe.scanners_cl100k", (3, True))
-_QWEN2 = Scanner("impls.bpe.scanners_cl100k", (1, False))
-_O200K = Scanner("impls.bpe.scanners_cased", (3, True))
-_TEKKEN = Scanner("impls.bpe.scanners_cased", (1, False))
+_GPT2 = Scanner(
+    Rules(cased=False, digits=0, contraction="own", prefix="space", fold=False, line_ends=False)
+)
+_CL100K = Scanner(Rules(cased=False, digits=3, contraction="own"))
+_CL100K_WHITE_TO_END = Scanner(Rules(cased=False, digits=3, contraction="own", white_to_end=True))
+_QWEN2 = Scanner(Rules(cased=False, digits=1, contraction="own"))
+_O200K = Scanner(Rules(cased=True, digits=3, contraction="word", slash=True))
+_TEKKEN = Scanner(Rules(cased=True, digits=1, contraction="none", slash=True))
 
 _LISTED = r"(?:'s|'t|'re|'ve|'m|'ll|'d)"
 _FACTORED = r"'(?:[sdmt]|ll|ve|re)"
@@ -137,7 +110,7 @@ def _spellings() -> Iterator[tuple[str, Scanner]]:
                 rf"{contractions}|[^\r\n\p{{L}}\p{{N}}]?+\p{{L}}++|\p{{N}}{{1,3}}+"
                 r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
             ),
-            _CL100K_SPACE_TO_END,
+            _CL100K_WHITE_TO_END,
         )
     yield PATTERNS["o200k_base"][0], _O200K
     yield PATTERNS["o200k_base"][0].replace(_FOLDED[0], f"(?:{_FOLDED[1]})"), _O200K
