@@ -102,7 +102,7 @@ def encode_remembering(
                 ids[at] = known
                 at += 1
             elif row < UNKNOWN and holds(cache, FIRST_ROW - row, text, start, end - start):
-                at = recall(cached_ids, FIRST_ROW - row, ids, at)
+                at = recall(cache, cached_ids, FIRST_ROW - row, ids, at)
             elif start < end:
                 first_id = at
                 at = _encode(

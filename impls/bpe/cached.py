@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from impls.bpe.encoder import EncodePieces
 
-SLOTS = 1 << 16
-"""Of the cache of each encoder and thread: 4 MiB, made when the thread first encodes."""
+SLOTS = 1 << 18
+"""Of the cache of each encoder and thread: 20 MiB, made when the thread first encodes."""
 
 
 class CachedImplementation(BpeImplementation):

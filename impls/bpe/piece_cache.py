@@ -1,8 +1,9 @@
 """A cache of pieces that are several tokens: real text repeats its words.
 
-Rows of 64 bytes, one a slot, a later piece in the place of an earlier one: the key of
-:mod:`impls.bpe.words` (16 bytes), ``length << 32 | number of ids`` (0 for a free row), and up to 10
-ids. A key is the whole spelling, so no two pieces are ever taken for each other.
+Rows of 64 bytes for pieces of up to 16 bytes: the key of :mod:`impls.bpe.words`, then
+``length << 32 | number of ids`` (0 for a free row), and up to 10 ids. Behind them rows of 128
+bytes for pieces of up to 32: twice the key, and up to 22 ids. A later piece takes the place of an
+earlier one. A key is the whole spelling, so no two pieces are ever taken for each other.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from impls.bpe.words import HIGH_MASKS, LONGEST, LOW_MASKS, probe, word_hash
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ENTRIES = 8
-"""Of int64, a row."""
-
-IDS_FROM = 6
-"""Where the ids begin in a row's 16 entries of int32."""
-MOST_IDS = 2 * ENTRIES - IDS_FROM
+SHORT = 8
+"""Entries of int64 of a row for pieces of up to LONGEST bytes."""
+WIDE = 16
+"""Of one for pieces of up to twice as many."""
+SHARE = 8
+"""There are as many rows of the former for one of the latter."""
 
 UNKNOWN = -1
 """Found neither id nor row: what a probe says of no token."""
@@ -31,8 +32,14 @@ FIRST_ROW = -2
 
 
 def new_cache(slots: int) -> NDArray[np.int64]:
-    """An empty cache. slots: a power of two, 64 bytes each."""
-    return np.zeros(slots * ENTRIES, dtype=np.int64)
+    """An empty cache. slots: of short pieces, a power of two and at least 8; 80 bytes each."""
+    return np.zeros(slots * SHORT + slots // SHARE * WIDE, dtype=np.int64)
+
+
+@njit
+def _wide_rows(cache: NDArray[np.int64]) -> int:
+    """Where the rows for longer pieces begin."""
+    return len(cache) // (SHARE * SHORT + WIDE) * SHARE * SHORT
 
 
 @njit
@@ -45,28 +52,41 @@ def look_up(
     first: int,
     last: int,
     found: NDArray[np.int64],
-) -> None:
+) -> int:
     """What is known of the pieces ``first`` to ``last``, the first of which begins at ``start``.
 
     words: of :mod:`impls.bpe.words`. text: of :func:`impls.bpe.words.overlapping`.
     found: receives an id for a piece that is a token; ``FIRST_ROW - row`` for one that the cache
     has or may take, where there is a cache; UNKNOWN for others (among them all long ones, and the
     last ones of the data, whose keys cannot be loaded).
+    Returns nothing of use: that which makes the cache's rows be read ahead.
     """
-    cache_mask = len(cache) - 1
+    touched = 0
+    wide_rows = _wide_rows(cache)
+    short_mask, wide_mask = wide_rows - 1, len(cache) - wide_rows - 1
+    longest = LONGEST if len(cache) == 0 else 2 * LONGEST
     for piece in range(first, last):
         end = int(ends[piece])
         length = end - start
         answer = UNKNOWN
         if length <= LONGEST and start + 8 < len(text):
-            low = text[start] & LOW_MASKS[length]
-            high = text[start + 8] & HIGH_MASKS[length]
+            low, high = text[start] & LOW_MASKS[length], text[start + 8] & HIGH_MASKS[length]
             mixed = word_hash(low, high)
             answer = probe(words, low, high, length, mixed)
-            if answer == UNKNOWN and cache_mask > 0:
-                answer = FIRST_ROW - (mixed * ENTRIES & cache_mask)
+            if answer == UNKNOWN and wide_mask > 0:
+                row = mixed * SHORT & short_mask
+                touched ^= int(cache[row])
+                answer = FIRST_ROW - row
+        elif LONGEST < length <= longest and start + 24 < len(text):
+            rest = length - LONGEST
+            low, high = text[start + 16] & LOW_MASKS[rest], text[start + 24] & HIGH_MASKS[rest]
+            mixed = word_hash(text[start] ^ low, text[start + 8] ^ high)
+            row = wide_rows + (mixed * WIDE & wide_mask)
+            touched ^= int(cache[row])
+            answer = FIRST_ROW - row
         found[piece - first] = answer
         start = end
+    return touched
 
 
 @njit
@@ -74,16 +94,29 @@ def holds(
     cache: NDArray[np.int64], row: int, text: NDArray[np.int64], start: int, length: int
 ) -> bool:
     """Whether the row is that of the piece at ``start``."""
-    low, high = text[start] & LOW_MASKS[length], text[start + 8] & HIGH_MASKS[length]
-    same = cache[row] == low and cache[row + 1] == high and cache[row + 2] >> 32 == length
-    return bool(same)
+    if row < _wide_rows(cache):
+        low, high = text[start] & LOW_MASKS[length], text[start + 8] & HIGH_MASKS[length]
+        short = cache[row] == low and cache[row + 1] == high and cache[row + 2] >> 32 == length
+        return bool(short)
+    rest = length - LONGEST
+    low, high = text[start + 16] & LOW_MASKS[rest], text[start + 24] & HIGH_MASKS[rest]
+    same = cache[row] == text[start] and cache[row + 1] == text[start + 8]
+    same = same and cache[row + 2] == low and cache[row + 3] == high
+    return bool(same and cache[row + 4] >> 32 == length)
 
 
 @njit
-def recall(cached_ids: NDArray[np.int32], row: int, ids: NDArray[np.int32], at: int) -> int:
+def recall(
+    cache: NDArray[np.int64],
+    cached_ids: NDArray[np.int32],
+    row: int,
+    ids: NDArray[np.int32],
+    at: int,
+) -> int:
     """Write the row's ids to ``ids[at:]``; returns where they end. cached_ids: the cache."""
-    start = 2 * row + IDS_FROM
-    count = int(cached_ids[2 * row + 4])
+    meta = 2 if row < _wide_rows(cache) else 4
+    count = int(cached_ids[2 * (row + meta)])
+    start = 2 * (row + meta + 1)
     for index in range(count):
         ids[at + index] = cached_ids[start + index]
     return at + count
@@ -103,11 +136,20 @@ def remember(
 ) -> None:
     """Give the row to the piece ``start`` to ``end`` with ``ids[first:last]``, if it has room."""
     count = last - first
-    if count > MOST_IDS:
-        return
     length = end - start
-    cache[row] = text[start] & LOW_MASKS[length]
-    cache[row + 1] = text[start + 8] & HIGH_MASKS[length]
-    cache[row + 2] = length << 32 | count
+    short = row < _wide_rows(cache)
+    meta = 2 if short else 4
+    if count > 2 * ((SHORT if short else WIDE) - meta - 1):
+        return
+    if short:
+        cache[row] = text[start] & LOW_MASKS[length]
+        cache[row + 1] = text[start + 8] & HIGH_MASKS[length]
+    else:
+        rest = length - LONGEST
+        cache[row] = text[start]
+        cache[row + 1] = text[start + 8]
+        cache[row + 2] = text[start + 16] & LOW_MASKS[rest]
+        cache[row + 3] = text[start + 24] & HIGH_MASKS[rest]
+    cache[row + meta] = length << 32 | count
     for index in range(count):
-        cached_ids[2 * row + IDS_FROM + index] = ids[first + index]
+        cached_ids[2 * (row + meta + 1) + index] = ids[first + index]
