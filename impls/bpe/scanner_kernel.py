@@ -149,20 +149,25 @@ def scan_parts(
     piece_ends: NDArray[np.int64],
     part_counts: NDArray[np.int64],
 ) -> int:
-    """Split each part as if it were a text of its own; returns the number of pieces.
+    """Split each part as if it were a text of its own.
+
+    Returns the number of pieces, or -1 if there is no room for them.
 
     data, part_ends: the concatenated parts, each UTF-8. kinds: of :func:`classify`.
     given: EMPTY for a part to split, anything else for one that is a piece as it is; no
     entries at all if every part is to be split. automaton, options: the rules', of which the
     latter are ``fold`` and ``white_to_end``.
-    piece_ends: receives where each piece ends; two longer than ``data``, as one that is not
-    counted is written, too. part_counts: the number of pieces up to and including each part.
+    piece_ends: receives where each piece ends; two longer than there are pieces, as one that is
+    not counted is written, too. part_counts: the number of pieces up to and including each part.
     """
     fold, white_to_end = options
+    room = len(piece_ends) - 2
     count = 0
     at = 0
     for part in range(len(part_ends)):
         end = int(part_ends[part])
+        if count >= room:
+            return -1
         if at < end and len(given) > 0 and given[part] != EMPTY:
             piece_ends[count] = end
             count += 1
@@ -170,6 +175,8 @@ def scan_parts(
         state = START
         last = at  # where the character before this one begins
         while at < end:
+            if count >= room:
+                return -1
             kind = int(kinds[at & _PLACE])
             entry = int(automaton[state | kind])
             if entry >= CONTRACTION:

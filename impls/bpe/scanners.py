@@ -1,4 +1,4 @@
-"""Choosing a hand scanner by the spelling of the pattern, and running it over a batch.
+"""Choosing the rules by the spelling of the pattern, and running them over a batch.
 
 Patterns reach us in several spellings that match alike: with possessive quantifiers or without,
 with the contractions as a list or factored. A spelling that is not listed here is run by the
@@ -7,7 +7,6 @@ with the contractions as a list or factored. A spelling that is not listed here 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,59 +22,48 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class Scanner:
-    """One pattern, by its rules."""
-
-    rules: Rules
-
-    def split(
-        self,
-        data: NDArray[np.uint8],
-        kinds: NDArray[np.uint8],
-        part_ends: NDArray[np.int64],
-        given: NDArray[np.int64],
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The ends of all pieces, and their number up to each part; see :func:`scan_parts`."""
-        # As long as the worst case; pages that are never written to are never made.
-        piece_ends = np.empty(len(data) + 2, dtype=np.int64)
-        part_counts = np.empty(len(part_ends), dtype=np.int64)
-        rules = self.rules
-        count = scan_parts(
-            data,
-            kinds,
-            part_ends,
-            given,
-            automaton(rules),
-            (rules.fold, rules.white_to_end),
-            piece_ends,
-            part_counts,
-        )
-        return piece_ends[:count], part_counts
-
-
 def kinds_of(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> tuple[NDArray[np.uint8], int]:
     """The classes of all characters, and -1 or the index of an input that is not UTF-8."""
     kinds = np.empty(len(data), dtype=np.uint8)
     return kinds, classify(data, ends, class_table(), kinds)
 
 
-_GPT2 = Scanner(
-    Rules(cased=False, digits=0, contraction="own", prefix="space", fold=False, line_ends=False)
-)
-_CL100K = Scanner(Rules(cased=False, digits=3, contraction="own"))
-_CL100K_WHITE_TO_END = Scanner(Rules(cased=False, digits=3, contraction="own", white_to_end=True))
-_QWEN2 = Scanner(Rules(cased=False, digits=1, contraction="own"))
-_O200K = Scanner(Rules(cased=True, digits=3, contraction="word", slash=True))
-_TEKKEN = Scanner(Rules(cased=True, digits=1, contraction="none", slash=True))
+def split_parts(
+    rules: Rules,
+    data: NDArray[np.uint8],
+    kinds: NDArray[np.uint8],
+    part_ends: NDArray[np.int64],
+    given: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The ends of all pieces, and their number up to each part; see :func:`scan_parts`."""
+    part_counts = np.empty(len(part_ends), dtype=np.int64)
+    options = (rules.fold, rules.white_to_end)
+    # Pieces of text have four bytes and more; what has shorter ones takes another round.
+    room = len(data) // 3 + 16
+    while True:
+        piece_ends = np.empty(room, dtype=np.int64)
+        count = scan_parts(
+            data, kinds, part_ends, given, automaton(rules), options, piece_ends, part_counts
+        )
+        if count >= 0:
+            return piece_ends[:count], part_counts
+        room *= 2
+
+
+_GPT2 = Rules(cased=False, digits=0, contraction="own", prefix="space", fold=False, line_ends=False)
+_CL100K = Rules(cased=False, digits=3, contraction="own")
+_CL100K_WHITE_TO_END = Rules(cased=False, digits=3, contraction="own", white_to_end=True)
+_QWEN2 = Rules(cased=False, digits=1, contraction="own")
+_O200K = Rules(cased=True, digits=3, contraction="word", slash=True)
+_TEKKEN = Rules(cased=True, digits=1, contraction="none", slash=True)
 
 _LISTED = r"(?:'s|'t|'re|'ve|'m|'ll|'d)"
 _FACTORED = r"'(?:[sdmt]|ll|ve|re)"
 _FOLDED = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)", r"'(?i:[sdmt]|ll|ve|re)")
 
 
-def _spellings() -> Iterator[tuple[str, Scanner]]:
-    """Every spelling that is known to match like the one of PATTERNS, with its scanner.
+def _spellings() -> Iterator[tuple[str, Rules]]:
+    """Every spelling that is known to match like the one of PATTERNS, with its rules.
 
     The tests run each one by the `regex` package and compare.
     """
@@ -86,14 +74,14 @@ def _spellings() -> Iterator[tuple[str, Scanner]]:
         possessive = r" ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++"
         # tiktoken 0.7 and later; where the text ends, so does the look-ahead.
         yield rf"{contractions}|{possessive}|\s++$|\s+(?!\S)|\s", _GPT2
-    for digits, scanner in ((r"\p{N}{1,3}", _CL100K), (r"\p{N}", _QWEN2)):
+    for digits, rules in ((r"\p{N}{1,3}", _CL100K), (r"\p{N}", _QWEN2)):
         for contractions in _FOLDED:
             yield (
                 (
                     rf"{contractions}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|{digits}"
                     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
                 ),
-                scanner,
+                rules,
             )
     for contractions in _FOLDED:
         # tiktoken 0.6, and transformers' cl100k.
@@ -117,10 +105,10 @@ def _spellings() -> Iterator[tuple[str, Scanner]]:
     yield PATTERNS["tekken"][0], _TEKKEN
 
 
-SCANNERS: dict[str, Scanner] = dict(_spellings())
+SCANNERS: dict[str, Rules] = dict(_spellings())
 """By the exact spelling of the pattern."""
 
 
-def scanner_of(splits: tuple[str, ...]) -> Scanner | None:
-    """The scanner of a vocabulary's splits, None where the `regex` package must run them."""
+def scanner_of(splits: tuple[str, ...]) -> Rules | None:
+    """The rules of a vocabulary's splits, None where the `regex` package must run them."""
     return SCANNERS.get(splits[0]) if len(splits) == 1 else None
