@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -46,13 +47,19 @@ class Minimality:
             mine = seen.results[name]
             lengths = np.diff(mine.ends, prepend=0)
             judgement.exercised[name] += int(np.sum(mine.status == 0))
-            for other, results in seen.results.items():
-                shorter = np.diff(results.ends, prepend=0) < lengths
-                both = (mine.status == 0) & (results.status == 0)
-                for index in np.nonzero(shorter & both)[0].tolist():
-                    found = self._violation(seen, index, name, other)
-                    if found is not None:
-                        judgement.violations.append(found)
+            sizes = {who: np.diff(r.ends, prepend=0) for who, r in seen.results.items()}
+            shorter = {
+                who: (size < lengths) & (mine.status == 0) & (seen.results[who].status == 0)
+                for who, size in sizes.items()
+            }
+            for index in np.nonzero(np.any([*shorter.values()], axis=0))[0].tolist():
+                # One violation an input, however many are shorter: it is confirmed by counting.
+                others = sorted(
+                    (who for who in shorter if shorter[who][index]),
+                    key=lambda who: int(sizes[who][index]),
+                )
+                found = (self._violation(seen, index, name, other) for other in others)
+                judgement.violations.extend(islice(filter(None, found), 1))
         return judgement
 
     def _violation(self, seen: Observation, index: int, name: str, other: str) -> Violation | None:

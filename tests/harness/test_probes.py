@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.base import Observation
+from harness.checks.minimality import Minimality
 from harness.checks.round_trip import RoundTrip
 from harness.checks.validity import Validity
 from harness.diagnosis import difference
@@ -41,3 +42,27 @@ def test_a_part_of_an_encoding_that_fails(answer: Outcome, faults: list[str]) ->
     assert [violation.stage for violation in judgement.violations] == faults
     for violation in judgement.violations:
         assert difference(violation, terms.vocabulary)[1]
+
+
+def test_one_violation_an_input_however_many_are_shorter() -> None:
+    terms = contract("toy_bytes", "bpe.minimal", "bpe.heap", "bpe.naive")
+    ids = terms.vocabulary.ids
+
+    def spelled(*tokens: bytes) -> Encoded:
+        return Encoded(tuple(ids[token] for token in tokens))
+
+    long, short, shortest = spelled(b"t", b"h", b"e"), spelled(b"th", b"e"), spelled(b"the")
+    another = spelled(b"a")  # shortest of all, but it is another text
+    seen = Observation(
+        terms,
+        Inputs.of([b"the", b"the", b"the"]),
+        {
+            "bpe.minimal": Results.of([long, long, shortest]),
+            "bpe.heap": Results.of([short, another, short]),
+            "bpe.naive": Results.of([shortest, short, long]),
+        },
+    )
+    found = Minimality().judge(seen, []).violations
+    assert [violation.index for violation in found] == [0, 1]
+    assert [violation.parts[0].names for violation in found] == [("bpe.naive",), ("bpe.naive",)]
+    assert {violation.culprits for violation in found} == {("bpe.minimal",)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import metadata
 from typing import TYPE_CHECKING, ClassVar
 
-from impls.interface import About, Capability, Mode, Unsupported
+from impls.interface import About, Capability, Law, Mode, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +25,7 @@ class Plain:
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
     max_input: ClassVar[int | None] = LONGEST
     linear: ClassVar[bool] = False
+    law: ClassVar[Law] = Law.EXACT
 
     vocabulary: Vocabulary
 
@@ -37,6 +38,7 @@ class Plain:
             capabilities=self.capabilities,
             max_input=self.max_input,
             linear=self.linear,
+            law=self.law,
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:

@@ -13,7 +13,7 @@ from harness.selftest.plain.base import Plain, text_of
 from harness.selftest.plain.row import Row
 from impls import registry
 from impls.bpe.unicode_version import as_of_unicode_16
-from impls.interface import Capability, Mode, Rejected
+from impls.interface import Capability, Law, Mode, Rejected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -192,6 +192,37 @@ class PlainBpe(Plain):
         ids = self.encode(data, mode)
         sizes = (len(self.vocabulary.spelling(token_id)) for token_id in ids)
         return ids, list(pairwise(accumulate(sizes, initial=0)))
+
+
+class PlainFewest(PlainBpe):
+    """The fewest tokens, by the fewest for every beginning of the text."""
+
+    name = "plain.fewest"
+    modes = ("raw",)
+    max_input = 512
+    law = Law.FEWEST
+
+    def prepare(self) -> None:
+        """Also the length of the longest token."""
+        super().prepare()
+        self.longest = max(map(len, self.ids))
+
+    def merge(self, piece: bytes) -> list[int]:
+        """Of equally few, those whose last token is the longest."""
+        self.symbols(piece)
+        fewest = [0]
+        begins = [0]
+        for end in range(1, len(piece) + 1):
+            starts = range(max(0, end - self.longest), end)
+            known = [start for start in starts if piece[start:end] in self.ids]
+            begins.append(min(known, key=fewest.__getitem__))
+            fewest.append(fewest[begins[end]] + 1)
+        found = []
+        end = len(piece)
+        while end > 0:
+            found.append(self.ids[piece[begins[end] : end]])
+            end = begins[end]
+        return found[::-1]
 
 
 SERVICES = frozenset(
