@@ -23,6 +23,8 @@ CASES = [
     ("bpe:PlainBpe", "bpe.heap", "toy_bytes", RAW),
     ("bpe:PlainBpe", "bpe.heap", "tekken_240911", TEXT),
     ("bpe:PlainBpe", "bpe.heap", "tekken_240911", SPECIAL),
+    ("bpe:PlainFewest", "bpe.minimal", "toy_bytes", RAW),
+    ("bpe:PlainFewest", "bpe.minimal", "tekken_240911", RAW),
     ("spm:PlainSpm", "spm.sentencepiece", "toy_characters", TEXT),
     ("spm:PlainSpm", "spm.sentencepiece", "mistral_v3", TEXT),
     ("unigram:PlainUnigram", "unigram.sentencepiece", "toy_unigram", TEXT),

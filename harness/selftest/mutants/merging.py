@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.selftest.mistakes import planted
-from harness.selftest.plain.bpe import PlainBpe
+from harness.selftest.plain.bpe import PlainBpe, PlainFewest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -221,3 +221,18 @@ class LongWords(PlainBpe):
 
     def priority(self, pair: Pair, place: int) -> tuple[int, ...]:
         return self.merges[pair][0], -place if self.long else place
+
+
+@planted("minimality", on="tekken_240911", stages=("length",), shows=(b"zeniadj",))
+class TakesLongest(PlainFewest):
+    """Where the fewest tokens are claimed, the longest one is taken each time."""
+
+    def merge(self, piece: bytes) -> list[int]:
+        found = []
+        start = 0
+        while start < len(piece):
+            sizes = range(min(self.longest, len(piece) - start), 0, -1)
+            size = next(size for size in sizes if piece[start : start + size] in self.ids)
+            found.append(self.ids[piece[start : start + size]])
+            start += size
+        return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Merges
 from harness.selftest.mistakes import planted
-from harness.selftest.plain.bpe import PlainBpe, PlainFewest
+from harness.selftest.plain.bpe import PlainBpe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -71,19 +71,4 @@ class FirstWordApart(PlainBpe):
         found = super().pieces(text)
         if found and len(found[0]) > 1 and found[0][0] == " ":
             found[:1] = [" ", found[0][1:]]
-        return found
-
-
-@planted("minimality", on="tekken_240911", shows=(b"zeniadj",))
-class TakesLongest(PlainFewest):
-    """Where the fewest tokens are claimed, the longest one is taken each time."""
-
-    def merge(self, piece: bytes) -> list[int]:
-        found = []
-        start = 0
-        while start < len(piece):
-            sizes = range(min(self.longest, len(piece) - start), 0, -1)
-            size = next(size for size in sizes if piece[start : start + size] in self.ids)
-            found.append(self.ids[piece[start : start + size]])
-            start += size
         return found
