@@ -52,16 +52,14 @@ def look_up(
     first: int,
     last: int,
     found: NDArray[np.int64],
-) -> int:
+) -> None:
     """What is known of the pieces ``first`` to ``last``, the first of which begins at ``start``.
 
     words: of :mod:`impls.bpe.words`. text: of :func:`impls.bpe.words.overlapping`.
     found: receives an id for a piece that is a token; ``FIRST_ROW - row`` for one that the cache
     has or may take, where there is a cache; UNKNOWN for others (among them all long ones, and the
     last ones of the data, whose keys cannot be loaded).
-    Returns nothing of use: that which makes the cache's rows be read ahead.
     """
-    touched = 0
     wide_rows = _wide_rows(cache)
     short_mask, wide_mask = wide_rows - 1, len(cache) - wide_rows - 1
     longest = LONGEST if len(cache) == 0 else 2 * LONGEST
@@ -74,19 +72,14 @@ def look_up(
             mixed = word_hash(low, high)
             answer = probe(words, low, high, length, mixed)
             if answer == UNKNOWN and wide_mask > 0:
-                row = mixed * SHORT & short_mask
-                touched ^= int(cache[row])
-                answer = FIRST_ROW - row
+                answer = FIRST_ROW - (mixed * SHORT & short_mask)
         elif LONGEST < length <= longest and start + 24 < len(text):
             rest = length - LONGEST
             low, high = text[start + 16] & LOW_MASKS[rest], text[start + 24] & HIGH_MASKS[rest]
             mixed = word_hash(text[start] ^ low, text[start + 8] ^ high)
-            row = wide_rows + (mixed * WIDE & wide_mask)
-            touched ^= int(cache[row])
-            answer = FIRST_ROW - row
+            answer = FIRST_ROW - wide_rows - (mixed * WIDE & wide_mask)
         found[piece - first] = answer
         start = end
-    return touched
 
 
 @njit
