@@ -1,4 +1,4 @@
-"""Hand scanners against the `regex` package and tiktoken: classes, pieces, UTF-8, special texts."""
+"""Scanners against the `regex` package and tiktoken: classes, pieces, UTF-8, special texts."""
 
 import os
 import random
