@@ -318,7 +318,8 @@ class Book:
         inputs = [data] if once else [b"", data, data] * (AGAIN // 2)
         sign = signature(violation, contract)
         again = arena.examine(contract, CHECKS[violation.check], inputs).violations
-        seen = [one for one in again if one.data == data and signature(one, contract) == sign]
+        # By place: a check may find more than one thing wrong with an input.
+        seen = {one.index for one in again if one.data == data and signature(one, contract) == sign}
         if len(seen) == inputs.count(data):
             return violation
         if violation.check == "survival" or set(violation.culprits) & set(arena.withdrawn()):

@@ -14,6 +14,9 @@ from harness.outcomes import Encoded, Results
 from harness.partition import Part
 from impls.interface import Law
 
+UNANSWERED = np.iinfo(np.int64).max
+"""The length of what is no encoding."""
+
 
 @dataclass(frozen=True, slots=True)
 class Minimality:
@@ -38,26 +41,23 @@ class Minimality:
         return []
 
     def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
-        """Only a shorter answer is looked at."""
+        """Only shorter answers are looked at, the shortest first; one violation an input."""
         judgement = Judgement()
+        sizes = {
+            name: np.where(results.status == 0, np.diff(results.ends, prepend=0), UNANSWERED)
+            for name, results in seen.results.items()
+        }
         for contestant in seen.contract.contestants:
             name = contestant.name
-            if contestant.about.law is not Law.FEWEST or name not in seen.results:
+            if contestant.about.law is not Law.FEWEST or name not in sizes:
                 continue
-            mine = seen.results[name]
-            lengths = np.diff(mine.ends, prepend=0)
-            judgement.exercised[name] += int(np.sum(mine.status == 0))
-            sizes = {who: np.diff(r.ends, prepend=0) for who, r in seen.results.items()}
-            shorter = {
-                who: (size < lengths) & (mine.status == 0) & (seen.results[who].status == 0)
-                for who, size in sizes.items()
-            }
-            for index in np.nonzero(np.any([*shorter.values()], axis=0))[0].tolist():
-                # One violation an input, however many are shorter: it is confirmed by counting.
-                others = sorted(
-                    (who for who in shorter if shorter[who][index]),
-                    key=lambda who: int(sizes[who][index]),
-                )
+            answered = seen.results[name].status == 0
+            judgement.exercised[name] += int(np.sum(answered))
+            beaten = answered & (np.min([*sizes.values()], axis=0) < sizes[name])
+            for index in np.nonzero(beaten)[0].tolist():
+                shorter = {who: int(size[index]) for who, size in sizes.items()}
+                shorter = {who: n for who, n in shorter.items() if n < shorter[name]}
+                others = sorted(shorter, key=shorter.__getitem__)
                 found = (self._violation(seen, index, name, other) for other in others)
                 judgement.violations.extend(islice(filter(None, found), 1))
         return judgement

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.words import HIGH_MASKS, LONGEST, LOW_MASKS, probe, word_hash
+from impls.bpe.words import LONGEST, key_at, probe, word_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,20 +62,20 @@ def look_up(
     """
     wide_rows = _wide_rows(cache)
     short_mask, wide_mask = wide_rows - 1, len(cache) - wide_rows - 1
-    longest = LONGEST if len(cache) == 0 else 2 * LONGEST
+    remembers = len(cache) > 0
     for piece in range(first, last):
         end = int(ends[piece])
         length = end - start
         answer = UNKNOWN
-        if length <= LONGEST and start + 8 < len(text):
-            low, high = text[start] & LOW_MASKS[length], text[start + 8] & HIGH_MASKS[length]
-            mixed = word_hash(low, high)
-            answer = probe(words, low, high, length, mixed)
-            if answer == UNKNOWN and wide_mask > 0:
-                answer = FIRST_ROW - (mixed * SHORT & short_mask)
-        elif LONGEST < length <= longest and start + 24 < len(text):
-            rest = length - LONGEST
-            low, high = text[start + 16] & LOW_MASKS[rest], text[start + 24] & HIGH_MASKS[rest]
+        if length <= LONGEST:
+            if start + 8 < len(text):
+                low, high = key_at(text, start, length)
+                mixed = word_hash(low, high)
+                answer = probe(words, low, high, length, mixed)
+                if answer == UNKNOWN and remembers:
+                    answer = FIRST_ROW - (mixed * SHORT & short_mask)
+        elif remembers and length <= 2 * LONGEST and start + LONGEST + 8 < len(text):
+            low, high = key_at(text, start + LONGEST, length - LONGEST)
             mixed = word_hash(text[start] ^ low, text[start + 8] ^ high)
             answer = FIRST_ROW - wide_rows - (mixed * WIDE & wide_mask)
         found[piece - first] = answer
@@ -83,19 +83,26 @@ def look_up(
 
 
 @njit
+def _numbers(cache: NDArray[np.int64], row: int) -> int:
+    """Where in the row its lengths stand, after the two or four entries of its key."""
+    return row + (2 if row < _wide_rows(cache) else 4)
+
+
+@njit
 def holds(
     cache: NDArray[np.int64], row: int, text: NDArray[np.int64], start: int, length: int
 ) -> bool:
     """Whether the row is that of the piece at ``start``."""
-    if row < _wide_rows(cache):
-        low, high = text[start] & LOW_MASKS[length], text[start + 8] & HIGH_MASKS[length]
-        short = cache[row] == low and cache[row + 1] == high and cache[row + 2] >> 32 == length
-        return bool(short)
-    rest = length - LONGEST
-    low, high = text[start + 16] & LOW_MASKS[rest], text[start + 24] & HIGH_MASKS[rest]
-    same = cache[row] == text[start] and cache[row + 1] == text[start + 8]
-    same = same and cache[row + 2] == low and cache[row + 3] == high
-    return bool(same and cache[row + 4] >> 32 == length)
+    numbers = _numbers(cache, row)
+    if cache[numbers] >> 32 != length:
+        return False
+    if numbers - row > 2:
+        if cache[row] != text[start] or cache[row + 1] != text[start + 8]:
+            return False
+        start += LONGEST
+        length -= LONGEST
+    low, high = key_at(text, start, length)
+    return bool(cache[numbers - 2] == low and cache[numbers - 1] == high)
 
 
 @njit
@@ -107,11 +114,10 @@ def recall(
     at: int,
 ) -> int:
     """Write the row's ids to ``ids[at:]``; returns where they end. cached_ids: the cache."""
-    meta = 2 if row < _wide_rows(cache) else 4
-    count = int(cached_ids[2 * (row + meta)])
-    start = 2 * (row + meta + 1)
+    numbers = 2 * _numbers(cache, row)
+    count = int(cached_ids[numbers])
     for index in range(count):
-        ids[at + index] = cached_ids[start + index]
+        ids[at + index] = cached_ids[numbers + 2 + index]
     return at + count
 
 
@@ -130,19 +136,16 @@ def remember(
     """Give the row to the piece ``start`` to ``end`` with ``ids[first:last]``, if it has room."""
     count = last - first
     length = end - start
-    short = row < _wide_rows(cache)
-    meta = 2 if short else 4
-    if count > 2 * ((SHORT if short else WIDE) - meta - 1):
+    numbers = _numbers(cache, row)
+    wide = numbers - row > 2
+    if count > 2 * (row + (WIDE if wide else SHORT) - numbers - 1):
         return
-    if short:
-        cache[row] = text[start] & LOW_MASKS[length]
-        cache[row + 1] = text[start + 8] & HIGH_MASKS[length]
-    else:
-        rest = length - LONGEST
+    cache[numbers] = length << 32 | count
+    for index in range(count):
+        cached_ids[2 * numbers + 2 + index] = ids[first + index]
+    if wide:
         cache[row] = text[start]
         cache[row + 1] = text[start + 8]
-        cache[row + 2] = text[start + 16] & LOW_MASKS[rest]
-        cache[row + 3] = text[start + 24] & HIGH_MASKS[rest]
-    cache[row + meta] = length << 32 | count
-    for index in range(count):
-        cached_ids[2 * (row + meta + 1) + index] = ids[first + index]
+        start += LONGEST
+        length -= LONGEST
+    cache[numbers - 2], cache[numbers - 1] = key_at(text, start, length)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.character_classes import CONTINUED, UPPER
+from impls.bpe.character_classes import APOSTROPHE, CONTINUED, UPPER
 from impls.bpe.layout import EMPTY
 from impls.bpe.scanner_rules import (
     CAPITALS_AFTER,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 _PLACE = (1 << 62) - 1
 """A place AND this is itself, and the compiler then knows that it does not count from the end."""
-_APOSTROPHE = ord("'")
 _CASE_BIT = 0x20
 _ENDING = (ord("s"), ord("t"), ord("m"), ord("d"))
 _BEFORE_E = (ord("r"), ord("v"))
@@ -107,11 +106,11 @@ def classify(
 
 @njit
 def _contraction_end(data: NDArray[np.uint8], start: int, end: int, fold: bool) -> int:
-    """Where ``'s|'t|'re|'ve|'m|'ll|'d`` ends at ``start``, or ``start`` if it is not there.
+    """Where ``'s|'t|'re|'ve|'m|'ll|'d`` ends, whose apostrophe is at ``start``.
 
-    fold: as in ``(?i:..)``.
+    ``start`` if it is none. fold: as in ``(?i:..)``.
     """
-    if start + 1 >= end or data[start] != _APOSTROPHE:
+    if start + 1 >= end:
         return start
     first = int(data[start + 1])
     second = int(data[start + 2]) if start + 2 < end else 0
@@ -181,7 +180,7 @@ def scan_parts(
             entry = int(automaton[state | kind])
             if entry >= CONTRACTION:
                 if entry & CONTRACTION:
-                    apostrophe = at if data[at] == _APOSTROPHE else at - 1
+                    apostrophe = at if kind == APOSTROPHE else at - 1
                     stop = _contraction_end(data, apostrophe, end, fold)
                     found = stop > apostrophe
                 else:

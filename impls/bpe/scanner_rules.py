@@ -97,7 +97,8 @@ END_HERE = 1 << 10
 TAKE_UP = 1 << 11
 """The last end was none."""
 CONTRACTION = 1 << 12
-"""There may be a contraction at the last apostrophe; if there is none, all as said."""
+"""There may be a contraction at the last apostrophe; if there is none, all as said. This and the
+next are rare: no greater entry is without one of them."""
 GIVE_BACK = 1 << 13
 """The piece ended where CAPITALS_AFTER began."""
 
@@ -145,11 +146,10 @@ def _step(rules: Rules, state: int, kind: int) -> tuple[int, int]:
         if kind not in _WHITE:
             return following, done
         return (LINE_ENDS, TAKE_UP) if following == LINE_ENDS else (_next_line(following), done)
-    within = _within(rules, state, kind)
-    if state == QUOTE and kind in _LETTERS:
+    if state == QUOTE and _is_letter(rules, kind):
         # A contraction or else a word: with the apostrophe if that may be its first character.
-        any_first = rules.prefix == "any"
-        return _first(rules, kind), CONTRACTION | (0 if any_first else END_HERE)
+        return _first(rules, kind), CONTRACTION | (0 if rules.prefix == "any" else END_HERE)
+    within = _within(rules, state, kind)
     if within is not None:
         return within, 0
     if state in (BLANKS, WHITES):
@@ -191,7 +191,7 @@ def _within(rules: Rules, state: int, kind: int) -> int | None:
     if _is_letter(rules, kind):
         if state in (CAPITALS, MAY_END, CAPITALS_AFTER, WORD):
             return _within_word(rules, state, kind)
-        first = rules.prefix == "any" and state in (ODD_ONE, QUOTE, WHITE_ONE)
+        first = rules.prefix == "any" and state in (ODD_ONE, WHITE_ONE)
         if first or state == BLANK_ONE:
             return _first(rules, kind)
     if kind == NUMBER:

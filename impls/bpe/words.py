@@ -45,6 +45,12 @@ def overlapping(data: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 @njit
+def key_at(text: NDArray[np.int64], start: int, length: int) -> tuple[int, int]:
+    """The key of the ``length`` bytes from ``start`` on. text: of :func:`overlapping`."""
+    return text[start] & LOW_MASKS[length], text[start + 8] & HIGH_MASKS[length]
+
+
+@njit
 def word_hash(low: int, high: int) -> int:
     """A hash of a key whose low bits are well mixed; at least 0, below 2**32."""
     low, high = int(low), int(high)

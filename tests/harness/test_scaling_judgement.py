@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from harness.scaling.cell import LAST_LOOK
+from harness.scaling.cell import LAST_LOOK, SECOND_LOOK
 from harness.scaling.judgement import (
     LEAST_POINTS,
     RANGE,
@@ -92,6 +92,19 @@ class TestSimulated:
         assert seen[Verdict.LINEAR] == 0, seen
         if sizes is SIZES:  # else no more than a cache may explain
             assert seen[Verdict.SUPERLINEAR] >= 0.9 * CELLS, seen
+
+
+@pytest.mark.parametrize("kind", NOISES)
+@pytest.mark.parametrize("noise", [0.03, 0.1])
+def test_the_exponents_interval_holds_the_truth(noise: float, kind: Callable[..., Floats]) -> None:
+    held = 0
+    for seed in range(CELLS):
+        least = measured("n", SIZES, smooth, noise, seed, kind)[:SECOND_LOOK].min(axis=0)
+        points = {int(n): float(t) for n, t in zip(SIZES, least, strict=True)}
+        growth = judge(points, rivals.OVERHEAD, named=False)
+        assert growth.low is not None and growth.high is not None
+        held += growth.low <= 1 <= growth.high
+    assert held >= 0.9 * CELLS
 
 
 @pytest.mark.parametrize("kind", NOISES)

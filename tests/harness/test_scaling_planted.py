@@ -97,7 +97,7 @@ def test_what_an_event_has(cells: dict[tuple[str, str], Measured]) -> None:
     assert eval(linear.expression, {"n": 3}) in (b"aaa", b"eee")
     assert "n" in linear.laws and linear.rounds >= 3
     assert linear.low is not None and linear.high is not None and linear.constant is not None
-    # Of one run on a busy machine: it need not hold the truth, which is 1.
+    # Of one run on a busy machine: how often it holds the truth is told on simulated noise.
     assert linear.exponent is not None
     assert linear.low <= linear.exponent <= linear.high
     assert linear.constant_low is not None and linear.constant_high is not None
