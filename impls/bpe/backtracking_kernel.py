@@ -14,26 +14,38 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from impls.bpe.candidates import (
+    HAS_TOKEN,
+    LESS_BITS,
+    LESS_MASK,
+    VALUE_BITS,
+    VALUE_MASK,
+    candidate_tables,
+)
 from impls.bpe.layout import (
     ATOMS,
     BLOOM,
     EMPTY,
     IDS,
+    INDEX,
+    INNER,
     LENGTHS,
     MERGED,
-    PREFIXES,
+    PLACE,
     SEAMS,
+    SHORTER,
     SPLITS,
-    TRIE,
+    WALK,
     WHOLE_IDS,
+    WHOLE_SLOTS,
     WORDS,
     pack,
     section,
 )
 from impls.bpe.linear import spelled_tokens, token_sections
-from impls.bpe.piece_cache import FIRST_ROW, UNKNOWN, holds, look_up, recall, remember
+from impls.bpe.piece_cache import FIRST_ROW, UNKNOWN, look_up, recall, remember, settle
 from impls.bpe.tables import whole_id
-from impls.bpe.trie import LABEL_BITS, LABEL_MASK
+from impls.bpe.trie import LABEL_MASK
 from impls.bpe.validity import is_seam, valid_pair
 from impls.bpe.words import overlapping, word_table
 
@@ -71,75 +83,122 @@ def encode_remembering(
     id_ends: NDArray[np.int64],
 ) -> int:
     """Likewise, with a cache of pieces (:mod:`impls.bpe.piece_cache`), or one without entries."""
-    trie, prefixes, lengths = (
-        section(block, TRIE),
-        section(block, PREFIXES),
-        section(block, LENGTHS),
-    )
-    splits, merged, bloom = section(block, SPLITS), section(block, MERGED), section(block, BLOOM)
-    seams, id_of, atoms = section(block, SEAMS), section(block, IDS), section(block, ATOMS)
     words = section(block, WORDS).view(np.int64)
+    walk, inner, shorter = section(block, WALK), section(block, INNER), section(block, SHORTER)
+    splits, merged, bloom = section(block, SPLITS), section(block, MERGED), section(block, BLOOM)
+    lengths, seams = section(block, LENGTHS), section(block, SEAMS)
+    id_of, atoms = section(block, IDS), section(block, ATOMS)
+    regular, shift = _regular_ids(id_of)
+    wholes = len(section(block, WHOLE_SLOTS)) > 0
     text = overlapping(data)
     cached_ids = cache.view(np.int32)
-    # One mark a position; zeroed pages that no conflict touches are never made.
-    dead = np.zeros(len(data) + 1, dtype=np.uint8)
+    longest, room = _sizes(ends)
+    # One mark a position of a piece; and where each of its tokens begins, relative to it.
+    dead = np.zeros(longest + 1, dtype=np.uint8)
+    begins = np.empty(longest + 1, dtype=np.int32)
+    tokens = np.empty(room, dtype=np.int32)
     found = np.empty(min(BLOCK, len(ends)), dtype=np.int64)
+    counts = np.empty(len(found), dtype=np.int64)
     at = 0
     start = 0
     for first in range(0, len(ends), BLOCK):
         last = min(first + BLOCK, len(ends))
         look_up(words, cache, text, ends, start, first, last, found)
+        if len(given) > 0:
+            for piece in range(first, last):
+                if given[piece] != EMPTY:
+                    found[piece - first] = given[piece]
+        if wholes:
+            begin = start
+            for piece in range(first, last):
+                end = int(ends[piece])
+                if found[piece - first] == UNKNOWN:
+                    found[piece - first] = whole_id(block, data, begin, end)
+                begin = end
+        settle(cache, text, ends, start, first, last, found, counts)
+        fault = _encode(
+            walk,
+            inner,
+            shorter,
+            lengths,
+            splits,
+            merged,
+            bloom,
+            seams,
+            int(atoms[256]),
+            data,
+            ends,
+            start,
+            first,
+            last,
+            counts,
+            dead,
+            begins,
+            tokens,
+        )
+        if fault != EMPTY:
+            while atoms[data[fault]] != EMPTY:
+                fault += 1
+            return -1 - fault
+        encoded = 0
         for piece in range(first, last):
-            end = int(ends[piece])
-            known = int(given[piece]) if len(given) > 0 else EMPTY
-            row = UNKNOWN
-            if known == EMPTY:
-                row = int(found[piece - first])
-                known = row if row >= 0 else EMPTY
-            if known == EMPTY and row == UNKNOWN:
-                known = whole_id(block, data, start, end)
-            if known != EMPTY:
-                ids[at] = known
-                at += 1
-            elif row < UNKNOWN and holds(cache, FIRST_ROW - row, text, start, end - start):
-                at = recall(cache, cached_ids, FIRST_ROW - row, ids, at)
-            elif start < end:
-                first_id = at
-                at = _encode(
-                    trie,
-                    prefixes,
-                    lengths,
-                    splits,
-                    merged,
-                    bloom,
-                    seams,
-                    int(atoms[256]),
-                    data,
-                    start,
-                    end,
-                    dead,
-                    ids,
-                    at,
-                )
-                if at == EMPTY:
-                    while atoms[data[start]] != EMPTY:
-                        start += 1
-                    return -1 - start
-                for index in range(first_id, at):
-                    ids[index] = id_of[ids[index]]
-                if row < UNKNOWN:
-                    remember(
-                        cache, cached_ids, FIRST_ROW - row, text, start, end, ids, first_id, at
+            count = int(counts[piece - first])
+            known = int(found[piece - first])
+            if count > 0:
+                for index in range(count):
+                    token = int(tokens[(encoded + index) & PLACE])
+                    ids[(at + index) & PLACE] = (
+                        token + shift if token >= regular else id_of[token & INDEX]
                     )
+                encoded += count
+                at += count
+            elif known >= 0:
+                ids[at & PLACE] = known
+                at += 1
+            elif known < UNKNOWN:
+                at = recall(cache, cached_ids, FIRST_ROW - known, ids, at)
             id_ends[piece] = at
-            start = end
+        # Not before all are recalled, whose rows they take.
+        if len(cache) > 0:
+            remember(cache, cached_ids, text, ends, start, first, last, found, counts, ids, id_ends)
+        start = int(ends[last - 1])
     return at
 
 
 @njit
+def _sizes(ends: NDArray[np.int64]) -> tuple[int, int]:
+    """The bytes of the longest piece, and of the longest BLOCK of pieces."""
+    longest, room = 0, 0
+    start, begin = 0, 0
+    for piece in range(len(ends)):
+        end = int(ends[piece])
+        longest = max(longest, end - start)
+        start = end
+        if piece % BLOCK == BLOCK - 1:
+            room = max(room, end - begin)
+            begin = end
+    return longest, max(room, start - begin)
+
+
+@njit
+def _regular_ids(id_of: NDArray[np.int32]) -> tuple[int, int]:
+    """From which token on ids differ from tokens by a constant, and by which.
+
+    The vocabularies that are ranked by id have it so, but for the single bytes. Looking up a
+    token's id would be one more table that does not fit into the processor's caches.
+    """
+    first = len(id_of)
+    shift = int(id_of[first - 1]) - (first - 1) if first > 0 else 0
+    while first > 0 and int(id_of[first - 1]) == first - 1 + shift:
+        first -= 1
+    return first, shift
+
+
+@njit
 def _encode(
-    trie: NDArray[np.int32],
-    prefixes: NDArray[np.int32],
+    walk: NDArray[np.int32],
+    inner: NDArray[np.int32],
+    shorter: NDArray[np.int32],
     lengths: NDArray[np.int32],
     splits: NDArray[np.int32],
     merged: NDArray[np.int32],
@@ -147,63 +206,96 @@ def _encode(
     seams: NDArray[np.int32],
     atoms: int,
     data: NDArray[np.uint8],
+    ends: NDArray[np.int64],
     start: int,
-    end: int,
-    dead: NDArray[np.uint8],
-    out: NDArray[np.int32],
     first: int,
+    last: int,
+    counts: NDArray[np.int64],
+    dead: NDArray[np.uint8],
+    begins: NDArray[np.int32],
+    tokens: NDArray[np.int32],
 ) -> int:
-    """Encode ``data[start:end]`` to ``out[first:]``; returns where it ends.
+    """Encode those of the pieces ``first`` to ``last`` whose count is EMPTY, and count them.
 
-    EMPTY if some byte has no token. dead: see above, one mark a byte of ``data`` and one more.
+    Many at a time, as a call with so many arrays costs as much as encoding a short piece.
+    start: where the first one begins. dead, begins: see above; the marks are 0, and left so.
+    tokens: receives all their tokens. Returns EMPTY, or where a piece begins with a byte in it
+    that has no token.
     """
-    count = first
-    position = start
-    token = EMPTY  # to try next; EMPTY for the longest at ``position``
-    while position < end:
-        stop = position
-        if token == EMPTY:
-            at = position
-            slot = 0
-            while at < end:
-                byte = int(data[at])
-                slot = int(trie[2 * slot]) ^ byte
-                word = int(trie[2 * slot + 1])
-                if (word & LABEL_MASK) != byte + 1:
+    slots = len(walk)
+    root = int(walk[0])
+    at = 0
+    end = start
+    for piece in range(first, last):
+        start = end
+        end = int(ends[piece])
+        if counts[piece - first] != EMPTY:
+            continue
+        count = 0
+        position = start
+        stop = start
+        token = EMPTY  # to try next, and it ends at ``stop``; EMPTY for the longest at ``position``
+        while position < end:
+            if token == EMPTY:
+                value = (root >> VALUE_BITS) & VALUE_MASK
+                reached = position
+                stop = position
+                met = 0
+                while reached < end:
+                    byte = int(data[reached & PLACE])
+                    slot = value ^ byte
+                    entry = int(walk[slot])
+                    if (entry & LABEL_MASK) != byte + 1:
+                        break
+                    reached += 1
+                    value = (entry >> VALUE_BITS) & VALUE_MASK
+                    has_token = entry & HAS_TOKEN
+                    met = slot if has_token else met
+                    stop = reached if has_token else stop
+                    if value >= slots:
+                        break
+                if stop > position:
+                    value = (int(walk[met]) >> VALUE_BITS) & VALUE_MASK
+                    token = value - slots if value >= slots else int(inner[met])
+            # Only these two bytes face each other, whichever candidate is tried.
+            checked = position > start and is_seam(
+                seams, int(data[(position - 1) & PLACE]), int(data[position & PLACE])
+            )
+            before = int(tokens[(at + count - 1) & PLACE]) & INDEX if checked else EMPTY
+            while token != EMPTY:
+                token &= INDEX
+                if dead[(stop - start) & PLACE] == 0 and (
+                    not checked or valid_pair(splits, merged, bloom, atoms, before, token)
+                ):
                     break
-                at += 1
-                if word > LABEL_MASK:
-                    token = (word >> LABEL_BITS) - 1
-                    stop = at
-        else:
-            # It comes from a step back, which found its end to be dead.
-            token = int(prefixes[token])
+                entry = int(shorter[token])
+                if entry != EMPTY:
+                    after = (entry & INDEX) >> LESS_BITS
+                    less = entry & LESS_MASK
+                    if less == 0:  # too many to be noted
+                        less = int(lengths[token]) - int(lengths[after])
+                    stop -= less
+                    entry = after
+                token = entry
             if token != EMPTY:
-                stop = position + int(lengths[token])
-        # Only these two bytes face each other, whichever prefix is tried.
-        checked = position > start and is_seam(seams, int(data[position - 1]), int(data[position]))
-        before = int(out[count - 1]) if checked else EMPTY
-        while token != EMPTY:
-            if dead[stop] == 0 and (
-                not checked or valid_pair(splits, merged, bloom, atoms, before, token)
-            ):
-                break
-            token = int(prefixes[token])
-            if token != EMPTY:
-                stop = position + int(lengths[token])
-        if token != EMPTY:
-            out[count] = token
-            count += 1
-            position = stop
-            token = EMPTY
-        else:
-            dead[position] = 1
-            if count == first:
-                return EMPTY
-            count -= 1
-            token = int(out[count])
-            position -= int(lengths[token])
-    return count
+                tokens[(at + count) & PLACE] = token
+                begins[count & PLACE] = position - start
+                count += 1
+                position = stop
+                token = EMPTY
+            else:
+                dead[(position - start) & PLACE] = 1
+                if count == 0:
+                    return start
+                count -= 1
+                stop = position
+                token = int(tokens[(at + count) & PLACE])
+                position = start + int(begins[count & PLACE])
+        counts[piece - first] = count
+        at += count
+        for index in range(end - start):
+            dead[index] = 0
+    return EMPTY
 
 
 def block_of(vocabulary: Vocabulary) -> NDArray[np.int32]:
@@ -212,4 +304,5 @@ def block_of(vocabulary: Vocabulary) -> NDArray[np.int32]:
     ids = np.concatenate((tokens[IDS], tokens.get(WHOLE_IDS, tokens[IDS][:0])))
     texts = spelled_tokens(vocabulary, ids)
     words = word_table(dict(zip(texts, ids.tolist(), strict=True)))
-    return pack({**tokens, WORDS: words})
+    candidates = candidate_tables(tokens, texts[: len(tokens[IDS])])
+    return pack({**tokens, **candidates, WORDS: words})

@@ -26,6 +26,9 @@ INDEX = 0x7FFFFFFF
 """An entry AND this is itself where it is an index, and the compiler then knows that it does not
 count from the end: reading by it is two instructions shorter, in the middle of a chain of reads."""
 
+PLACE = (1 << 62) - 1
+"""Likewise, of a place in a text."""
+
 # The definition's tables (impls.bpe.tables).
 BYTE_IDS = 0
 """256: the id of each single byte, EMPTY where there is none."""
@@ -87,7 +90,15 @@ LATE = 20
 WORDS = 21
 """Open-addressing hash of the short tokens that are their own encoding, in entries of int64."""
 
-SECTIONS = 22
+# What backtracking tries (impls.bpe.candidates).
+WALK = 22
+"""One a slot of TRIE: ``value << 10 | has token << 9 | (byte + 1)``."""
+INNER = 23
+"""One a slot of TRIE: the token that ends there although longer ones go on."""
+SHORTER = 24
+"""For each token the next shorter one to try in its place, ``token << 10 | bytes less``."""
+
+SECTIONS = 25
 
 HEADER = 2 * SECTIONS
 

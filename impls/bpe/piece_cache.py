@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from impls.bpe.layout import EMPTY
 from impls.bpe.words import LONGEST, key_at, probe, word_hash
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _numbers(cache: NDArray[np.int64], row: int) -> int:
 
 
 @njit
-def holds(
+def _holds(
     cache: NDArray[np.int64], row: int, text: NDArray[np.int64], start: int, length: int
 ) -> bool:
     """Whether the row is that of the piece at ``start``."""
@@ -103,6 +104,31 @@ def holds(
         length -= LONGEST
     low, high = key_at(text, start, length)
     return bool(cache[numbers - 2] == low and cache[numbers - 1] == high)
+
+
+@njit
+def settle(
+    cache: NDArray[np.int64],
+    text: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    start: int,
+    first: int,
+    last: int,
+    found: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> None:
+    """Which of the pieces of :func:`look_up` are left: their counts are EMPTY, the others' 0."""
+    for piece in range(first, last):
+        end = int(ends[piece])
+        if end == start:  # a key of its own, but no ids, and so no row
+            found[piece - first] = UNKNOWN
+        known = int(found[piece - first])
+        left = end > start and (
+            known == UNKNOWN
+            or (known < UNKNOWN and not _holds(cache, FIRST_ROW - known, text, start, end - start))
+        )
+        counts[piece - first] = EMPTY if left else 0
+        start = end
 
 
 @njit
@@ -125,16 +151,49 @@ def recall(
 def remember(
     cache: NDArray[np.int64],
     cached_ids: NDArray[np.int32],
+    text: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    start: int,
+    first: int,
+    last: int,
+    found: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    ids: NDArray[np.int32],
+    id_ends: NDArray[np.int64],
+) -> None:
+    """Give each piece that has been encoded, and may have a row, that row."""
+    for piece in range(first, last):
+        end = int(ends[piece])
+        count = int(counts[piece - first])
+        known = int(found[piece - first])
+        if count > 0 and known < UNKNOWN:
+            _remember(
+                cache,
+                cached_ids,
+                FIRST_ROW - known,
+                text,
+                start,
+                end,
+                ids,
+                int(id_ends[piece]) - count,
+                count,
+            )
+        start = end
+
+
+@njit
+def _remember(
+    cache: NDArray[np.int64],
+    cached_ids: NDArray[np.int32],
     row: int,
     text: NDArray[np.int64],
     start: int,
     end: int,
     ids: NDArray[np.int32],
     first: int,
-    last: int,
+    count: int,
 ) -> None:
-    """Give the row to the piece ``start`` to ``end`` with ``ids[first:last]``, if it has room."""
-    count = last - first
+    """Give the row to the piece ``start`` to ``end`` with so many ids, if it has room."""
     length = end - start
     numbers = _numbers(cache, row)
     wide = numbers - row > 2

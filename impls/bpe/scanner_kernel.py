@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
 from impls.bpe.character_classes import APOSTROPHE, CONTINUED, UPPER
-from impls.bpe.layout import EMPTY
+from impls.bpe.layout import EMPTY, PLACE
 from impls.bpe.scanner_rules import (
     CAPITALS_AFTER,
     CONTRACTION,
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_PLACE = (1 << 62) - 1
-"""A place AND this is itself, and the compiler then knows that it does not count from the end."""
 _CASE_BIT = 0x20
 _ENDING = (ord("s"), ord("t"), ord("m"), ord("d"))
 _BEFORE_E = (ord("r"), ord("v"))
@@ -176,7 +174,7 @@ def scan_parts(
         while at < end:
             if count >= room:
                 return -1
-            kind = int(kinds[at & _PLACE])
+            kind = int(kinds[at & PLACE])
             entry = int(automaton[state | kind])
             if entry >= CONTRACTION:
                 if entry & CONTRACTION:
@@ -192,9 +190,9 @@ def scan_parts(
                     at = stop
                     state = START
                     continue
-            piece_ends[count & _PLACE] = last
+            piece_ends[count & PLACE] = last
             count += (entry & END_BEFORE_LAST) // END_BEFORE_LAST
-            piece_ends[count & _PLACE] = at
+            piece_ends[count & PLACE] = at
             count += (entry & END_HERE) // END_HERE - (entry & TAKE_UP) // TAKE_UP
             last = last if kind == CONTINUED else at
             state = entry & STATE

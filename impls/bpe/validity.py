@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.layout import BLOOM, EMPTY, LENGTHS, MERGED, SEAMS, SPLITS
+from impls.bpe.layout import BLOOM, EMPTY, INDEX, LENGTHS, MERGED, SEAMS, SPLITS
 from impls.bpe.tables import capacity, pair_hash
 
 if TYPE_CHECKING:
@@ -47,27 +47,28 @@ def valid_pair(
     limit = len(splits)  # above all tokens
     while True:
         key = pair_hash(left, right)
-        bit = (key >> _HIGH) & bits
+        bit = (key >> _HIGH) & bits & INDEX
         if (int(bloom[bit >> 5]) >> (bit & 31)) & 1:
-            slot = key & mask
+            slot = key & mask & INDEX
             token = int(merged[slot])
             while token != EMPTY:
+                token &= INDEX
                 if splits[2 * token] == left and splits[2 * token + 1] == right:
                     if token < limit:
                         return False
                     break
-                slot = (slot + 1) & mask
+                slot = (slot + 1) & mask & INDEX
                 token = int(merged[slot])
         if left > right:
             if left < atoms:
                 return True
             limit = left
-            left = int(splits[2 * left + 1])
+            left = int(splits[2 * left + 1]) & INDEX
         else:
             if right < atoms:
                 return True
             limit = right + 1
-            right = int(splits[2 * right])
+            right = int(splits[2 * right]) & INDEX
 
 
 @njit
