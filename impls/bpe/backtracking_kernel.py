@@ -98,6 +98,7 @@ def encode_remembering(
     begins = np.empty(longest + 1, dtype=np.int32)
     tokens = np.empty(room, dtype=np.int32)
     found = np.empty(min(BLOCK, len(ends)), dtype=np.int64)
+    left = np.empty(len(found), dtype=np.int64)
     counts = np.empty(len(found), dtype=np.int64)
     at = 0
     start = 0
@@ -115,7 +116,7 @@ def encode_remembering(
                 if found[piece - first] == UNKNOWN:
                     found[piece - first] = whole_id(block, data, begin, end)
                 begin = end
-        settle(cache, text, ends, start, first, last, found, counts)
+        lefts = settle(cache, text, ends, first, last, found, left)
         fault = _encode(
             walk,
             inner,
@@ -128,9 +129,8 @@ def encode_remembering(
             int(atoms[256]),
             data,
             ends,
-            start,
-            first,
-            last,
+            left,
+            lefts,
             counts,
             dead,
             begins,
@@ -141,10 +141,15 @@ def encode_remembering(
                 fault += 1
             return -1 - fault
         encoded = 0
+        following = 0
         for piece in range(first, last):
-            count = int(counts[piece - first])
             known = int(found[piece - first])
-            if count > 0:
+            if known >= 0:
+                ids[at & PLACE] = known
+                at += 1
+            elif following < lefts and left[following] == piece:
+                count = int(counts[following])
+                following += 1
                 for index in range(count):
                     token = int(tokens[(encoded + index) & PLACE])
                     ids[(at + index) & PLACE] = (
@@ -152,15 +157,28 @@ def encode_remembering(
                     )
                 encoded += count
                 at += count
-            elif known >= 0:
-                ids[at & PLACE] = known
-                at += 1
             elif known < UNKNOWN:
                 at = recall(cache, cached_ids, FIRST_ROW - known, ids, at)
             id_ends[piece] = at
         # Not before all are recalled, whose rows they take.
         if len(cache) > 0:
-            remember(cache, cached_ids, text, ends, start, first, last, found, counts, ids, id_ends)
+            for index in range(lefts):
+                piece = int(left[index])
+                row = FIRST_ROW - int(found[piece - first])
+                if row >= 0:
+                    begin = int(ends[piece - 1]) if piece > 0 else 0
+                    at_first = int(id_ends[piece]) - int(counts[index])
+                    remember(
+                        cache,
+                        cached_ids,
+                        row,
+                        text,
+                        begin,
+                        int(ends[piece]),
+                        ids,
+                        at_first,
+                        int(id_ends[piece]),
+                    )
         start = int(ends[last - 1])
     return at
 
@@ -207,30 +225,27 @@ def _encode(
     atoms: int,
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
-    start: int,
-    first: int,
-    last: int,
+    left: NDArray[np.int64],
+    lefts: int,
     counts: NDArray[np.int64],
     dead: NDArray[np.uint8],
     begins: NDArray[np.int32],
     tokens: NDArray[np.int32],
 ) -> int:
-    """Encode those of the pieces ``first`` to ``last`` whose count is EMPTY, and count them.
+    """Encode the pieces ``left[:lefts]``, none of them empty.
 
     Many at a time, as a call with so many arrays costs as much as encoding a short piece.
-    start: where the first one begins. dead, begins: see above; the marks are 0, and left so.
-    tokens: receives all their tokens. Returns EMPTY, or where a piece begins with a byte in it
-    that has no token.
+    tokens: receives their tokens, one after another. counts: how many of each piece. dead, begins:
+    see above; the marks are 0, and left so. Returns EMPTY, or where a piece begins with a byte in
+    it that has no token.
     """
     slots = len(walk)
     root = int(walk[0])
     at = 0
-    end = start
-    for piece in range(first, last):
-        start = end
+    for index in range(lefts):
+        piece = int(left[index])
+        start = int(ends[piece - 1]) if piece > 0 else 0
         end = int(ends[piece])
-        if counts[piece - first] != EMPTY:
-            continue
         count = 0
         position = start
         stop = start
@@ -291,10 +306,10 @@ def _encode(
                 stop = position
                 token = int(tokens[(at + count) & PLACE])
                 position = start + int(begins[count & PLACE])
-        counts[piece - first] = count
+        counts[index] = count
         at += count
-        for index in range(end - start):
-            dead[index] = 0
+        for mark in range(end - start):
+            dead[mark] = 0
     return EMPTY
 
 

@@ -122,7 +122,9 @@ def candidate_tables(
     firsts = blob[starts[:-1]]
     _keep_useful(
         prefixes,
-        *(tokens[number] for number in (SPLITS, MERGED, BLOOM)),
+        tokens[SPLITS],
+        tokens[MERGED],
+        tokens[BLOOM],
         int(tokens[ATOMS][256]),
         blob,
         starts,

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.layout import EMPTY
 from impls.bpe.words import LONGEST, key_at, probe, word_hash
 
 if TYPE_CHECKING:
@@ -111,24 +110,31 @@ def settle(
     cache: NDArray[np.int64],
     text: NDArray[np.int64],
     ends: NDArray[np.int64],
-    start: int,
     first: int,
     last: int,
     found: NDArray[np.int64],
-    counts: NDArray[np.int64],
-) -> None:
-    """Which of the pieces of :func:`look_up` are left: their counts are EMPTY, the others' 0."""
+    left: NDArray[np.int64],
+) -> int:
+    """Write to ``left`` those of the pieces of :func:`look_up` that are left; returns how many.
+
+    Left are those that are not empty, of which neither an id is known nor the cache has a row.
+    """
+    unknown = 0
     for piece in range(first, last):
-        end = int(ends[piece])
-        if end == start:  # a key of its own, but no ids, and so no row
+        left[unknown] = piece
+        unknown += found[piece - first] < 0
+    count = 0
+    for index in range(unknown):
+        piece = int(left[index])
+        start = int(ends[piece - 1]) if piece > 0 else 0
+        length = int(ends[piece]) - start
+        row = FIRST_ROW - int(found[piece - first])
+        if length == 0:  # no ids, and so no row
             found[piece - first] = UNKNOWN
-        known = int(found[piece - first])
-        left = end > start and (
-            known == UNKNOWN
-            or (known < UNKNOWN and not _holds(cache, FIRST_ROW - known, text, start, end - start))
-        )
-        counts[piece - first] = EMPTY if left else 0
-        start = end
+        elif row < 0 or not _holds(cache, row, text, start, length):
+            left[count] = piece
+            count += 1
+    return count
 
 
 @njit
@@ -151,49 +157,16 @@ def recall(
 def remember(
     cache: NDArray[np.int64],
     cached_ids: NDArray[np.int32],
-    text: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    start: int,
-    first: int,
-    last: int,
-    found: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    ids: NDArray[np.int32],
-    id_ends: NDArray[np.int64],
-) -> None:
-    """Give each piece that has been encoded, and may have a row, that row."""
-    for piece in range(first, last):
-        end = int(ends[piece])
-        count = int(counts[piece - first])
-        known = int(found[piece - first])
-        if count > 0 and known < UNKNOWN:
-            _remember(
-                cache,
-                cached_ids,
-                FIRST_ROW - known,
-                text,
-                start,
-                end,
-                ids,
-                int(id_ends[piece]) - count,
-                count,
-            )
-        start = end
-
-
-@njit
-def _remember(
-    cache: NDArray[np.int64],
-    cached_ids: NDArray[np.int32],
     row: int,
     text: NDArray[np.int64],
     start: int,
     end: int,
     ids: NDArray[np.int32],
     first: int,
-    count: int,
+    last: int,
 ) -> None:
-    """Give the row to the piece ``start`` to ``end`` with so many ids, if it has room."""
+    """Give the row to the piece ``start`` to ``end`` with ``ids[first:last]``, if it has room."""
+    count = last - first
     length = end - start
     numbers = _numbers(cache, row)
     wide = numbers - row > 2
