@@ -38,8 +38,8 @@ def split_parts(
     """The ends of all pieces, and their number up to each part; see :func:`scan_parts`."""
     part_counts = np.empty(len(part_ends), dtype=np.int64)
     options = (rules.fold, rules.white_to_end)
-    # Pieces of text have four bytes and more; what has shorter ones takes another round.
-    room = len(data) // 3 + 16
+    # Pieces of text have two bytes and more; what has shorter ones takes another round.
+    room = len(data) // 2 + 16
     while True:
         piece_ends = np.empty(room, dtype=np.int64)
         count = scan_parts(
