@@ -32,6 +32,7 @@ from impls.bpe.layout import (
     LENGTHS,
     MERGED,
     PLACE,
+    REGULAR,
     SEAMS,
     SHORTER,
     SPLITS,
@@ -88,7 +89,7 @@ def encode_remembering(
     splits, merged, bloom = section(block, SPLITS), section(block, MERGED), section(block, BLOOM)
     lengths, seams = section(block, LENGTHS), section(block, SEAMS)
     id_of, atoms = section(block, IDS), section(block, ATOMS)
-    regular, shift = _regular_ids(id_of)
+    regular, shift = int(section(block, REGULAR)[0]), int(section(block, REGULAR)[1])
     wholes = len(section(block, WHOLE_SLOTS)) > 0
     text = overlapping(data)
     cached_ids = cache.view(np.int32)
@@ -196,20 +197,6 @@ def _sizes(ends: NDArray[np.int64]) -> tuple[int, int]:
             room = max(room, end - begin)
             begin = end
     return longest, max(room, start - begin)
-
-
-@njit
-def _regular_ids(id_of: NDArray[np.int32]) -> tuple[int, int]:
-    """From which token on ids differ from tokens by a constant, and by which.
-
-    The vocabularies that are ranked by id have it so, but for the single bytes. Looking up a
-    token's id would be one more table that does not fit into the processor's caches.
-    """
-    first = len(id_of)
-    shift = int(id_of[first - 1]) - (first - 1) if first > 0 else 0
-    while first > 0 and int(id_of[first - 1]) == first - 1 + shift:
-        first -= 1
-    return first, shift
 
 
 @njit

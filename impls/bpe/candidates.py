@@ -23,10 +23,12 @@ from impls.bpe.layout import (
     ATOMS,
     BLOOM,
     EMPTY,
+    IDS,
     INNER,
     LENGTHS,
     MERGED,
     PREFIXES,
+    REGULAR,
     SHORTER,
     SPLITS,
     TRIE,
@@ -99,7 +101,7 @@ def _keep_useful(
 def candidate_tables(
     tokens: Mapping[int, NDArray[np.int32]], spellings: Sequence[bytes]
 ) -> dict[int, NDArray[np.int32]]:
-    """WALK, INNER and SHORTER. tokens: the sections of :func:`impls.bpe.linear.token_sections`.
+    """WALK, INNER, SHORTER and REGULAR, of :func:`impls.bpe.linear.token_sections`.
 
     Raises VocabularyError where the trie is too large for entries of 32 bits.
     """
@@ -134,8 +136,14 @@ def candidate_tables(
     )
     less = tokens[LENGTHS] - tokens[LENGTHS][prefixes]
     shorter = prefixes.astype(np.int64) << LESS_BITS | np.where(less > LESS_MASK, 0, less)
+    # Vocabularies that are ranked by id have it so, but for the single bytes: looking up ids would
+    # read one more table.
+    shifts = tokens[IDS] - np.arange(len(spellings))
+    odd = np.flatnonzero(shifts != shifts[-1]) if len(shifts) else shifts
+    regular = [odd[-1] + 1 if len(odd) else 0, shifts[-1] if len(shifts) else 0]
     return {
         WALK: walk.astype(np.int32),
         INNER: np.where(leaf, EMPTY, token).astype(np.int32),
         SHORTER: np.where(prefixes == EMPTY, EMPTY, shorter).astype(np.int32),
+        REGULAR: np.array(regular, dtype=np.int32),
     }

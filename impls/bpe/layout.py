@@ -97,8 +97,10 @@ INNER = 23
 """One a slot of TRIE: the token that ends there although longer ones go on."""
 SHORTER = 24
 """For each token the next shorter one to try in its place, ``token << 10 | bytes less``."""
+REGULAR = 25
+"""Two: from which token on ids differ from tokens by a constant, and by which."""
 
-SECTIONS = 25
+SECTIONS = 26
 
 HEADER = 2 * SECTIONS
 
