@@ -163,23 +163,7 @@ def encode_remembering(
             id_ends[piece] = at
         # Not before all are recalled, whose rows they take.
         if len(cache) > 0:
-            for index in range(lefts):
-                piece = int(left[index])
-                row = FIRST_ROW - int(found[piece - first])
-                if row >= 0:
-                    begin = int(ends[piece - 1]) if piece > 0 else 0
-                    at_first = int(id_ends[piece]) - int(counts[index])
-                    remember(
-                        cache,
-                        cached_ids,
-                        row,
-                        text,
-                        begin,
-                        int(ends[piece]),
-                        ids,
-                        at_first,
-                        int(id_ends[piece]),
-                    )
+            remember(cache, cached_ids, text, ends, first, found, left, counts, lefts, ids, id_ends)
         start = int(ends[last - 1])
     return at
 

@@ -83,26 +83,9 @@ def look_up(
 
 
 @njit
-def _numbers(cache: NDArray[np.int64], row: int) -> int:
+def _numbers(row: int, wide_rows: int) -> int:
     """Where in the row its lengths stand, after the two or four entries of its key."""
-    return row + (2 if row < _wide_rows(cache) else 4)
-
-
-@njit
-def _holds(
-    cache: NDArray[np.int64], row: int, text: NDArray[np.int64], start: int, length: int
-) -> bool:
-    """Whether the row is that of the piece at ``start``."""
-    numbers = _numbers(cache, row)
-    if cache[numbers] >> 32 != length:
-        return False
-    if numbers - row > 2:
-        if cache[row] != text[start] or cache[row + 1] != text[start + 8]:
-            return False
-        start += LONGEST
-        length -= LONGEST
-    low, high = key_at(text, start, length)
-    return bool(cache[numbers - 2] == low and cache[numbers - 1] == high)
+    return row + (2 if row < wide_rows else 4)
 
 
 @njit
@@ -119,6 +102,7 @@ def settle(
 
     Left are those that are not empty, of which neither an id is known nor the cache has a row.
     """
+    wide_rows = _wide_rows(cache)
     unknown = 0
     for piece in range(first, last):
         left[unknown] = piece
@@ -129,11 +113,23 @@ def settle(
         start = int(ends[piece - 1]) if piece > 0 else 0
         length = int(ends[piece]) - start
         row = FIRST_ROW - int(found[piece - first])
+        held = False
         if length == 0:  # no ids, and so no row
             found[piece - first] = UNKNOWN
-        elif row < 0 or not _holds(cache, row, text, start, length):
-            left[count] = piece
-            count += 1
+            held = True
+        elif row >= 0:
+            wide = row >= wide_rows
+            numbers = _numbers(row, wide_rows)
+            held = bool(cache[numbers] >> 32 == length)
+            if held and wide:
+                held = bool(cache[row] == text[start] and cache[row + 1] == text[start + 8])
+                start += LONGEST
+                length -= LONGEST
+            if held:
+                low, high = key_at(text, start, length)
+                held = bool(cache[numbers - 2] == low and cache[numbers - 1] == high)
+        left[count] = piece
+        count += not held
     return count
 
 
@@ -146,7 +142,7 @@ def recall(
     at: int,
 ) -> int:
     """Write the row's ids to ``ids[at:]``; returns where they end. cached_ids: the cache."""
-    numbers = 2 * _numbers(cache, row)
+    numbers = 2 * _numbers(row, _wide_rows(cache))
     count = int(cached_ids[numbers])
     for index in range(count):
         ids[at + index] = cached_ids[numbers + 2 + index]
@@ -157,27 +153,34 @@ def recall(
 def remember(
     cache: NDArray[np.int64],
     cached_ids: NDArray[np.int32],
-    row: int,
     text: NDArray[np.int64],
-    start: int,
-    end: int,
-    ids: NDArray[np.int32],
+    ends: NDArray[np.int64],
     first: int,
-    last: int,
+    found: NDArray[np.int64],
+    left: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    lefts: int,
+    ids: NDArray[np.int32],
+    id_ends: NDArray[np.int64],
 ) -> None:
-    """Give the row to the piece ``start`` to ``end`` with ``ids[first:last]``, if it has room."""
-    count = last - first
-    length = end - start
-    numbers = _numbers(cache, row)
-    wide = numbers - row > 2
-    if count > 2 * (row + (WIDE if wide else SHORT) - numbers - 1):
-        return
-    cache[numbers] = length << 32 | count
-    for index in range(count):
-        cached_ids[2 * numbers + 2 + index] = ids[first + index]
-    if wide:
-        cache[row] = text[start]
-        cache[row + 1] = text[start + 8]
-        start += LONGEST
-        length -= LONGEST
-    cache[numbers - 2], cache[numbers - 1] = key_at(text, start, length)
+    """Give the pieces ``left[:lefts]``, of so many ids each, the rows that they may have."""
+    wide_rows = _wide_rows(cache)
+    for index in range(lefts):
+        piece = int(left[index])
+        row = FIRST_ROW - int(found[piece - first])
+        count = int(counts[index])
+        wide = row >= wide_rows
+        numbers = _numbers(row, wide_rows)
+        if row >= 0 and count <= 2 * (row + (WIDE if wide else SHORT) - numbers - 1):
+            start = int(ends[piece - 1]) if piece > 0 else 0
+            length = int(ends[piece]) - start
+            cache[numbers] = length << 32 | count
+            first_id = int(id_ends[piece]) - count
+            for place in range(count):
+                cached_ids[2 * numbers + 2 + place] = ids[first_id + place]
+            if wide:
+                cache[row] = text[start]
+                cache[row + 1] = text[start + 8]
+                start += LONGEST
+                length -= LONGEST
+            cache[numbers - 2], cache[numbers - 1] = key_at(text, start, length)
