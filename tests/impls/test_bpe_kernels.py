@@ -1,0 +1,46 @@
+"""What the compiler makes of the hot loops."""
+
+import os
+import subprocess
+import sys
+
+PROGRAM = """
+from corpora.vocabularies.patterns import PATTERNS
+from impls.bpe import backtracking_kernel, cached, piece_cache, scanner_kernel
+from impls.interface import Mode
+from tests.impls.bpe_vocabularies import vocabulary
+
+tokens = [bytes([byte]) for byte in range(256)]
+drawn = vocabulary([*tokens, b"ab", b"abab"], splits=PATTERNS["gpt2"])
+cached.IMPLEMENTATION.load(drawn).encode(b"abc ababc", Mode())
+for function in (
+    backtracking_kernel._encode,
+    piece_cache.look_up,
+    piece_cache.recall,
+    piece_cache.remember,
+    piece_cache.settle,
+    scanner_kernel.scan_parts,
+):
+    for code in function.inspect_asm().values():
+        body = code[: code.index(".Lfunc_end0:")]
+        print(function.__name__, len(body) > 100, "NRT_" in body)
+"""
+
+
+def test_hot_loops_count_no_references(tmp_path):
+    """A function that does, for each array with an atomic operation, costs a piece 100 ns more.
+
+    Numba leaves it out where it can prove that it may, which one more way out, or a call, prevents.
+    """
+    lines = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},  # only what is compiled can be read
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+
+    assert {line.split(maxsplit=1)[0] for line in lines} == {
+        *("_encode", "look_up", "recall", "remember", "scan_parts", "settle")
+    }
+    assert {line.split(maxsplit=1)[1] for line in lines} == {"True False"}
