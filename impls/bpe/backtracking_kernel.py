@@ -34,6 +34,7 @@ from impls.bpe.layout import (
     PLACE,
     REGULAR,
     SEAMS,
+    SHORT,
     SHORTER,
     SPLITS,
     WALK,
@@ -48,7 +49,7 @@ from impls.bpe.piece_cache import FIRST_ROW, UNKNOWN, look_up, recall, remember,
 from impls.bpe.tables import whole_id
 from impls.bpe.trie import LABEL_MASK
 from impls.bpe.validity import is_seam, valid_pair
-from impls.bpe.words import overlapping, word_table
+from impls.bpe.words import overlapping, word_filter, word_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +85,7 @@ def encode_remembering(
     id_ends: NDArray[np.int64],
 ) -> int:
     """Likewise, with a cache of pieces (:mod:`impls.bpe.piece_cache`), or one without entries."""
-    words = section(block, WORDS).view(np.int64)
+    words, filters = section(block, WORDS).view(np.int64), section(block, SHORT)
     walk, inner, shorter = section(block, WALK), section(block, INNER), section(block, SHORTER)
     splits, merged, bloom = section(block, SPLITS), section(block, MERGED), section(block, BLOOM)
     lengths, seams = section(block, LENGTHS), section(block, SEAMS)
@@ -105,7 +106,7 @@ def encode_remembering(
     start = 0
     for first in range(0, len(ends), BLOCK):
         last = min(first + BLOCK, len(ends))
-        look_up(words, cache, text, ends, start, first, last, found)
+        look_up(words, filters, cache, text, ends, start, first, last, found)
         if len(given) > 0:
             for piece in range(first, last):
                 if given[piece] != EMPTY:
@@ -291,4 +292,4 @@ def block_of(vocabulary: Vocabulary) -> NDArray[np.int32]:
     texts = spelled_tokens(vocabulary, ids)
     words = word_table(dict(zip(texts, ids.tolist(), strict=True)))
     candidates = candidate_tables(tokens, texts[: len(tokens[IDS])])
-    return pack({**tokens, **candidates, WORDS: words})
+    return pack({**tokens, **candidates, WORDS: words, SHORT: word_filter(words)})

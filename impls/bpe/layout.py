@@ -99,8 +99,10 @@ SHORTER = 24
 """For each token the next shorter one to try in its place, ``token << 10 | bytes less``."""
 REGULAR = 25
 """Two: from which token on ids differ from tokens by a constant, and by which."""
+SHORT = 26
+"""Bits by the hashes of WORDS: a clear one says that no token has that hash."""
 
-SECTIONS = 26
+SECTIONS = 27
 
 HEADER = 2 * SECTIONS
 
@@ -112,6 +114,11 @@ _LINE = 16
 def section(block: NDArray[np.int32], number: int) -> NDArray[np.int32]:
     """The entries of a section; a view."""
     return block[int(block[2 * number]) : int(block[2 * number + 1])]
+
+
+def bits_of(flags: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Flag k as bit k, 32 an entry; their number divides by that."""
+    return np.packbits(flags, bitorder="little").view("<i4").astype(np.int32)
 
 
 def pack(sections: Mapping[int, NDArray[np.int32]]) -> NDArray[np.int32]:

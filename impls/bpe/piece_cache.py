@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.words import LONGEST, key_at, probe, word_hash
+from impls.bpe.words import LONGEST, key_at, may_be, probe, word_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +45,7 @@ def _wide_rows(cache: NDArray[np.int64]) -> int:
 @njit
 def look_up(
     words: NDArray[np.int64],
+    filters: NDArray[np.int32],
     cache: NDArray[np.int64],
     text: NDArray[np.int64],
     ends: NDArray[np.int64],
@@ -55,7 +56,7 @@ def look_up(
 ) -> None:
     """What is known of the pieces ``first`` to ``last``, the first of which begins at ``start``.
 
-    words: of :mod:`impls.bpe.words`. text: of :func:`impls.bpe.words.overlapping`.
+    words, filters: of :mod:`impls.bpe.words`. text: of :func:`impls.bpe.words.overlapping`.
     found: receives an id for a piece that is a token; ``FIRST_ROW - row`` for one that the cache
     has or may take, where there is a cache; UNKNOWN for others (among them all long ones, and the
     last ones of the data, whose keys cannot be loaded).
@@ -71,7 +72,8 @@ def look_up(
             if start + 8 < len(text):
                 low, high = key_at(text, start, length)
                 mixed = word_hash(low, high)
-                answer = probe(words, low, high, length, mixed)
+                if may_be(filters, mixed):
+                    answer = probe(words, low, high, length, mixed)
                 if answer == UNKNOWN and remembers:
                     answer = FIRST_ROW - (mixed * SHORT & short_mask)
         elif remembers and length <= 2 * LONGEST and start + LONGEST + 8 < len(text):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.layout import BLOOM, EMPTY, INDEX, LENGTHS, MERGED, SEAMS, SPLITS
+from impls.bpe.layout import BLOOM, EMPTY, INDEX, LENGTHS, MERGED, SEAMS, SPLITS, bits_of
 from impls.bpe.tables import capacity, pair_hash
 
 if TYPE_CHECKING:
@@ -112,9 +112,4 @@ def validity_tables(
     bloom = np.zeros(max(32, capacity(merges * BITS_PER_PAIR // 2)), dtype=np.bool_)
     seams = np.zeros(1 << 16, dtype=np.bool_)
     _fill(splits, edges, merged, bloom, seams, len(spellings) - merges)
-    return {MERGED: merged, BLOOM: _bits(bloom), SEAMS: _bits(seams)}
-
-
-def _bits(flags: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Bit k of the words is flag k."""
-    return np.packbits(flags, bitorder="little").view("<i4").astype(np.int32)
+    return {MERGED: merged, BLOOM: bits_of(bloom), SEAMS: bits_of(seams)}

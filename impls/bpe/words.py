@@ -4,6 +4,9 @@ Most pre-tokens are a token, and nearly all are short. Walking the trie byte by 
 memory at each step; the key of a short one is two overlapping loads, and the probes of many
 pre-tokens do not depend on each other, so that the processor waits for all of them together.
 
+What is no token is told by a filter, mostly: its row in the table, met once, would be one more line
+of memory to wait for, and would push out others.
+
 A row holds a key of 16 bytes (zeros after the spelling), then ``length << 32 | id + 1``, of which
 0 marks a free row, and one entry to make it half a cache line.
 """
@@ -16,6 +19,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from corpora.vocabularies.jit import njit
+from impls.bpe.layout import INDEX, bits_of
 from impls.bpe.tables import capacity
 
 if TYPE_CHECKING:
@@ -35,6 +39,10 @@ HIGH_MASKS = np.array([0] * 9 + [(1 << 8 * n) - 1 for n in range(1, 8)] + [-1], 
 """Likewise of the second 8 bytes."""
 
 _HALF = 0xFFFFFFFF
+_HIGH = 10
+"""Of a hash's 32 bits the filter is asked for other ones than the table."""
+_ROOM = 2
+"""Four bits a row of the table: of those that are no token, a tenth gets past it."""
 
 
 @njit
@@ -96,6 +104,29 @@ def _fill(
         words[row + 1] = high
         words[row + 2] = length << 32 | (int(ids[index]) + 1)
         start = end
+
+
+@njit
+def may_be(filters: NDArray[np.int32], mixed: int) -> bool:
+    """Whether a token may have this hash; filters: SHORT of :mod:`impls.bpe.layout`."""
+    bit = (mixed >> _HIGH) & (32 * len(filters) - 1) & INDEX
+    return (int(filters[bit >> 5]) >> (bit & 31)) & 1 == 1
+
+
+@njit
+def _fill_filter(words: NDArray[np.int64], bits: NDArray[np.bool_]) -> None:
+    for row in range(0, len(words), 1 << ROW_BITS):
+        if words[row + 2] != 0:
+            mixed = word_hash(words[row], words[row + 1])
+            bits[(mixed >> _HIGH) & (len(bits) - 1)] = True
+
+
+def word_filter(table: NDArray[np.int32]) -> NDArray[np.int32]:
+    """SHORT for a table of :func:`word_table`, whose rows are less than half full."""
+    words = table.view(np.int64)
+    bits = np.zeros(max(32, len(words) >> ROW_BITS << _ROOM), dtype=np.bool_)
+    _fill_filter(words, bits)
+    return bits_of(bits)
 
 
 def word_table(tokens: Mapping[bytes, int]) -> NDArray[np.int32]:

@@ -60,6 +60,19 @@ def test_spellings_that_differ_in_zeros_at_their_end_are_told_apart():
     assert probe(b"a") == probe(b"a\0\0\0") == probe(b"a" * 9) == probe(b"a" * 15) == -1
 
 
+def test_the_filter_lets_every_token_pass_and_few_others():
+    def mixed(text):
+        return words.word_hash(*np.frombuffer(text.ljust(16, b"\0"), dtype=np.int64).tolist())
+
+    tokens = [str(number * number).encode() for number in range(3000)]
+    filters = words.word_filter(words.word_table({text: i for i, text in enumerate(tokens)}))
+    others = [b"x" + text for text in tokens]
+
+    assert all(words.may_be(filters, mixed(text)) for text in tokens)
+    assert sum(words.may_be(filters, mixed(text)) for text in others) < len(others) / 4
+    assert not words.may_be(words.word_filter(words.word_table({})), 7)
+
+
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 15, 16, 17, 40])
 def test_the_last_bytes_of_the_data_have_no_key_and_are_encoded_all_the_same(size):
     drawn = vocabulary([b"a", b"b", b"ab", b"abab", b"abababab"])
