@@ -49,7 +49,7 @@ from impls.bpe.piece_cache import FIRST_ROW, UNKNOWN, look_up, recall, remember,
 from impls.bpe.tables import whole_id
 from impls.bpe.trie import LABEL_MASK
 from impls.bpe.validity import is_seam, valid_pair
-from impls.bpe.words import overlapping, word_filter, word_table
+from impls.bpe.words import LONGEST, overlapping, word_filter, word_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,8 +115,12 @@ def encode_remembering(
             begin = start
             for piece in range(first, last):
                 end = int(ends[piece])
-                if found[piece - first] == UNKNOWN:
-                    found[piece - first] = whole_id(block, data, begin, end)
+                # Those with a key have been looked up; what has a row in the cache may be longer.
+                known = int(found[piece - first])
+                if known == UNKNOWN or (known < UNKNOWN and end - begin > LONGEST):
+                    token_id = whole_id(block, data, begin, end)
+                    if token_id != EMPTY:
+                        found[piece - first] = token_id
                 begin = end
         lefts = settle(cache, text, ends, first, last, found, left)
         fault = _encode(

@@ -48,6 +48,23 @@ def test_a_cache_of_any_size_gives_the_definitions_ids(slots, drawn, again):
         assert run(remembering, block, pieces) == expected
 
 
+@pytest.mark.parametrize("length", [15, 16, 17, 31, 32, 33])
+def test_what_is_emitted_whole_is_so_with_a_cache(length):
+    """No merges lead to it; there is a row for it in the cache all the same, by its length."""
+    whole = b"xy" * 20
+    drawn = vocabulary([b"x", b"y", whole[:length]], ignore_merges=True)
+    block, cache = backtracking_kernel.block_of(drawn), new_cache(8)
+
+    def remembering(*arguments):
+        return backtracking_kernel.encode_remembering(arguments[0], cache, *arguments[1:])
+
+    pieces = [b"x", whole[:length], whole, b"y", whole[: length - 1], whole[:length], b"x" * 40]
+    expected = run(heap_kernel.encode_pieces, heap_kernel.block_of(drawn), pieces)
+    assert expected[1][1] == 2
+    for _ in range(2):
+        assert run(remembering, block, pieces) == expected
+
+
 def test_spellings_that_differ_in_zeros_at_their_end_are_told_apart():
     tokens = [b"a\0", b"a\0\0", b"a" * 8, b"a" * 8 + b"\0", b"a" * 16]
     table = words.word_table({text: index for index, text in enumerate(tokens)}).view(np.int64)
