@@ -57,6 +57,10 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 
+NOTED = 4096
+"""Bytes of the longest piece of which is noted where its tokens begin, which saves looking up their
+lengths; for longer ones it would be one more array that grows with them."""
+
 BLOCK = 256
 """Pieces whose probes are sent for together, before any is used."""
 
@@ -94,11 +98,10 @@ def encode_remembering(
     wholes = len(section(block, WHOLE_SLOTS)) > 0
     text = overlapping(data)
     cached_ids = cache.view(np.int32)
-    longest, room = _sizes(ends)
+    longest = _longest(ends)
     # One mark a position of a piece; and where each of its tokens begins, relative to it.
     dead = np.zeros(longest + 1, dtype=np.uint8)
-    begins = np.empty(longest + 1, dtype=np.int32)
-    tokens = np.empty(room, dtype=np.int32)
+    begins = np.empty(min(longest, NOTED) + 1, dtype=np.int32)
     found = np.empty(min(BLOCK, len(ends)), dtype=np.int64)
     left = np.empty(len(found), dtype=np.int64)
     counts = np.empty(len(found), dtype=np.int64)
@@ -123,6 +126,13 @@ def encode_remembering(
                         found[piece - first] = token_id
                 begin = end
         lefts = settle(cache, text, ends, first, last, found, left)
+        # Tokens stand where ids will, behind the room of the pieces between them: a piece has no
+        # more ids than bytes, so that no id is written over a token that is not read yet.
+        others = int(ends[last - 1]) - start
+        for index in range(lefts):
+            piece = int(left[index])
+            others -= int(ends[piece]) - (int(ends[piece - 1]) if piece > 0 else 0)
+        tokens = ids[at + others :]
         fault = _encode(
             walk,
             inner,
@@ -174,18 +184,15 @@ def encode_remembering(
 
 
 @njit
-def _sizes(ends: NDArray[np.int64]) -> tuple[int, int]:
-    """The bytes of the longest piece, and of the longest BLOCK of pieces."""
-    longest, room = 0, 0
-    start, begin = 0, 0
+def _longest(ends: NDArray[np.int64]) -> int:
+    """The length of the longest piece."""
+    longest = 0
+    start = 0
     for piece in range(len(ends)):
         end = int(ends[piece])
         longest = max(longest, end - start)
         start = end
-        if piece % BLOCK == BLOCK - 1:
-            room = max(room, end - begin)
-            begin = end
-    return longest, max(room, start - begin)
+    return longest
 
 
 @njit
@@ -222,6 +229,7 @@ def _encode(
         piece = int(left[index])
         start = int(ends[piece - 1]) if piece > 0 else 0
         end = int(ends[piece])
+        noted = end - start <= NOTED
         count = 0
         position = start
         stop = start
@@ -270,7 +278,8 @@ def _encode(
                 token = entry
             if token != EMPTY:
                 tokens[(at + count) & PLACE] = token
-                begins[count & PLACE] = position - start
+                if noted:
+                    begins[count & PLACE] = position - start
                 count += 1
                 position = stop
                 token = EMPTY
@@ -281,7 +290,10 @@ def _encode(
                 count -= 1
                 stop = position
                 token = int(tokens[(at + count) & PLACE])
-                position = start + int(begins[count & PLACE])
+                if noted:
+                    position = start + int(begins[count & PLACE])
+                else:
+                    position -= int(lengths[token & INDEX])
         counts[index] = count
         at += count
         for mark in range(end - start):
