@@ -46,7 +46,7 @@ from impls.bpe.layout import (
 )
 from impls.bpe.linear import spelled_tokens, token_sections
 from impls.bpe.piece_cache import FIRST_ROW, UNKNOWN, look_up, recall, remember, settle
-from impls.bpe.tables import whole_id
+from impls.bpe.tables import longest_piece, whole_id
 from impls.bpe.trie import LABEL_MASK
 from impls.bpe.validity import is_seam, valid_pair
 from impls.bpe.words import LONGEST, overlapping, word_filter, word_table
@@ -62,7 +62,7 @@ NOTED = 4096
 lengths; for longer ones it would be one more array that grows with them."""
 
 BLOCK = 256
-"""Pieces whose probes are sent for together, before any is used."""
+"""Pieces that are looked up together, then what is left of them encoded together."""
 
 
 @njit
@@ -98,7 +98,7 @@ def encode_remembering(
     wholes = len(section(block, WHOLE_SLOTS)) > 0
     text = overlapping(data)
     cached_ids = cache.view(np.int32)
-    longest = _longest(ends)
+    longest = longest_piece(ends)
     # One mark a position of a piece; and where each of its tokens begins, relative to it.
     dead = np.zeros(longest + 1, dtype=np.uint8)
     begins = np.empty(min(longest, NOTED) + 1, dtype=np.int32)
@@ -181,18 +181,6 @@ def encode_remembering(
             remember(cache, cached_ids, text, ends, first, found, left, counts, lefts, ids, id_ends)
         start = int(ends[last - 1])
     return at
-
-
-@njit
-def _longest(ends: NDArray[np.int64]) -> int:
-    """The length of the longest piece."""
-    longest = 0
-    start = 0
-    for piece in range(len(ends)):
-        end = int(ends[piece])
-        longest = max(longest, end - start)
-        start = end
-    return longest
 
 
 @njit

@@ -28,6 +28,7 @@ from impls.bpe.layout import (
     PAIRS,
     SPLITS,
 )
+from impls.bpe.tables import longest_piece
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,11 +50,7 @@ def _derive(
 
     rows: EMPTY for a single byte and for what does not become one token.
     """
-    longest = 0
-    start = 0
-    for index in range(len(ends)):
-        longest = max(longest, int(ends[index]) - start)
-        start = int(ends[index])
+    longest = longest_piece(ends)
     links = np.empty((4, longest + 1), dtype=np.int64)
     heap = np.empty(3 * longest + 1, dtype=np.int64)
     start = 0

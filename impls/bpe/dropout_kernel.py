@@ -17,7 +17,7 @@ from corpora.vocabularies.jit import njit
 from impls.bpe import heap_kernel
 from impls.bpe.heap_kernel import POSITION_BITS, pop, push, repair
 from impls.bpe.layout import BYTE_IDS, EMPTY, PAIRS, section
-from impls.bpe.tables import pair_row, whole_id
+from impls.bpe.tables import longest_piece, pair_row, whole_id
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,11 +43,7 @@ def encode_pieces(
 ) -> int:
     """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
     byte_ids, pairs = section(block, BYTE_IDS), section(block, PAIRS)
-    longest = 0
-    start = 0
-    for piece in range(len(ends)):
-        longest = max(longest, int(ends[piece]) - start)
-        start = int(ends[piece])
+    longest = longest_piece(ends)
     links = np.empty((4, longest + 1), dtype=np.int64)
     heap = np.empty(3 * longest + 1, dtype=np.int64)
     passed = np.empty(3 * longest + 1, dtype=np.int64)

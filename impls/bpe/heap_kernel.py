@@ -13,7 +13,7 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from impls.bpe.layout import BYTE_IDS, EMPTY, PAIRS, pack, section
-from impls.bpe.tables import merge_tables, pair_row, whole_id, whole_tables
+from impls.bpe.tables import longest_piece, merge_tables, pair_row, whole_id, whole_tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,11 +35,7 @@ def encode_pieces(
 ) -> int:
     """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
     byte_ids, pairs = section(block, BYTE_IDS), section(block, PAIRS)
-    longest = 0
-    start = 0
-    for piece in range(len(ends)):
-        longest = max(longest, int(ends[piece]) - start)
-        start = int(ends[piece])
+    longest = longest_piece(ends)
     # Rows: symbol, next position, previous position, row of the pair that begins here.
     links = np.empty((4, longest + 1), dtype=np.int64)
     # A pair for each position at first, and at most two more for each merge.

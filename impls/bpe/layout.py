@@ -116,6 +116,12 @@ def section(block: NDArray[np.int32], number: int) -> NDArray[np.int32]:
     return block[int(block[2 * number]) : int(block[2 * number + 1])]
 
 
+@njit
+def has_bit(bits: NDArray[np.int32], number: int) -> bool:
+    """Whether the bit is set; bits: of :func:`bits_of`."""
+    return (int(bits[number >> 5]) >> (number & 31)) & 1 == 1
+
+
 def bits_of(flags: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Flag k as bit k, 32 an entry; their number divides by that."""
     return np.packbits(flags, bitorder="little").view("<i4").astype(np.int32)

@@ -30,7 +30,27 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
 
-__all__ = ["EMPTY", "merge_tables", "pair_hash", "pair_row", "whole_id", "whole_tables"]
+__all__ = [
+    "EMPTY",
+    "longest_piece",
+    "merge_tables",
+    "pair_hash",
+    "pair_row",
+    "whole_id",
+    "whole_tables",
+]
+
+
+@njit
+def longest_piece(ends: NDArray[np.int64]) -> int:
+    """The bytes of the longest of the pieces that end there, one after another; 0 for none."""
+    longest = 0
+    start = 0
+    for piece in range(len(ends)):
+        end = int(ends[piece])
+        longest = max(longest, end - start)
+        start = end
+    return longest
 
 
 @njit

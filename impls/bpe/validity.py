@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.layout import BLOOM, EMPTY, INDEX, LENGTHS, MERGED, SEAMS, SPLITS, bits_of
+from impls.bpe.layout import BLOOM, EMPTY, INDEX, LENGTHS, MERGED, SEAMS, SPLITS, bits_of, has_bit
 from impls.bpe.tables import capacity, pair_hash
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ def valid_pair(
     limit = len(splits)  # above all tokens
     while True:
         key = pair_hash(left, right)
-        bit = (key >> _HIGH) & bits & INDEX
-        if (int(bloom[bit >> 5]) >> (bit & 31)) & 1:
+        if has_bit(bloom, (key >> _HIGH) & bits & INDEX):
             slot = key & mask & INDEX
             token = int(merged[slot])
             while token != EMPTY:
@@ -74,8 +73,7 @@ def valid_pair(
 @njit
 def is_seam(seams: NDArray[np.int32], last: int, first: int) -> bool:
     """Whether any merge goes over the bytes ``last first``; if none does, any pair is valid."""
-    bit = last << 8 | first
-    return (int(seams[bit >> 5]) >> (bit & 31)) & 1 == 1
+    return has_bit(seams, last << 8 | first)
 
 
 @njit

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.layout import INDEX, bits_of
+from impls.bpe.layout import INDEX, bits_of, has_bit
 from impls.bpe.tables import capacity
 
 if TYPE_CHECKING:
@@ -109,8 +109,7 @@ def _fill(
 @njit
 def may_be(filters: NDArray[np.int32], mixed: int) -> bool:
     """Whether a token may have this hash; filters: SHORT of :mod:`impls.bpe.layout`."""
-    bit = (mixed >> _HIGH) & (32 * len(filters) - 1) & INDEX
-    return (int(filters[bit >> 5]) >> (bit & 31)) & 1 == 1
+    return has_bit(filters, (mixed >> _HIGH) & (32 * len(filters) - 1) & INDEX)
 
 
 @njit

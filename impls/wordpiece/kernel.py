@@ -14,6 +14,7 @@ from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import WordPieceRules
 from corpora.vocabularies.wordpiece_file import WORD_START, gguf_texts, texts_of
 from impls.bpe.layout import EMPTY
+from impls.bpe.tables import longest_piece
 from impls.bpe.trie import build_trie, child, token_at
 from impls.wordpiece.characters import (
     ALONE,
@@ -110,11 +111,7 @@ def encode_inputs(
     """
     # Arrays one by one: tuples of them, passed on, cost seconds of compilation.
     entries, sequences = lexicon.characters.entries, lexicon.characters.sequences
-    longest = 0
-    start = 0
-    for index in range(len(ends)):
-        longest = max(longest, int(ends[index]) - start)
-        start = int(ends[index])
+    longest = longest_piece(ends)
     room = longest * lexicon.characters.growth + 1
     symbols = np.empty(room, dtype=np.int32)
     spare = np.empty(room, dtype=np.int32)

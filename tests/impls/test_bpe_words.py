@@ -28,6 +28,16 @@ def run(encode, block, pieces):
     return ids[: max(count, 0)].tolist(), id_ends.tolist() if count >= 0 else count
 
 
+def with_cache(slots):
+    """The encoder with one cache for all its calls."""
+    cache = new_cache(slots)
+
+    def encode(block, *rest):
+        return backtracking_kernel.encode_remembering(block, cache, *rest)
+
+    return encode
+
+
 @settings(deadline=None)
 @given(drawn=encodings(), again=st.integers(1, 3))
 @pytest.mark.parametrize("slots", [8, 16, 1024])
@@ -35,10 +45,7 @@ def test_a_cache_of_any_size_gives_the_definitions_ids(slots, drawn, again):
     drawn, texts = drawn
     reference = heap_kernel.block_of(drawn)
     block = backtracking_kernel.block_of(drawn)
-    cache = new_cache(slots)
-
-    def remembering(*arguments):
-        return backtracking_kernel.encode_remembering(arguments[0], cache, *arguments[1:])
+    remembering = with_cache(slots)
 
     # Many pieces of few spellings: rows are taken, found again, and given away. Some are empty.
     pieces = [text[at : at + at % 37] for text in texts for at in range(len(text))] * again
@@ -53,10 +60,7 @@ def test_what_is_emitted_whole_is_so_with_a_cache(length):
     """No merges lead to it; there is a row for it in the cache all the same, by its length."""
     whole = b"xy" * 20
     drawn = vocabulary([b"x", b"y", whole[:length]], ignore_merges=True)
-    block, cache = backtracking_kernel.block_of(drawn), new_cache(8)
-
-    def remembering(*arguments):
-        return backtracking_kernel.encode_remembering(arguments[0], cache, *arguments[1:])
+    block, remembering = backtracking_kernel.block_of(drawn), with_cache(8)
 
     pieces = [b"x", whole[:length], whole, b"y", whole[: length - 1], whole[:length], b"x" * 40]
     expected = run(heap_kernel.encode_pieces, heap_kernel.block_of(drawn), pieces)
