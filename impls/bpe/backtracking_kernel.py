@@ -14,8 +14,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from impls.bpe.abreast import (
+    BEGIN_BITS,
+    COLUMNS,
+    END,
+    LONGEST_ABREAST,
+    PLACE_OF_NEXT,
+    START,
+    encode_abreast,
+    walk_on,
+)
 from impls.bpe.candidates import (
-    HAS_TOKEN,
     LESS_BITS,
     LESS_MASK,
     VALUE_BITS,
@@ -43,12 +52,12 @@ from impls.bpe.layout import (
     WORDS,
     pack,
     section,
+    wide,
 )
 from impls.bpe.linear import spelled_tokens, token_sections
 from impls.bpe.piece_cache import FIRST_ROW, UNKNOWN, look_up, recall, remember, settle
 from impls.bpe.tables import longest_piece, whole_id
-from impls.bpe.trie import LABEL_MASK
-from impls.bpe.validity import is_seam, valid_pair
+from impls.bpe.validity import seam_of, valid_pair
 from impls.bpe.words import LONGEST, overlapping, word_filter, word_table
 
 if TYPE_CHECKING:
@@ -89,11 +98,13 @@ def encode_remembering(
     id_ends: NDArray[np.int64],
 ) -> int:
     """Likewise, with a cache of pieces (:mod:`impls.bpe.piece_cache`), or one without entries."""
-    words, filters = section(block, WORDS).view(np.int64), section(block, SHORT)
+    words, filters = wide(section(block, WORDS)), section(block, SHORT)
     walk, inner, shorter = section(block, WALK), section(block, INNER), section(block, SHORTER)
-    splits, merged, bloom = section(block, SPLITS), section(block, MERGED), section(block, BLOOM)
-    lengths, seams = section(block, LENGTHS), section(block, SEAMS)
+    merged, bloom = wide(section(block, MERGED)), wide(section(block, BLOOM))
+    seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
+    lengths = section(block, LENGTHS)
     id_of, atoms = section(block, IDS), section(block, ATOMS)
+    number = int(atoms[256])
     regular, shift = int(section(block, REGULAR)[0]), int(section(block, REGULAR)[1])
     wholes = len(section(block, WHOLE_SLOTS)) > 0
     text = overlapping(data)
@@ -105,6 +116,8 @@ def encode_remembering(
     found = np.empty(min(BLOCK, len(ends)), dtype=np.int64)
     left = np.empty(len(found), dtype=np.int64)
     counts = np.empty(len(found), dtype=np.int64)
+    lanes = np.empty(len(found) * COLUMNS, dtype=np.int64)
+    waiting = np.empty(len(found), dtype=np.int64)
     at = 0
     start = 0
     for first in range(0, len(ends), BLOCK):
@@ -126,52 +139,91 @@ def encode_remembering(
                         found[piece - first] = token_id
                 begin = end
         lefts = settle(cache, text, ends, first, last, found, left)
-        # Tokens stand where ids will, behind the room of the pieces between them: a piece has no
-        # more ids than bytes, so that no id is written over a token that is not read yet.
-        others = int(ends[last - 1]) - start
+        # Tokens stand where ids will, each piece's in as much room as it has bytes, behind the
+        # room of the pieces that are known: so no id is written over a token that is not read yet.
+        room = at + int(ends[last - 1]) - start
         for index in range(lefts):
             piece = int(left[index])
-            others -= int(ends[piece]) - (int(ends[piece - 1]) if piece > 0 else 0)
-        tokens = ids[at + others :]
-        fault = _encode(
+            room -= int(ends[piece]) - (int(ends[piece - 1]) if piece > 0 else 0)
+        first_room = room
+        fault = EMPTY
+        short = 0
+        for index in range(lefts):
+            piece = int(left[index])
+            begin = int(ends[piece - 1]) if piece > 0 else 0
+            length = int(ends[piece]) - begin
+            if length <= LONGEST_ABREAST:
+                lane = short * COLUMNS
+                lanes[lane + START] = begin
+                lanes[lane + END] = begin + length
+                lanes[lane + PLACE_OF_NEXT] = room
+                short += 1
+            else:
+                count = _encode(
+                    walk,
+                    inner,
+                    shorter,
+                    lengths,
+                    splits,
+                    merged,
+                    bloom,
+                    seams,
+                    number,
+                    data,
+                    begin,
+                    begin + length,
+                    dead,
+                    begins,
+                    ids[room:],
+                )
+                if count == EMPTY and fault == EMPTY:
+                    fault = begin
+                counts[index] = count
+            room += length
+        wrong = encode_abreast(
             walk,
             inner,
             shorter,
-            lengths,
             splits,
             merged,
             bloom,
             seams,
-            int(atoms[256]),
+            number,
             data,
-            ends,
-            left,
-            lefts,
-            counts,
-            dead,
-            begins,
-            tokens,
+            lanes,
+            waiting,
+            short,
+            ids,
         )
+        if wrong != EMPTY:
+            fault = min(wrong, fault) if fault != EMPTY else wrong
         if fault != EMPTY:
             while atoms[data[fault]] != EMPTY:
                 fault += 1
             return -1 - fault
-        encoded = 0
+        room = first_room
         following = 0
+        lane = 0
         for piece in range(first, last):
             known = int(found[piece - first])
             if known >= 0:
                 ids[at & PLACE] = known
                 at += 1
             elif following < lefts and left[following] == piece:
+                length = int(ends[piece]) - (int(ends[piece - 1]) if piece > 0 else 0)
+                bits = 0
+                if length <= LONGEST_ABREAST:
+                    counts[following] = lanes[lane + PLACE_OF_NEXT] - room
+                    lane += COLUMNS
+                    bits = BEGIN_BITS
                 count = int(counts[following])
                 following += 1
                 for index in range(count):
-                    token = int(tokens[(encoded + index) & PLACE])
+                    token = int(ids[(room + index) & PLACE]) >> bits
                     ids[(at + index) & PLACE] = (
                         token + shift if token >= regular else id_of[token & INDEX]
                     )
-                encoded += count
+                room += length
                 at += count
             elif known < UNKNOWN:
                 at = recall(cache, cached_ids, FIRST_ROW - known, ids, at)
@@ -190,103 +242,76 @@ def _encode(
     shorter: NDArray[np.int32],
     lengths: NDArray[np.int32],
     splits: NDArray[np.int32],
-    merged: NDArray[np.int32],
-    bloom: NDArray[np.int32],
-    seams: NDArray[np.int32],
+    merged: NDArray[np.int64],
+    bloom: NDArray[np.int64],
+    seams: NDArray[np.int64],
     atoms: int,
     data: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    left: NDArray[np.int64],
-    lefts: int,
-    counts: NDArray[np.int64],
+    start: int,
+    end: int,
     dead: NDArray[np.uint8],
     begins: NDArray[np.int32],
     tokens: NDArray[np.int32],
 ) -> int:
-    """Encode the pieces ``left[:lefts]``, none of them empty.
+    """Encode the piece ``data[start:end]``, which is not empty, by itself.
 
-    Many at a time, as a call with so many arrays costs as much as encoding a short piece.
-    tokens: receives their tokens, one after another. counts: how many of each piece. dead, begins:
-    see above; the marks are 0, and left so. Returns EMPTY, or where a piece begins with a byte in
-    it that has no token.
+    tokens: receives its tokens. dead, begins: see above; the marks are 0, and left so. Returns
+    their number, or EMPTY if a byte in it has no token.
     """
     slots = len(walk)
-    root = int(walk[0])
-    at = 0
-    for index in range(lefts):
-        piece = int(left[index])
-        start = int(ends[piece - 1]) if piece > 0 else 0
-        end = int(ends[piece])
-        noted = end - start <= NOTED
-        count = 0
-        position = start
-        stop = start
-        token = EMPTY  # to try next, and it ends at ``stop``; EMPTY for the longest at ``position``
-        while position < end:
-            if token == EMPTY:
-                value = (root >> VALUE_BITS) & VALUE_MASK
-                reached = position
-                stop = position
-                met = 0
-                while reached < end:
-                    byte = int(data[reached & PLACE])
-                    slot = value ^ byte
-                    entry = int(walk[slot])
-                    if (entry & LABEL_MASK) != byte + 1:
-                        break
-                    reached += 1
-                    value = (entry >> VALUE_BITS) & VALUE_MASK
-                    has_token = entry & HAS_TOKEN
-                    met = slot if has_token else met
-                    stop = reached if has_token else stop
-                    if value >= slots:
-                        break
-                if stop > position:
-                    value = (int(walk[met]) >> VALUE_BITS) & VALUE_MASK
-                    token = value - slots if value >= slots else int(inner[met])
+    root = (int(walk[0]) >> VALUE_BITS) & VALUE_MASK
+    noted = end - start <= NOTED
+    count = 0
+    position = start
+    stop = start
+    token = EMPTY  # to try next, and it ends at ``stop``; EMPTY for the longest at ``position``
+    while position < end and count != EMPTY:
+        if token == EMPTY:
+            _, _, met, stop = walk_on(walk, data, position, end, root, 0, position)
+            if stop > position:
+                value = (int(walk[met & INDEX]) >> VALUE_BITS) & VALUE_MASK
+                token = value - slots if value >= slots else int(inner[met & INDEX])
+        seam = 0
+        before = EMPTY
+        if position > start:
             # Only these two bytes face each other, whichever candidate is tried.
-            checked = position > start and is_seam(
-                seams, int(data[(position - 1) & PLACE]), int(data[position & PLACE])
-            )
-            before = int(tokens[(at + count - 1) & PLACE]) & INDEX if checked else EMPTY
-            while token != EMPTY:
-                token &= INDEX
-                if dead[(stop - start) & PLACE] == 0 and (
-                    not checked or valid_pair(splits, merged, bloom, atoms, before, token)
-                ):
-                    break
-                entry = int(shorter[token])
-                if entry != EMPTY:
-                    after = (entry & INDEX) >> LESS_BITS
-                    less = entry & LESS_MASK
-                    if less == 0:  # too many to be noted
-                        less = int(lengths[token]) - int(lengths[after])
-                    stop -= less
-                    entry = after
-                token = entry
-            if token != EMPTY:
-                tokens[(at + count) & PLACE] = token
-                if noted:
-                    begins[count & PLACE] = position - start
-                count += 1
-                position = stop
-                token = EMPTY
-            else:
-                dead[(position - start) & PLACE] = 1
-                if count == 0:
-                    return start
-                count -= 1
+            seam = seam_of(seams, int(data[(position - 1) & PLACE]), int(data[position & PLACE]))
+            before = int(tokens[(count - 1) & PLACE]) & INDEX
+        while token != EMPTY:
+            token &= INDEX
+            if dead[(stop - start) & PLACE] == 0 and (
+                not seam or valid_pair(splits, merged, bloom, seam, atoms, before, token)
+            ):
+                break
+            entry = int(shorter[token])
+            if entry != EMPTY:
+                after = (entry & INDEX) >> LESS_BITS
+                less = entry & LESS_MASK
+                if less == 0:  # too many to be noted
+                    less = int(lengths[token]) - int(lengths[after])
+                stop -= less
+                entry = after
+            token = entry
+        if token != EMPTY:
+            tokens[count & PLACE] = token
+            if noted:
+                begins[count & PLACE] = position - start
+            count += 1
+            position = stop
+            token = EMPTY
+        else:
+            dead[(position - start) & PLACE] = 1
+            count -= 1
+            if count != EMPTY:
                 stop = position
-                token = int(tokens[(at + count) & PLACE])
+                token = int(tokens[count & PLACE])
                 if noted:
                     position = start + int(begins[count & PLACE])
                 else:
                     position -= int(lengths[token & INDEX])
-        counts[index] = count
-        at += count
-        for mark in range(end - start):
-            dead[mark] = 0
-    return EMPTY
+    for mark in range(end - start):
+        dead[mark] = 0
+    return count
 
 
 def block_of(vocabulary: Vocabulary) -> NDArray[np.int32]:

@@ -29,13 +29,15 @@ from impls.bpe.layout import (
     MERGED,
     PREFIXES,
     REGULAR,
+    SEAMS,
     SHORTER,
     SPLITS,
     TRIE,
     WALK,
+    wide,
 )
 from impls.bpe.trie import LABEL_BITS, LABEL_MASK
-from impls.bpe.validity import valid_pair
+from impls.bpe.validity import seam_of, valid_pair
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,8 +61,9 @@ FEW = 64
 def _keep_useful(
     prefixes: NDArray[np.int32],
     splits: NDArray[np.int32],
-    merged: NDArray[np.int32],
-    bloom: NDArray[np.int32],
+    merged: NDArray[np.int64],
+    bloom: NDArray[np.int64],
+    seams: NDArray[np.int64],
     atoms: int,
     blob: NDArray[np.uint8],
     starts: NDArray[np.int64],
@@ -80,6 +83,7 @@ def _keep_useful(
         rest = int(starts[token] + starts[prefix + 1] - starts[prefix])
         rest_length = int(starts[token + 1]) - rest
         first = int(blob[rest])
+        seam = seam_of(seams, int(blob[rest - 1]), first)
         if byte_starts[first + 1] - byte_starts[first] > FEW:
             continue
         vain = True
@@ -91,7 +95,7 @@ def _keep_useful(
                 if blob[start + offset] != blob[rest + offset]:
                     fits = False
                     break
-            if fits and valid_pair(splits, merged, bloom, atoms, prefix, after):
+            if fits and (not seam or valid_pair(splits, merged, bloom, seam, atoms, prefix, after)):
                 vain = False
                 break
         if vain:
@@ -125,8 +129,9 @@ def candidate_tables(
     _keep_useful(
         prefixes,
         tokens[SPLITS],
-        tokens[MERGED],
-        tokens[BLOOM],
+        wide(tokens[MERGED]),
+        wide(tokens[BLOOM]),
+        wide(tokens[SEAMS]),
         int(tokens[ATOMS][256]),
         blob,
         starts,

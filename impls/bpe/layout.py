@@ -61,11 +61,13 @@ PREFIXES = 11
 
 # Pair validity (impls.bpe.validity).
 MERGED = 12
-"""Open-addressing hash of splits: the token that a pair merges to. Its key is its SPLITS."""
+"""In entries of int64, ``(left << 21 | right) << 21 | token``, EMPTY for none: open-addressing
+hashes of what merges over each seam, one behind another."""
 BLOOM = 13
-"""Bits: a clear one says that a pair does not merge."""
+"""In words of int64, those of each seam together: a clear bit says that a pair does not merge."""
 SEAMS = 14
-"""65,536 bits: byte pairs (last of the left, first of the right) over which some merge goes."""
+"""In entries of int64, by ``first byte of the right << 8 | last byte of the left``: where the words
+of BLOOM begin and how many they are; 0 if no merge goes over these bytes."""
 
 # The automaton (impls.bpe.automaton).
 STATES = 15
@@ -114,6 +116,12 @@ _LINE = 16
 def section(block: NDArray[np.int32], number: int) -> NDArray[np.int32]:
     """The entries of a section; a view."""
     return block[int(block[2 * number]) : int(block[2 * number + 1])]
+
+
+@njit
+def wide(entries: NDArray[np.int32]) -> NDArray[np.int64]:
+    """A section that is in entries of int64."""
+    return entries.view(np.int64)
 
 
 @njit

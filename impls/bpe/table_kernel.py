@@ -27,10 +27,11 @@ from impls.bpe.layout import (
     TRIE,
     pack,
     section,
+    wide,
 )
 from impls.bpe.linear import suffix_sections, token_sections
 from impls.bpe.tables import whole_id
-from impls.bpe.validity import is_seam, valid_pair
+from impls.bpe.validity import seam_of, valid_pair
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,9 +50,9 @@ def encode_pieces(
 ) -> int:
     """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
     trie, states, suffixes = section(block, TRIE), section(block, STATES), section(block, SUFFIXES)
-    splits, merged, bloom = section(block, SPLITS), section(block, MERGED), section(block, BLOOM)
-    seams, id_of, atoms = section(block, SEAMS), section(block, IDS), section(block, ATOMS)
-    lengths = section(block, LENGTHS)
+    merged, bloom = wide(section(block, MERGED)), wide(section(block, BLOOM))
+    seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
+    id_of, atoms, lengths = section(block, IDS), section(block, ATOMS), section(block, LENGTHS)
     # The last token of the encoding of each piece's part up to and with each byte.
     lasts = np.empty(len(data), dtype=np.int32)
     at = 0
@@ -75,12 +76,12 @@ def encode_pieces(
                 while True:
                     begin = position + 1 - int(lengths[token])
                     # The atom, at the latest, is admitted: every text has an encoding.
-                    if (
-                        begin <= start
-                        or not is_seam(seams, int(data[begin - 1]), int(data[begin]))
-                        or valid_pair(
-                            splits, merged, bloom, int(atoms[256]), int(lasts[begin - 1]), token
-                        )
+                    if begin <= start:
+                        break
+                    seam = seam_of(seams, int(data[begin - 1]), int(data[begin]))
+                    before = int(lasts[begin - 1])
+                    if not seam or valid_pair(
+                        splits, merged, bloom, seam, int(atoms[256]), before, token
                     ):
                         break
                     token = int(suffixes[token])

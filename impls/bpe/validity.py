@@ -5,6 +5,11 @@ are numbered by age, so the younger one is the larger. Run the merges backwards:
 token again and again, watching which token the two neighbours of the boundary would merge to, and
 until when that merge would have been the next (the limit). Of two equal tokens the left one
 was made first, so undoing the right one leaves the limit one higher.
+
+Whatever is undone, the same two bytes face each other at the boundary: the *seam*. So the merges
+over each seam stand together, and so do the filters that tell most pairs that do not merge: the
+questions of one boundary, and those of the next ones in the same script, read the same few lines
+of memory.
 """
 
 from __future__ import annotations
@@ -14,50 +19,97 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.layout import BLOOM, EMPTY, INDEX, LENGTHS, MERGED, SEAMS, SPLITS, bits_of, has_bit
-from impls.bpe.tables import capacity, pair_hash
+from corpora.vocabularies.model import VocabularyError
+from impls.bpe.layout import (
+    ATOMS,
+    BLOOM,
+    EMPTY,
+    INDEX,
+    MERGED,
+    PLACE,
+    SEAMS,
+    SPLITS,
+    bits_of,
+    wide,
+)
+from impls.bpe.tables import pair_hash
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-BITS_PER_PAIR = 16
-"""Of the Bloom filter: with one hash, 1 of 16 pairs that do not merge is looked up in vain."""
+TOKEN_BITS = 21
+"""Of each of the three numbers in an entry of MERGED."""
+TOKEN_MASK = (1 << TOKEN_BITS) - 1
 
-_HIGH = 20
-"""The filter is asked for higher bits of the hash than the table, lest their misses coincide."""
+BITS_PER_MERGE = 10
+"""Of the filters: with two hashes in a word of 64 bits, 1 of 16 pairs that do not merge is looked
+up in vain."""
+
+ROOM = 10
+"""Entries of MERGED for each word of the filters: of 64 bits, for at most 6.4 merges."""
+
+WORDS_BITS = 32
+"""A seam's entry is ``first word << 32 | number of words``."""
+
+_HALF = (1 << 32) - 1
+_BIT = 63
+
+
+@njit
+def seam_of(seams: NDArray[np.int64], last: int, first: int) -> int:
+    """Of the bytes ``last first``: 0 if no merge goes over them, and then any pair is valid."""
+    return int(seams[(first << 8 | last) & INDEX])
+
+
+@njit
+def slot_of(seam: int, left: int, right: int) -> int:
+    """Where in MERGED the search for a pair begins."""
+    return _slot(seam, pair_hash(left, right) & _HALF)
+
+
+@njit
+def _word(seam: int, mixed: int) -> int:
+    """Which word of BLOOM is asked."""
+    return (seam >> WORDS_BITS) + (mixed * (seam & _HALF) >> 32)
+
+
+@njit
+def _slot(seam: int, mixed: int) -> int:
+    return (seam >> WORDS_BITS) * ROOM + (mixed * ((seam & _HALF) * ROOM) >> 32)
 
 
 @njit
 def valid_pair(
     splits: NDArray[np.int32],
-    merged: NDArray[np.int32],
-    bloom: NDArray[np.int32],
+    merged: NDArray[np.int64],
+    bloom: NDArray[np.int64],
+    seam: int,
     atoms: int,
     left: int,
     right: int,
 ) -> bool:
-    """Whether encoding keeps the tokens apart. atoms: their number; younger tokens have halves.
+    """Whether encoding keeps the tokens apart.
 
-    ALGORITHMS: at most 13 rounds on o200k, about 4 on text.
+    merged, bloom: MERGED and BLOOM as int64. seam: of :func:`seam_of`, not 0. atoms: their number;
+    younger tokens have halves. ALGORITHMS: at most 13 rounds on o200k, about 4 on text.
     """
-    mask = len(merged) - 1
-    bits = 32 * len(bloom) - 1
     limit = len(splits)  # above all tokens
     while True:
-        key = pair_hash(left, right)
-        if has_bit(bloom, (key >> _HIGH) & bits & INDEX):
-            slot = key & mask & INDEX
-            token = int(merged[slot])
-            while token != EMPTY:
-                token &= INDEX
-                if splits[2 * token] == left and splits[2 * token + 1] == right:
-                    if token < limit:
+        mixed = pair_hash(left, right) & _HALF
+        word = int(bloom[_word(seam, mixed) & PLACE])
+        if (word >> (mixed & _BIT)) & (word >> ((mixed >> 6) & _BIT)) & 1:
+            pair = left << TOKEN_BITS | right
+            slot = _slot(seam, mixed) & PLACE
+            entry = int(merged[slot])
+            while entry != EMPTY:
+                if entry >> TOKEN_BITS == pair:
+                    if entry & TOKEN_MASK < limit:
                         return False
                     break
-                slot = (slot + 1) & mask & INDEX
-                token = int(merged[slot])
+                slot = (slot + 1) & PLACE
+                entry = int(merged[slot])
         if left > right:
             if left < atoms:
                 return True
@@ -71,43 +123,75 @@ def valid_pair(
 
 
 @njit
-def is_seam(seams: NDArray[np.int32], last: int, first: int) -> bool:
-    """Whether any merge goes over the bytes ``last first``; if none does, any pair is valid."""
-    return has_bit(seams, last << 8 | first)
-
-
-@njit
 def _fill(
     splits: NDArray[np.int32],
-    edges: NDArray[np.uint8],
-    merged: NDArray[np.int32],
-    bloom: NDArray[np.bool_],
-    seams: NDArray[np.bool_],
+    over: NDArray[np.int64],
+    seams: NDArray[np.int64],
     atoms: int,
-) -> None:
-    """edges: the first and last byte of each token."""
-    mask = len(merged) - 1
-    bits = len(bloom) - 1
+    merged: NDArray[np.int64],
+    bloom: NDArray[np.bool_],
+) -> int:
+    """Returns how many entries of ``merged`` are needed. over: by merge, its place in ``seams``."""
+    used = 0
     for token in range(atoms, len(splits) >> 1):
         left, right = int(splits[2 * token]), int(splits[2 * token + 1])
-        key = pair_hash(left, right)
-        slot = key & mask
+        seam = int(seams[over[token - atoms]])
+        mixed = pair_hash(left, right) & _HALF
+        first_bit = 64 * _word(seam, mixed)
+        bloom[first_bit + (mixed & _BIT)] = True
+        bloom[first_bit + ((mixed >> 6) & _BIT)] = True
+        slot = _slot(seam, mixed)
         while merged[slot] != EMPTY:
-            slot = (slot + 1) & mask
-        merged[slot] = token
-        bloom[(key >> _HIGH) & bits] = True
-        seams[int(edges[2 * left + 1]) << 8 | int(edges[2 * right])] = True
+            slot += 1
+        merged[slot] = (left << TOKEN_BITS | right) << TOKEN_BITS | token
+        used = max(used, slot + 1)
+    return used
 
 
 def validity_tables(
     tokens: Mapping[int, NDArray[np.int32]], spellings: Sequence[bytes]
 ) -> dict[int, NDArray[np.int32]]:
-    """MERGED, BLOOM and SEAMS. tokens: the sections of :func:`impls.bpe.derivations.derive`."""
+    """MERGED, BLOOM and SEAMS. tokens: the sections of :func:`impls.bpe.derivations.derive`.
+
+    Raises VocabularyError where there are too many tokens for an entry of MERGED.
+    """
+    if len(spellings) > TOKEN_MASK:
+        raise VocabularyError(
+            "vocabulary",
+            f"{len(spellings)} tokens are more than {TOKEN_MASK}",
+            "use bpe.heap or bpe.naive",
+        )
     splits = tokens[SPLITS]
-    merges = int(np.count_nonzero(tokens[LENGTHS] > 1))
+    atoms = int(tokens[ATOMS][256])
     edges = np.frombuffer(b"".join(text[:1] + text[-1:] for text in spellings), dtype=np.uint8)
-    merged = np.full(capacity(merges), EMPTY, dtype=np.int32)
-    bloom = np.zeros(max(32, capacity(merges * BITS_PER_PAIR // 2)), dtype=np.bool_)
-    seams = np.zeros(1 << 16, dtype=np.bool_)
-    _fill(splits, edges, merged, bloom, seams, len(spellings) - merges)
-    return {MERGED: merged, BLOOM: bits_of(bloom), SEAMS: bits_of(seams)}
+    lefts, rights = splits.reshape(-1, 2)[atoms:].T
+    over = edges[2 * rights].astype(np.int64) << 8 | edges[2 * lefts + 1]
+    words = -(-np.bincount(over, minlength=1 << 16) * BITS_PER_MERGE // 64)
+    seams = np.where(words, (np.cumsum(words) - words) << WORDS_BITS | words, 0)
+    total = int(words.sum())
+    # What does not fit behind its own seam goes into the room of the next, and at last behind all.
+    merged = np.full(total * ROOM + len(over) + 1, EMPTY, dtype=np.int64)
+    bloom = np.zeros(total * 64, dtype=np.bool_)
+    used = _fill(splits, over, seams, atoms, merged, bloom)
+    merged = merged[: max(used, total * ROOM) + 1]  # with an EMPTY behind the last one
+    return {MERGED: merged.view(np.int32), BLOOM: bits_of(bloom), SEAMS: seams.view(np.int32)}
+
+
+class Pairs:
+    """The same question from outside of compiled loops."""
+
+    def __init__(self, tokens: Mapping[int, NDArray[np.int32]], spellings: Sequence[bytes]) -> None:
+        """tokens: with the sections of :func:`validity_tables`. spellings: of the tokens by age."""
+        self._splits = tokens[SPLITS]
+        self._merged, self._bloom, self._seams = (
+            wide(tokens[number]) for number in (MERGED, BLOOM, SEAMS)
+        )
+        self._atoms = int(tokens[ATOMS][256])
+        self._edges = [(text[0], text[-1]) for text in spellings]
+
+    def valid(self, left: int, right: int) -> bool:
+        """Whether token ``right`` may follow token ``left``."""
+        seam = seam_of(self._seams, self._edges[left][1], self._edges[right][0])
+        return not seam or valid_pair(
+            self._splits, self._merged, self._bloom, seam, self._atoms, left, right
+        )

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impls.bpe.derivations import derive
-from impls.bpe.layout import ATOMS, BLOOM, IDS, LATE, LENGTHS, MERGED, SPLITS, section
-from impls.bpe.linear import suffix_sections, token_sections
+from impls.bpe.layout import IDS, LATE, LENGTHS
+from impls.bpe.linear import spelled_tokens, suffix_sections, token_sections
 from impls.bpe.services.prefixes import LAST, extend, growing_block, new_memo, new_rows
 from impls.bpe.tables import merge_tables
-from impls.bpe.validity import valid_pair
+from impls.bpe.validity import Pairs
 from impls.interface import Unsupported
 
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ class PrefixTrees:
         tokens = token_sections(vocabulary)
         self._block = growing_block({**tokens, **suffix_sections(vocabulary, tokens)})
         self._memo = new_memo()
-        numbers = (SPLITS, MERGED, BLOOM, ATOMS)
-        self._splits, self._merged, self._bloom, atoms = (section(self._block, n) for n in numbers)
-        self._atoms = int(atoms[256])
+        self._pairs = Pairs(tokens, spelled_tokens(vocabulary, tokens[IDS]))
         self.ids: list[int] = tokens[IDS].tolist()
         self.lengths: list[int] = tokens[LENGTHS].tolist()
         self.by_id = {token_id: token for token, token_id in enumerate(self.ids)}
@@ -56,7 +54,7 @@ class PrefixTrees:
 
     def admits(self, left: int, right: int) -> bool:
         """Whether token ``right`` may follow token ``left`` (by age)."""
-        return bool(valid_pair(self._splits, self._merged, self._bloom, self._atoms, left, right))
+        return self._pairs.valid(left, right)
 
 
 class PrefixTree:

@@ -6,7 +6,7 @@ import sys
 
 PROGRAM = """
 from corpora.vocabularies.patterns import PATTERNS
-from impls.bpe import backtracking_kernel, cached, piece_cache, scanner_kernel, words
+from impls.bpe import abreast, backtracking_kernel, cached, piece_cache, scanner_kernel, words
 from impls.interface import Mode
 from tests.impls.bpe_vocabularies import vocabulary
 
@@ -14,6 +14,7 @@ tokens = [bytes([byte]) for byte in range(256)]
 drawn = vocabulary([*tokens, b"ab", b"abab"], splits=PATTERNS["gpt2"])
 cached.IMPLEMENTATION.load(drawn).encode(b"abc ababc", Mode())
 for function in (
+    abreast.encode_abreast,
     backtracking_kernel._encode,
     piece_cache.look_up,
     piece_cache.recall,
@@ -45,5 +46,5 @@ def test_hot_loops_count_no_references(tmp_path):
 
     assert counts.pop("overlapping") == "True"  # a view, by which it shows that counting shows
     assert counts == dict.fromkeys(
-        ("_encode", "look_up", "recall", "remember", "scan_parts", "settle"), "False"
+        ("_encode", "encode_abreast", "look_up", "recall", "remember", "scan_parts", "settle"), "False"
     )

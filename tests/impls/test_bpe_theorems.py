@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impls.bpe import heap
-from impls.bpe.layout import ATOMS, BLOOM, IDS, MERGED, SPLITS
-from impls.bpe.linear import token_sections
-from impls.bpe.validity import valid_pair
+from impls.bpe.layout import IDS
+from impls.bpe.linear import spelled_tokens, token_sections
+from impls.bpe.validity import Pairs
 from impls.interface import Mode
 from tests.impls.bpe_vocabularies import encodings, oracle
 
@@ -93,11 +93,10 @@ def test_encodings_that_share_a_token_may_be_glued(encoding, data):
 def test_pair_validity_is_that_of_encoding(encoding):
     drawn, _ = encoding
     tables = token_sections(drawn)
-    ids, atoms = tables[IDS].tolist(), int(tables[ATOMS][256])
+    ids = tables[IDS].tolist()
+    pairs = Pairs(tables, spelled_tokens(drawn, tables[IDS]))
     encoder = heap.IMPLEMENTATION.load(drawn)
     for left, left_id in enumerate(ids[:14]):
         for right, right_id in enumerate(ids[-14:], max(0, len(ids) - 14)):
             pair = [left_id, right_id]
-            found = valid_pair(tables[SPLITS], tables[MERGED], tables[BLOOM], atoms, left, right)
-
-            assert found == (encoder.encode(drawn.spell(pair), RAW) == pair)
+            assert pairs.valid(left, right) == (encoder.encode(drawn.spell(pair), RAW) == pair)

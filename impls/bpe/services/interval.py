@@ -32,10 +32,11 @@ from impls.bpe.layout import (
     SPLITS,
     TRIE,
     section,
+    wide,
 )
 from impls.bpe.services.prefixes import COUNT, LAST, extend, new_memo, new_rows
 from impls.bpe.trie import LABEL_BITS, LABEL_MASK
-from impls.bpe.validity import is_seam, valid_pair
+from impls.bpe.validity import seam_of, valid_pair
 from impls.interface import Rejected
 
 if TYPE_CHECKING:
@@ -89,8 +90,9 @@ def count_ranges(
         section(block, PREFIXES),
         section(block, LENGTHS),
     )
-    splits, merged, bloom = section(block, SPLITS), section(block, MERGED), section(block, BLOOM)
-    seams, number = section(block, SEAMS), int(section(block, ATOMS)[256])
+    merged, bloom = wide(section(block, MERGED)), wide(section(block, BLOOM))
+    seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
+    number = int(section(block, ATOMS)[256])
     stack = np.empty(ROOM, dtype=np.int32)
     dead = np.zeros(ROOM + 1, dtype=np.uint8)
     work = 0
@@ -135,13 +137,15 @@ def count_ranges(
                 token = int(prefixes[token])
                 if token != EMPTY:
                     stop = position + int(lengths[token])
-            checked = position > start and is_seam(
-                seams, int(data[position - 1]), int(data[position])
+            seam = (
+                seam_of(seams, int(data[position - 1]), int(data[position]))
+                if position > start
+                else 0
             )
-            before = int(stack[count - 1]) if checked else EMPTY
+            before = int(stack[count - 1]) if seam else EMPTY
             while token != EMPTY:
                 if dead[stop - start] == 0 and (
-                    not checked or valid_pair(splits, merged, bloom, number, before, token)
+                    not seam or valid_pair(splits, merged, bloom, seam, number, before, token)
                 ):
                     break
                 token = int(prefixes[token])

@@ -30,10 +30,11 @@ from impls.bpe.layout import (
     TRIE,
     pack,
     section,
+    wide,
 )
 from impls.bpe.tables import pair_hash
 from impls.bpe.trie import LABEL_MASK
-from impls.bpe.validity import is_seam, valid_pair
+from impls.bpe.validity import seam_of, valid_pair
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,8 +104,9 @@ def extend(
     filled.
     """
     machine, endings = section(block, STATES), section(block, SUFFIXES)
-    splits, merged, bloom = section(block, SPLITS), section(block, MERGED), section(block, BLOOM)
-    seams, atoms = section(block, SEAMS), section(block, ATOMS)
+    merged, bloom = wide(section(block, MERGED)), wide(section(block, BLOOM))
+    seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
+    atoms = section(block, ATOMS)
     number = int(atoms[256])
     for position in range(len(data)):
         byte = int(data[position])
@@ -132,12 +134,13 @@ def extend(
             outer, inner = int(rows[begin, BYTE]), int(rows[begin + 1, BYTE])
             other = int(rows[begin, LAST])
             last, first = (inner, outer) if mirrored else (outer, inner)
-            if not is_seam(seams, last, first):
+            seam = seam_of(seams, last, first)
+            if not seam:
                 break
             left, right = (token, other) if mirrored else (other, token)
             slot = 2 * (pair_hash(left, right) & (len(memo) // 2 - 1))
             if memo[slot] != left or memo[slot + 1] >> 1 != right:
-                valid = valid_pair(splits, merged, bloom, number, left, right)
+                valid = valid_pair(splits, merged, bloom, seam, number, left, right)
                 memo[slot] = left
                 memo[slot + 1] = right << 1 | int(valid)
             if memo[slot + 1] & 1:
