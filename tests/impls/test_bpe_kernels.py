@@ -45,6 +45,5 @@ def test_hot_loops_count_no_references(tmp_path):
     counts = {name: found for name, whole, found in map(str.split, lines) if whole == "True"}
 
     assert counts.pop("overlapping") == "True"  # a view, by which it shows that counting shows
-    assert counts == dict.fromkeys(
-        ("_encode", "encode_abreast", "look_up", "recall", "remember", "scan_parts", "settle"), "False"
-    )
+    kernels = ("_encode", "encode_abreast", "look_up", "recall", "remember", "scan_parts", "settle")
+    assert counts == dict.fromkeys(kernels, "False")
