@@ -20,29 +20,27 @@ from impls.bpe.unicode_version import all_code_points_as_of_unicode_16
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CONTINUED = 0
-"""Not a class: what the second and later bytes of a character get (see ``classify``)."""
-UPPER = 1
+UPPER = 0
 """``[\\p{Lu}\\p{Lt}]``, of which a word of o200k or tekken is begun."""
-LOWER = 2
+LOWER = 1
 """``\\p{Ll}``, with which it goes on."""
-UNCASED = 3
+UNCASED = 2
 """``[\\p{Lm}\\p{Lo}]``, which may do both."""
-MARK = 4
+MARK = 3
 """``\\p{M}``, which may, too; for other patterns the same as OTHER."""
-NUMBER = 5
+NUMBER = 4
 """``\\p{N}``"""
-SPACE = 6
+SPACE = 5
 """``\\s`` but for the next two."""
-BLANK = 7
+BLANK = 6
 """The character U+0020."""
-LINE_END = 8
+LINE_END = 7
 """``[\\r\\n]``"""
-OTHER = 9
+OTHER = 8
 """Punctuation, symbols, controls, the unassigned; but for the next two."""
-APOSTROPHE = 10
-SLASH = 11
-CLASSES = 12
+APOSTROPHE = 9
+SLASH = 10
+CLASSES = 11
 
 _EXPRESSIONS = (
     (UPPER, r"[\p{Lu}\p{Lt}]"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 import regex
 
-from impls.bpe.scanners import kinds_of, scanner_of, split_parts
+from impls.bpe.scanners import notes_of, scanner_of, split_parts
 from impls.bpe.scanners_special import SpecialTexts
 from impls.bpe.tables import EMPTY
 from impls.bpe.unicode_version import as_of_unicode_16
@@ -69,7 +69,7 @@ class Cutter:
         scanner = self._scanner if mode.pretokenize else None
         codes = np.frombuffer(data, dtype=np.uint8)
         if scanner is not None:
-            kinds, fault = kinds_of(codes, ends)
+            noted, fault = notes_of(codes, ends)
             if fault >= 0:
                 _check(data, ends[: fault + 1])
         else:
@@ -82,7 +82,7 @@ class Cutter:
             part_ends, given, part_counts = ends, NONE_GIVEN, None
 
         if scanner is not None:
-            piece_ends, counts = split_parts(scanner, codes, kinds, part_ends, given)
+            piece_ends, counts = split_parts(scanner, codes, noted, part_ends, given)
         elif mode.pretokenize and self._splits:
             piece_ends, counts = self._split(data, part_ends, given)
         else:

@@ -1,9 +1,9 @@
 """The pre-tokenizers' compiled loops: classifying UTF-8, and running an automaton over it.
 
-One pass checks the UTF-8 of a whole batch and writes the classes of each character to the place of
-each of its bytes. The next follows the automaton (:mod:`impls.bpe.scanner_rules`) with hardly a
-branch: a piece's end is written at each byte, and counted where there is one. Where pieces end is
-what a processor cannot foresee, and foreseeing wrongly costs as much as reading ten bytes.
+One pass checks the UTF-8 of a whole batch and notes the size and class of each character. The next
+follows the automaton (:mod:`impls.bpe.scanner_rules`) with hardly a branch: a piece's end is
+written at each character, and counted where there is one. Where pieces end is what a processor
+cannot foresee, and foreseeing wrongly costs as much as reading ten characters.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.character_classes import APOSTROPHE, CONTINUED, UPPER
+from impls.bpe.character_classes import APOSTROPHE, UPPER
 from impls.bpe.layout import EMPTY, PLACE
 from impls.bpe.scanner_rules import (
     CAPITALS_AFTER,
@@ -38,66 +38,66 @@ _LONG_S = (0xC5, 0xBF)
 """U+017F, which is an s where case is folded, in UTF-8."""
 
 
+SIZE_BITS = 4
+"""What is noted of a character is ``size in bytes << 4 | class``."""
+CLASS_MASK = (1 << SIZE_BITS) - 1
+_ONE = 1 << SIZE_BITS
+
+
 @njit
 def classify(
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
     table: NDArray[np.uint8],
-    kinds: NDArray[np.uint8],
+    noted: NDArray[np.uint8],
 ) -> int:
-    """Write the classes of the characters of all inputs.
+    """Note the size and the class of each character of all inputs.
 
     data, ends: the inputs, as in ``EncodesBatches``. table: by code point, of
-    :func:`impls.bpe.character_classes.class_table`. kinds: receives for each byte of ``data`` the
-    class of its character, but CONTINUED for all but the first byte.
+    :func:`impls.bpe.character_classes.class_table`. noted: receives an entry for each character;
+    as long as ``data``.
     Returns -1, or the index of the first input that is not UTF-8.
     """
     start = 0
+    count = 0
     for index in range(len(ends)):
         end = ends[index]
         at = start
         while at < end:
-            lead = int(data[at])
+            lead = int(data[at & PLACE])
             if lead < 0x80:
-                kinds[at] = table[lead]
+                noted[count & PLACE] = table[lead] | _ONE
                 at += 1
             elif lead < 0xE0:
                 if lead < 0xC2 or at + 1 >= end:
                     return index
-                second = int(data[at + 1]) ^ 0x80
+                second = int(data[(at + 1) & PLACE]) ^ 0x80
                 if second > 0x3F:
                     return index
-                kinds[at] = table[(lead & 0x1F) << 6 | second]
-                kinds[at + 1] = CONTINUED
+                noted[count & PLACE] = table[(lead & 0x1F) << 6 | second] | 2 * _ONE
                 at += 2
             elif lead < 0xF0:
                 if at + 2 >= end:
                     return index
-                second = int(data[at + 1]) ^ 0x80
-                third = int(data[at + 2]) ^ 0x80
+                second = int(data[(at + 1) & PLACE]) ^ 0x80
+                third = int(data[(at + 2) & PLACE]) ^ 0x80
                 code = (lead & 0x0F) << 12 | second << 6 | third
-                if second > 0x3F or third > 0x3F or code < 0x800 or 0xD800 <= code < 0xE000:
+                if second | third > 0x3F or code < 0x800 or 0xD800 <= code < 0xE000:
                     return index
-                kinds[at] = table[code]
-                kinds[at + 1] = CONTINUED
-                kinds[at + 2] = CONTINUED
+                noted[count & PLACE] = table[code] | 3 * _ONE
                 at += 3
             else:
                 if lead > 0xF4 or at + 3 >= end:
                     return index
-                second = int(data[at + 1]) ^ 0x80
-                third = int(data[at + 2]) ^ 0x80
-                fourth = int(data[at + 3]) ^ 0x80
+                second = int(data[(at + 1) & PLACE]) ^ 0x80
+                third = int(data[(at + 2) & PLACE]) ^ 0x80
+                fourth = int(data[(at + 3) & PLACE]) ^ 0x80
                 code = (lead & 0x07) << 18 | second << 12 | third << 6 | fourth
-                if second > 0x3F or third > 0x3F or fourth > 0x3F:
+                if second | third | fourth > 0x3F or not 0x10000 <= code <= 0x10FFFF:
                     return index
-                if code < 0x10000 or code > 0x10FFFF:
-                    return index
-                kinds[at] = table[code]
-                kinds[at + 1] = CONTINUED
-                kinds[at + 2] = CONTINUED
-                kinds[at + 3] = CONTINUED
+                noted[count & PLACE] = table[code] | 4 * _ONE
                 at += 4
+            count += 1
         start = end
     return -1
 
@@ -126,19 +126,18 @@ def _contraction_end(data: NDArray[np.uint8], start: int, end: int, fold: bool) 
 
 
 @njit
-def _word_end(kinds: NDArray[np.uint8], at: int) -> int:
-    """Where the capitals begin that end at ``at``."""
-    while kinds[at - 1] in (CONTINUED, UPPER):
-        at -= 1
-    while kinds[at] == CONTINUED:
-        at += 1
-    return at
+def _capitals(noted: NDArray[np.uint8], character: int) -> int:
+    """How many capitals there are right before a character."""
+    count = 0
+    while int(noted[character - 1 - count]) & CLASS_MASK == UPPER:
+        count += 1
+    return count
 
 
 @njit
 def scan_parts(
     data: NDArray[np.uint8],
-    kinds: NDArray[np.uint8],
+    noted: NDArray[np.uint8],
     part_ends: NDArray[np.int64],
     given: NDArray[np.int64],
     automaton: NDArray[np.uint16],
@@ -150,7 +149,7 @@ def scan_parts(
 
     Returns the number of pieces, or -1 if there is no room for them.
 
-    data, part_ends: the concatenated parts, each UTF-8. kinds: of :func:`classify`.
+    data, part_ends: the concatenated parts, each UTF-8. noted: of :func:`classify`.
     given: EMPTY for a part to split, anything else for one that is a piece as it is; no
     entries at all if every part is to be split. automaton, options: the rules', of which the
     latter are ``fold`` and ``white_to_end``.
@@ -161,6 +160,7 @@ def scan_parts(
     room = len(piece_ends) - 2
     count = 0
     at = 0
+    character = 0  # its number, of the one at ``at``
     for part in range(len(part_ends)):
         end = int(part_ends[part])
         if count >= room:
@@ -168,37 +168,49 @@ def scan_parts(
         if at < end and len(given) > 0 and given[part] != EMPTY:
             piece_ends[count] = end
             count += 1
-            at = end
+            while at < end:
+                at += noted[character & PLACE] >> SIZE_BITS
+                character += 1
         state = START
         last = at  # where the character before this one begins
         while at < end:
             if count >= room:
                 return -1
-            kind = int(kinds[at & PLACE])
+            note = int(noted[character & PLACE])
+            kind = note & CLASS_MASK
             entry = int(automaton[state | kind])
             if entry >= CONTRACTION:
                 if entry & CONTRACTION:
                     apostrophe = at if kind == APOSTROPHE else at - 1
                     stop = _contraction_end(data, apostrophe, end, fold)
                     found = stop > apostrophe
+                    while found and at < stop:
+                        at += int(noted[character]) >> SIZE_BITS
+                        character += 1
                 else:
-                    stop = _word_end(kinds, at)
                     found = True
+                    capitals = _capitals(noted, character)
+                    for back in range(capitals):
+                        at -= int(noted[character - 1 - back]) >> SIZE_BITS
+                    character -= capitals
                 if found:
-                    piece_ends[count] = stop
+                    piece_ends[count] = at
                     count += 1
-                    at = stop
                     state = START
                     continue
             piece_ends[count & PLACE] = last
             count += (entry & END_BEFORE_LAST) // END_BEFORE_LAST
             piece_ends[count & PLACE] = at
             count += (entry & END_HERE) // END_HERE - (entry & TAKE_UP) // TAKE_UP
-            last = last if kind == CONTINUED else at
+            last = at
             state = entry & STATE
-            at += 1
+            at += note >> SIZE_BITS
+            character += 1
             if at == end and state == CAPITALS_AFTER * ROW:
-                at = _word_end(kinds, at)
+                capitals = _capitals(noted, character)
+                for back in range(capitals):
+                    at -= int(noted[character - 1 - back]) >> SIZE_BITS
+                character -= capitals
                 piece_ends[count] = at
                 count += 1
                 state = START

@@ -30,7 +30,6 @@ from impls.bpe.character_classes import (
     APOSTROPHE,
     BLANK,
     CLASSES,
-    CONTINUED,
     LINE_END,
     LOWER,
     MARK,
@@ -128,8 +127,7 @@ def automaton(rules: Rules) -> NDArray[np.uint16]:
     """By ``state * ROW + class``: the next state and what is done."""
     table = np.zeros((STATE // ROW + 1, ROW), dtype=np.uint16)
     for state in range(_STATES):
-        table[state, CONTINUED] = state * ROW
-        for kind in range(CONTINUED + 1, CLASSES):
+        for kind in range(CLASSES):
             following, done = _step(rules, state, kind)
             table[state, kind] = following * ROW | done
     flat = table.ravel()

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def kinds_of(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> tuple[NDArray[np.uint8], int]:
-    """The classes of all characters, and -1 or the index of an input that is not UTF-8."""
-    kinds = np.empty(len(data), dtype=np.uint8)
-    return kinds, classify(data, ends, class_table(), kinds)
+def notes_of(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> tuple[NDArray[np.uint8], int]:
+    """What is noted of all characters, and -1 or the index of an input that is not UTF-8."""
+    noted = np.empty(len(data), dtype=np.uint8)
+    return noted, classify(data, ends, class_table(), noted)
 
 
 def split_parts(
     rules: Rules,
     data: NDArray[np.uint8],
-    kinds: NDArray[np.uint8],
+    noted: NDArray[np.uint8],
     part_ends: NDArray[np.int64],
     given: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -43,7 +43,7 @@ def split_parts(
     while True:
         piece_ends = np.empty(room, dtype=np.int64)
         count = scan_parts(
-            data, kinds, part_ends, given, automaton(rules), options, piece_ends, part_counts
+            data, noted, part_ends, given, automaton(rules), options, piece_ends, part_counts
         )
         if count >= 0:
             return piece_ends[:count], part_counts

@@ -19,7 +19,7 @@ from corpora.vocabularies.sources import resolve
 from impls.bpe import backtracking, character_classes, heap
 from impls.bpe.character_classes import class_table
 from impls.bpe.pieces import Cutter
-from impls.bpe.scanners import SCANNERS, kinds_of, scanner_of
+from impls.bpe.scanners import SCANNERS, notes_of, scanner_of
 from impls.bpe.unicode_version import as_of_unicode_16
 from impls.interface import Mode, Unsupported
 from tests.data import data_path
@@ -253,7 +253,7 @@ def is_utf8(data):
 
 def finds_fault(datas):
     data = np.frombuffer(b"".join(datas), dtype=np.uint8)
-    return kinds_of(data, np.cumsum([len(d) for d in datas], dtype=np.int64))[1]
+    return notes_of(data, np.cumsum([len(d) for d in datas], dtype=np.int64))[1]
 
 
 def test_invalid_utf8_is_found_as_python_finds_it():
