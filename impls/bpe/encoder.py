@@ -113,9 +113,11 @@ class BpeEncoder:
         """All inputs in one compiled call; see ``EncodesBatches``."""
         pieces = self._cutter.cut(data, ends, mode)
         ids, piece_ends = self._run(pieces)
-        # An input without pieces (empty) ends where the one before it does.
-        padded = np.concatenate((np.zeros(1, dtype=np.int64), piece_ends))
-        return ids, padded[pieces.counts]
+        # An input ends where its last piece does; before any piece, at the beginning.
+        id_ends = np.zeros(len(pieces.counts), dtype=np.int64)
+        some = pieces.counts > 0
+        id_ends[some] = piece_ends[pieces.counts[some] - 1]
+        return ids, id_ends
 
     def cut(self, data: bytes, ends: NDArray[np.int64], mode: Mode) -> Pieces:
         """The pre-tokens of a batch; see :class:`impls.bpe.pieces.Cutter`."""

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.words import LONGEST, key_at, may_be, probe, word_hash
+from impls.bpe.prefetch import prefetch
+from impls.bpe.words import LONGEST, filter_bit, key_at, may_be, probe, row_of, word_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,22 +65,38 @@ def look_up(
     wide_rows = _wide_rows(cache)
     short_mask, wide_mask = wide_rows - 1, len(cache) - wide_rows - 1
     remembers = len(cache) > 0
+    # First all that is looked for is asked for, so that it is here when it is read.
+    begin = start
+    for piece in range(first, last):
+        end = int(ends[piece])
+        length = end - begin
+        mixed = UNKNOWN
+        if length <= LONGEST and begin + 8 < len(text):
+            low, high = key_at(text, begin, length)
+            mixed = word_hash(low, high)
+            prefetch(filters, filter_bit(filters, mixed) >> 5)
+            prefetch(words, row_of(words, mixed))
+        found[piece - first] = mixed
+        begin = end
     for piece in range(first, last):
         end = int(ends[piece])
         length = end - start
+        mixed = int(found[piece - first])
         answer = UNKNOWN
-        if length <= LONGEST:
-            if start + 8 < len(text):
+        if mixed != UNKNOWN:
+            if may_be(filters, mixed):
                 low, high = key_at(text, start, length)
-                mixed = word_hash(low, high)
-                if may_be(filters, mixed):
-                    answer = probe(words, low, high, length, mixed)
-                if answer == UNKNOWN and remembers:
-                    answer = FIRST_ROW - (mixed * SHORT & short_mask)
-        elif remembers and length <= 2 * LONGEST and start + LONGEST + 8 < len(text):
+                answer = probe(words, low, high, length, mixed)
+            if answer == UNKNOWN and remembers:
+                row = mixed * SHORT & short_mask
+                prefetch(cache, row)
+                answer = FIRST_ROW - row
+        elif remembers and LONGEST < length <= 2 * LONGEST and start + LONGEST + 8 < len(text):
             low, high = key_at(text, start + LONGEST, length - LONGEST)
             mixed = word_hash(text[start] ^ low, text[start + 8] ^ high)
-            answer = FIRST_ROW - wide_rows - (mixed * WIDE & wide_mask)
+            row = wide_rows + (mixed * WIDE & wide_mask)
+            prefetch(cache, row)
+            answer = FIRST_ROW - row
         found[piece - first] = answer
         start = end
 

@@ -68,10 +68,16 @@ def word_hash(low: int, high: int) -> int:
 
 
 @njit
+def row_of(words: NDArray[np.int64], mixed: int) -> int:
+    """Where the row begins at which the search for a hash begins."""
+    return (mixed << ROW_BITS) & (len(words) - 1)
+
+
+@njit
 def probe(words: NDArray[np.int64], low: int, high: int, length: int, mixed: int) -> int:
     """The id of the token of this key, whose hash is ``mixed``, or -1."""
     mask = len(words) - 1
-    row = (mixed << ROW_BITS) & mask
+    row = row_of(words, mixed)
     # Nearly always the first row tells, so that the next probe need not wait for this one.
     while words[row + 2] != 0:
         if words[row] == low and words[row + 1] == high and words[row + 2] >> 32 == length:
@@ -97,7 +103,7 @@ def _fill(
         spelling[:length] = data[start:end]
         spelling[length:] = 0
         low, high = key[0], key[1]
-        row = (word_hash(low, high) << ROW_BITS) & mask
+        row = row_of(words, word_hash(low, high))
         while words[row + 2] != 0:
             row = (row + (1 << ROW_BITS)) & mask
         words[row] = low
@@ -107,9 +113,15 @@ def _fill(
 
 
 @njit
+def filter_bit(filters: NDArray[np.int32], mixed: int) -> int:
+    """The bit of the filter that a hash has."""
+    return (mixed >> _HIGH) & (32 * len(filters) - 1) & INDEX
+
+
+@njit
 def may_be(filters: NDArray[np.int32], mixed: int) -> bool:
     """Whether a token may have this hash; filters: SHORT of :mod:`impls.bpe.layout`."""
-    return has_bit(filters, (mixed >> _HIGH) & (32 * len(filters) - 1) & INDEX)
+    return has_bit(filters, filter_bit(filters, mixed))
 
 
 @njit
