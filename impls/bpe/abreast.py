@@ -28,7 +28,7 @@ BEGIN_BITS = 6
 """A token stands as ``token << 6 | where it begins``, counted from the piece's start."""
 BEGIN_MASK = (1 << BEGIN_BITS) - 1
 
-NEAR = 3
+NEAR = 4
 """Bytes of a walk for which nothing is asked: what is near the root is in the caches."""
 
 # The columns of a lane, one piece at work.

@@ -1,0 +1,71 @@
+"""Short pieces abreast, long ones by themselves, and the known ones between them."""
+
+import random
+
+import numpy as np
+import pytest
+
+from impls.bpe import backtracking_kernel, heap_kernel
+from impls.bpe.abreast import LONGEST_ABREAST
+from impls.bpe.backtracking_kernel import BLOCK
+from impls.bpe.layout import EMPTY
+from impls.bpe.prefetch import prefetch
+from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabulary
+
+
+def run(kernel, drawn, pieces, given=()):
+    """The ids and where those of each piece end; or the number that says what has no token."""
+    data = np.frombuffer(b"".join(pieces), dtype=np.uint8)
+    ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
+    ids = np.empty(len(data), dtype=np.int32)
+    id_ends = np.empty(len(ends), dtype=np.int64)
+    block = kernel.block_of(drawn)
+    count = kernel.encode_pieces(block, data, ends, np.array(given, np.int64), ids, id_ends)
+    return count if count < 0 else (ids[:count].tolist(), id_ends.tolist())
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_pieces_of_all_lengths_in_any_order_are_encoded_as_by_the_definition(seed):
+    rng = random.Random(seed)
+    letters, drawn = random_vocabulary(rng)
+    longest = LONGEST_ABREAST
+    lengths = [0, 1, 2, 3, 5, 8, 20, longest - 1, longest, longest + 1, 3 * longest]
+    pieces = [
+        random_text(rng, letters, 4 * longest)[: rng.choice(lengths)]
+        for _ in range(rng.choice([1, 7, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 9]))
+    ]
+    given = [rng.choice([EMPTY, EMPTY, 7777]) if piece else EMPTY for piece in pieces]
+
+    for chosen in ((), given):
+        expected = run(heap_kernel, drawn, pieces, chosen)
+        assert run(backtracking_kernel, drawn, pieces, chosen) == expected
+
+
+@pytest.mark.parametrize("length", [1, 5, LONGEST_ABREAST, LONGEST_ABREAST + 1, 500])
+@pytest.mark.parametrize("others", [(), (b"c",), (b"c" * 300,), (b"cab", b"c" * 99, b"ab" * 40)])
+def test_the_first_byte_without_a_token_is_named(length, others):
+    """Whatever comes after it, abreast of it or by itself, and in the blocks that follow."""
+    drawn = vocabulary([b"a", b"b", b"ab"])
+    fine = [b"abba", b"b" * 200, b"ab"]
+    faulty = b"ab" * length
+    faulty = faulty[: length - 1] + b"c"
+    pieces = [*fine, faulty, *fine, *others, *fine * BLOCK, b"c"]
+
+    assert run(backtracking_kernel, drawn, pieces) == -1 - (len(b"".join(fine)) + length - 1)
+
+
+def test_dead_positions_of_one_piece_are_not_those_of_another():
+    """The second piece's first token ends where the first one's must not."""
+    drawn = vocabulary([b"a", b"b", b"c", b"bc", b"ab", b"abc"[1:] + b"a"])
+    pieces = [b"abc", b"aba", b"abca", b"bcab"] * 50
+
+    assert run(backtracking_kernel, drawn, pieces) == run(heap_kernel, drawn, pieces)
+
+
+def test_what_is_asked_for_may_lie_outside():
+    """Nothing is read: interpreted nothing is done at all, and no fault comes of it compiled."""
+    entries = np.arange(4)
+    for index in (0, 3, 4, 1 << 40):
+        prefetch(entries, index)
+
+    assert entries.tolist() == [0, 1, 2, 3]

@@ -1,0 +1,127 @@
+"""Merges by the seam that they go over: found all the same, whatever else goes over it."""
+
+import random
+from itertools import product
+
+import numpy as np
+import pytest
+
+from corpora.vocabularies.model import VocabularyError
+from corpora.vocabularies.sources import resolve
+from impls.bpe import backtracking, validity
+from impls.bpe.layout import ATOMS, BLOOM, EMPTY, IDS, LENGTHS, MERGED, SEAMS, SPLITS, wide
+from impls.bpe.linear import spelled_tokens, token_sections
+from impls.bpe.tables import pair_hash
+from impls.bpe.validity import (
+    TOKEN_BITS,
+    TOKEN_MASK,
+    WORDS_BITS,
+    Pairs,
+    seam_of,
+    slot_of,
+    validity_tables,
+)
+from tests.impls.bpe_vocabularies import vocabulary
+
+TEKKEN = "tekken_240911"
+
+
+@pytest.fixture(scope="module")
+def tekken():
+    drawn = resolve(TEKKEN)
+    tokens = token_sections(drawn)
+    return tokens, spelled_tokens(drawn, tokens[IDS])
+
+
+def found(tables, spellings, left, right):
+    """The token that a pair merges to by MERGED, EMPTY for none."""
+    seam = seam_of(wide(tables[SEAMS]), spellings[left][-1], spellings[right][0])
+    merged = wide(tables[MERGED])
+    slot = slot_of(seam, left, right)
+    while merged[slot] != EMPTY and merged[slot] >> TOKEN_BITS != left << TOKEN_BITS | right:
+        slot += 1
+    return int(merged[slot]) & TOKEN_MASK if merged[slot] != EMPTY else EMPTY
+
+
+def passes(tables, seam, left, right):
+    """Whether the filter lets a pair through."""
+    mixed = pair_hash(left, right) & 0xFFFFFFFF
+    first, words = seam >> WORDS_BITS, seam & 0xFFFFFFFF
+    word = int(wide(tables[BLOOM])[first + (mixed * words >> 32)])
+    return bool((word >> (mixed & 63)) & (word >> (mixed >> 6 & 63)) & 1)
+
+
+def test_every_merge_is_found_and_passes_the_filter(tekken):
+    tokens, spellings = tekken
+    atoms = int(tokens[ATOMS][256])
+    seams = wide(tokens[SEAMS])
+    halves = tokens[SPLITS].reshape(-1, 2).tolist()
+    for token in random.Random(1).sample(range(atoms, len(halves)), 3000):
+        left, right = halves[token]
+        seam = seam_of(seams, spellings[left][-1], spellings[right][0])
+
+        assert found(tokens, spellings, left, right) == token
+        assert passes(tokens, seam, left, right)
+
+
+def test_few_pairs_that_do_not_merge_pass_the_filter(tekken):
+    tokens, spellings = tekken
+    rng = random.Random(2)
+    seams = wide(tokens[SEAMS])
+    merging = {tuple(pair) for pair in tokens[SPLITS].reshape(-1, 2).tolist()}
+    passed = []
+    while len(passed) < 3000:
+        left, right = rng.randrange(len(spellings)), rng.randrange(len(spellings))
+        seam = seam_of(seams, spellings[left][-1], spellings[right][0])
+        if seam and (left, right) not in merging:
+            passed.append(passes(tokens, seam, left, right))
+
+    assert np.mean(passed) < 0.1
+
+
+def test_no_merge_goes_over_a_seam_without_an_entry():
+    drawn = vocabulary([b"a", b"b", b"c", b"ab", b"abc"])
+    tokens = token_sections(drawn)
+    seams = wide(tokens[SEAMS])
+    over = {pair for pair in product(b"abc", repeat=2) if seam_of(seams, *pair)}
+
+    assert over == {(ord("a"), ord("b")), (ord("b"), ord("c"))}
+
+
+def test_a_crowded_seam_overflows_into_the_room_of_the_next(monkeypatch):
+    """With room for one in eight, all merges stand in one long run, and are found there."""
+    monkeypatch.setattr(validity, "BITS_PER_MERGE", 1)
+    letters = [bytes([97 + index]) for index in range(3)]
+    tokens = [bytes(word) for size in (1, 2, 3, 4, 5) for word in product(b"abc", repeat=size)]
+    drawn = vocabulary(tokens)
+    sections = token_sections(drawn)
+    spellings = spelled_tokens(drawn, sections[IDS])
+    tables = {**sections, **validity_tables(sections, spellings)}
+    halves = sections[SPLITS].reshape(-1, 2)[len(letters) :].tolist()
+    entries = wide(tables[MERGED])
+
+    assert np.count_nonzero(entries != EMPTY) == len(halves) > len(entries) // 3
+    for token, (left, right) in enumerate(halves, len(letters)):
+        assert found(tables, spellings, left, right) == token
+    assert entries[-1] == EMPTY
+
+
+def test_pairs_from_outside_are_those_of_the_loops():
+    drawn = vocabulary([b"a", b"b", b"c", b"ab", b"bc", b"abc"])
+    tokens = token_sections(drawn)
+    spellings = spelled_tokens(drawn, tokens[IDS])
+    number = spellings.index
+    pairs = Pairs(tokens, spellings)
+
+    assert pairs.valid(number(b"c"), number(b"a"))  # no merge goes over it
+    assert not pairs.valid(number(b"a"), number(b"b"))
+    assert not pairs.valid(number(b"a"), number(b"bc"))  # ab is older
+    assert pairs.valid(number(b"b"), number(b"ab"))
+    assert len(tokens[LENGTHS]) == 6
+
+
+def test_more_tokens_than_an_entry_can_number_are_refused(monkeypatch):
+    monkeypatch.setattr(validity, "TOKEN_MASK", 2)
+
+    with pytest.raises(VocabularyError, match=r"3 tokens are more than 2.*bpe\.heap"):
+        backtracking.IMPLEMENTATION.load(vocabulary([b"a", b"b", b"ab"]))
