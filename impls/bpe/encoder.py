@@ -79,10 +79,12 @@ class BpeEncoder:
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids; Rejected for a byte without a token, Unsupported for invalid UTF-8."""
-        if not self._takes_whole[mode.pretokenize, mode.special]:
-            ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
-            return cast("list[int]", ids.tolist())
-        return cast("list[int]", self._encode_whole(data).tolist())
+        if self._takes_whole[mode.pretokenize, mode.special]:
+            return cast("list[int]", self._encode_whole(data).tolist())
+        return cast("list[int]", self._encode_cut(data, mode).tolist())
+
+    def _encode_cut(self, data: bytes, mode: Mode) -> NDArray[np.int32]:
+        return self._run(self._cutter.cut(data, np.array((len(data),)), mode))[0]
 
     def _encode_whole(self, data: bytes) -> NDArray[np.int32]:
         """One piece, without a batch's bookkeeping, which costs more than a short text's ids."""
@@ -104,8 +106,7 @@ class BpeEncoder:
         """Bytes to a NumPy array; see ``Prepares``."""
         if self._takes_whole[mode.pretokenize, mode.special]:
             return lambda: self._encode_whole(data)
-        ends = np.array([len(data)], dtype=np.int64)
-        return lambda: self.encode_batch(data, ends, mode)[0]
+        return lambda: self._encode_cut(data, mode)
 
     def encode_batch(
         self, data: bytes, ends: NDArray[np.int64], mode: Mode
@@ -113,10 +114,11 @@ class BpeEncoder:
         """All inputs in one compiled call; see ``EncodesBatches``."""
         pieces = self._cutter.cut(data, ends, mode)
         ids, piece_ends = self._run(pieces)
+        if len(piece_ends) == 0:
+            return ids, np.zeros(len(pieces.counts), dtype=np.int64)
         # An input ends where its last piece does; before any piece, at the beginning.
-        id_ends = np.zeros(len(pieces.counts), dtype=np.int64)
-        some = pieces.counts > 0
-        id_ends[some] = piece_ends[pieces.counts[some] - 1]
+        id_ends = piece_ends[pieces.counts - 1]
+        id_ends[pieces.counts == 0] = 0
         return ids, id_ends
 
     def cut(self, data: bytes, ends: NDArray[np.int64], mode: Mode) -> Pieces:
