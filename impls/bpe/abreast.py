@@ -38,8 +38,7 @@ POSITION = 2
 STOP = 3
 """Where the token to try ends."""
 TOKEN = 4
-"""The token to try next, EMPTY for the longest at POSITION; and ``UNREAD - slot`` for one whose
-number is in INNER."""
+"""The token to try next, EMPTY for the longest at POSITION."""
 PLACE_OF_NEXT = 5
 """Where in ``tokens`` its next token is put."""
 DEAD = 6
@@ -48,9 +47,9 @@ VALUE = 7
 """Of the node where a walk goes on, EMPTY for one that has ended."""
 MET = 8
 """The slot of the last token that a walk has met."""
-COLUMNS = 9
-
-UNREAD = -2
+SEAM = 9
+"""Of the two bytes that face each other at POSITION; 0 at START."""
+COLUMNS = 10
 
 
 @njit
@@ -86,6 +85,36 @@ def walk_on(
 
 
 @njit
+def _seam(seams: NDArray[np.int64], data: NDArray[np.uint8], position: int) -> int:
+    """Of the bytes before and after a position."""
+    return seam_of(seams, int(data[(position - 1) & PLACE]), int(data[position & PLACE]))
+
+
+@njit
+def _set_out(
+    walk: NDArray[np.int32],
+    data: NDArray[np.uint8],
+    lanes: NDArray[np.int64],
+    lane: int,
+    position: int,
+) -> None:
+    """Begin to look for the longest token at a position, and ask for where that goes on."""
+    end = int(lanes[lane + END])
+    near = min(position + NEAR, end)
+    root = (int(walk[0]) >> VALUE_BITS) & VALUE_MASK
+    reached, value, met, stop = walk_on(walk, data, position, near, root, 0, position)
+    goes_on = reached == near and near < end and value < len(walk)
+    # Without a branch, for the sake of which all arrays would be counted (see tests).
+    onward = int(data[min(reached, end - 1) & PLACE])
+    prefetch(walk, (value ^ onward) if goes_on else 0)
+    lanes[lane + POSITION] = position
+    lanes[lane + TOKEN] = EMPTY
+    lanes[lane + STOP] = stop
+    lanes[lane + VALUE] = value if goes_on else EMPTY
+    lanes[lane + MET] = met
+
+
+@njit
 def encode_abreast(
     walk: NDArray[np.int32],
     inner: NDArray[np.int32],
@@ -109,79 +138,48 @@ def encode_abreast(
     token.
     """
     slots = len(walk)
-    root = (int(walk[0]) >> VALUE_BITS) & VALUE_MASK
     fault = EMPTY
     for index in range(count):
-        lane = index * COLUMNS
+        lane = (index * COLUMNS) & PLACE
         waiting[index] = lane
-        lanes[lane + POSITION] = lanes[lane + START]
-        lanes[lane + TOKEN] = EMPTY
         lanes[lane + DEAD] = 0
+        lanes[lane + SEAM] = 0
+        _set_out(walk, data, lanes, lane, int(lanes[lane + START]))
     while count > 0:
+        # The longest token at each piece's position.
         for index in range(count):
             lane = int(waiting[index]) & PLACE
             if lanes[lane + TOKEN] == EMPTY:
-                position, end = int(lanes[lane + POSITION]), int(lanes[lane + END])
-                near = min(position + NEAR, end)
-                reached, value, met, stop = walk_on(walk, data, position, near, root, 0, position)
-                goes_on = reached == near and near < end and value < slots
-                if goes_on:
-                    prefetch(walk, value ^ int(data[reached & PLACE]))
-                lanes[lane + VALUE] = value if goes_on else EMPTY
-                lanes[lane + MET] = met
-                lanes[lane + STOP] = stop
-        for index in range(count):
-            lane = int(waiting[index]) & PLACE
-            if lanes[lane + TOKEN] == EMPTY:
-                position = int(lanes[lane + POSITION])
-                value, met = int(lanes[lane + VALUE]), int(lanes[lane + MET])
-                stop = int(lanes[lane + STOP])
+                position, stop = int(lanes[lane + POSITION]), int(lanes[lane + STOP])
+                value, met = int(lanes[lane + VALUE]), int(lanes[lane + MET]) & INDEX
                 if value != EMPTY:
                     reached = position + NEAR
                     end = int(lanes[lane + END])
                     _, _, met, stop = walk_on(walk, data, reached, end, value & INDEX, met, stop)
                     lanes[lane + STOP] = stop
                 if stop > position:
-                    prefetch(inner, met)
-                    lanes[lane + TOKEN] = UNREAD - met
-                if position > lanes[lane + START]:
-                    seam = seam_of(
-                        seams, int(data[(position - 1) & PLACE]), int(data[position & PLACE])
-                    )
-                    prefetch(bloom, seam >> WORDS_BITS)
-                    before = int(tokens[(int(lanes[lane + PLACE_OF_NEXT]) - 1) & PLACE])
-                    prefetch(splits, 2 * (before >> BEGIN_BITS))
-        for index in range(count):
-            lane = int(waiting[index]) & PLACE
-            unread = int(lanes[lane + TOKEN])
-            if unread <= UNREAD:
-                met = (UNREAD - unread) & INDEX
-                value = (int(walk[met]) >> VALUE_BITS) & VALUE_MASK
-                token = value - slots if value >= slots else int(inner[met])
-                lanes[lane + TOKEN] = token
-                position = int(lanes[lane + POSITION])
-                if position > lanes[lane + START]:
-                    prefetch(splits, 2 * token)
-                    prefetch(shorter, token)
-                    before = int(tokens[(int(lanes[lane + PLACE_OF_NEXT]) - 1) & PLACE])
-                    seam = seam_of(
-                        seams, int(data[(position - 1) & PLACE]), int(data[position & PLACE])
-                    )
-                    prefetch(merged, slot_of(seam, before >> BEGIN_BITS, token))
+                    value = (int(walk[met]) >> VALUE_BITS) & VALUE_MASK
+                    token = value - slots if value >= slots else int(inner[met])
+                    lanes[lane + TOKEN] = token
+                    seam = int(lanes[lane + SEAM])
+                    if seam:
+                        before = int(tokens[(int(lanes[lane + PLACE_OF_NEXT]) - 1) & PLACE])
+                        before >>= BEGIN_BITS
+                        prefetch(splits, 2 * before)
+                        prefetch(bloom, seam >> WORDS_BITS)
+                        prefetch(splits, 2 * token)
+                        prefetch(shorter, token)
+                        prefetch(merged, slot_of(seam, before, token))
+        # It or a shorter one is taken, or else the last token is given back.
         kept = 0
         for index in range(count):
             lane = int(waiting[index]) & PLACE
             start, position = int(lanes[lane + START]), int(lanes[lane + POSITION])
             stop, token = int(lanes[lane + STOP]), int(lanes[lane + TOKEN])
             place, dead = int(lanes[lane + PLACE_OF_NEXT]), int(lanes[lane + DEAD])
-            seam = 0
-            before = EMPTY
-            if position > start:
-                # Only these two bytes face each other, whichever candidate is tried.
-                seam = seam_of(
-                    seams, int(data[(position - 1) & PLACE]), int(data[position & PLACE])
-                )
-                before = (int(tokens[(place - 1) & PLACE]) >> BEGIN_BITS) & INDEX
+            # Only these two bytes face each other, whichever candidate is tried.
+            seam = int(lanes[lane + SEAM])
+            before = (int(tokens[(place - 1) & PLACE]) >> BEGIN_BITS) & INDEX if seam else EMPTY
             while token != EMPTY:
                 token &= INDEX
                 if (dead >> (stop - start)) & 1 == 0 and (
@@ -197,16 +195,19 @@ def encode_abreast(
             if token != EMPTY:
                 tokens[place & PLACE] = token << BEGIN_BITS | (position - start)
                 lanes[lane + PLACE_OF_NEXT] = place + 1
-                lanes[lane + POSITION] = stop
-                lanes[lane + TOKEN] = EMPTY
-                kept += stop < lanes[lane + END]
+                if stop < lanes[lane + END]:
+                    lanes[lane + SEAM] = _seam(seams, data, stop)
+                    _set_out(walk, data, lanes, lane, stop)
+                    kept += 1
             elif position > start:
                 last = int(tokens[(place - 1) & PLACE])
+                begin = start + (last & BEGIN_MASK)
                 lanes[lane + DEAD] = dead | 1 << (position - start)
                 lanes[lane + PLACE_OF_NEXT] = place - 1
                 lanes[lane + STOP] = position
                 lanes[lane + TOKEN] = last >> BEGIN_BITS
-                lanes[lane + POSITION] = start + (last & BEGIN_MASK)
+                lanes[lane + POSITION] = begin
+                lanes[lane + SEAM] = _seam(seams, data, begin) if begin > start else 0
                 kept += 1
             else:
                 fault = start if fault == EMPTY else min(fault, start)
