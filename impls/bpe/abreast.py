@@ -15,7 +15,7 @@ from impls.bpe.candidates import HAS_TOKEN, LESS_BITS, LESS_MASK, VALUE_BITS, VA
 from impls.bpe.layout import EMPTY, INDEX, PLACE
 from impls.bpe.prefetch import prefetch
 from impls.bpe.trie import LABEL_MASK
-from impls.bpe.validity import WORDS_BITS, seam_of, slot_of, valid_pair
+from impls.bpe.validity import WORDS_BITS, seam_at, slot_of, valid_pair
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,12 +82,6 @@ def walk_on(
             stop = reached if has_token else stop
             on = value < slots
     return reached, value, met, stop
-
-
-@njit
-def _seam(seams: NDArray[np.int64], data: NDArray[np.uint8], position: int) -> int:
-    """Of the bytes before and after a position."""
-    return seam_of(seams, int(data[(position - 1) & PLACE]), int(data[position & PLACE]))
 
 
 @njit
@@ -196,7 +190,7 @@ def encode_abreast(
                 tokens[place & PLACE] = token << BEGIN_BITS | (position - start)
                 lanes[lane + PLACE_OF_NEXT] = place + 1
                 if stop < lanes[lane + END]:
-                    lanes[lane + SEAM] = _seam(seams, data, stop)
+                    lanes[lane + SEAM] = seam_at(seams, data, stop)
                     _set_out(walk, data, lanes, lane, stop)
                     kept += 1
             elif position > start:
@@ -207,7 +201,7 @@ def encode_abreast(
                 lanes[lane + STOP] = position
                 lanes[lane + TOKEN] = last >> BEGIN_BITS
                 lanes[lane + POSITION] = begin
-                lanes[lane + SEAM] = _seam(seams, data, begin) if begin > start else 0
+                lanes[lane + SEAM] = seam_at(seams, data, begin) if begin > start else 0
                 kept += 1
             else:
                 fault = start if fault == EMPTY else min(fault, start)

@@ -57,7 +57,7 @@ from impls.bpe.layout import (
 from impls.bpe.linear import spelled_tokens, token_sections
 from impls.bpe.piece_cache import FIRST_ROW, UNKNOWN, look_up, recall, remember, settle
 from impls.bpe.tables import longest_piece, whole_id
-from impls.bpe.validity import seam_of, valid_pair
+from impls.bpe.validity import seam_at, valid_pair
 from impls.bpe.words import LONGEST, overlapping, word_filter, word_table
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ def _encode(
         before = EMPTY
         if position > start:
             # Only these two bytes face each other, whichever candidate is tried.
-            seam = seam_of(seams, int(data[(position - 1) & PLACE]), int(data[position & PLACE]))
+            seam = seam_at(seams, data, position)
             before = int(tokens[(count - 1) & PLACE]) & INDEX
         while token != EMPTY:
             token &= INDEX

@@ -126,12 +126,14 @@ def _contraction_end(data: NDArray[np.uint8], start: int, end: int, fold: bool) 
 
 
 @njit
-def _capitals(noted: NDArray[np.uint8], character: int) -> int:
-    """How many capitals there are right before a character."""
+def _capitals(noted: NDArray[np.uint8], character: int) -> tuple[int, int]:
+    """How many capitals there are right before a character, and of how many bytes."""
     count = 0
+    size = 0
     while int(noted[character - 1 - count]) & CLASS_MASK == UPPER:
+        size += int(noted[character - 1 - count]) >> SIZE_BITS
         count += 1
-    return count
+    return count, size
 
 
 @njit
@@ -189,9 +191,8 @@ def scan_parts(
                         character += 1
                 else:
                     found = True
-                    capitals = _capitals(noted, character)
-                    for back in range(capitals):
-                        at -= int(noted[character - 1 - back]) >> SIZE_BITS
+                    capitals, size = _capitals(noted, character)
+                    at -= size
                     character -= capitals
                 if found:
                     piece_ends[count] = at
@@ -207,9 +208,8 @@ def scan_parts(
             at += note >> SIZE_BITS
             character += 1
             if at == end and state == CAPITALS_AFTER * ROW:
-                capitals = _capitals(noted, character)
-                for back in range(capitals):
-                    at -= int(noted[character - 1 - back]) >> SIZE_BITS
+                capitals, size = _capitals(noted, character)
+                at -= size
                 character -= capitals
                 piece_ends[count] = at
                 count += 1

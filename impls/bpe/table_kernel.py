@@ -31,7 +31,7 @@ from impls.bpe.layout import (
 )
 from impls.bpe.linear import suffix_sections, token_sections
 from impls.bpe.tables import whole_id
-from impls.bpe.validity import seam_of, valid_pair
+from impls.bpe.validity import seam_at, valid_pair
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,7 +78,7 @@ def encode_pieces(
                     # The atom, at the latest, is admitted: every text has an encoding.
                     if begin <= start:
                         break
-                    seam = seam_of(seams, int(data[begin - 1]), int(data[begin]))
+                    seam = seam_at(seams, data, begin)
                     before = int(lasts[begin - 1])
                     if not seam or valid_pair(
                         splits, merged, bloom, seam, int(atoms[256]), before, token

@@ -64,6 +64,12 @@ def seam_of(seams: NDArray[np.int64], last: int, first: int) -> int:
 
 
 @njit
+def seam_at(seams: NDArray[np.int64], data: NDArray[np.uint8], position: int) -> int:
+    """Likewise, of the bytes before and after a position, which is not where the text begins."""
+    return seam_of(seams, int(data[(position - 1) & PLACE]), int(data[position & PLACE]))
+
+
+@njit
 def slot_of(seam: int, left: int, right: int) -> int:
     """Where in MERGED the search for a pair begins."""
     return _slot(seam, pair_hash(left, right) & _HALF)

@@ -36,7 +36,7 @@ from impls.bpe.layout import (
 )
 from impls.bpe.services.prefixes import COUNT, LAST, extend, new_memo, new_rows
 from impls.bpe.trie import LABEL_BITS, LABEL_MASK
-from impls.bpe.validity import seam_of, valid_pair
+from impls.bpe.validity import seam_at, valid_pair
 from impls.interface import Rejected
 
 if TYPE_CHECKING:
@@ -137,11 +137,7 @@ def count_ranges(
                 token = int(prefixes[token])
                 if token != EMPTY:
                     stop = position + int(lengths[token])
-            seam = (
-                seam_of(seams, int(data[position - 1]), int(data[position]))
-                if position > start
-                else 0
-            )
+            seam = seam_at(seams, data, position) if position > start else 0
             before = int(stack[count - 1]) if seam else EMPTY
             while token != EMPTY:
                 if dead[stop - start] == 0 and (
