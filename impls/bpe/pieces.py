@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 import regex
 
-from impls.bpe.scanners import notes_of, scanner_of, split_parts
+from impls.bpe.scanners import scanner_of, split_parts
 from impls.bpe.scanners_special import SpecialTexts
 from impls.bpe.tables import EMPTY
 from impls.bpe.unicode_version import as_of_unicode_16
@@ -68,11 +68,7 @@ class Cutter:
             data, ends = _normalized(data, ends, self._form)
         scanner = self._scanner if mode.pretokenize else None
         codes = np.frombuffer(data, dtype=np.uint8)
-        if scanner is not None:
-            noted, fault = notes_of(codes, ends)
-            if fault >= 0:
-                _check(data, ends[: fault + 1])
-        else:
+        if scanner is None:
             _check(data, ends)
 
         texts = self._texts(mode)
@@ -82,7 +78,11 @@ class Cutter:
             part_ends, given, part_counts = ends, NONE_GIVEN, None
 
         if scanner is not None:
-            piece_ends, counts = split_parts(scanner, codes, noted, part_ends, given)
+            split = split_parts(scanner, codes, part_ends, given)
+            if split is None:
+                _check(data, ends)
+                raise AssertionError("the parts are UTF-8 if the inputs are")
+            piece_ends, counts = split
         elif mode.pretokenize and self._splits:
             piece_ends, counts = self._split(data, part_ends, given)
         else:

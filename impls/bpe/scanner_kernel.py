@@ -1,7 +1,8 @@
 """The pre-tokenizers' compiled loops: classifying UTF-8, and running an automaton over it.
 
-One pass checks the UTF-8 of a whole batch and notes the size and class of each character. The next
-follows the automaton (:mod:`impls.bpe.scanner_rules`) with hardly a branch: a piece's end is
+Plain ASCII is split a window of characters at a time (:mod:`impls.bpe.windows`). What is between
+the windows is checked to be UTF-8, and the size and class of each character are noted; then the
+automaton (:mod:`impls.bpe.scanner_rules`) is followed with hardly a branch: a piece's end is
 written at each character, and counted where there is one. Where pieces end is what a processor
 cannot foresee, and foreseeing wrongly costs as much as reading ten characters.
 """
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.jit import njit
 from impls.bpe.character_classes import APOSTROPHE, UPPER
 from impls.bpe.layout import EMPTY, PLACE
+from impls.bpe.masks import LOADED, WINDOW, highest, lowest
 from impls.bpe.scanner_rules import (
     CAPITALS_AFTER,
     CONTRACTION,
@@ -24,10 +26,13 @@ from impls.bpe.scanner_rules import (
     STATE,
     TAKE_UP,
 )
+from impls.bpe.windows import next_seam, piece_bits
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from impls.bpe.scanner_rules import Options
 
 _CASE_BIT = 0x20
 _ENDING = (ord("s"), ord("t"), ord("m"), ord("d"))
@@ -41,65 +46,56 @@ _LONG_S = (0xC5, 0xBF)
 SIZE_BITS = 4
 """What is noted of a character is ``size in bytes << 4 | class``."""
 CLASS_MASK = (1 << SIZE_BITS) - 1
-_ONE = 1 << SIZE_BITS
+
+NO_ROOM, NO_UTF8 = -1, -2
+"""What stands for a number of pieces if there is none."""
 
 
 @njit
-def classify(
+def _classify(
     data: NDArray[np.uint8],
-    ends: NDArray[np.int64],
+    at: int,
+    end: int,
     table: NDArray[np.uint8],
     noted: NDArray[np.uint8],
-) -> int:
-    """Note the size and the class of each character of all inputs.
+) -> bool:
+    """Note the size and the class of each character of ``data[at:end]``; false if no UTF-8.
 
-    data, ends: the inputs, as in ``EncodesBatches``. table: by code point, of
-    :func:`impls.bpe.character_classes.class_table`. noted: receives an entry for each character;
-    as long as ``data``.
-    Returns -1, or the index of the first input that is not UTF-8.
+    table: by code point, of :func:`impls.bpe.character_classes.class_table`. noted: receives an
+    entry for each character.
     """
-    start = 0
     count = 0
-    for index in range(len(ends)):
-        end = ends[index]
-        at = start
-        while at < end:
-            lead = int(data[at & PLACE])
-            if lead < 0x80:
-                noted[count & PLACE] = table[lead] | _ONE
-                at += 1
-            elif lead < 0xE0:
-                if lead < 0xC2 or at + 1 >= end:
-                    return index
-                second = int(data[(at + 1) & PLACE]) ^ 0x80
-                if second > 0x3F:
-                    return index
-                noted[count & PLACE] = table[(lead & 0x1F) << 6 | second] | 2 * _ONE
-                at += 2
-            elif lead < 0xF0:
-                if at + 2 >= end:
-                    return index
-                second = int(data[(at + 1) & PLACE]) ^ 0x80
-                third = int(data[(at + 2) & PLACE]) ^ 0x80
-                code = (lead & 0x0F) << 12 | second << 6 | third
-                if second | third > 0x3F or code < 0x800 or 0xD800 <= code < 0xE000:
-                    return index
-                noted[count & PLACE] = table[code] | 3 * _ONE
-                at += 3
+    valid = True
+    while at < end and valid:
+        lead = int(data[at & PLACE])
+        code = lead
+        size = 1
+        if lead >= 0x80:
+            second = int(data[(at + 1) & PLACE]) ^ 0x80 if at + 1 < end else 0xFF
+            if lead < 0xE0:
+                code = (lead & 0x1F) << 6 | second
+                size = 2
+                valid = second <= 0x3F and lead >= 0xC2
             else:
-                if lead > 0xF4 or at + 3 >= end:
-                    return index
-                second = int(data[(at + 1) & PLACE]) ^ 0x80
-                third = int(data[(at + 2) & PLACE]) ^ 0x80
-                fourth = int(data[(at + 3) & PLACE]) ^ 0x80
-                code = (lead & 0x07) << 18 | second << 12 | third << 6 | fourth
-                if second | third | fourth > 0x3F or not 0x10000 <= code <= 0x10FFFF:
-                    return index
-                noted[count & PLACE] = table[code] | 4 * _ONE
-                at += 4
-            count += 1
-        start = end
-    return -1
+                third = int(data[(at + 2) & PLACE]) ^ 0x80 if at + 2 < end else 0xFF
+                if lead < 0xF0:
+                    code = (lead & 0x0F) << 12 | second << 6 | third
+                    size = 3
+                    valid = second | third <= 0x3F and code >= 0x800 and not 0xD800 <= code < 0xE000
+                else:
+                    fourth = int(data[(at + 3) & PLACE]) ^ 0x80 if at + 3 < end else 0xFF
+                    code = (lead & 0x07) << 18 | second << 12 | third << 6 | fourth
+                    size = 4
+                    valid = (
+                        second | third | fourth <= 0x3F
+                        and lead < 0xF5
+                        and 0x10000 <= code <= 0x10FFFF
+                    )
+        if valid:
+            noted[count & PLACE] = table[code & PLACE] | size << SIZE_BITS
+        at += size
+        count += 1
+    return valid
 
 
 @njit
@@ -137,87 +133,133 @@ def _capitals(noted: NDArray[np.uint8], character: int) -> tuple[int, int]:
 
 
 @njit
+def _scan(
+    data: NDArray[np.uint8],
+    noted: NDArray[np.uint8],
+    at: int,
+    end: int,
+    automaton: NDArray[np.uint16],
+    options: Options,
+    piece_ends: NDArray[np.int64],
+    count: int,
+) -> int:
+    """Split ``data[at:end]``; ``count`` ends have been written. Returns their new number.
+
+    Or NO_ROOM. noted: of :func:`_classify`, from the first of these characters on.
+    """
+    fold, white_to_end = options[0], options[1]
+    room = len(piece_ends) - 2
+    character = 0  # its number, of the one at ``at``
+    state = START
+    last = at  # where the character before this one begins
+    while at < end and count < room:
+        note = int(noted[character & PLACE])
+        kind = note & CLASS_MASK
+        entry = int(automaton[state | kind])
+        if entry >= CONTRACTION:
+            if entry & CONTRACTION:
+                apostrophe = at if kind == APOSTROPHE else at - 1
+                stop = _contraction_end(data, apostrophe, end, fold)
+                found = stop > apostrophe
+                while found and at < stop:
+                    at += int(noted[character]) >> SIZE_BITS
+                    character += 1
+            else:
+                found = True
+                capitals, size = _capitals(noted, character)
+                at -= size
+                character -= capitals
+            if found:
+                piece_ends[count] = at
+                count += 1
+                state = START
+                continue
+        piece_ends[count & PLACE] = last
+        count += (entry & END_BEFORE_LAST) // END_BEFORE_LAST
+        piece_ends[count & PLACE] = at
+        count += (entry & END_HERE) // END_HERE - (entry & TAKE_UP) // TAKE_UP
+        last = at
+        state = entry & STATE
+        at += note >> SIZE_BITS
+        character += 1
+        if at == end and state == CAPITALS_AFTER * ROW:
+            capitals, size = _capitals(noted, character)
+            at -= size
+            character -= capitals
+            piece_ends[count] = at
+            count += 1
+            state = START
+    if state >= ON_NEXT_LINE * ROW and white_to_end:
+        count -= 1
+    if state != START:
+        piece_ends[count] = end
+        count += 1
+    if at < end:
+        count = NO_ROOM
+    return count
+
+
+@njit
 def scan_parts(
     data: NDArray[np.uint8],
+    table: NDArray[np.uint8],
     noted: NDArray[np.uint8],
     part_ends: NDArray[np.int64],
     given: NDArray[np.int64],
     automaton: NDArray[np.uint16],
-    options: tuple[bool, bool],
+    options: Options,
     piece_ends: NDArray[np.int64],
     part_counts: NDArray[np.int64],
 ) -> int:
     """Split each part as if it were a text of its own.
 
-    Returns the number of pieces, or -1 if there is no room for them.
+    Returns the number of pieces, NO_ROOM, or NO_UTF8.
 
-    data, part_ends: the concatenated parts, each UTF-8. noted: of :func:`classify`.
+    data, part_ends: the concatenated parts. table: of :func:`_classify`. noted: scratch, as long
+    as ``data``.
     given: EMPTY for a part to split, anything else for one that is a piece as it is; no
-    entries at all if every part is to be split. automaton, options: the rules', of which the
-    latter are ``fold`` and ``white_to_end``.
-    piece_ends: receives where each piece ends; two longer than there are pieces, as one that is
-    not counted is written, too. part_counts: the number of pieces up to and including each part.
+    entries at all if every part is to be split. automaton, options: the rules'.
+    piece_ends: receives where each piece ends; longer than there are pieces by more than LOADED,
+    as some that are not counted are written, too. part_counts: the number of pieces up to and
+    including each part.
     """
-    fold, white_to_end = options
-    room = len(piece_ends) - 2
+    room = len(piece_ends) - LOADED
     count = 0
     at = 0
-    character = 0  # its number, of the one at ``at``
-    for part in range(len(part_ends)):
+    part = 0
+    while part < len(part_ends) and count >= 0:
         end = int(part_ends[part])
         if count >= room:
-            return -1
-        if at < end and len(given) > 0 and given[part] != EMPTY:
+            count = NO_ROOM
+        elif at < end and len(given) > 0 and given[part] != EMPTY:
             piece_ends[count] = end
             count += 1
-            while at < end:
-                at += noted[character & PLACE] >> SIZE_BITS
-                character += 1
-        state = START
-        last = at  # where the character before this one begins
-        while at < end:
-            if count >= room:
-                return -1
-            note = int(noted[character & PLACE])
-            kind = note & CLASS_MASK
-            entry = int(automaton[state | kind])
-            if entry >= CONTRACTION:
-                if entry & CONTRACTION:
-                    apostrophe = at if kind == APOSTROPHE else at - 1
-                    stop = _contraction_end(data, apostrophe, end, fold)
-                    found = stop > apostrophe
-                    while found and at < stop:
-                        at += int(noted[character]) >> SIZE_BITS
-                        character += 1
+            at = end
+        while at < end and count >= 0:
+            stop = end
+            reach = 0
+            if at + LOADED <= end:
+                ends, seams, trouble, _ = piece_bits(data, at, options)
+                seams &= (trouble & -trouble) - 1
+                if seams:
+                    reach = highest(seams)
+                    ends &= (2 << reach) - 1
+                    while ends:
+                        piece_ends[count & PLACE] = at + lowest(ends)
+                        count += 1
+                        ends &= ends - 1
                 else:
-                    found = True
-                    capitals, size = _capitals(noted, character)
-                    at -= size
-                    character -= capitals
-                if found:
-                    piece_ends[count] = at
-                    count += 1
-                    state = START
-                    continue
-            piece_ends[count & PLACE] = last
-            count += (entry & END_BEFORE_LAST) // END_BEFORE_LAST
-            piece_ends[count & PLACE] = at
-            count += (entry & END_HERE) // END_HERE - (entry & TAKE_UP) // TAKE_UP
-            last = at
-            state = entry & STATE
-            at += note >> SIZE_BITS
-            character += 1
-            if at == end and state == CAPITALS_AFTER * ROW:
-                capitals, size = _capitals(noted, character)
-                at -= size
-                character -= capitals
-                piece_ends[count] = at
-                count += 1
-                state = START
-        if state >= ON_NEXT_LINE * ROW and white_to_end:
-            count -= 1
-        if state != START:
-            piece_ends[count] = end
-            count += 1
+                    known = lowest(trouble) if trouble else WINDOW - 1
+                    stop = next_seam(data, at + known, end, options)
+            if reach:
+                stop = at + reach
+            elif _classify(data, at, stop, table, noted):
+                count = _scan(data, noted, at, stop, automaton, options, piece_ends, count)
+            else:
+                count = NO_UTF8
+            if count >= room:
+                count = NO_ROOM
+            at = stop
         part_counts[part] = count
+        part += 1
     return count

@@ -102,6 +102,11 @@ GIVE_BACK = 1 << 13
 """The piece ended where CAPITALS_AFTER began."""
 
 
+Options = tuple[bool, bool, bool, int, bool, bool, bool, bool, bool]
+"""``fold``, ``white_to_end``, ``cased``, ``digits``, whether a contraction is of its own piece, at
+the end of a word, whether anything may begin a word, ``line_ends``, ``slash``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """A pattern. cased: words part where a small letter is followed by a capital.
@@ -120,6 +125,20 @@ class Rules:
     line_ends: bool = True
     slash: bool = False
     white_to_end: bool = False
+
+    def options(self) -> Options:
+        """What the kernels ask for beyond the automaton."""
+        return (
+            self.fold,
+            self.white_to_end,
+            self.cased,
+            self.digits,
+            self.contraction == "own",
+            self.contraction == "word",
+            self.prefix == "any",
+            self.line_ends,
+            self.slash,
+        )
 
 
 @lru_cache(maxsize=16)

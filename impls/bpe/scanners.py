@@ -13,7 +13,8 @@ import numpy as np
 
 from corpora.vocabularies.patterns import PATTERNS
 from impls.bpe.character_classes import class_table
-from impls.bpe.scanner_kernel import classify, scan_parts
+from impls.bpe.masks import LOADED
+from impls.bpe.scanner_kernel import NO_ROOM, NO_UTF8, scan_parts
 from impls.bpe.scanner_rules import Rules, automaton
 
 if TYPE_CHECKING:
@@ -22,31 +23,35 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def notes_of(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> tuple[NDArray[np.uint8], int]:
-    """What is noted of all characters, and -1 or the index of an input that is not UTF-8."""
-    noted = np.empty(len(data), dtype=np.uint8)
-    return noted, classify(data, ends, class_table(), noted)
-
-
 def split_parts(
     rules: Rules,
     data: NDArray[np.uint8],
-    noted: NDArray[np.uint8],
     part_ends: NDArray[np.int64],
     given: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The ends of all pieces, and their number up to each part; see :func:`scan_parts`."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """The ends of all pieces, and their number up to each part; None if a part is not UTF-8.
+
+    See :func:`scan_parts`.
+    """
     part_counts = np.empty(len(part_ends), dtype=np.int64)
-    options = (rules.fold, rules.white_to_end)
+    noted = np.empty(len(data), dtype=np.uint8)
     # Pieces of text have two bytes and more; what has shorter ones takes another round.
-    room = len(data) // 2 + 16
+    room = len(data) // 2 + 2 * LOADED
     while True:
         piece_ends = np.empty(room, dtype=np.int64)
         count = scan_parts(
-            data, noted, part_ends, given, automaton(rules), options, piece_ends, part_counts
+            data,
+            class_table(),
+            noted,
+            part_ends,
+            given,
+            automaton(rules),
+            rules.options(),
+            piece_ends,
+            part_counts,
         )
-        if count >= 0:
-            return piece_ends[:count], part_counts
+        if count != NO_ROOM:
+            return None if count == NO_UTF8 else (piece_ends[:count], part_counts)
         room *= 2
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ROOT = 0
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @njit
@@ -83,8 +85,10 @@ class SpecialTexts:
     """
 
     def __init__(self, ids: Mapping[str, int]) -> None:
-        # A text with a surrogate is in no UTF-8, and its bytes here are not, either.
-        texts = {text.encode(errors="surrogatepass"): i for text, i in ids.items() if text}
+        # A text with a surrogate is in no UTF-8.
+        texts = {
+            text.encode(): i for text, i in ids.items() if text and not _SURROGATE.search(text)
+        }
         self._columns = np.zeros(256, dtype=np.int64)
         used = sorted(set(b"".join(texts)))
         self._columns[used] = np.arange(1, len(used) + 1)

@@ -6,7 +6,7 @@ import sys
 
 PROGRAM = """
 from corpora.vocabularies.patterns import PATTERNS
-from impls.bpe import abreast, backtracking_kernel, cached, piece_cache, scanner_kernel, words
+from impls.bpe import abreast, backtracking_kernel, cached, piece_cache, windows, words
 from impls.interface import Mode
 from tests.impls.bpe_vocabularies import vocabulary
 
@@ -20,7 +20,7 @@ for function in (
     piece_cache.recall,
     piece_cache.remember,
     piece_cache.settle,
-    scanner_kernel.scan_parts,
+    windows.piece_bits,
     words.overlapping,
 ):
     for code in function.inspect_asm().values():
@@ -45,5 +45,5 @@ def test_hot_loops_count_no_references(tmp_path):
     counts = {name: found for name, whole, found in map(str.split, lines) if whole == "True"}
 
     assert counts.pop("overlapping") == "True"  # a view, by which it shows that counting shows
-    kernels = ("_encode", "encode_abreast", "look_up", "recall", "remember", "scan_parts", "settle")
+    kernels = ("_encode", "encode_abreast", "look_up", "piece_bits", "recall", "remember", "settle")
     assert counts == dict.fromkeys(kernels, "False")
