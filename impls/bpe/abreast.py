@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.jit import njit
 from impls.bpe.candidates import HAS_TOKEN, LESS_BITS, LESS_MASK, VALUE_BITS, VALUE_MASK
 from impls.bpe.layout import EMPTY, INDEX, PLACE
-from impls.bpe.prefetch import prefetch
+from impls.bpe.machine import prefetch
 from impls.bpe.trie import LABEL_MASK
 from impls.bpe.validity import WORDS_BITS, seam_at, slot_of, valid_pair
 

@@ -58,7 +58,7 @@ from impls.bpe.linear import spelled_tokens, token_sections
 from impls.bpe.piece_cache import FIRST_ROW, UNKNOWN, look_up, recall, remember, settle
 from impls.bpe.tables import longest_piece, whole_id
 from impls.bpe.validity import seam_at, valid_pair
-from impls.bpe.words import LONGEST, overlapping, word_filter, word_table
+from impls.bpe.words import LONGEST, word_filter, word_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,13 +107,13 @@ def encode_remembering(
     number = int(atoms[256])
     regular, shift = int(section(block, REGULAR)[0]), int(section(block, REGULAR)[1])
     wholes = len(section(block, WHOLE_SLOTS)) > 0
-    text = overlapping(data)
     cached_ids = cache.view(np.int32)
     longest = longest_piece(ends)
     # One mark a position of a piece; and where each of its tokens begins, relative to it.
     dead = np.zeros(longest + 1, dtype=np.uint8)
     begins = np.empty(min(longest, NOTED) + 1, dtype=np.int32)
     found = np.empty(min(BLOCK, len(ends)), dtype=np.int64)
+    keys = np.empty(2 * len(found), dtype=np.int64)
     left = np.empty(len(found), dtype=np.int64)
     counts = np.empty(len(found), dtype=np.int64)
     lanes = np.empty(len(found) * COLUMNS, dtype=np.int64)
@@ -122,7 +122,7 @@ def encode_remembering(
     start = 0
     for first in range(0, len(ends), BLOCK):
         last = min(first + BLOCK, len(ends))
-        look_up(words, filters, cache, text, ends, start, first, last, found)
+        unknown = look_up(words, filters, cache, data, ends, start, first, last, keys, found, left)
         if len(given) > 0:
             for piece in range(first, last):
                 if given[piece] != EMPTY:
@@ -138,7 +138,7 @@ def encode_remembering(
                     if token_id != EMPTY:
                         found[piece - first] = token_id
                 begin = end
-        lefts = settle(cache, text, ends, first, last, found, left)
+        lefts = settle(cache, data, ends, first, found, left, unknown)
         # Tokens stand where ids will, each piece's in as much room as it has bytes, behind the
         # room of the pieces that are known: so no id is written over a token that is not read yet.
         room = at + int(ends[last - 1]) - start
@@ -230,7 +230,7 @@ def encode_remembering(
             id_ends[piece] = at
         # Not before all are recalled, whose rows they take.
         if len(cache) > 0:
-            remember(cache, cached_ids, text, ends, first, found, left, counts, lefts, ids, id_ends)
+            remember(cache, cached_ids, data, ends, first, found, left, counts, lefts, ids, id_ends)
         start = int(ends[last - 1])
     return at
 

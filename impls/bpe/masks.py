@@ -2,20 +2,20 @@
 
 A vector unit compares 64 bytes in one instruction or two, and what it says of them is a word whose
 bits say together where pieces end (:mod:`impls.bpe.windows`). LLVM makes these instructions from
-types that Numba has not; hence the intrinsics, each of which says the same in Python.
+types that Numba has not; hence the intrinsic, which says the same in Python.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from impls.bpe.machine import place_of
 
+if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
@@ -64,10 +64,8 @@ def _ascii_masks(typing, data, at):  # type: ignore[no-untyped-def]
     masks = types.UniTuple(types.int64, len(_RANGES))
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        byte, word = ir.IntType(8), ir.IntType(64)
-        vector = ir.VectorType(byte, LOADED)
-        made = context.make_array(signature.args[0])(context, builder, arguments[0])
-        place = builder.bitcast(builder.gep(made.data, [arguments[1]]), vector.as_pointer())
+        word, vector = ir.IntType(64), ir.VectorType(ir.IntType(8), LOADED)
+        place = place_of(context, builder, signature.args[0], arguments, vector)
         loaded = builder.load(place, align=1)
 
         def all_of(value: int) -> ir.Constant:
@@ -92,45 +90,3 @@ def _ascii_masks(typing, data, at):  # type: ignore[no-untyped-def]
 def _compiled_masks(data, at):  # type: ignore[no-untyped-def]
     del data, at
     return lambda data, at: _ascii_masks(data, at)  # noqa: PLW0108 - Numba wants a function
-
-
-def lowest(bits: int) -> int:
-    """The place of the lowest bit that is set in ``bits``, which is positive."""
-    return (bits & -bits).bit_length() - 1
-
-
-def highest(bits: int) -> int:
-    """The place of the highest one."""
-    return bits.bit_length() - 1
-
-
-def _counting(name: str) -> Callable[[int], int]:
-    """An intrinsic that counts zeros at one of a word's ends."""
-
-    @intrinsic
-    def count(typing, bits):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            word, flag = ir.IntType(64), ir.IntType(1)
-            kind = ir.FunctionType(word, [word, flag])
-            function = builder.module.declare_intrinsic(name, [word], kind)
-            return builder.call(function, [arguments[0], flag(1)])
-
-        return types.int64(types.int64), generate
-
-    return cast("Callable[[int], int]", count)
-
-
-_zeros_below = _counting("llvm.cttz")
-_zeros_above = _counting("llvm.ctlz")
-
-
-@overload(lowest)
-def _compiled_lowest(bits):  # type: ignore[no-untyped-def]
-    del bits
-    return lambda bits: _zeros_below(bits)  # noqa: PLW0108 - likewise
-
-
-@overload(highest)
-def _compiled_highest(bits):  # type: ignore[no-untyped-def]
-    del bits
-    return lambda bits: 63 - _zeros_above(bits)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.prefetch import prefetch
-from impls.bpe.words import LONGEST, filter_bit, key_at, may_be, probe, row_of, word_hash
+from impls.bpe.layout import PLACE
+from impls.bpe.machine import prefetch, word_at
+from impls.bpe.words import LONGEST, key_at, may_be, probe_on, row_of, word_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,57 +49,77 @@ def look_up(
     words: NDArray[np.int64],
     filters: NDArray[np.int32],
     cache: NDArray[np.int64],
-    text: NDArray[np.int64],
+    data: NDArray[np.uint8],
     ends: NDArray[np.int64],
     start: int,
     first: int,
     last: int,
+    keys: NDArray[np.int64],
     found: NDArray[np.int64],
-) -> None:
+    left: NDArray[np.int64],
+) -> int:
     """What is known of the pieces ``first`` to ``last``, the first of which begins at ``start``.
 
-    words, filters: of :mod:`impls.bpe.words`. text: of :func:`impls.bpe.words.overlapping`.
+    words, filters: of :mod:`impls.bpe.words`. keys: scratch, twice as long as ``found``.
     found: receives an id for a piece that is a token; ``FIRST_ROW - row`` for one that the cache
     has or may take, where there is a cache; UNKNOWN for others (among them all long ones, and the
     last ones of the data, whose keys cannot be loaded).
+    left: receives those of which no id is known. Returns their number.
     """
     wide_rows = _wide_rows(cache)
     short_mask, wide_mask = wide_rows - 1, len(cache) - wide_rows - 1
     remembers = len(cache) > 0
+    readable = len(data) - LONGEST
     # First all that is looked for is asked for, so that it is here when it is read.
     begin = start
-    for piece in range(first, last):
-        end = int(ends[piece])
+    for index in range(last - first):
+        end = int(ends[(first + index) & PLACE])
         length = end - begin
-        mixed = UNKNOWN
-        if length <= LONGEST and begin + 8 < len(text):
-            low, high = key_at(text, begin, length)
+        if length <= LONGEST and begin <= readable:
+            low, high = key_at(data, begin, length)
             mixed = word_hash(low, high)
-            prefetch(filters, filter_bit(filters, mixed) >> 5)
             prefetch(words, row_of(words, mixed))
-        found[piece - first] = mixed
+            keys[2 * index] = low
+            keys[2 * index + 1] = high
+            found[index] = length << 32 | mixed
+        else:
+            found[index] = UNKNOWN
         begin = end
-    for piece in range(first, last):
-        end = int(ends[piece])
-        length = end - start
-        mixed = int(found[piece - first])
+    count = 0
+    for index in range(last - first):
+        looked_for = int(found[index])
         answer = UNKNOWN
-        if mixed != UNKNOWN:
-            if may_be(filters, mixed):
-                low, high = key_at(text, start, length)
-                answer = probe(words, low, high, length, mixed)
-            if answer == UNKNOWN and remembers:
-                row = mixed * SHORT & short_mask
+        if looked_for != UNKNOWN:
+            mixed = looked_for & 0xFFFFFFFF
+            low, high = keys[2 * index], keys[2 * index + 1]
+            row = row_of(words, mixed)
+            if (
+                words[row] == low
+                and words[row + 1] == high
+                and words[row + 2] >> 32 == looked_for >> 32
+            ):
+                answer = int(words[row + 2] & 0xFFFFFFFF) - 1
+            else:
+                if may_be(filters, mixed):
+                    answer = probe_on(words, row, low, high, looked_for >> 32)
+                if answer == UNKNOWN and remembers:
+                    row = mixed * SHORT & short_mask
+                    prefetch(cache, row)
+                    answer = FIRST_ROW - row
+        elif remembers:
+            piece = first + index
+            begin = int(ends[piece - 1]) if piece > 0 else 0
+            length = int(ends[piece]) - begin
+            if LONGEST < length <= 2 * LONGEST and begin + LONGEST <= readable:
+                low, high = key_at(data, begin + LONGEST, length - LONGEST)
+                mixed = word_hash(word_at(data, begin) ^ low, word_at(data, begin + 8) ^ high)
+                row = wide_rows + (mixed * WIDE & wide_mask)
                 prefetch(cache, row)
                 answer = FIRST_ROW - row
-        elif remembers and LONGEST < length <= 2 * LONGEST and start + LONGEST + 8 < len(text):
-            low, high = key_at(text, start + LONGEST, length - LONGEST)
-            mixed = word_hash(text[start] ^ low, text[start + 8] ^ high)
-            row = wide_rows + (mixed * WIDE & wide_mask)
-            prefetch(cache, row)
-            answer = FIRST_ROW - row
-        found[piece - first] = answer
-        start = end
+        found[index] = answer
+        left[count & PLACE] = first + index
+        count += answer < 0
+    return count
 
 
 @njit
@@ -110,29 +131,25 @@ def _numbers(row: int, wide_rows: int) -> int:
 @njit
 def settle(
     cache: NDArray[np.int64],
-    text: NDArray[np.int64],
+    data: NDArray[np.uint8],
     ends: NDArray[np.int64],
     first: int,
-    last: int,
     found: NDArray[np.int64],
     left: NDArray[np.int64],
+    unknown: int,
 ) -> int:
-    """Write to ``left`` those of the pieces of :func:`look_up` that are left; returns how many.
+    """Keep of the pieces ``left[:unknown]`` those that are left; returns how many.
 
     Left are those that are not empty, of which neither an id is known nor the cache has a row.
     """
     wide_rows = _wide_rows(cache)
-    unknown = 0
-    for piece in range(first, last):
-        left[unknown] = piece
-        unknown += found[piece - first] < 0
     count = 0
     for index in range(unknown):
         piece = int(left[index])
         start = int(ends[piece - 1]) if piece > 0 else 0
         length = int(ends[piece]) - start
         row = FIRST_ROW - int(found[piece - first])
-        held = False
+        held = found[piece - first] >= 0
         if length == 0:  # no ids, and so no row
             found[piece - first] = UNKNOWN
             held = True
@@ -141,11 +158,14 @@ def settle(
             numbers = _numbers(row, wide_rows)
             held = bool(cache[numbers] >> 32 == length)
             if held and wide:
-                held = bool(cache[row] == text[start] and cache[row + 1] == text[start + 8])
+                held = bool(
+                    cache[row] == word_at(data, start)
+                    and cache[row + 1] == word_at(data, start + 8)
+                )
                 start += LONGEST
                 length -= LONGEST
             if held:
-                low, high = key_at(text, start, length)
+                low, high = key_at(data, start, length)
                 held = bool(cache[numbers - 2] == low and cache[numbers - 1] == high)
         left[count] = piece
         count += not held
@@ -172,7 +192,7 @@ def recall(
 def remember(
     cache: NDArray[np.int64],
     cached_ids: NDArray[np.int32],
-    text: NDArray[np.int64],
+    data: NDArray[np.uint8],
     ends: NDArray[np.int64],
     first: int,
     found: NDArray[np.int64],
@@ -198,8 +218,8 @@ def remember(
             for place in range(count):
                 cached_ids[2 * numbers + 2 + place] = ids[first_id + place]
             if wide:
-                cache[row] = text[start]
-                cache[row + 1] = text[start + 8]
+                cache[row] = word_at(data, start)
+                cache[row + 1] = word_at(data, start + 8)
                 start += LONGEST
                 length -= LONGEST
-            cache[numbers - 2], cache[numbers - 1] = key_at(text, start, length)
+            cache[numbers - 2], cache[numbers - 1] = key_at(data, start, length)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.jit import njit
 from impls.bpe.character_classes import APOSTROPHE, UPPER
 from impls.bpe.layout import EMPTY, PLACE
-from impls.bpe.masks import LOADED, WINDOW, highest, lowest
+from impls.bpe.machine import highest, lowest
+from impls.bpe.masks import LOADED, WINDOW
 from impls.bpe.scanner_rules import (
     CAPITALS_AFTER,
     CONTRACTION,

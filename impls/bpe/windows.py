@@ -16,7 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.masks import ALL, LOADED, WINDOW, ascii_masks, highest, lowest
+from impls.bpe.machine import highest, lowest
+from impls.bpe.masks import ALL, LOADED, WINDOW, ascii_masks
 
 if TYPE_CHECKING:
     import numpy as np

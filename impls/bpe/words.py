@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.layout import INDEX, bits_of, has_bit
+from impls.bpe.layout import EMPTY, INDEX, PLACE, bits_of, has_bit
+from impls.bpe.machine import folded, word_at
 from impls.bpe.tables import capacity
 
 if TYPE_CHECKING:
@@ -33,9 +33,10 @@ LONGEST = 16
 ROW_BITS = 2
 """A row has 4 entries of int64."""
 
-LOW_MASKS = np.array([(1 << 8 * n) - 1 for n in range(8)] + [-1] * 9, dtype=np.int64)
+_LENGTHS = 31
+LOW_MASKS = np.array([(1 << 8 * n) - 1 for n in range(8)] + [-1] * 24, dtype=np.int64)
 """By the length of a spelling: which bits of the first 8 bytes belong to it."""
-HIGH_MASKS = np.array([0] * 9 + [(1 << 8 * n) - 1 for n in range(1, 8)] + [-1], dtype=np.int64)
+HIGH_MASKS = np.concatenate((np.zeros(8, dtype=np.int64), LOW_MASKS[:24]))
 """Likewise of the second 8 bytes."""
 
 _HALF = 0xFFFFFFFF
@@ -46,44 +47,36 @@ _ROOM = 2
 
 
 @njit
-def overlapping(data: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """The 8 bytes from each position on, little-endian; none for the last 7 positions."""
-    count = max(0, len(data) - 7)
-    return as_strided(data[: len(data) & ~7].view(np.int64), (count,), (1,))
+def key_at(data: NDArray[np.uint8], start: int, length: int) -> tuple[int, int]:
+    """The key of the ``length`` bytes from ``start`` on; 16 bytes are read.
 
-
-@njit
-def key_at(text: NDArray[np.int64], start: int, length: int) -> tuple[int, int]:
-    """The key of the ``length`` bytes from ``start`` on. text: of :func:`overlapping`."""
-    return text[start] & LOW_MASKS[length], text[start + 8] & HIGH_MASKS[length]
+    length: at most LONGEST; of a longer spelling the key means nothing.
+    """
+    low = word_at(data, start) & LOW_MASKS[length & _LENGTHS]
+    return low, word_at(data, start + 8) & HIGH_MASKS[length & _LENGTHS]
 
 
 @njit
 def word_hash(low: int, high: int) -> int:
-    """A hash of a key whose low bits are well mixed; at least 0, below 2**32."""
-    low, high = int(low), int(high)
-    mixed = ((low & _HALF) * 0x1E3779B1) ^ (((low >> 32) & _HALF) * 0x05EBCA6B)
-    mixed ^= ((high & _HALF) * 0x2B2AE3D1) ^ (((high >> 32) & _HALF) * 0x27D4EB2F)
-    return (mixed ^ (mixed >> 29)) & _HALF
+    """A hash of a key, all of whose bits are well mixed; at least 0, below 2**32."""
+    return folded(low ^ 0x2D358DCCAA6C78A5, high ^ 0x4BB92E5C6F0A3D17)
 
 
 @njit
 def row_of(words: NDArray[np.int64], mixed: int) -> int:
     """Where the row begins at which the search for a hash begins."""
-    return (mixed << ROW_BITS) & (len(words) - 1)
+    return (mixed << ROW_BITS) & (len(words) - 1) & PLACE
 
 
 @njit
-def probe(words: NDArray[np.int64], low: int, high: int, length: int, mixed: int) -> int:
-    """The id of the token of this key, whose hash is ``mixed``, or -1."""
-    mask = len(words) - 1
-    row = row_of(words, mixed)
-    # Nearly always the first row tells, so that the next probe need not wait for this one.
-    while words[row + 2] != 0:
+def probe_on(words: NDArray[np.int64], row: int, low: int, high: int, length: int) -> int:
+    """The id of the token of this key in ``row`` or a later one, or -1."""
+    found = EMPTY
+    while found == EMPTY and words[row + 2] != 0:
         if words[row] == low and words[row + 1] == high and words[row + 2] >> 32 == length:
-            return int(words[row + 2] & _HALF) - 1
-        row = (row + (1 << ROW_BITS)) & mask
-    return -1
+            found = int(words[row + 2] & _HALF) - 1
+        row = (row + (1 << ROW_BITS)) & (len(words) - 1) & PLACE
+    return found
 
 
 @njit

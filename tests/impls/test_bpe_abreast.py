@@ -9,7 +9,7 @@ from impls.bpe import backtracking_kernel, heap_kernel
 from impls.bpe.abreast import LONGEST_ABREAST
 from impls.bpe.backtracking_kernel import BLOCK
 from impls.bpe.layout import EMPTY
-from impls.bpe.prefetch import prefetch
+from impls.bpe.machine import prefetch
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabulary
 
 

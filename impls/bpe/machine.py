@@ -1,0 +1,147 @@
+"""What processors can do and Numba has no word for.
+
+Each is an intrinsic of LLVM's, or a type that Numba has not; interpreted it does the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+_FLAG, _BYTE, _NUMBER, _WORD, _TWO_WORDS = (ir.IntType(bits) for bits in (1, 8, 32, 64, 128))
+_READ, _KEEP, _DATA = 0, 3, 1
+"""The last arguments of ``llvm.prefetch``: for reading, into all caches, data."""
+
+
+def prefetch(array: NDArray[np.generic], index: int) -> None:
+    """Ask for the cache line of ``array[index]`` without waiting for it; interpreted, nothing.
+
+    index: at least 0; it may lie outside of the array, as nothing is read.
+    """
+
+
+def word_at(data: NDArray[np.uint8], at: int) -> int:
+    """The 8 bytes from ``data[at]`` on, which the data must have, as a little-endian int64."""
+    return int(data[at : at + 8].view(np.int64)[0])
+
+
+def folded(one: int, other: int) -> int:
+    """Two words multiplied, and the halves of the product xored: 32 bits of that, well mixed."""
+    product = (int(one) & 0xFFFFFFFFFFFFFFFF) * (int(other) & 0xFFFFFFFFFFFFFFFF)
+    return (product ^ product >> 64) & 0xFFFFFFFF
+
+
+def lowest(bits: int) -> int:
+    """The place of the lowest bit that is set in ``bits``, which is positive."""
+    return (bits & -bits).bit_length() - 1
+
+
+def highest(bits: int) -> int:
+    """The place of the highest one."""
+    return bits.bit_length() - 1
+
+
+def place_of(
+    context: Any,
+    builder: Any,
+    kind: types.Array,
+    array_and_index: Sequence[ir.Value],
+    element: ir.Type,
+) -> ir.Value:
+    """The pointer to ``array[index]``, to be read as of LLVM's type ``element``."""
+    array, index = array_and_index
+    made = context.make_array(kind)(context, builder, array)
+    return builder.bitcast(builder.gep(made.data, [index]), element.as_pointer())
+
+
+@intrinsic
+def _prefetch(typing, array, index):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        place = place_of(context, builder, signature.args[0], arguments, _BYTE)
+        kind = ir.FunctionType(ir.VoidType(), [place.type, _NUMBER, _NUMBER, _NUMBER])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [place.type], kind)
+        builder.call(function, [place, *(_NUMBER(value) for value in (_READ, _KEEP, _DATA))])
+        return context.get_dummy_value()
+
+    return types.none(array, types.intp), generate
+
+
+@intrinsic
+def _word_at(typing, data, at):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        place = place_of(context, builder, signature.args[0], arguments, _WORD)
+        return builder.load(place, align=1)
+
+    return types.int64(data, types.intp), generate
+
+
+@intrinsic
+def _folded(typing, one, other):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        product = builder.mul(*(builder.zext(word, _TWO_WORDS) for word in arguments))
+        upper = builder.trunc(builder.lshr(product, _TWO_WORDS(64)), _WORD)
+        mixed = builder.xor(builder.trunc(product, _WORD), upper)
+        return builder.and_(mixed, _WORD(0xFFFFFFFF))
+
+    return types.int64(types.int64, types.int64), generate
+
+
+def _zeros(name: str) -> Callable[[int], int]:
+    """The intrinsic that counts zeros at one of a word's ends, which has not only zeros."""
+
+    @intrinsic
+    def count(typing, bits):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            kind = ir.FunctionType(_WORD, [_WORD, _FLAG])
+            function = builder.module.declare_intrinsic(name, [_WORD], kind)
+            return builder.call(function, [arguments[0], _FLAG(1)])
+
+        return types.int64(types.int64), generate
+
+    return cast("Callable[[int], int]", count)
+
+
+_zeros_below, _zeros_above = _zeros("llvm.cttz"), _zeros("llvm.ctlz")
+
+
+@overload(prefetch, inline="never")
+def _compiled_prefetch(array, index):  # type: ignore[no-untyped-def]
+    del array, index
+
+    def fetch(array, index):  # type: ignore[no-untyped-def]
+        _prefetch(array, index)
+
+    return fetch
+
+
+@overload(word_at)
+def _compiled_word_at(data, at):  # type: ignore[no-untyped-def]
+    del data, at
+    return lambda data, at: _word_at(data, at)  # noqa: PLW0108 - Numba wants a function
+
+
+@overload(folded)
+def _compiled_folded(one, other):  # type: ignore[no-untyped-def]
+    del one, other
+    return lambda one, other: _folded(one, other)  # noqa: PLW0108 - likewise
+
+
+@overload(lowest)
+def _compiled_lowest(bits):  # type: ignore[no-untyped-def]
+    del bits
+    return lambda bits: _zeros_below(bits)  # noqa: PLW0108 - likewise
+
+
+@overload(highest)
+def _compiled_highest(bits):  # type: ignore[no-untyped-def]
+    del bits
+    return lambda bits: 63 - _zeros_above(bits)

@@ -1,0 +1,43 @@
+"""What the intrinsics compile to does what their Python does."""
+
+import os
+
+import numba
+import numpy as np
+import pytest
+
+from impls.bpe import machine
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="compares compiled code"
+)
+WORDS = [0, 1, -1, 255, -(1 << 63), (1 << 63) - 1, 0x0123456789ABCDEF, -0x0123456789ABCDEF]
+
+
+def test_words_from_everywhere():
+    data = np.random.default_rng(1).integers(0, 256, 50).astype(np.uint8)
+    compiled = numba.njit(lambda data, at: machine.word_at(data, at))  # noqa: PLW0108 - overloads
+
+    for at in range(43):
+        expected = int.from_bytes(data[at : at + 8].tobytes(), "little", signed=True)
+        assert compiled(data, at) == machine.word_at(data, at) == expected
+
+
+@pytest.mark.parametrize("one", WORDS)
+@pytest.mark.parametrize("other", WORDS)
+def test_products(one, other):
+    compiled = numba.njit(lambda one, other: machine.folded(one, other))  # noqa: PLW0108
+
+    assert compiled(one, other) == machine.folded(one, other) == machine.folded(other, one)
+    assert machine.folded(np.int64(one), np.int64(other)) == machine.folded(one, other)
+
+
+def test_the_ends_of_a_word():
+    compiled = numba.njit(lambda bits: (machine.lowest(bits), machine.highest(bits)))
+    for place in range(63):
+        for bits, ends in (
+            (1 << place, (place, place)),
+            ((1 << 62) | 1 << place, (place, 62)),
+            ((1 << place) | 1, (0, place)),
+        ):
+            assert compiled(bits) == (machine.lowest(bits), machine.highest(bits)) == ends
