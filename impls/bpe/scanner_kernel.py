@@ -15,7 +15,15 @@ from corpora.vocabularies.jit import njit
 from impls.bpe.character_classes import APOSTROPHE, UPPER
 from impls.bpe.layout import EMPTY, PLACE
 from impls.bpe.machine import highest, lowest
-from impls.bpe.masks import LOADED, WINDOW
+from impls.bpe.masks import (
+    ALL,
+    CLASS_MASK,
+    LOADED,
+    SIZE_BITS,
+    WINDOW,
+    ascii_masks,
+    noted_masks,
+)
 from impls.bpe.scanner_rules import (
     CAPITALS_AFTER,
     CONTRACTION,
@@ -27,7 +35,7 @@ from impls.bpe.scanner_rules import (
     STATE,
     TAKE_UP,
 )
-from impls.bpe.windows import next_seam, piece_bits
+from impls.bpe.windows import next_sure, piece_bits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,10 +52,6 @@ _LONG_S = (0xC5, 0xBF)
 """U+017F, which is an s where case is folded, in UTF-8."""
 
 
-SIZE_BITS = 4
-"""What is noted of a character is ``size in bytes << 4 | class``."""
-CLASS_MASK = (1 << SIZE_BITS) - 1
-
 NO_ROOM, NO_UTF8 = -1, -2
 """What stands for a number of pieces if there is none."""
 
@@ -63,7 +67,7 @@ def _classify(
     """Note the size and the class of each character of ``data[at:end]``; false if no UTF-8.
 
     table: by code point, of :func:`impls.bpe.character_classes.class_table`. noted: receives an
-    entry for each character.
+    entry for each byte (see SIZE_BITS), and up to three more are written.
     """
     count = 0
     valid = True
@@ -93,9 +97,13 @@ def _classify(
                         and 0x10000 <= code <= 0x10FFFF
                     )
         if valid:
-            noted[count & PLACE] = table[code & PLACE] | size << SIZE_BITS
+            kind = table[code & PLACE]
+            noted[count & PLACE] = kind | size << SIZE_BITS
+            noted[(count + 1) & PLACE] = kind
+            noted[(count + 2) & PLACE] = kind
+            noted[(count + 3) & PLACE] = kind
         at += size
-        count += 1
+        count += size
     return valid
 
 
@@ -123,20 +131,19 @@ def _contraction_end(data: NDArray[np.uint8], start: int, end: int, fold: bool) 
 
 
 @njit
-def _capitals(noted: NDArray[np.uint8], character: int) -> tuple[int, int]:
-    """How many capitals there are right before a character, and of how many bytes."""
-    count = 0
+def _capitals(noted: NDArray[np.uint8], place: int) -> int:
+    """How many bytes of capitals there are right before a character."""
     size = 0
-    while int(noted[character - 1 - count]) & CLASS_MASK == UPPER:
-        size += int(noted[character - 1 - count]) >> SIZE_BITS
-        count += 1
-    return count, size
+    while int(noted[place - 1 - size]) & CLASS_MASK == UPPER:
+        size += 1
+    return size
 
 
 @njit
 def _scan(
     data: NDArray[np.uint8],
     noted: NDArray[np.uint8],
+    base: int,
     at: int,
     end: int,
     automaton: NDArray[np.uint16],
@@ -146,15 +153,14 @@ def _scan(
 ) -> int:
     """Split ``data[at:end]``; ``count`` ends have been written. Returns their new number.
 
-    Or NO_ROOM. noted: of :func:`_classify`, from the first of these characters on.
+    Or NO_ROOM. noted: of :func:`_classify`, for ``data[base]`` and what follows.
     """
     fold, white_to_end = options[0], options[1]
     room = len(piece_ends) - 2
-    character = 0  # its number, of the one at ``at``
     state = START
     last = at  # where the character before this one begins
     while at < end and count < room:
-        note = int(noted[character & PLACE])
+        note = int(noted[(at - base) & PLACE])
         kind = note & CLASS_MASK
         entry = int(automaton[state | kind])
         if entry >= CONTRACTION:
@@ -162,14 +168,10 @@ def _scan(
                 apostrophe = at if kind == APOSTROPHE else at - 1
                 stop = _contraction_end(data, apostrophe, end, fold)
                 found = stop > apostrophe
-                while found and at < stop:
-                    at += int(noted[character]) >> SIZE_BITS
-                    character += 1
+                at = stop if found else at
             else:
                 found = True
-                capitals, size = _capitals(noted, character)
-                at -= size
-                character -= capitals
+                at -= _capitals(noted, at - base)
             if found:
                 piece_ends[count] = at
                 count += 1
@@ -182,11 +184,8 @@ def _scan(
         last = at
         state = entry & STATE
         at += note >> SIZE_BITS
-        character += 1
         if at == end and state == CAPITALS_AFTER * ROW:
-            capitals, size = _capitals(noted, character)
-            at -= size
-            character -= capitals
+            at -= _capitals(noted, at - base)
             piece_ends[count] = at
             count += 1
             state = START
@@ -197,6 +196,56 @@ def _scan(
         count += 1
     if at < end:
         count = NO_ROOM
+    return count
+
+
+@njit
+def _put(ends: int, at: int, piece_ends: NDArray[np.int64], count: int) -> int:
+    """Write the places of a mask, as of bytes counted from ``at``; returns the new number."""
+    while ends:
+        piece_ends[count & PLACE] = at + lowest(ends)
+        count += 1
+        ends &= ends - 1
+    return count
+
+
+@njit
+def _split_noted(
+    data: NDArray[np.uint8],
+    noted: NDArray[np.uint8],
+    base: int,
+    end: int,
+    automaton: NDArray[np.uint16],
+    options: Options,
+    piece_ends: NDArray[np.int64],
+    count: int,
+) -> int:
+    """Split ``data[base:end]``, of which is noted what it is, as :func:`_scan` does."""
+    room = len(piece_ends) - LOADED
+    at = looked = base  # where a piece begins, and where the window does
+    searching = False  # for the next sure end, as there was none before the trouble
+    while at < end and count >= 0:
+        ends, sure, trouble = piece_bits(noted_masks(noted, looked - base), options)
+        inside = min(WINDOW, end - looked)
+        within = (1 << inside) - 1
+        sure &= within
+        trouble |= ALL ^ within
+        if not searching:
+            sure &= (trouble & -trouble) - 1
+        if sure and not searching:
+            at += highest(sure)
+            count = _put(ends & ((2 << (at - looked)) - 1), looked, piece_ends, count)
+            looked = at
+        elif sure or inside < WINDOW:
+            stop = looked + lowest(sure) if sure else end
+            count = _scan(data, noted, base, at, stop, automaton, options, piece_ends, count)
+            at = looked = stop
+            searching = False
+        else:
+            looked += lowest(trouble) if trouble and not searching else WINDOW - 1
+            searching = True
+        if count >= room:
+            count = NO_ROOM
     return count
 
 
@@ -216,8 +265,8 @@ def scan_parts(
 
     Returns the number of pieces, NO_ROOM, or NO_UTF8.
 
-    data, part_ends: the concatenated parts. table: of :func:`_classify`. noted: scratch, as long
-    as ``data``.
+    data, part_ends: the concatenated parts. table: of :func:`_classify`. noted: scratch, longer
+    than ``data`` by LOADED.
     given: EMPTY for a part to split, anything else for one that is a piece as it is; no
     entries at all if every part is to be split. automaton, options: the rules'.
     piece_ends: receives where each piece ends; longer than there are pieces by more than LOADED,
@@ -240,22 +289,18 @@ def scan_parts(
             stop = end
             reach = 0
             if at + LOADED <= end:
-                ends, seams, trouble, _ = piece_bits(data, at, options)
-                seams &= (trouble & -trouble) - 1
-                if seams:
-                    reach = highest(seams)
-                    ends &= (2 << reach) - 1
-                    while ends:
-                        piece_ends[count & PLACE] = at + lowest(ends)
-                        count += 1
-                        ends &= ends - 1
+                ends, sure, trouble = piece_bits(ascii_masks(data, at), options)
+                sure &= (trouble & -trouble) - 1
+                if sure:
+                    reach = highest(sure)
+                    count = _put(ends & ((2 << reach) - 1), at, piece_ends, count)
                 else:
-                    known = lowest(trouble) if trouble else WINDOW - 1
-                    stop = next_seam(data, at + known, end, options)
+                    looked = lowest(trouble) if trouble else WINDOW - 1
+                    stop = next_sure(data, at + looked, end, options)
             if reach:
                 stop = at + reach
             elif _classify(data, at, stop, table, noted):
-                count = _scan(data, noted, at, stop, automaton, options, piece_ends, count)
+                count = _split_noted(data, noted, at, stop, automaton, options, piece_ends, count)
             else:
                 count = NO_UTF8
             if count >= room:
