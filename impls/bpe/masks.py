@@ -20,6 +20,7 @@ from impls.bpe.character_classes import (
     LOWER,
     MARK,
     NUMBER,
+    OTHER,
     SLASH,
     SPACE,
     UNCASED,
@@ -46,6 +47,8 @@ ALL = (1 << WINDOW) - 1
 SIZE_BITS = 4
 """Of a character's first byte is noted ``size in bytes << 4 | class``, of the others ``class``."""
 CLASS_MASK = (1 << SIZE_BITS) - 1
+_ONE = 1 << SIZE_BITS
+_NO_ASCII = 0x80
 
 # Of either kind of bytes, what each mask looks at: bits of the byte, and the ranges that these are
 # to be in, as the first value and how many there are.
@@ -61,15 +64,15 @@ _ASCII: dict[int, tuple[_Range, ...]] = {
     SLASH: ((ord("/"), 1),),
     APOSTROPHE: ((ord("'"), 1),),
 }
-_CONTROLS = ((0, ord("\t")), (ord("\r") + 1, ord(" ") - ord("\r") - 1))
-_KINDS = (UPPER, LOWER, UNCASED, MARK, NUMBER, BLANK, SPACE, LINE_END, SLASH, APOSTROPHE)
+KINDS = (UPPER, LOWER, UNCASED, MARK, NUMBER, BLANK, SPACE, LINE_END, SLASH, APOSTROPHE)
+"""The classes in the order of their masks."""
 _IN_ASCII: tuple[_Looked, ...] = (
-    *((0xFF, _ASCII.get(kind, ())) for kind in _KINDS),
+    *((0xFF, _ASCII.get(kind, ())) for kind in KINDS),
     (0, ((0, 1),)),
-    (0xFF, (*_CONTROLS, (0x80, 0x80))),
+    (0xFF, ((0x80, 0x80),)),
 )
 _IN_NOTES: tuple[_Looked, ...] = (
-    *((CLASS_MASK, ((kind, 1),)) for kind in _KINDS),
+    *((CLASS_MASK, ((kind, 1),)) for kind in KINDS),
     (0xFF, ((1 << SIZE_BITS, 0x100 - (1 << SIZE_BITS)),)),
     (0xFF, ()),
 )
@@ -78,7 +81,7 @@ _IN_NOTES: tuple[_Looked, ...] = (
 def ascii_masks(data: NDArray[np.uint8], at: int) -> Masks:
     """The masks of the WINDOW bytes from ``data[at]`` on, of LOADED that the data has there.
 
-    Not looked into are controls, and all that is not ASCII.
+    Not looked into is what is not ASCII.
     """
     return _masks(data, at, _IN_ASCII)
 
@@ -88,43 +91,79 @@ def noted_masks(noted: NDArray[np.uint8], at: int) -> Masks:
     return _masks(noted, at, _IN_NOTES)
 
 
+def note_ascii(data: NDArray[np.uint8], at: int, noted: NDArray[np.uint8], place: int) -> int:
+    """Write to ``noted[place:]`` what LOADED bytes from ``data[at]`` on are, if they are ASCII.
+
+    Returns the mask of those of the first WINDOW that are not.
+    """
+    window = data[at : at + LOADED].tolist()
+    noted[place : place + LOADED] = [
+        _ONE | next((kind for kind, ranges in _ASCII.items() if _is_in(byte, ranges)), OTHER)
+        for byte in window
+    ]
+    return sum((byte >= _NO_ASCII) << bit for bit, byte in enumerate(window[:WINDOW]))
+
+
 def _masks(data: NDArray[np.uint8], at: int, looked: tuple[_Looked, ...]) -> Masks:
     window = data[at : at + WINDOW].tolist()
     a, b, c, d, e, f, g, h, i, j, k, m = (
-        sum(
-            any(first <= byte & bits < first + count for first, count in ranges) << place
-            for place, byte in enumerate(window)
-        )
+        sum(_is_in(byte & bits, ranges) << place for place, byte in enumerate(window))
         for bits, ranges in looked
     )
     return a, b, c, d, e, f, g, h, i, j, k, m
+
+
+def _is_in(value: int, ranges: tuple[_Range, ...]) -> bool:
+    return any(first <= value < first + count for first, count in ranges)
+
+
+_WORD, _VECTOR = ir.IntType(64), ir.VectorType(ir.IntType(8), LOADED)
+
+
+def _all_of(value: int) -> ir.Constant:
+    return ir.Constant(_VECTOR, [value] * LOADED)
+
+
+def _found(builder: ir.IRBuilder, values: ir.Value, ranges: tuple[_Range, ...]) -> list[ir.Value]:
+    """Of each range, which of the values are in it."""
+    offsets = [(builder.sub(values, _all_of(first)), count) for first, count in ranges]
+    return [builder.icmp_unsigned("<", offset, _all_of(count)) for offset, count in offsets]
 
 
 def _intrinsic(looked: tuple[_Looked, ...]) -> Callable[[NDArray[np.uint8], int], Masks]:
     @intrinsic
     def masks(typing, data, at):  # type: ignore[no-untyped-def]
         def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            word, vector = ir.IntType(64), ir.VectorType(ir.IntType(8), LOADED)
-            place = place_of(context, builder, signature.args[0], arguments, vector)
+            place = place_of(context, builder, signature.args[0], arguments, _VECTOR)
             loaded = builder.load(place, align=1)
-
-            def all_of(value: int) -> ir.Constant:
-                return ir.Constant(vector, [value] * LOADED)
-
             values = []
             for bits, ranges in looked:
-                mask = word(0)
-                seen = builder.and_(loaded, all_of(bits))
-                for first, count in ranges:
-                    offset = builder.sub(seen, all_of(first))
-                    found = builder.icmp_unsigned("<", offset, all_of(count))
-                    mask = builder.or_(mask, builder.bitcast(found, word))
-                values.append(builder.and_(mask, word(ALL)))
+                mask = _WORD(0)
+                for found in _found(builder, builder.and_(loaded, _all_of(bits)), ranges):
+                    mask = builder.or_(mask, builder.bitcast(found, _WORD))
+                values.append(builder.and_(mask, _WORD(ALL)))
             return context.make_tuple(builder, signature.return_type, values)
 
         return types.UniTuple(types.int64, len(looked))(data, types.intp), generate
 
     return cast("Callable[[NDArray[np.uint8], int], Masks]", masks)
+
+
+@intrinsic
+def _note_ascii(typing, data, at, noted, place):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        source = place_of(context, builder, signature.args[0], arguments[:2], _VECTOR)
+        target = place_of(context, builder, signature.args[2], arguments[2:], _VECTOR)
+        loaded = builder.load(source, align=1)
+        notes = _all_of(_ONE | OTHER)
+        for kind, ranges in _ASCII.items():
+            for found in _found(builder, loaded, ranges):
+                notes = builder.select(found, _all_of(_ONE | kind), notes)
+        builder.store(notes, target, align=1)
+        others = builder.icmp_unsigned(">=", loaded, _all_of(_NO_ASCII))
+        return builder.and_(builder.bitcast(others, _WORD), _WORD(ALL))
+
+    return types.int64(data, types.intp, noted, types.intp), generate
 
 
 _ascii_masks, _noted_masks = _intrinsic(_IN_ASCII), _intrinsic(_IN_NOTES)
@@ -140,3 +179,9 @@ def _compiled_ascii(data, at):  # type: ignore[no-untyped-def]
 def _compiled_noted(noted, at):  # type: ignore[no-untyped-def]
     del noted, at
     return lambda noted, at: _noted_masks(noted, at)  # noqa: PLW0108 - likewise
+
+
+@overload(note_ascii)
+def _compiled_note(data, at, noted, place):  # type: ignore[no-untyped-def]
+    del data, at, noted, place
+    return lambda data, at, noted, place: _note_ascii(data, at, noted, place)  # noqa: PLW0108

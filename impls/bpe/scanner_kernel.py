@@ -22,6 +22,7 @@ from impls.bpe.masks import (
     SIZE_BITS,
     WINDOW,
     ascii_masks,
+    note_ascii,
     noted_masks,
 )
 from impls.bpe.scanner_rules import (
@@ -57,53 +58,66 @@ NO_ROOM, NO_UTF8 = -1, -2
 
 
 @njit
-def _classify(
+def classify(
     data: NDArray[np.uint8],
-    at: int,
+    start: int,
     end: int,
     table: NDArray[np.uint8],
     noted: NDArray[np.uint8],
 ) -> bool:
-    """Note the size and the class of each character of ``data[at:end]``; false if no UTF-8.
+    """Note the characters of ``data[start:end]``; false if that is no UTF-8.
 
     table: by code point, of :func:`impls.bpe.character_classes.class_table`. noted: receives an
-    entry for each byte (see SIZE_BITS), and up to three more are written.
+    entry for each byte (see SIZE_BITS); longer by LOADED.
     """
-    count = 0
+    at = window = start
+    others = 0  # of the window that begins there, the bytes that are still to be noted
     valid = True
     while at < end and valid:
-        lead = int(data[at & PLACE])
-        code = lead
-        size = 1
-        if lead >= 0x80:
-            second = int(data[(at + 1) & PLACE]) ^ 0x80 if at + 1 < end else 0xFF
-            if lead < 0xE0:
-                code = (lead & 0x1F) << 6 | second
-                size = 2
-                valid = second <= 0x3F and lead >= 0xC2
+        if others == 0 and at + LOADED <= end:
+            window = at
+            others = note_ascii(data, window, noted, window - start)
+            at += lowest(others) if others else WINDOW
+        else:
+            place = at - start
+            size = 1
+            lead = int(data[at & PLACE])
+            if lead < 0x80:
+                noted[place & PLACE] = table[lead] | 1 << SIZE_BITS
             else:
-                third = int(data[(at + 2) & PLACE]) ^ 0x80 if at + 2 < end else 0xFF
-                if lead < 0xF0:
+                second = int(data[(at + 1) & PLACE]) ^ 0x80 if at + 1 < end else 0xFF
+                if lead < 0xE0:
+                    size = 2
+                    code = (lead & 0x1F) << 6 | second
+                    valid = second <= 0x3F and lead >= 0xC2
+                else:
+                    third = int(data[(at + 2) & PLACE]) ^ 0x80 if at + 2 < end else 0xFF
                     code = (lead & 0x0F) << 12 | second << 6 | third
                     size = 3
-                    valid = second | third <= 0x3F and code >= 0x800 and not 0xD800 <= code < 0xE000
-                else:
-                    fourth = int(data[(at + 3) & PLACE]) ^ 0x80 if at + 3 < end else 0xFF
-                    code = (lead & 0x07) << 18 | second << 12 | third << 6 | fourth
-                    size = 4
-                    valid = (
-                        second | third | fourth <= 0x3F
-                        and lead < 0xF5
-                        and 0x10000 <= code <= 0x10FFFF
-                    )
-        if valid:
-            kind = table[code & PLACE]
-            noted[count & PLACE] = kind | size << SIZE_BITS
-            noted[(count + 1) & PLACE] = kind
-            noted[(count + 2) & PLACE] = kind
-            noted[(count + 3) & PLACE] = kind
-        at += size
-        count += size
+                    if lead < 0xF0:
+                        valid = (
+                            second | third <= 0x3F and code >= 0x800 and not 0xD800 <= code < 0xE000
+                        )
+                    else:
+                        fourth = int(data[(at + 3) & PLACE]) ^ 0x80 if at + 3 < end else 0xFF
+                        code = (lead & 0x07) << 18 | second << 12 | third << 6 | fourth
+                        size = 4
+                        valid = (
+                            second | third | fourth <= 0x3F
+                            and lead < 0xF5
+                            and 0x10000 <= code <= 0x10FFFF
+                        )
+                        noted[(place + 3) & PLACE] = table[code & PLACE] if valid else 0
+                    if valid:
+                        noted[(place + 2) & PLACE] = table[code & PLACE]
+                if valid:
+                    noted[place & PLACE] = table[code & PLACE] | size << SIZE_BITS
+                    noted[(place + 1) & PLACE] = table[code & PLACE]
+            if others:
+                others &= ~(((1 << size) - 1) << (at - window))
+                at = window + lowest(others) if others else max(at + size, window + WINDOW)
+            else:
+                at += size
     return valid
 
 
@@ -153,7 +167,7 @@ def _scan(
 ) -> int:
     """Split ``data[at:end]``; ``count`` ends have been written. Returns their new number.
 
-    Or NO_ROOM. noted: of :func:`_classify`, for ``data[base]`` and what follows.
+    Or NO_ROOM. noted: of :func:`classify`, for ``data[base]`` and what follows.
     """
     fold, white_to_end = options[0], options[1]
     room = len(piece_ends) - 2
@@ -265,7 +279,7 @@ def scan_parts(
 
     Returns the number of pieces, NO_ROOM, or NO_UTF8.
 
-    data, part_ends: the concatenated parts. table: of :func:`_classify`. noted: scratch, longer
+    data, part_ends: the concatenated parts. table: of :func:`classify`. noted: scratch, longer
     than ``data`` by LOADED.
     given: EMPTY for a part to split, anything else for one that is a piece as it is; no
     entries at all if every part is to be split. automaton, options: the rules'.
@@ -299,7 +313,7 @@ def scan_parts(
                     stop = next_sure(data, at + looked, end, options)
             if reach:
                 stop = at + reach
-            elif _classify(data, at, stop, table, noted):
+            elif classify(data, at, stop, table, noted):
                 count = _split_noted(data, noted, at, stop, automaton, options, piece_ends, count)
             else:
                 count = NO_UTF8

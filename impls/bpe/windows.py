@@ -102,10 +102,10 @@ def next_sure(data: NDArray[np.uint8], at: int, end: int, options: Options) -> i
     while not found and at + LOADED <= end:
         masks = ascii_masks(data, at)
         unknown = masks[-1]
-        _, sure, _ = piece_bits(masks, options)
-        found = sure != 0 and unknown == 0
-        if found:
-            at += lowest(sure)
+        if unknown:
+            at += highest(unknown) + 1
         else:
-            at += highest(unknown) + 1 if unknown else WINDOW - 1
+            _, sure, _ = piece_bits(masks, options)
+            found = sure != 0
+            at += lowest(sure) if found else WINDOW - 1
     return at if found else end

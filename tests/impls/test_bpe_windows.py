@@ -2,29 +2,55 @@
 
 import os
 import random
-from itertools import product
+from itertools import chain, product
 
 import numba
 import numpy as np
 import pytest
 
 from corpora.vocabularies.patterns import PATTERNS
+from impls.bpe.character_classes import (
+    APOSTROPHE,
+    BLANK,
+    LINE_END,
+    LOWER,
+    MARK,
+    NUMBER,
+    OTHER,
+    SLASH,
+    SPACE,
+    UNCASED,
+    UPPER,
+    class_table,
+)
 from impls.bpe.machine import highest
-from impls.bpe.masks import LOADED, WINDOW, ascii_masks
+from impls.bpe.masks import (
+    CLASS_MASK,
+    KINDS,
+    LOADED,
+    SIZE_BITS,
+    WINDOW,
+    ascii_masks,
+    note_ascii,
+    noted_masks,
+)
+from impls.bpe.scanner_kernel import classify
 from impls.bpe.scanners import SCANNERS
-from impls.bpe.windows import next_seam, piece_bits
-from tests.impls.test_pretokenizers import NAMES, differences
+from impls.bpe.windows import next_sure, piece_bits
+from tests.impls.test_pretokenizers import CHUNKS as SHORT_CHUNKS
+from tests.impls.test_pretokenizers import NAMES, REPRESENTATIVES, differences
 
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 SOME = 40 if INTERPRETED else 2000
 
 # What the windows tell apart, what they leave to the automaton, and what is nearly that.
 ASCII = ("a", "B", "1", " ", "\t", "\n", "'", "/", "!", "s")
+OTHERS = ("é", "É", "中", "\u0301", "²", "\u3000", "—", "a", "B", " ", "!", "\n", "'")
 CHUNKS = (
     "foo", "HTTPServer", "fooBar", "12", "1234567", "  ", "    ", "\r\n", "\n\n", "\n    ", " \n",
     ")\n", ");\n", "()", "==", "//", "/*", "/\n", "\n/", "\n \n", "\"'", "'a'", "'s", "'S", "'ll",
     "I'LL", "it's", "don't", "'ſ", "\x00", "\x1c", "\x7f", "\x85", "\u00a0", "é", "中文", " мир",
-    "\u0301",
+    "\u0301", "。", "，", "—", "\u3000", "Ünder", "İ", "ʰ", "²", "٣", "\U0001f600",
 )  # fmt: skip
 
 
@@ -34,6 +60,8 @@ def long_texts(rng, count):
         palette = rng.choices([chr(code) for code in range(128)], k=rng.randint(0, 4))
         palette += rng.choices(ASCII, k=rng.randint(0, 4))
         palette += rng.choices(CHUNKS, k=rng.randint(1, 6))
+        if rng.random() < 0.5:
+            palette += rng.choices((*REPRESENTATIVES, *SHORT_CHUNKS), k=rng.randint(1, 8))
         weights = [rng.random() ** 2 + 0.01 for _ in palette]
         yield "".join(rng.choices(palette, weights, k=rng.randint(LOADED, 4 * LOADED)))
 
@@ -46,10 +74,16 @@ def test_long_texts_split_as_the_regex_package_does(pattern):
 @pytest.mark.skipif(INTERPRETED, reason="compares compiled code")
 @pytest.mark.parametrize("name", NAMES)
 def test_all_short_strings_at_the_beginning_and_within_a_window(name):
-    around = [("", " x" * LOADED), ("x ", "y z" * LOADED), ("x" * (WINDOW - 3) + " ", "!" * LOADED)]
+    around = [
+        ("", " x" * LOADED),
+        ("x ", "y z" * LOADED),
+        ("x" * (WINDOW - 3) + " ", "!" * LOADED),
+        ("中é ", " é" * LOADED),
+        ("Ж" * (WINDOW // 2 - 1) + " ", "ж, " * LOADED),
+    ]
     texts = (
         before + "".join(text) + after
-        for text in product(ASCII, repeat=4)
+        for text in chain(product(ASCII, repeat=4), product(OTHERS, repeat=3))
         for before, after in around
     )
 
@@ -63,30 +97,67 @@ def test_windows_get_far(name):
     options = SCANNERS[PATTERNS[name][0]].options()
     data = np.frombuffer(code, dtype=np.uint8)
 
-    _, seams, trouble, foreign = piece_bits(data, 0, options)
+    _, sure, trouble = piece_bits(ascii_masks(data, 0), options)
 
-    assert (trouble, foreign) == (0, 0)
-    assert highest(seams) > WINDOW - 8
-    assert next_seam(data, 3, len(data), options) == 7
+    assert trouble == 0
+    assert highest(sure) > WINDOW - 8
+    assert next_sure(data, 3, len(data), options) == 7
+
+
+CHARACTERS = {
+    "A": UPPER, "z": LOWER, "7": NUMBER, " ": BLANK, "\t": SPACE, "\v": SPACE, "\r": LINE_END,
+    "/": SLASH, "'": APOSTROPHE, "\x00": OTHER, "\x1c": OTHER, "\x7f": OTHER, "!": OTHER,
+    "@": OTHER, "[": OTHER, "`": OTHER, "{": OTHER, "É": UPPER, "é": LOWER, "中": UNCASED, "\u0301": MARK,
+    "²": NUMBER, "\u00a0": SPACE, "\u3000": SPACE, "—": OTHER, "\U0001f600": OTHER,
+}  # fmt: skip
 
 
 def test_masks_are_those_of_the_classes():
-    data = np.frombuffer(b"AZaz09 \t\v\f\n\r/'\x00\x1f\x7f\x80\xff!@[`{" * 3, dtype=np.uint8)
+    text = "".join(CHARACTERS)
+    data = np.frombuffer(text.encode() + bytes(LOADED), dtype=np.uint8)
+    noted = np.zeros(len(data) + LOADED, dtype=np.uint8)
+    kinds = [CHARACTERS[character] for character in text for _ in character.encode()]
 
-    masks = ascii_masks(data, 1)
+    assert classify(data, 0, len(data), class_table(), noted)
+    assert [note & CLASS_MASK for note in noted[: len(kinds)].tolist()] == kinds
+    ascii_only = next(i for i, byte in enumerate(data) if byte >= 0x80)
+    for masks, count in ((noted_masks(noted, 0), len(kinds)), (ascii_masks(data, 0), ascii_only)):
+        *of_kinds, begins, unknown = masks
+        for kind, mask in zip(KINDS, of_kinds, strict=True):
+            assert [mask >> i & 1 for i in range(count)] == [k == kind for k in kinds[:count]]
+        assert [begins >> i & 1 for i in range(count)] == [
+            byte & 0xC0 != 0x80 for byte in data[:count].tolist()
+        ]
+        assert unknown & ((1 << count) - 1) == 0
+    assert ascii_masks(data, 0)[-1] >> ascii_only & 1
 
-    places = [[i for i in range(23) if mask >> i & 1] for mask in masks]
-    assert places == [
-        [0], [1, 2], [3, 4], [5], [6, 7, 8], [9, 10], [11], [12], [13, 14, 16, 17]
-    ]  # fmt: skip
-    assert max(masks) < 1 << WINDOW
+
+@pytest.mark.parametrize("size", [1, LOADED - 1, LOADED, LOADED + 1, 3 * WINDOW, 3 * WINDOW + 3])
+def test_notes_are_of_the_sizes_wherever_a_character_stands(size):
+    """At a window's end, and at the data's, and broken at each byte."""
+    for character in ("é", "中", "\U0001f600"):
+        whole = character.encode()
+        for at in range(max(0, size - 6), size + 1):
+            data = b"a" * at + whole + b"b" * (size - at)
+            codes = np.frombuffer(data, dtype=np.uint8)
+            noted = np.zeros(len(data) + LOADED, dtype=np.uint8)
+            assert classify(codes, 0, len(codes), class_table(), noted)
+            sizes = [1] * at + [len(whole)] + [0] * (len(whole) - 1) + [1] * (size - at)
+            assert [note >> SIZE_BITS for note in noted[: len(data)].tolist()] == sizes
+            for broken in range(len(whole)):
+                rest = np.frombuffer(data[: at + broken] + data[at + broken + 1 :], dtype=np.uint8)
+                assert not classify(rest, 0, len(rest), class_table(), noted)
 
 
 @pytest.mark.skipif(INTERPRETED, reason="compares compiled code")
 def test_compiled_masks_are_those_of_python():
-    compiled = numba.njit(lambda data, at: ascii_masks(data, at))  # noqa: PLW0108 - an overload
+    masks = numba.njit(lambda data, at: (ascii_masks(data, at), noted_masks(data, at)))
+    notes = numba.njit(lambda data, at, out: note_ascii(data, at, out, at))
     rng = np.random.default_rng(1)
     for most in (128, 256):
         for at in range(200):
             data = rng.integers(0, most, at + LOADED).astype(np.uint8)
-            assert compiled(data, at) == ascii_masks(data, at)
+            assert masks(data, at) == (ascii_masks(data, at), noted_masks(data, at))
+            ours, theirs = np.zeros((2, len(data)), dtype=np.uint8)
+            assert notes(data, at, ours) == note_ascii(data, at, theirs, at)
+            assert ours.tolist() == theirs.tolist()
