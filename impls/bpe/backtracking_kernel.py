@@ -114,6 +114,7 @@ def encode_remembering(
     begins = np.empty(min(longest, NOTED) + 1, dtype=np.int32)
     found = np.empty(min(BLOCK, len(ends)), dtype=np.int64)
     keys = np.empty(2 * len(found), dtype=np.int64)
+    asked = np.empty(len(found), dtype=np.int64)
     left = np.empty(len(found), dtype=np.int64)
     counts = np.empty(len(found), dtype=np.int64)
     lanes = np.empty(len(found) * COLUMNS, dtype=np.int64)
@@ -122,7 +123,7 @@ def encode_remembering(
     start = 0
     for first in range(0, len(ends), BLOCK):
         last = min(first + BLOCK, len(ends))
-        unknown = look_up(words, filters, cache, data, ends, start, first, last, keys, found, left)
+        unknown = look_up(words, filters, cache, data, ends, start, first, last, keys, found, asked)
         if len(given) > 0:
             for piece in range(first, last):
                 if given[piece] != EMPTY:
@@ -138,7 +139,7 @@ def encode_remembering(
                     if token_id != EMPTY:
                         found[piece - first] = token_id
                 begin = end
-        lefts = settle(cache, data, ends, first, found, left, unknown)
+        lefts = settle(cache, data, ends, first, found, asked, unknown, left)
         # Tokens stand where ids will, each piece's in as much room as it has bytes, behind the
         # room of the pieces that are known: so no id is written over a token that is not read yet.
         room = at + int(ends[last - 1]) - start
@@ -204,7 +205,17 @@ def encode_remembering(
         room = first_room
         following = 0
         lane = 0
-        for piece in range(first, last):
+        emitted = first
+        for index in range(unknown + 1):
+            piece = int(asked[index]) if index < unknown else last
+            # Those in between are one id each, which takes no branch.
+            for one in range(piece - emitted):
+                ids[(at + one) & PLACE] = found[(emitted - first + one) & PLACE]
+                id_ends[(emitted + one) & PLACE] = at + one + 1
+            at += piece - emitted
+            emitted = piece + 1
+            if piece == last:
+                break
             known = int(found[piece - first])
             if known >= 0:
                 ids[at & PLACE] = known
@@ -218,9 +229,9 @@ def encode_remembering(
                     bits = BEGIN_BITS
                 count = int(counts[following])
                 following += 1
-                for index in range(count):
-                    token = int(ids[(room + index) & PLACE]) >> bits
-                    ids[(at + index) & PLACE] = (
+                for place in range(count):
+                    token = int(ids[(room + place) & PLACE]) >> bits
+                    ids[(at + place) & PLACE] = (
                         token + shift if token >= regular else id_of[token & INDEX]
                     )
                 room += length

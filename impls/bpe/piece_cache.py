@@ -56,7 +56,7 @@ def look_up(
     last: int,
     keys: NDArray[np.int64],
     found: NDArray[np.int64],
-    left: NDArray[np.int64],
+    asked: NDArray[np.int64],
 ) -> int:
     """What is known of the pieces ``first`` to ``last``, the first of which begins at ``start``.
 
@@ -64,7 +64,7 @@ def look_up(
     found: receives an id for a piece that is a token; ``FIRST_ROW - row`` for one that the cache
     has or may take, where there is a cache; UNKNOWN for others (among them all long ones, and the
     last ones of the data, whose keys cannot be loaded).
-    left: receives those of which no id is known. Returns their number.
+    asked: receives those of which no id is known. Returns their number.
     """
     wide_rows = _wide_rows(cache)
     short_mask, wide_mask = wide_rows - 1, len(cache) - wide_rows - 1
@@ -117,7 +117,7 @@ def look_up(
                 prefetch(cache, row)
                 answer = FIRST_ROW - row
         found[index] = answer
-        left[count & PLACE] = first + index
+        asked[count & PLACE] = first + index
         count += answer < 0
     return count
 
@@ -135,17 +135,18 @@ def settle(
     ends: NDArray[np.int64],
     first: int,
     found: NDArray[np.int64],
-    left: NDArray[np.int64],
+    asked: NDArray[np.int64],
     unknown: int,
+    left: NDArray[np.int64],
 ) -> int:
-    """Keep of the pieces ``left[:unknown]`` those that are left; returns how many.
+    """Write to ``left`` those of the pieces ``asked[:unknown]`` that are left; returns how many.
 
     Left are those that are not empty, of which neither an id is known nor the cache has a row.
     """
     wide_rows = _wide_rows(cache)
     count = 0
     for index in range(unknown):
-        piece = int(left[index])
+        piece = int(asked[index])
         start = int(ends[piece - 1]) if piece > 0 else 0
         length = int(ends[piece]) - start
         row = FIRST_ROW - int(found[piece - first])

@@ -107,8 +107,8 @@ def test_windows_get_far(name):
 CHARACTERS = {
     "A": UPPER, "z": LOWER, "7": NUMBER, " ": BLANK, "\t": SPACE, "\v": SPACE, "\r": LINE_END,
     "/": SLASH, "'": APOSTROPHE, "\x00": OTHER, "\x1c": OTHER, "\x7f": OTHER, "!": OTHER,
-    "@": OTHER, "[": OTHER, "`": OTHER, "{": OTHER, "É": UPPER, "é": LOWER, "中": UNCASED, "\u0301": MARK,
-    "²": NUMBER, "\u00a0": SPACE, "\u3000": SPACE, "—": OTHER, "\U0001f600": OTHER,
+    "@": OTHER, "[": OTHER, "`": OTHER, "{": OTHER, "É": UPPER, "é": LOWER, "中": UNCASED,
+    "\u0301": MARK, "²": NUMBER, "\u00a0": SPACE, "\u3000": SPACE, "—": OTHER, "\U0001f600": OTHER,
 }  # fmt: skip
 
 
