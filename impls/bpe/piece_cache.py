@@ -2,8 +2,9 @@
 
 Rows of 64 bytes for pieces of up to 16 bytes: the key of :mod:`impls.bpe.words`, then
 ``length << 32 | number of ids`` (0 for a free row), and up to 10 ids. Behind them rows of 128
-bytes for pieces of up to 32: twice the key, and up to 22 ids. A later piece takes the place of an
-earlier one. A key is the whole spelling, so no two pieces are ever taken for each other.
+bytes for pieces of up to 32: twice the key, and up to 22 ids. A piece may stand in either of two
+rows; a new one takes the first of them, whose piece takes the second. A key is the whole spelling,
+so no two pieces are ever taken for each other.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ SHARE = 8
 UNKNOWN = -1
 """Found neither id nor row: what a probe says of no token."""
 FIRST_ROW = -2
-"""Minus the row that a piece may have in the cache: what :func:`look_up` finds for it."""
+"""Minus the row that a piece may have in the cache, the first of two unless it is known to be in
+the second: what :func:`look_up` finds for it."""
 
 
 def new_cache(slots: int) -> NDArray[np.int64]:
-    """An empty cache. slots: of short pieces, a power of two and at least 8; 80 bytes each."""
+    """An empty cache. slots: of short pieces, a power of two and at least 16; 80 bytes each."""
     return np.zeros(slots * SHORT + slots // SHARE * WIDE, dtype=np.int64)
 
 
@@ -103,8 +105,9 @@ def look_up(
                 if may_be(filters, mixed):
                     answer = probe_on(words, row, low, high, looked_for >> 32)
                 if answer == UNKNOWN and remembers:
-                    row = mixed * SHORT & short_mask
+                    row = mixed * 2 * SHORT & short_mask
                     prefetch(cache, row)
+                    prefetch(cache, row + SHORT)
                     answer = FIRST_ROW - row
         elif remembers:
             piece = first + index
@@ -113,8 +116,9 @@ def look_up(
             if LONGEST < length <= 2 * LONGEST and begin + LONGEST <= readable:
                 low, high = key_at(data, begin + LONGEST, length - LONGEST)
                 mixed = word_hash(word_at(data, begin) ^ low, word_at(data, begin + 8) ^ high)
-                row = wide_rows + (mixed * WIDE & wide_mask)
+                row = wide_rows + (mixed * 2 * WIDE & wide_mask)
                 prefetch(cache, row)
+                prefetch(cache, row + WIDE)
                 answer = FIRST_ROW - row
         found[index] = answer
         asked[count & PLACE] = first + index
@@ -126,6 +130,27 @@ def look_up(
 def _numbers(row: int, wide_rows: int) -> int:
     """Where in the row its lengths stand, after the two or four entries of its key."""
     return row + (2 if row < wide_rows else 4)
+
+
+@njit
+def _holds(
+    cache: NDArray[np.int64],
+    wide_rows: int,
+    row: int,
+    data: NDArray[np.uint8],
+    start: int,
+    length: int,
+) -> bool:
+    """Whether the row is that of the piece that begins at ``start``."""
+    numbers = _numbers(row, wide_rows)
+    before = LONGEST if row >= wide_rows else 0  # bytes that a wide row has before its key
+    low, high = key_at(data, start + before, length - before)
+    # Without a branch, for the sake of which the arrays would be counted (see tests).
+    held = (cache[numbers] >> 32 == length) & (cache[numbers - 2] == low)
+    held &= cache[numbers - 1] == high
+    held &= (before == 0) | (cache[row & PLACE] == word_at(data, start))
+    held &= (before == 0) | (cache[(row + 1) & PLACE] == word_at(data, start + 8))
+    return bool(held)
 
 
 @njit
@@ -155,19 +180,12 @@ def settle(
             found[piece - first] = UNKNOWN
             held = True
         elif row >= 0:
-            wide = row >= wide_rows
-            numbers = _numbers(row, wide_rows)
-            held = bool(cache[numbers] >> 32 == length)
-            if held and wide:
-                held = bool(
-                    cache[row] == word_at(data, start)
-                    and cache[row + 1] == word_at(data, start + 8)
-                )
-                start += LONGEST
-                length -= LONGEST
-            if held:
-                low, high = key_at(data, start, length)
-                held = bool(cache[numbers - 2] == low and cache[numbers - 1] == high)
+            held = _holds(cache, wide_rows, row, data, start, length)
+            if not held:
+                row += WIDE if row >= wide_rows else SHORT
+                held = _holds(cache, wide_rows, row, data, start, length)
+                if held:
+                    found[piece - first] = FIRST_ROW - row
         left[count] = piece
         count += not held
     return count
@@ -210,10 +228,15 @@ def remember(
         row = FIRST_ROW - int(found[piece - first])
         count = int(counts[index])
         wide = row >= wide_rows
+        size = WIDE if wide else SHORT
         numbers = _numbers(row, wide_rows)
-        if row >= 0 and count <= 2 * (row + (WIDE if wide else SHORT) - numbers - 1):
-            start = int(ends[piece - 1]) if piece > 0 else 0
-            length = int(ends[piece]) - start
+        start = int(ends[piece - 1]) if piece > 0 else 0
+        length = int(ends[piece]) - start
+        fits = row >= 0 and count <= 2 * (row + size - numbers - 1)
+        # A piece that has come twice since the look-up would else take both rows.
+        if fits and not _holds(cache, wide_rows, row, data, start, length):
+            for place in range(row, row + size):
+                cache[place + size] = cache[place]
             cache[numbers] = length << 32 | count
             first_id = int(id_ends[piece]) - count
             for place in range(count):

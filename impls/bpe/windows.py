@@ -64,16 +64,16 @@ def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int]:
         trouble |= apostrophe & (letter >> 1) & ~(after_odd | blank << 1)
     elif ends_word:
         trouble |= apostrophe & after_letter & (letter >> 1)
-    odds = odd & begins & ~(after_odd | blank << 1)
+    odds = odd & ~(after_odd | blank << 1)
     # Letters after what begins a word with them: of symbols a single one, through which a carry
     # runs.
     prefixed = blank << 1
     if any_prefix:
         single = odds | (odd & ~begins)
         prefixed = gap << 1 | ((single + odds) & ~single)
-    words = letter & begins & ~(after_letter | prefixed)
+    words = letter & ~(after_letter | prefixed)
     if cased:
-        words |= upper & begins & (lower << 1)
+        words |= upper & (lower << 1)
     numbers = number & ~(number << 1)
     if digits == 1:
         numbers = number
@@ -88,7 +88,7 @@ def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int]:
     begun = white & ~(white << 1) & ~first
     last = gap & ~(white >> 1)
     ends = words | numbers | odds | begun | last | (gap & (line_end << 1))
-    sure = begun | (odd & begins & ~apostrophe & (letter | number) << 1)
+    sure = begun | (odd & ~apostrophe & (letter | number) << 1)
     sure |= (number & after_letter) | (letter & number << 1)
     if cased:
         sure &= ~(mark << 1)  # which may belong to symbols before it

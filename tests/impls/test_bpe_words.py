@@ -40,7 +40,7 @@ def with_cache(slots):
 
 @settings(deadline=None)
 @given(drawn=encodings(), again=st.integers(1, 3))
-@pytest.mark.parametrize("slots", [8, 16, 1024])
+@pytest.mark.parametrize("slots", [16, 32, 1024])
 def test_a_cache_of_any_size_gives_the_definitions_ids(slots, drawn, again):
     drawn, texts = drawn
     reference = heap_kernel.block_of(drawn)
@@ -60,7 +60,7 @@ def test_what_is_emitted_whole_is_so_with_a_cache(length):
     """No merges lead to it; there is a row for it in the cache all the same, by its length."""
     whole = b"xy" * 20
     drawn = vocabulary([b"x", b"y", whole[:length]], ignore_merges=True)
-    block, remembering = backtracking_kernel.block_of(drawn), with_cache(8)
+    block, remembering = backtracking_kernel.block_of(drawn), with_cache(16)
 
     pieces = [b"x", whole[:length], whole, b"y", whole[: length - 1], whole[:length], b"x" * 40]
     expected = run(heap_kernel.encode_pieces, heap_kernel.block_of(drawn), pieces)
@@ -116,7 +116,7 @@ from tests.impls.test_bpe_words import run
 tokens = [bytes([b]) for b in range(250, 256)]
 tokens += [a + b for a in tokens[:6] for b in tokens[:6]] + [b"\\xff\\xff\\xff", b"\\xfa" * 4]
 drawn = vocabulary(tokens)
-cache = new_cache(8)
+cache = new_cache(16)
 block = backtracking_kernel.block_of(drawn)
 pieces = [bytes([255 - (n * k) % 6 for k in range(n % 37)]) for n in range(90)]
 def remembering(block, *rest):
