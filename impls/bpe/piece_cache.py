@@ -16,7 +16,7 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from impls.bpe.layout import PLACE
 from impls.bpe.machine import prefetch, word_at
-from impls.bpe.words import LONGEST, key_at, may_be, probe_on, row_of, word_hash
+from impls.bpe.words import LONGEST, filter_bit, key_at, may_be, probe_on, row_of, word_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,6 +80,7 @@ def look_up(
         if length <= LONGEST and begin <= readable:
             low, high = key_at(data, begin, length)
             mixed = word_hash(low, high)
+            prefetch(filters, filter_bit(filters, mixed) >> 5)
             prefetch(words, row_of(words, mixed))
             keys[2 * index] = low
             keys[2 * index + 1] = high
@@ -95,20 +96,21 @@ def look_up(
             mixed = looked_for & 0xFFFFFFFF
             low, high = keys[2 * index], keys[2 * index + 1]
             row = row_of(words, mixed)
-            if (
-                words[row] == low
-                and words[row + 1] == high
-                and words[row + 2] >> 32 == looked_for >> 32
-            ):
-                answer = int(words[row + 2] & 0xFFFFFFFF) - 1
-            else:
-                if may_be(filters, mixed):
+            # First the filter: what is no token waits for no row.
+            if may_be(filters, mixed):
+                if (
+                    words[row] == low
+                    and words[row + 1] == high
+                    and words[row + 2] >> 32 == looked_for >> 32
+                ):
+                    answer = int(words[row + 2] & 0xFFFFFFFF) - 1
+                else:
                     answer = probe_on(words, row, low, high, looked_for >> 32)
-                if answer == UNKNOWN and remembers:
-                    row = mixed * 2 * SHORT & short_mask
-                    prefetch(cache, row)
-                    prefetch(cache, row + SHORT)
-                    answer = FIRST_ROW - row
+            if answer == UNKNOWN and remembers:
+                row = mixed * 2 * SHORT & short_mask
+                prefetch(cache, row)
+                prefetch(cache, row + SHORT)
+                answer = FIRST_ROW - row
         elif remembers:
             piece = first + index
             begin = int(ends[piece - 1]) if piece > 0 else 0
