@@ -1,10 +1,11 @@
-"""The pre-tokenizers' compiled loops: classifying UTF-8, and running an automaton over it.
+"""The pre-tokenizers' compiled loops: noting what UTF-8 is, and splitting it.
 
-Plain ASCII is split a window of characters at a time (:mod:`impls.bpe.windows`). What is between
-the windows is checked to be UTF-8, and the size and class of each character are noted; then the
-automaton (:mod:`impls.bpe.scanner_rules`) is followed with hardly a branch: a piece's end is
-written at each character, and counted where there is one. Where pieces end is what a processor
-cannot foresee, and foreseeing wrongly costs as much as reading ten characters.
+Plain ASCII is split a window of bytes at a time (:mod:`impls.bpe.windows`). What is between is
+checked to be UTF-8, and of each byte is noted the class of its character and that one's size; from
+the notes it is split likewise. What neither could tell is left to the automaton
+(:mod:`impls.bpe.scanner_rules`), which is followed with hardly a branch: a piece's end is written
+at each character, and counted where there is one. Where pieces end is what a processor cannot
+foresee, and foreseeing wrongly costs as much as reading ten characters.
 """
 
 from __future__ import annotations
