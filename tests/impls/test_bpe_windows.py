@@ -7,6 +7,7 @@ from itertools import chain, product
 import numba
 import numpy as np
 import pytest
+import regex
 
 from corpora.vocabularies.patterns import PATTERNS
 from impls.bpe.character_classes import (
@@ -34,11 +35,20 @@ from impls.bpe.masks import (
     note_ascii,
     noted_masks,
 )
+from impls.bpe.pieces import Cutter
 from impls.bpe.scanner_kernel import classify
 from impls.bpe.scanners import SCANNERS
 from impls.bpe.windows import next_sure, piece_bits
 from tests.impls.test_pretokenizers import CHUNKS as SHORT_CHUNKS
-from tests.impls.test_pretokenizers import NAMES, REPRESENTATIVES, differences
+from tests.impls.test_pretokenizers import (
+    NAMES,
+    REPRESENTATIVES,
+    SPECIAL,
+    by_regex,
+    cut,
+    differences,
+    vocabulary,
+)
 
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 SOME = 40 if INTERPRETED else 2000
@@ -88,6 +98,23 @@ def test_all_short_strings_at_the_beginning_and_within_a_window(name):
     )
 
     assert differences(PATTERNS[name][0], texts) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_windows_end_where_a_special_text_begins(name):
+    special = "<|special|>"
+    cutter = Cutter(vocabulary(PATTERNS[name], special_tokens={special: 300}))
+    expression = regex.compile(PATTERNS[name][0])
+    rng = random.Random(name)
+    texts = [
+        special.join((text[:at], text[at:]))
+        for text in long_texts(rng, SOME // 10)
+        for at in (0, rng.randint(1, LOADED), len(text))
+    ]
+
+    for text, pieces in zip(texts, cut(cutter, texts, SPECIAL), strict=True):
+        before, after = (by_regex(expression, part) for part in text.split(special))
+        assert pieces == [*before, special.encode(), *after]
 
 
 @pytest.mark.parametrize("name", NAMES)
