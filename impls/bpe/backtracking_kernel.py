@@ -140,13 +140,9 @@ def encode_remembering(
                         found[piece - first] = token_id
                 begin = end
         lefts = settle(cache, data, ends, first, found, asked, unknown, left)
-        # Tokens stand where ids will, each piece's in as much room as it has bytes, behind the
-        # room of the pieces that are known: so no id is written over a token that is not read yet.
-        room = at + int(ends[last - 1]) - start
-        for index in range(lefts):
-            piece = int(left[index])
-            room -= int(ends[piece]) - (int(ends[piece - 1]) if piece > 0 else 0)
-        first_room = room
+        # Tokens stand where ids will, each piece's from where these would if all bytes before it
+        # were ids: so no id is written over a token that is not read yet.
+        room = at - start
         fault = EMPTY
         short = 0
         for index in range(lefts):
@@ -157,7 +153,7 @@ def encode_remembering(
                 lane = short * COLUMNS
                 lanes[lane + START] = begin
                 lanes[lane + END] = begin + length
-                lanes[lane + PLACE_OF_NEXT] = room
+                lanes[lane + PLACE_OF_NEXT] = room + begin
                 short += 1
             else:
                 count = _encode(
@@ -175,12 +171,11 @@ def encode_remembering(
                     begin + length,
                     dead,
                     begins,
-                    ids[room:],
+                    ids[room + begin :],
                 )
                 if count == EMPTY and fault == EMPTY:
                     fault = begin
                 counts[index] = count
-            room += length
         wrong = encode_abreast(
             walk,
             inner,
@@ -202,7 +197,6 @@ def encode_remembering(
             while atoms[data[fault]] != EMPTY:
                 fault += 1
             return -1 - fault
-        room = first_room
         following = 0
         lane = 0
         emitted = first
@@ -221,20 +215,19 @@ def encode_remembering(
                 ids[at & PLACE] = known
                 at += 1
             elif following < lefts and left[following] == piece:
-                length = int(ends[piece]) - (int(ends[piece - 1]) if piece > 0 else 0)
+                begin = int(ends[piece - 1]) if piece > 0 else 0
                 bits = 0
-                if length <= LONGEST_ABREAST:
-                    counts[following] = lanes[lane + PLACE_OF_NEXT] - room
+                if int(ends[piece]) - begin <= LONGEST_ABREAST:
+                    counts[following] = lanes[lane + PLACE_OF_NEXT] - room - begin
                     lane += COLUMNS
                     bits = BEGIN_BITS
                 count = int(counts[following])
                 following += 1
                 for place in range(count):
-                    token = int(ids[(room + place) & PLACE]) >> bits
+                    token = int(ids[(room + begin + place) & PLACE]) >> bits
                     ids[(at + place) & PLACE] = (
                         token + shift if token >= regular else id_of[token & INDEX]
                     )
-                room += length
                 at += count
             elif known < UNKNOWN:
                 at = recall(cache, cached_ids, FIRST_ROW - known, ids, at)
