@@ -252,7 +252,7 @@ def _split_noted(
             count = _put(ends & ((2 << (at - looked)) - 1), looked, piece_ends, count)
             looked = at
         elif sure or inside < WINDOW:
-            stop = looked + lowest(sure) if sure else end
+            stop = looked + highest(sure) if sure else end  # see next_sure
             count = _scan(data, noted, base, at, stop, automaton, options, piece_ends, count)
             at = looked = stop
             searching = False

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.machine import highest, lowest
+from impls.bpe.machine import highest
 from impls.bpe.masks import ALL, LOADED, WINDOW, ascii_masks
 
 if TYPE_CHECKING:
@@ -97,7 +97,10 @@ def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int]:
 
 @njit
 def next_sure(data: NDArray[np.uint8], at: int, end: int, options: Options) -> int:
-    """The first sure end after ``data[at]`` in a window of nothing but ASCII, or ``end``."""
+    """The last sure end of the first window of nothing but ASCII after ``data[at]``, or ``end``.
+
+    The last one, since where trouble is there may be more of it, each for another window.
+    """
     found = False
     while not found and at + LOADED <= end:
         masks = ascii_masks(data, at)
@@ -107,5 +110,5 @@ def next_sure(data: NDArray[np.uint8], at: int, end: int, options: Options) -> i
         else:
             _, sure, _ = piece_bits(masks, options)
             found = sure != 0
-            at += lowest(sure) if found else WINDOW - 1
+            at += highest(sure) if found else WINDOW - 1
     return at if found else end
