@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
@@ -31,7 +32,6 @@ from impls.bpe.machine import place_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Masks = tuple[int, int, int, int, int, int, int, int, int, int, int, int]
@@ -69,12 +69,31 @@ KINDS = (UPPER, LOWER, UNCASED, MARK, NUMBER, BLANK, SPACE, LINE_END, SLASH, APO
 _IN_ASCII: tuple[_Looked, ...] = (
     *((0xFF, _ASCII.get(kind, ())) for kind in KINDS),
     (0, ((0, 1),)),
-    (0xFF, ((0x80, 0x80),)),
+    (0xFF, ((_NO_ASCII, 0x100 - _NO_ASCII),)),
 )
 _IN_NOTES: tuple[_Looked, ...] = (
     *((CLASS_MASK, ((kind, 1),)) for kind in KINDS),
-    (0xFF, ((1 << SIZE_BITS, 0x100 - (1 << SIZE_BITS)),)),
+    (0xFF, ((_ONE, 0x100 - _ONE),)),
     (0xFF, ()),
+)
+
+
+def _is_in(value: int, ranges: tuple[_Range, ...]) -> bool:
+    return any(first <= value < first + count for first, count in ranges)
+
+
+# What the intrinsics compare, by the byte, for what runs interpreted: a step is to be one there,
+# too, as an algorithm's steps are counted in lines.
+_ASCII_FLAGS, _NOTED_FLAGS = (
+    np.array([[_is_in(byte & bits, ranges) for bits, ranges in looked] for byte in range(256)])
+    for looked in (_IN_ASCII, _IN_NOTES)
+)
+_NOTES = np.array(
+    [
+        _ONE | next((kind for kind, ranges in _ASCII.items() if _is_in(byte, ranges)), OTHER)
+        for byte in range(256)
+    ],
+    dtype=np.uint8,
 )
 
 
@@ -83,12 +102,12 @@ def ascii_masks(data: NDArray[np.uint8], at: int) -> Masks:
 
     Not looked into is what is not ASCII.
     """
-    return _masks(data, at, _IN_ASCII)
+    return _masks(data, at, _ASCII_FLAGS)
 
 
 def noted_masks(noted: NDArray[np.uint8], at: int) -> Masks:
     """Those of bytes of which is noted what they are (see SIZE_BITS)."""
-    return _masks(noted, at, _IN_NOTES)
+    return _masks(noted, at, _NOTED_FLAGS)
 
 
 def note_ascii(data: NDArray[np.uint8], at: int, noted: NDArray[np.uint8], place: int) -> int:
@@ -96,25 +115,21 @@ def note_ascii(data: NDArray[np.uint8], at: int, noted: NDArray[np.uint8], place
 
     Returns the mask of those of the first WINDOW that are not.
     """
-    window = data[at : at + LOADED].tolist()
-    noted[place : place + LOADED] = [
-        _ONE | next((kind for kind, ranges in _ASCII.items() if _is_in(byte, ranges)), OTHER)
-        for byte in window
-    ]
-    return sum((byte >= _NO_ASCII) << bit for bit, byte in enumerate(window[:WINDOW]))
+    window = data[at : at + LOADED]
+    noted[place : place + LOADED] = _NOTES[window]
+    return _words(window[:WINDOW, np.newaxis] >= _NO_ASCII)[0]
 
 
-def _masks(data: NDArray[np.uint8], at: int, looked: tuple[_Looked, ...]) -> Masks:
-    window = data[at : at + WINDOW].tolist()
-    a, b, c, d, e, f, g, h, i, j, k, m = (
-        sum(_is_in(byte & bits, ranges) << place for place, byte in enumerate(window))
-        for bits, ranges in looked
-    )
+def _masks(data: NDArray[np.uint8], at: int, flags: NDArray[np.bool_]) -> Masks:
+    a, b, c, d, e, f, g, h, i, j, k, m = _words(flags[data[at : at + WINDOW]])
     return a, b, c, d, e, f, g, h, i, j, k, m
 
 
-def _is_in(value: int, ranges: tuple[_Range, ...]) -> bool:
-    return any(first <= value < first + count for first, count in ranges)
+def _words(flags: NDArray[np.bool_]) -> list[int]:
+    """Each column of at most 64 flags as a word, the first one as its lowest bit."""
+    packed = np.zeros((flags.shape[1], 8), dtype=np.uint8)
+    packed[:, : -(-len(flags) // 8)] = np.packbits(flags, axis=0, bitorder="little").T
+    return cast("list[int]", packed.view("<i8").ravel().tolist())
 
 
 _WORD, _VECTOR = ir.IntType(64), ir.VectorType(ir.IntType(8), LOADED)

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from corpora.families.catalog import families
 from corpora.vocabularies import sources
+from corpora.vocabularies.patterns import PATTERNS
 from harness import selection
 from harness.events import Measured
 from harness.scaling import instructions
 from harness.scaling.bounds import outcome_of
 from harness.scaling.exact import count_instructions
+from harness.scaling.measurement import counts_steps
 from harness.scaling.meters import interpreted, steps
 from harness.workers import Limits
+from impls.bpe.character_classes import NUMBER
+from impls.bpe.masks import SIZE_BITS
+from impls.interface import Mode
 from tests.harness import planted_growth
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from corpora.vocabularies.model import Vocabulary
 
 PLANTED = Path(planted_growth.__file__)
 COUNTS = bool(instructions.wrapper())
@@ -43,6 +57,44 @@ def test_steps_are_lines_of_own_source() -> None:
     # Two lines a turn, the last look at the range, and three around it.
     assert steps(lambda: loop(100)) - steps(lambda: loop(50)) == 100
     assert steps(lambda: sum(range(1000))) == steps(lambda: sum(range(10)))
+
+
+@pytest.mark.parametrize(
+    "vocabulary",
+    [
+        replace(sources.resolve("toy_bytes"), splits=PATTERNS["o200k_base"]),
+        sources.resolve("toy_unigram"),
+        sources.resolve("toy_wordpiece"),
+    ],
+    ids=("bpe", "unigram", "wordpiece"),
+)
+def test_steps_do_not_depend_on_what_memory_held(
+    vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every, _ = selection.contestants(None)
+    text = b"low lower'll 12345 " * 12 + "né 中文\n  ".encode() * 12
+    mode, empty = Mode(), np.empty
+    looked = 0
+    for one in filter(counts_steps, every):
+        if one.implementation.supports(vocabulary, mode) is not None:
+            continue
+        encoder = one.implementation.load(vocabulary)
+        call = partial(encoder.encode, text, mode)
+        found = {tuple(call())}  # and whoever remembers has something to
+        counted = set()
+        for held in (0x00, 1 << SIZE_BITS | NUMBER, 0xFF):
+
+            def filled(*given: object, held: int = held, **named: object) -> NDArray[np.generic]:
+                made: NDArray[np.generic] = empty(*given, **named)
+                made.view(np.uint8).fill(held)
+                return made
+
+            with monkeypatch.context() as patched:
+                patched.setattr(np, "empty", filled)
+                counted.add(steps(lambda: found.add(tuple(call()))))  # noqa: B023 - called here
+        assert len(counted) == len(found) == 1, one.name
+        looked += 1
+    assert looked >= 2
 
 
 def test_compiled_code_is_interpreted_inside_only() -> None:
