@@ -16,7 +16,17 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from impls.bpe.layout import PLACE
 from impls.bpe.machine import prefetch, word_at
-from impls.bpe.words import LONGEST, filter_bit, key_at, may_be, probe_on, row_of, word_hash
+from impls.bpe.words import (
+    HALF,
+    LONGEST,
+    filter_bit,
+    key_at,
+    may_be,
+    probe_on,
+    row_of,
+    token_in,
+    word_hash,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,18 +103,14 @@ def look_up(
         looked_for = int(found[index])
         answer = UNKNOWN
         if looked_for != UNKNOWN:
-            mixed = looked_for & 0xFFFFFFFF
+            mixed = looked_for & HALF
             low, high = keys[2 * index], keys[2 * index + 1]
             row = row_of(words, mixed)
             # First the filter: what is no token waits for no row.
             if may_be(filters, mixed):
-                if (
-                    words[row] == low
-                    and words[row + 1] == high
-                    and words[row + 2] >> 32 == looked_for >> 32
-                ):
-                    answer = int(words[row + 2] & 0xFFFFFFFF) - 1
-                else:
+                # Nearly always its first row tells.
+                answer = token_in(words, row, low, high, looked_for >> 32)
+                if answer == UNKNOWN:
                     answer = probe_on(words, row, low, high, looked_for >> 32)
             if answer == UNKNOWN and remembers:
                 row = mixed * 2 * SHORT & short_mask

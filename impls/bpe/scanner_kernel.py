@@ -170,7 +170,6 @@ def _scan(
 
     Or NO_ROOM. noted: of :func:`classify`, for ``data[base]`` and what follows.
     """
-    fold, white_to_end = options[0], options[1]
     room = len(piece_ends) - 2
     state = START
     last = at  # where the character before this one begins
@@ -181,7 +180,7 @@ def _scan(
         if entry >= CONTRACTION:
             if entry & CONTRACTION:
                 apostrophe = at if kind == APOSTROPHE else at - 1
-                stop = _contraction_end(data, apostrophe, end, fold)
+                stop = _contraction_end(data, apostrophe, end, options.fold)
                 found = stop > apostrophe
                 at = stop if found else at
             else:
@@ -204,7 +203,7 @@ def _scan(
             piece_ends[count] = at
             count += 1
             state = START
-    if state >= ON_NEXT_LINE * ROW and white_to_end:
+    if state >= ON_NEXT_LINE * ROW and options.white_to_end:
         count -= 1
     if state != START:
         piece_ends[count] = end
@@ -215,8 +214,9 @@ def _scan(
 
 
 @njit
-def _put(ends: int, at: int, piece_ends: NDArray[np.int64], count: int) -> int:
-    """Write the places of a mask, as of bytes counted from ``at``; returns the new number."""
+def _put(ends: int, reach: int, at: int, piece_ends: NDArray[np.int64], count: int) -> int:
+    """Write the places of a mask up to ``reach``, counted from ``at``; returns the new number."""
+    ends &= (2 << reach) - 1
     while ends:
         piece_ends[count & PLACE] = at + lowest(ends)
         count += 1
@@ -248,8 +248,8 @@ def _split_noted(
         if not searching:
             sure &= (trouble & -trouble) - 1
         if sure and not searching:
+            count = _put(ends, highest(sure), at, piece_ends, count)
             at += highest(sure)
-            count = _put(ends & ((2 << (at - looked)) - 1), looked, piece_ends, count)
             looked = at
         elif sure or inside < WINDOW:
             stop = looked + highest(sure) if sure else end  # see next_sure
@@ -302,18 +302,16 @@ def scan_parts(
             at = end
         while at < end and count >= 0:
             stop = end
-            reach = 0
+            sure = 0
             if at + LOADED <= end:
                 ends, sure, trouble = piece_bits(ascii_masks(data, at), options)
                 sure &= (trouble & -trouble) - 1
-                if sure:
-                    reach = highest(sure)
-                    count = _put(ends & ((2 << reach) - 1), at, piece_ends, count)
-                else:
-                    looked = lowest(trouble) if trouble else WINDOW - 1
-                    stop = next_sure(data, at + looked, end, options)
-            if reach:
-                stop = at + reach
+                if not sure:
+                    looked = at + (lowest(trouble) if trouble else WINDOW - 1)
+                    stop = next_sure(data, looked, end, options)
+            if sure:
+                count = _put(ends, highest(sure), at, piece_ends, count)
+                stop = at + highest(sure)
             elif classify(data, at, stop, table, noted):
                 count = _split_noted(data, noted, at, stop, automaton, options, piece_ends, count)
             else:

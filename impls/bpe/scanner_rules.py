@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -102,9 +102,22 @@ GIVE_BACK = 1 << 13
 """The piece ended where CAPITALS_AFTER began."""
 
 
-Options = tuple[bool, bool, bool, int, bool, bool, bool, bool, bool]
-"""``fold``, ``white_to_end``, ``cased``, ``digits``, whether a contraction is of its own piece, at
-the end of a word, whether anything may begin a word, ``line_ends``, ``slash``."""
+class Options(NamedTuple):
+    """What the kernels ask of :class:`Rules` beyond the automaton, in types that Numba has.
+
+    own_contraction, word_contraction: where one stands, if anywhere. any_prefix: whether any
+    character may be the first of a word, and not a space alone. The others are the rules'.
+    """
+
+    fold: bool
+    white_to_end: bool
+    cased: bool
+    digits: int
+    own_contraction: bool
+    word_contraction: bool
+    any_prefix: bool
+    line_ends: bool
+    slash: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +141,16 @@ class Rules:
 
     def options(self) -> Options:
         """What the kernels ask for beyond the automaton."""
-        return (
-            self.fold,
-            self.white_to_end,
-            self.cased,
-            self.digits,
-            self.contraction == "own",
-            self.contraction == "word",
-            self.prefix == "any",
-            self.line_ends,
-            self.slash,
+        return Options(
+            fold=self.fold,
+            white_to_end=self.white_to_end,
+            cased=self.cased,
+            digits=self.digits,
+            own_contraction=self.contraction == "own",
+            word_contraction=self.contraction == "word",
+            any_prefix=self.prefix == "any",
+            line_ends=self.line_ends,
+            slash=self.slash,
         )
 
 

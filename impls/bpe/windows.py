@@ -36,13 +36,12 @@ def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int]:
     trouble is at or before them; and the trouble. Bit i is about the place before byte i, and that
     of byte 0 is set in neither of the first two. What is not looked into is trouble, too.
     """
-    _, _, cased, digits, own, ends_word, any_prefix, has_line_ends, slash = options
     upper, lower, uncased, mark, number, blank, space, line_end = masks[:8]
     slashes, apostrophe, begins, unknown = masks[8:]
     letter = upper | lower | uncased
-    if cased:
+    if options.cased:
         letter |= mark
-    if not has_line_ends:
+    if not options.line_ends:
         space |= line_end
         line_end = 0
     gap = blank | space
@@ -53,31 +52,31 @@ def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int]:
     first = after_odd & line_end
     attached = line_end & ~(line_end + first)
     trouble = unknown | ((gap | number) & ~begins)
-    if cased:
+    if options.cased:
         trouble |= (upper & (uncased | mark) << 1) | (mark & after_odd)
-    if slash:
+    if options.slash:
         trouble |= slashes & (attached << 1)
-    if has_line_ends:
+    if options.line_ends:
         onward = gap & ((line_end & ~attached) << 1)
         trouble |= (gap + onward) & ~gap & line_end
-    if own:
+    if options.own_contraction:
         trouble |= apostrophe & (letter >> 1) & ~(after_odd | blank << 1)
-    elif ends_word:
+    elif options.word_contraction:
         trouble |= apostrophe & after_letter & (letter >> 1)
     odds = odd & ~(after_odd | blank << 1)
     # Letters after what begins a word with them: of symbols a single one, through which a carry
     # runs.
     prefixed = blank << 1
-    if any_prefix:
+    if options.any_prefix:
         single = odds | (odd & ~begins)
         prefixed = gap << 1 | ((single + odds) & ~single)
     words = letter & ~(after_letter | prefixed)
-    if cased:
+    if options.cased:
         words |= upper & (lower << 1)
     numbers = number & ~(number << 1)
-    if digits == 1:
+    if options.digits == 1:
         numbers = number
-    elif digits == 3:
+    elif options.digits == 3:
         third = number & (number << 1) & (number << 2)
         fourth = (numbers << 3) & third
         while fourth:
@@ -90,7 +89,7 @@ def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int]:
     ends = words | numbers | odds | begun | last | (gap & (line_end << 1))
     sure = begun | (odd & ~apostrophe & (letter | number) << 1)
     sure |= (number & after_letter) | (letter & number << 1)
-    if cased:
+    if options.cased:
         sure &= ~(mark << 1)  # which may belong to symbols before it
     return ends & ~1, sure & ~1, trouble
 

@@ -34,12 +34,14 @@ ROW_BITS = 2
 """A row has 4 entries of int64."""
 
 _LENGTHS = 31
+"""Bits of an index of the next two, which have an entry for each value, so that none is checked."""
 LOW_MASKS = np.array([(1 << 8 * n) - 1 for n in range(8)] + [-1] * 24, dtype=np.int64)
 """By the length of a spelling: which bits of the first 8 bytes belong to it."""
 HIGH_MASKS = np.concatenate((np.zeros(8, dtype=np.int64), LOW_MASKS[:24]))
 """Likewise of the second 8 bytes."""
 
-_HALF = 0xFFFFFFFF
+HALF = 0xFFFFFFFF
+"""The lower half of a word: a hash; or, of a row, what stands beside the length."""
 _HIGH = 10
 """Of a hash's 32 bits the filter is asked for other ones than the table."""
 _ROOM = 2
@@ -69,12 +71,20 @@ def row_of(words: NDArray[np.int64], mixed: int) -> int:
 
 
 @njit
+def token_in(words: NDArray[np.int64], row: int, low: int, high: int, length: int) -> int:
+    """The id of the row's token if it has this key, or EMPTY."""
+    found = EMPTY
+    if words[row] == low and words[row + 1] == high and words[row + 2] >> 32 == length:
+        found = int(words[row + 2] & HALF) - 1
+    return found
+
+
+@njit
 def probe_on(words: NDArray[np.int64], row: int, low: int, high: int, length: int) -> int:
-    """The id of the token of this key in ``row`` or a later one, or -1."""
+    """Likewise, of ``row`` or a later one."""
     found = EMPTY
     while found == EMPTY and words[row + 2] != 0:
-        if words[row] == low and words[row + 1] == high and words[row + 2] >> 32 == length:
-            found = int(words[row + 2] & _HALF) - 1
+        found = token_in(words, row, low, high, length)
         row = (row + (1 << ROW_BITS)) & (len(words) - 1) & PLACE
     return found
 

@@ -1,4 +1,4 @@
-"""Splitting plain ASCII a window at a time, against the `regex` package and in itself."""
+"""Splitting text a window at a time, against the `regex` package and in itself."""
 
 import os
 import random
