@@ -15,7 +15,7 @@ from impls.bpe.candidates import HAS_TOKEN, LESS_BITS, LESS_MASK, VALUE_BITS, VA
 from impls.bpe.layout import EMPTY, INDEX, PLACE
 from impls.bpe.machine import prefetch
 from impls.bpe.trie import LABEL_MASK
-from impls.bpe.validity import WORDS_BITS, seam_at, slot_of, valid_pair
+from impls.bpe.validity import FIRST_BITS, seam_at, slot_of, valid_pair
 
 if TYPE_CHECKING:
     import numpy as np
@@ -117,7 +117,6 @@ def encode_abreast(
     merged: NDArray[np.int64],
     bloom: NDArray[np.int64],
     seams: NDArray[np.int64],
-    atoms: int,
     data: NDArray[np.uint8],
     lanes: NDArray[np.int64],
     waiting: NDArray[np.int64],
@@ -160,7 +159,7 @@ def encode_abreast(
                         before = int(tokens[(int(lanes[lane + PLACE_OF_NEXT]) - 1) & PLACE])
                         before >>= BEGIN_BITS
                         prefetch(splits, 2 * before)
-                        prefetch(bloom, seam >> WORDS_BITS)
+                        prefetch(bloom, seam >> FIRST_BITS)
                         prefetch(splits, 2 * token)
                         prefetch(shorter, token)
                         prefetch(merged, slot_of(seam, before, token))
@@ -177,7 +176,7 @@ def encode_abreast(
             while token != EMPTY:
                 token &= INDEX
                 if (dead >> (stop - start)) & 1 == 0 and (
-                    not seam or valid_pair(splits, merged, bloom, seam, atoms, before, token)
+                    not seam or valid_pair(splits, merged, bloom, seam, before, token)
                 ):
                     break
                 entry = int(shorter[token])

@@ -104,7 +104,6 @@ def encode_remembering(
     seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
     lengths = section(block, LENGTHS)
     id_of, atoms = section(block, IDS), section(block, ATOMS)
-    number = int(atoms[256])
     regular, shift = int(section(block, REGULAR)[0]), int(section(block, REGULAR)[1])
     wholes = len(section(block, WHOLE_SLOTS)) > 0
     cached_ids = cache.view(np.int32)
@@ -165,7 +164,6 @@ def encode_remembering(
                     merged,
                     bloom,
                     seams,
-                    number,
                     data,
                     begin,
                     begin + length,
@@ -184,7 +182,6 @@ def encode_remembering(
             merged,
             bloom,
             seams,
-            number,
             data,
             lanes,
             waiting,
@@ -249,7 +246,6 @@ def _encode(
     merged: NDArray[np.int64],
     bloom: NDArray[np.int64],
     seams: NDArray[np.int64],
-    atoms: int,
     data: NDArray[np.uint8],
     start: int,
     end: int,
@@ -284,7 +280,7 @@ def _encode(
         while token != EMPTY:
             token &= INDEX
             if dead[(stop - start) & PLACE] == 0 and (
-                not seam or valid_pair(splits, merged, bloom, seam, atoms, before, token)
+                not seam or valid_pair(splits, merged, bloom, seam, before, token)
             ):
                 break
             entry = int(shorter[token])

@@ -20,7 +20,6 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import VocabularyError
 from impls.bpe.layout import (
-    ATOMS,
     BLOOM,
     EMPTY,
     IDS,
@@ -64,7 +63,6 @@ def _keep_useful(
     merged: NDArray[np.int64],
     bloom: NDArray[np.int64],
     seams: NDArray[np.int64],
-    atoms: int,
     blob: NDArray[np.uint8],
     starts: NDArray[np.int64],
     by_length: NDArray[np.int64],
@@ -95,7 +93,7 @@ def _keep_useful(
                 if blob[start + offset] != blob[rest + offset]:
                     fits = False
                     break
-            if fits and (not seam or valid_pair(splits, merged, bloom, seam, atoms, prefix, after)):
+            if fits and (not seam or valid_pair(splits, merged, bloom, seam, prefix, after)):
                 vain = False
                 break
         if vain:
@@ -132,7 +130,6 @@ def candidate_tables(
         wide(tokens[MERGED]),
         wide(tokens[BLOOM]),
         wide(tokens[SEAMS]),
-        int(tokens[ATOMS][256]),
         blob,
         starts,
         np.argsort(tokens[LENGTHS], kind="stable"),

@@ -80,9 +80,7 @@ def encode_pieces(
                         break
                     seam = seam_at(seams, data, begin)
                     before = int(lasts[begin - 1])
-                    if not seam or valid_pair(
-                        splits, merged, bloom, seam, int(atoms[256]), before, token
-                    ):
+                    if not seam or valid_pair(splits, merged, bloom, seam, before, token):
                         break
                     token = int(suffixes[token])
                 lasts[position] = token

@@ -50,9 +50,11 @@ up in vain."""
 ROOM = 10
 """Entries of MERGED for each word of the filters: of 64 bits, for at most 6.4 merges."""
 
-WORDS_BITS = 32
-"""A seam's entry is ``first word << 32 | number of words``."""
+OLDEST_BITS = 21
+FIRST_BITS = 42
+"""A seam's entry is ``first word << 42 | oldest merge << 21 | number of words``."""
 
+_WORDS_MASK = (1 << OLDEST_BITS) - 1
 _HALF = (1 << 32) - 1
 _BIT = 63
 
@@ -78,12 +80,12 @@ def slot_of(seam: int, left: int, right: int) -> int:
 @njit
 def _word(seam: int, mixed: int) -> int:
     """Which word of BLOOM is asked."""
-    return (seam >> WORDS_BITS) + (mixed * (seam & _HALF) >> 32)
+    return (seam >> FIRST_BITS) + (mixed * (seam & _WORDS_MASK) >> 32)
 
 
 @njit
 def _slot(seam: int, mixed: int) -> int:
-    return (seam >> WORDS_BITS) * ROOM + (mixed * ((seam & _HALF) * ROOM) >> 32)
+    return (seam >> FIRST_BITS) * ROOM + (mixed * ((seam & _WORDS_MASK) * ROOM) >> 32)
 
 
 @njit
@@ -92,16 +94,17 @@ def valid_pair(
     merged: NDArray[np.int64],
     bloom: NDArray[np.int64],
     seam: int,
-    atoms: int,
     left: int,
     right: int,
 ) -> bool:
     """Whether encoding keeps the tokens apart.
 
-    merged, bloom: MERGED and BLOOM as int64. seam: of :func:`seam_of`, not 0. atoms: their number;
-    younger tokens have halves. ALGORITHMS: at most 13 rounds on o200k, about 4 on text.
+    merged, bloom: MERGED and BLOOM as int64. seam: of :func:`seam_of`, not 0. ALGORITHMS: at most
+    13 rounds on o200k, about 4 on text; here less than 3, as none is left where the oldest merge
+    over the seam is not below the limit. Bytes by themselves are older than all merges.
     """
     limit = len(splits)  # above all tokens
+    oldest = (seam >> OLDEST_BITS) & TOKEN_MASK
     while True:
         mixed = pair_hash(left, right) & _HALF
         word = int(bloom[_word(seam, mixed) & PLACE])
@@ -117,12 +120,12 @@ def valid_pair(
                 slot = (slot + 1) & PLACE
                 entry = int(merged[slot])
         if left > right:
-            if left < atoms:
+            if left <= oldest:
                 return True
             limit = left
             left = int(splits[2 * left + 1]) & INDEX
         else:
-            if right < atoms:
+            if right < oldest:
                 return True
             limit = right + 1
             right = int(splits[2 * right]) & INDEX
@@ -173,7 +176,10 @@ def validity_tables(
     lefts, rights = splits.reshape(-1, 2)[atoms:].T
     over = edges[2 * rights].astype(np.int64) << 8 | edges[2 * lefts + 1]
     words = -(-np.bincount(over, minlength=1 << 16) * BITS_PER_MERGE // 64)
-    seams = np.where(words, (np.cumsum(words) - words) << WORDS_BITS | words, 0)
+    oldest = np.zeros(1 << 16, dtype=np.int64)
+    oldest[over[::-1]] = np.arange(len(splits) // 2 - 1, atoms - 1, -1)
+    firsts = np.cumsum(words) - words
+    seams = np.where(words, firsts << FIRST_BITS | oldest << OLDEST_BITS | words, 0)
     total = int(words.sum())
     # What does not fit behind its own seam goes into the room of the next, and at last behind all.
     merged = np.full(total * ROOM + len(over) + 1, EMPTY, dtype=np.int64)
@@ -192,12 +198,9 @@ class Pairs:
         self._merged, self._bloom, self._seams = (
             wide(tokens[number]) for number in (MERGED, BLOOM, SEAMS)
         )
-        self._atoms = int(tokens[ATOMS][256])
         self._edges = [(text[0], text[-1]) for text in spellings]
 
     def valid(self, left: int, right: int) -> bool:
         """Whether token ``right`` may follow token ``left``."""
         seam = seam_of(self._seams, self._edges[left][1], self._edges[right][0])
-        return not seam or valid_pair(
-            self._splits, self._merged, self._bloom, seam, self._atoms, left, right
-        )
+        return not seam or valid_pair(self._splits, self._merged, self._bloom, seam, left, right)

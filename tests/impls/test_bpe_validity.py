@@ -13,9 +13,10 @@ from impls.bpe.layout import ATOMS, BLOOM, EMPTY, IDS, LENGTHS, MERGED, SEAMS, S
 from impls.bpe.linear import spelled_tokens, token_sections
 from impls.bpe.tables import pair_hash
 from impls.bpe.validity import (
+    FIRST_BITS,
+    OLDEST_BITS,
     TOKEN_BITS,
     TOKEN_MASK,
-    WORDS_BITS,
     Pairs,
     seam_of,
     slot_of,
@@ -46,7 +47,7 @@ def found(tables, spellings, left, right):
 def passes(tables, seam, left, right):
     """Whether the filter lets a pair through."""
     mixed = pair_hash(left, right) & 0xFFFFFFFF
-    first, words = seam >> WORDS_BITS, seam & 0xFFFFFFFF
+    first, words = seam >> FIRST_BITS, seam & ((1 << OLDEST_BITS) - 1)
     word = int(wide(tables[BLOOM])[first + (mixed * words >> 32)])
     return bool((word >> (mixed & 63)) & (word >> (mixed >> 6 & 63)) & 1)
 
@@ -62,6 +63,19 @@ def test_every_merge_is_found_and_passes_the_filter(tekken):
 
         assert found(tokens, spellings, left, right) == token
         assert passes(tokens, seam, left, right)
+
+
+def test_of_each_seam_the_oldest_merge_is_known(tekken):
+    tokens, spellings = tekken
+    atoms = int(tokens[ATOMS][256])
+    oldest = {}
+    for token, (left, right) in enumerate(tokens[SPLITS].reshape(-1, 2)[atoms:].tolist(), atoms):
+        oldest.setdefault((spellings[left][-1], spellings[right][0]), token)
+    seams = wide(tokens[SEAMS])
+
+    assert np.count_nonzero(seams) == len(oldest)
+    for facing, token in oldest.items():
+        assert seam_of(seams, *facing) >> OLDEST_BITS & TOKEN_MASK == token
 
 
 def test_few_pairs_that_do_not_merge_pass_the_filter(tekken):

@@ -22,7 +22,6 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from impls.bpe.layout import (
-    ATOMS,
     BLOOM,
     EMPTY,
     LENGTHS,
@@ -92,7 +91,6 @@ def count_ranges(
     )
     merged, bloom = wide(section(block, MERGED)), wide(section(block, BLOOM))
     seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
-    number = int(section(block, ATOMS)[256])
     stack = np.empty(ROOM, dtype=np.int32)
     dead = np.zeros(ROOM + 1, dtype=np.uint8)
     work = 0
@@ -141,7 +139,7 @@ def count_ranges(
             before = int(stack[count - 1]) if seam else EMPTY
             while token != EMPTY:
                 if dead[stop - start] == 0 and (
-                    not seam or valid_pair(splits, merged, bloom, seam, number, before, token)
+                    not seam or valid_pair(splits, merged, bloom, seam, before, token)
                 ):
                     break
                 token = int(prefixes[token])

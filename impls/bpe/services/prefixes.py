@@ -107,7 +107,6 @@ def extend(
     merged, bloom = wide(section(block, MERGED)), wide(section(block, BLOOM))
     seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
     atoms = section(block, ATOMS)
-    number = int(atoms[256])
     for position in range(len(data)):
         byte = int(data[position])
         if atoms[byte] == EMPTY:
@@ -140,7 +139,7 @@ def extend(
             left, right = (token, other) if mirrored else (other, token)
             slot = 2 * (pair_hash(left, right) & (len(memo) // 2 - 1))
             if memo[slot] != left or memo[slot + 1] >> 1 != right:
-                valid = valid_pair(splits, merged, bloom, seam, number, left, right)
+                valid = valid_pair(splits, merged, bloom, seam, left, right)
                 memo[slot] = left
                 memo[slot + 1] = right << 1 | int(valid)
             if memo[slot + 1] & 1:
