@@ -67,7 +67,8 @@ BLOOM = 13
 """In words of int64, those of each seam together: a clear bit says that a pair does not merge."""
 SEAMS = 14
 """In entries of int64, by ``first byte of the right << 8 | last byte of the left``: where the words
-of BLOOM begin and how many they are; 0 if no merge goes over these bytes."""
+of BLOOM begin, which of the merges is the oldest, and how many words they are; 0 if no merge goes
+over these bytes."""
 
 # The automaton (impls.bpe.automaton).
 STATES = 15

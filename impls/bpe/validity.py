@@ -9,7 +9,8 @@ was made first, so undoing the right one leaves the limit one higher.
 Whatever is undone, the same two bytes face each other at the boundary: the *seam*. So the merges
 over each seam stand together, and so do the filters that tell most pairs that do not merge: the
 questions of one boundary, and those of the next ones in the same script, read the same few lines
-of memory.
+of memory. And once the limit is not above the oldest merge over the seam, none can come before it:
+undoing ends there, and need not go down to bytes.
 """
 
 from __future__ import annotations
@@ -100,8 +101,8 @@ def valid_pair(
     """Whether encoding keeps the tokens apart.
 
     merged, bloom: MERGED and BLOOM as int64. seam: of :func:`seam_of`, not 0. ALGORITHMS: at most
-    13 rounds on o200k, about 4 on text; here less than 3, as none is left where the oldest merge
-    over the seam is not below the limit. Bytes by themselves are older than all merges.
+    13 rounds on o200k, about 4 on text; here less than 3 (see above, and single bytes are older
+    than all merges).
     """
     limit = len(splits)  # above all tokens
     oldest = (seam >> OLDEST_BITS) & TOKEN_MASK
@@ -177,7 +178,8 @@ def validity_tables(
     over = edges[2 * rights].astype(np.int64) << 8 | edges[2 * lefts + 1]
     words = -(-np.bincount(over, minlength=1 << 16) * BITS_PER_MERGE // 64)
     oldest = np.zeros(1 << 16, dtype=np.int64)
-    oldest[over[::-1]] = np.arange(len(splits) // 2 - 1, atoms - 1, -1)
+    facing, first = np.unique(over, return_index=True)
+    oldest[facing] = atoms + first
     firsts = np.cumsum(words) - words
     seams = np.where(words, firsts << FIRST_BITS | oldest << OLDEST_BITS | words, 0)
     total = int(words.sum())
