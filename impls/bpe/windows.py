@@ -90,7 +90,8 @@ def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int]:
     sure = begun | (odd & ~apostrophe & (letter | number) << 1)
     sure |= (number & after_letter) | (letter & number << 1)
     if options.cased:
-        sure &= ~(mark << 1)  # which may belong to symbols before it
+        # A mark may belong to symbols before it, which symbols and line ends go on.
+        sure &= ~(mark << 1) | gap | number
     return ends & ~1, sure & ~1, trouble
 
 

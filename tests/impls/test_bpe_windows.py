@@ -131,6 +131,20 @@ def test_windows_get_far(name):
     assert 3 + WINDOW - 8 < next_sure(data, 3, len(data), options) < 3 + WINDOW
 
 
+def test_words_that_end_in_marks_are_not_left_to_the_automaton():
+    text = "இரும்புப் முதல்வர் की है रीना".encode()
+    data = np.frombuffer(text, dtype=np.uint8)
+    noted = np.zeros(len(data) + LOADED, dtype=np.uint8)
+    assert classify(data, 0, len(data), class_table(), noted)
+
+    ends, sure, trouble = piece_bits(
+        noted_masks(noted, 0), SCANNERS[PATTERNS["o200k_base"][0]].options()
+    )
+
+    assert trouble == 0
+    assert ends == sure == sum(1 << i for i in range(1, WINDOW) if text[i] == ord(" "))
+
+
 CHARACTERS = {
     "A": UPPER, "z": LOWER, "7": NUMBER, " ": BLANK, "\t": SPACE, "\v": SPACE, "\r": LINE_END,
     "/": SLASH, "'": APOSTROPHE, "\x00": OTHER, "\x1c": OTHER, "\x7f": OTHER, "!": OTHER,
