@@ -41,13 +41,18 @@ def folded(one: int, other: int) -> int:
 
 
 def lowest(bits: int) -> int:
-    """The place of the lowest bit that is set in ``bits``, which is positive."""
-    return (bits & -bits).bit_length() - 1
+    """The place of the lowest bit that is set in ``bits``, which is not negative; 64 for none."""
+    return (bits & -bits).bit_length() - 1 if bits else 64
 
 
 def highest(bits: int) -> int:
-    """The place of the highest one."""
+    """The place of the highest one; of none, -1."""
     return bits.bit_length() - 1
+
+
+def ones(bits: int) -> int:
+    """How many bits are set in ``bits``, which is not negative."""
+    return bits.bit_count()
 
 
 def place_of(
@@ -95,22 +100,24 @@ def _folded(typing, one, other):  # type: ignore[no-untyped-def]
     return types.int64(types.int64, types.int64), generate
 
 
-def _zeros(name: str) -> Callable[[int], int]:
-    """The intrinsic that counts zeros at one of a word's ends, which has not only zeros."""
+def _counted(name: str, *options: ir.Constant) -> Callable[[int], int]:
+    """The intrinsic that counts bits of a word."""
 
     @intrinsic
     def count(typing, bits):  # type: ignore[no-untyped-def]
         def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            kind = ir.FunctionType(_WORD, [_WORD, _FLAG])
+            kind = ir.FunctionType(_WORD, [_WORD, *(option.type for option in options)])
             function = builder.module.declare_intrinsic(name, [_WORD], kind)
-            return builder.call(function, [arguments[0], _FLAG(1)])
+            return builder.call(function, [arguments[0], *options])
 
         return types.int64(types.int64), generate
 
     return cast("Callable[[int], int]", count)
 
 
-_zeros_below, _zeros_above = _zeros("llvm.cttz"), _zeros("llvm.ctlz")
+# Zeros are told of a word without ones, too.
+_zeros_below, _zeros_above = (_counted(name, _FLAG(0)) for name in ("llvm.cttz", "llvm.ctlz"))
+_ones = _counted("llvm.ctpop")
 
 
 @overload(prefetch, inline="never")
@@ -145,3 +152,9 @@ def _compiled_lowest(bits):  # type: ignore[no-untyped-def]
 def _compiled_highest(bits):  # type: ignore[no-untyped-def]
     del bits
     return lambda bits: 63 - _zeros_above(bits)
+
+
+@overload(ones)
+def _compiled_ones(bits):  # type: ignore[no-untyped-def]
+    del bits
+    return lambda bits: _ones(bits)  # noqa: PLW0108 - likewise

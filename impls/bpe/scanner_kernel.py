@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.jit import njit
 from impls.bpe.character_classes import APOSTROPHE, UPPER
 from impls.bpe.layout import EMPTY, PLACE
-from impls.bpe.machine import highest, lowest
+from impls.bpe.machine import highest, lowest, ones
 from impls.bpe.masks import (
     ALL,
     CLASS_MASK,
@@ -53,6 +53,9 @@ _L = ord("l")
 _LONG_S = (0xC5, 0xBF)
 """U+017F, which is an s where case is folded, in UTF-8."""
 
+
+AT_ONCE = 8
+"""Ends that are written without asking whether there are so many; divides LOADED."""
 
 NO_ROOM, NO_UTF8 = -1, -2
 """What stands for a number of pieces if there is none."""
@@ -217,11 +220,14 @@ def _scan(
 def _put(ends: int, reach: int, at: int, piece_ends: NDArray[np.int64], count: int) -> int:
     """Write the places of a mask up to ``reach``, counted from ``at``; returns the new number."""
     ends &= (2 << reach) - 1
+    total = count + ones(ends)
     while ends:
-        piece_ends[count & PLACE] = at + lowest(ends)
-        count += 1
-        ends &= ends - 1
-    return count
+        # Some that are none are written, too: how many there are cannot be foreseen.
+        for _ in range(AT_ONCE):
+            piece_ends[count & PLACE] = at + lowest(ends)
+            count += 1
+            ends &= ends - 1
+    return total
 
 
 @njit

@@ -34,6 +34,7 @@ def test_products(one, other):
 
 def test_the_ends_of_a_word():
     compiled = numba.njit(lambda bits: (machine.lowest(bits), machine.highest(bits)))
+    assert compiled(0) == (machine.lowest(0), machine.highest(0)) == (64, -1)
     for place in range(63):
         for bits, ends in (
             (1 << place, (place, place)),
@@ -41,3 +42,9 @@ def test_the_ends_of_a_word():
             ((1 << place) | 1, (0, place)),
         ):
             assert compiled(bits) == (machine.lowest(bits), machine.highest(bits)) == ends
+
+
+def test_ones():
+    compiled = numba.njit(lambda bits: machine.ones(bits))  # noqa: PLW0108 - overloads
+    for bits in (word for word in WORDS if word >= 0):
+        assert compiled(bits) == machine.ones(bits) == f"{bits:b}".count("1")
