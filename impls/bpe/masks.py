@@ -126,9 +126,8 @@ def _masks(data: NDArray[np.uint8], at: int, flags: NDArray[np.bool_]) -> Masks:
 
 
 def _words(flags: NDArray[np.bool_]) -> list[int]:
-    """Each column of at most 64 flags as a word, the first one as its lowest bit."""
-    packed = np.zeros((flags.shape[1], 8), dtype=np.uint8)
-    packed[:, : -(-len(flags) // 8)] = np.packbits(flags, axis=0, bitorder="little").T
+    """Each column of WINDOW flags as a word, the first one as its lowest bit."""
+    packed = np.packbits(flags, axis=0, bitorder="little").T.copy()
     return cast("list[int]", packed.view("<i8").ravel().tolist())
 
 
