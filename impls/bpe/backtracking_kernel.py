@@ -24,6 +24,7 @@ from impls.bpe.abreast import (
     encode_abreast,
     walk_on,
 )
+from impls.bpe.answers import answer, answer_one, emit
 from impls.bpe.candidates import (
     LESS_BITS,
     LESS_MASK,
@@ -31,6 +32,7 @@ from impls.bpe.candidates import (
     VALUE_MASK,
     candidate_tables,
 )
+from impls.bpe.encoder import SPARE
 from impls.bpe.layout import (
     ATOMS,
     BLOOM,
@@ -55,10 +57,10 @@ from impls.bpe.layout import (
     wide,
 )
 from impls.bpe.linear import spelled_tokens, token_sections
-from impls.bpe.piece_cache import FIRST_ROW, UNKNOWN, look_up, recall, remember, settle
+from impls.bpe.piece_cache import recall, recall_wide, remember, remember_wide
 from impls.bpe.tables import longest_piece, whole_id
 from impls.bpe.validity import seam_at, valid_pair
-from impls.bpe.words import LONGEST, word_filter, word_table
+from impls.bpe.words import UNKNOWN, look_up, spell, word_filter, word_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,50 +113,47 @@ def encode_remembering(
     # One mark a position of a piece; and where each of its tokens begins, relative to it.
     dead = np.zeros(longest + 1, dtype=np.uint8)
     begins = np.empty(min(longest, NOTED) + 1, dtype=np.int32)
-    found = np.empty(min(BLOCK, len(ends)), dtype=np.int64)
-    keys = np.empty(2 * len(found), dtype=np.int64)
-    asked = np.empty(len(found), dtype=np.int64)
-    left = np.empty(len(found), dtype=np.int64)
-    counts = np.empty(len(found), dtype=np.int64)
-    lanes = np.empty(len(found) * COLUMNS, dtype=np.int64)
-    waiting = np.empty(len(found), dtype=np.int64)
+    pieces = min(BLOCK, len(ends))
+    keys = np.empty(2 * pieces, dtype=np.int64)
+    hashes = np.empty(pieces, dtype=np.int64)
+    asked = np.empty(pieces, dtype=np.int64)
+    left = np.empty(pieces, dtype=np.int64)
+    rows = np.empty(pieces, dtype=np.int64)
+    counts = np.empty(pieces, dtype=np.int64)
+    lanes = np.empty(pieces * COLUMNS, dtype=np.int64)
+    waiting = np.empty(pieces, dtype=np.int64)
+    answer_words = np.empty(2 * pieces, dtype=np.int64)
+    answers = answer_words.view(np.int32)
     at = 0
     start = 0
     for first in range(0, len(ends), BLOCK):
         last = min(first + BLOCK, len(ends))
-        unknown = look_up(words, filters, cache, data, ends, start, first, last, keys, found, asked)
+        spell(data, ends, start, first, last, keys, hashes)
+        if len(cache) > 0:
+            unknown = recall(cache, keys, hashes, last - first, answer_words, asked)
+        else:
+            unknown = last - first
+            for index in range(unknown):
+                asked[index] = index
         if len(given) > 0:
-            for piece in range(first, last):
-                if given[piece] != EMPTY:
-                    found[piece - first] = given[piece]
+            unknown = _take_given(given, first, last, answers, asked, unknown)
+        lefts = look_up(words, filters, keys, hashes, asked, unknown, answers, left)
         if wholes:
-            begin = start
-            for piece in range(first, last):
-                end = int(ends[piece])
-                # Those with a key have been looked up; what has a row in the cache may be longer.
-                known = int(found[piece - first])
-                if known == UNKNOWN or (known < UNKNOWN and end - begin > LONGEST):
-                    token_id = whole_id(block, data, begin, end)
-                    if token_id != EMPTY:
-                        found[piece - first] = token_id
-                begin = end
-        lefts = settle(cache, data, ends, first, found, asked, unknown, left)
-        # Tokens stand where ids will, each piece's from where these would if all bytes before it
-        # were ids: so no id is written over a token that is not read yet.
-        room = at - start
+            lefts = _take_whole(block, data, ends, first, hashes, answers, left, lefts)
+        # Where in ``ids`` is the room of what begins at ``data[0]``.
+        room = at - start + SPARE
+        if len(cache) > 0:
+            lefts = recall_wide(
+                cache, cached_ids, data, ends, first, room, answers, left, lefts, rows, ids
+            )
         fault = EMPTY
         short = 0
-        for index in range(lefts):
-            piece = int(left[index])
+        for number in range(lefts):
+            piece = first + int(left[number])
             begin = int(ends[piece - 1]) if piece > 0 else 0
             length = int(ends[piece]) - begin
-            if length <= LONGEST_ABREAST:
-                lane = short * COLUMNS
-                lanes[lane + START] = begin
-                lanes[lane + END] = begin + length
-                lanes[lane + PLACE_OF_NEXT] = room + begin
-                short += 1
-            else:
+            counts[number] = 0
+            if length > LONGEST_ABREAST:
                 count = _encode(
                     walk,
                     inner,
@@ -173,7 +172,13 @@ def encode_remembering(
                 )
                 if count == EMPTY and fault == EMPTY:
                     fault = begin
-                counts[index] = count
+                counts[number] = count
+            elif length > 0:
+                lane = short * COLUMNS
+                lanes[lane + START] = begin
+                lanes[lane + END] = begin + length
+                lanes[lane + PLACE_OF_NEXT] = room + begin
+                short += 1
         wrong = encode_abreast(
             walk,
             inner,
@@ -194,46 +199,77 @@ def encode_remembering(
             while atoms[data[fault]] != EMPTY:
                 fault += 1
             return -1 - fault
-        following = 0
         lane = 0
-        emitted = first
-        for index in range(unknown + 1):
-            piece = int(asked[index]) if index < unknown else last
-            # Those in between are one id each, which takes no branch.
-            for one in range(piece - emitted):
-                ids[(at + one) & PLACE] = found[(emitted - first + one) & PLACE]
-                id_ends[(emitted + one) & PLACE] = at + one + 1
-            at += piece - emitted
-            emitted = piece + 1
-            if piece == last:
-                break
-            known = int(found[piece - first])
-            if known >= 0:
-                ids[at & PLACE] = known
-                at += 1
-            elif following < lefts and left[following] == piece:
-                begin = int(ends[piece - 1]) if piece > 0 else 0
-                bits = 0
-                if int(ends[piece]) - begin <= LONGEST_ABREAST:
-                    counts[following] = lanes[lane + PLACE_OF_NEXT] - room - begin
-                    lane += COLUMNS
-                    bits = BEGIN_BITS
-                count = int(counts[following])
-                following += 1
-                for place in range(count):
-                    token = int(ids[(room + begin + place) & PLACE]) >> bits
-                    ids[(at + place) & PLACE] = (
-                        token + shift if token >= regular else id_of[token & INDEX]
-                    )
-                at += count
-            elif known < UNKNOWN:
-                at = recall(cache, cached_ids, FIRST_ROW - known, ids, at)
-            id_ends[piece] = at
-        # Not before all are recalled, whose rows they take.
+        for number in range(lefts):
+            index = int(left[number])
+            piece = first + index
+            begin = int(ends[piece - 1]) if piece > 0 else 0
+            length = int(ends[piece]) - begin
+            count = int(counts[number])
+            bits = 0
+            if 0 < length <= LONGEST_ABREAST:
+                count = int(lanes[lane + PLACE_OF_NEXT]) - room - begin
+                lane += COLUMNS
+                bits = BEGIN_BITS
+            for place in range(room + begin, room + begin + count):
+                token = int(ids[place & PLACE]) >> bits
+                ids[place & PLACE] = token + shift if token >= regular else id_of[token & INDEX]
+            answer(answers, index, ids, room + begin, count)
         if len(cache) > 0:
-            remember(cache, cached_ids, data, ends, first, found, left, counts, lefts, ids, id_ends)
+            remember(cache, keys, hashes, asked, unknown, answer_words)
+            remember_wide(
+                cache, cached_ids, data, ends, first, room, hashes, answers, left, lefts, rows, ids
+            )
+        at = emit(answers, first, last, at, ids, id_ends)
         start = int(ends[last - 1])
     return at
+
+
+@njit
+def _take_given(
+    given: NDArray[np.int64],
+    first: int,
+    last: int,
+    answers: NDArray[np.int32],
+    asked: NDArray[np.int64],
+    number: int,
+) -> int:
+    """Answer the pieces that are given, and leave the others in ``asked``; returns how many."""
+    for index in range(last - first):
+        if given[first + index] != EMPTY:
+            answer_one(answers, index, int(given[first + index]))
+    kept = 0
+    for number_asked in range(number):
+        asked[kept] = asked[number_asked]
+        kept += given[first + asked[number_asked]] == EMPTY
+    return kept
+
+
+@njit
+def _take_whole(
+    block: NDArray[np.int32],
+    data: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    first: int,
+    hashes: NDArray[np.int64],
+    answers: NDArray[np.int32],
+    left: NDArray[np.int64],
+    number: int,
+) -> int:
+    """Answer those of ``left`` that have no key and are emitted whole, and leave the others."""
+    kept = 0
+    for number_left in range(number):
+        index = int(left[number_left])
+        token_id = EMPTY
+        if hashes[index] == UNKNOWN:
+            piece = first + index
+            begin = int(ends[piece - 1]) if piece > 0 else 0
+            token_id = whole_id(block, data, begin, int(ends[piece]))
+        if token_id != EMPTY:
+            answer_one(answers, index, token_id)
+        left[kept] = index
+        kept += token_id == EMPTY
+    return kept
 
 
 @njit

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 
 NONE_GIVEN = np.empty(0, dtype=np.int64)
+
+SPARE = 8
+"""Entries by which the array that receives ids is longer than the data."""
 _SPECIAL: tuple[Literal["none", "all"], ...] = ("none", "all")
 
 
@@ -40,8 +43,9 @@ class EncodePieces(Protocol):
         """Encode pieces; those of ``given`` other than EMPTY become just that id.
 
         block: the encoder's tables (:mod:`impls.bpe.layout`), read-only. data (read-only), ends,
-        given: as in :class:`impls.bpe.pieces.Pieces`. ids: receives the ids; as
-        long as ``data``. id_ends: receives where the ids of each piece end.
+        given: as in :class:`impls.bpe.pieces.Pieces`. ids: receives the ids; longer than ``data``
+        by SPARE, as some that are none are written, too. id_ends: receives where the ids of each
+        piece end.
         Returns the number of ids, or ``-1 - p`` where the byte at ``data[p]`` has no token.
         """
         ...
@@ -89,7 +93,7 @@ class BpeEncoder:
     def _encode_whole(self, data: bytes) -> NDArray[np.int32]:
         """One piece, without a batch's bookkeeping, which costs more than a short text's ids."""
         length = len(data)
-        ids = np.empty(length, dtype=np.int32)
+        ids = np.empty(length + SPARE, dtype=np.int32)
         count = self._encode_pieces(
             self._block,
             np.frombuffer(data, np.uint8),
@@ -127,7 +131,7 @@ class BpeEncoder:
 
     def _run(self, pieces: Pieces) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         data = np.frombuffer(pieces.data, dtype=np.uint8)
-        ids = np.empty(len(data), dtype=np.int32)
+        ids = np.empty(len(data) + SPARE, dtype=np.int32)
         id_ends = np.empty(len(pieces.ends), dtype=np.int64)
         count = self._encode_pieces(self._block, data, pieces.ends, pieces.given, ids, id_ends)
         if count < 0:

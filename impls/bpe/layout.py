@@ -146,7 +146,7 @@ def pack(sections: Mapping[int, NDArray[np.int32]]) -> NDArray[np.int32]:
             at = -(-at // _LINE) * _LINE
         bounds[2 * number : 2 * number + 2] = at, at + size
         at += size
-    block = _on_a_line(at)
+    block = on_a_line(at)
     block[:HEADER] = bounds
     for number, entries in sections.items():
         block[bounds[2 * number] : bounds[2 * number + 1]] = entries
@@ -154,7 +154,7 @@ def pack(sections: Mapping[int, NDArray[np.int32]]) -> NDArray[np.int32]:
     return block
 
 
-def _on_a_line(size: int) -> NDArray[np.int32]:
+def on_a_line(size: int) -> NDArray[np.int32]:
     """Zeros that begin on a cache line."""
     room = np.zeros(size + _LINE, dtype=np.int32)
     skipped = -(room.ctypes.data // room.itemsize) % _LINE

@@ -7,8 +7,8 @@ pre-tokens do not depend on each other, so that the processor waits for all of t
 What is no token is told by a filter, mostly: its row in the table, met once, would be one more line
 of memory to wait for, and would push out others.
 
-A row holds a key of 16 bytes (zeros after the spelling), then ``length << 32 | id + 1``, of which
-0 marks a free row, and one entry to make it half a cache line.
+A key is 16 bytes, the spelling and at the end its length. A row of the table holds a key, then
+``id + 1``, of which 0 marks a free row, and one entry to make it half a cache line.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from impls.bpe.answers import answer_one
 from impls.bpe.layout import EMPTY, INDEX, PLACE, bits_of, has_bit
-from impls.bpe.machine import folded, word_at
+from impls.bpe.machine import folded, prefetch, word_at
 from impls.bpe.tables import capacity
 
 if TYPE_CHECKING:
@@ -27,21 +28,26 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-LONGEST = 16
+LONGEST = 15
 """Bytes of the longest spelling that has a key."""
+
+KEYED = 16
+"""Bytes of a key, and how many are read for it."""
 
 ROW_BITS = 2
 """A row has 4 entries of int64."""
 
 _LENGTHS = 31
-"""Bits of an index of the next two, which have an entry for each value, so that none is checked."""
-LOW_MASKS = np.array([(1 << 8 * n) - 1 for n in range(8)] + [-1] * 24, dtype=np.int64)
-"""By the length of a spelling: which bits of the first 8 bytes belong to it."""
-HIGH_MASKS = np.concatenate((np.zeros(8, dtype=np.int64), LOW_MASKS[:24]))
-"""Likewise of the second 8 bytes."""
+"""Bits of a length that count: what has no key may be of any."""
+_LENGTH_AT = 56
+_NEVER = 24
+_MASKS = np.array(
+    [0] * _NEVER + [(1 << 8 * n) - 1 for n in range(8)] + [-1] * (64 - 8 - _NEVER), dtype=np.int64
+)
+"""The first n bytes of a word, by ``n + _NEVER``: n may be negative, or more than a word has."""
 
-HALF = 0xFFFFFFFF
-"""The lower half of a word: a hash; or, of a row, what stands beside the length."""
+UNKNOWN = -1
+"""The hash of what has no key: of a longer piece, or of one of the last of the data."""
 _HIGH = 10
 """Of a hash's 32 bits the filter is asked for other ones than the table."""
 _ROOM = 2
@@ -49,13 +55,53 @@ _ROOM = 2
 
 
 @njit
+def bytes_of(word: int, length: int) -> int:
+    """The first ``length`` bytes of a word, zeros behind; length: -24 to 39."""
+    return word & int(_MASKS[(length + _NEVER) & PLACE])
+
+
+@njit
 def key_at(data: NDArray[np.uint8], start: int, length: int) -> tuple[int, int]:
-    """The key of the ``length`` bytes from ``start`` on; 16 bytes are read.
+    """The key of the ``length`` bytes from ``start`` on; KEYED bytes are read.
 
     length: at most LONGEST; of a longer spelling the key means nothing.
     """
-    low = word_at(data, start) & LOW_MASKS[length & _LENGTHS]
-    return low, word_at(data, start + 8) & HIGH_MASKS[length & _LENGTHS]
+    length &= _LENGTHS
+    low = bytes_of(word_at(data, start), length)
+    return low, bytes_of(word_at(data, start + 8), length - 8) | length << _LENGTH_AT
+
+
+@njit
+def spell(
+    data: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    start: int,
+    first: int,
+    last: int,
+    keys: NDArray[np.int64],
+    hashes: NDArray[np.int64],
+) -> None:
+    """The keys and hashes of the pieces ``first`` to ``last``, the first of which begins at start.
+
+    keys: receives two entries a piece; no row has those of what has none, whose hash is UNKNOWN.
+    """
+    readable = len(data) - KEYED
+    keyed = last
+    while keyed > first and (int(ends[keyed - 2]) if keyed > 1 else 0) > readable:
+        keyed -= 1
+        index = keyed - first
+        keys[2 * index] = keys[2 * index + 1] = hashes[index] = UNKNOWN
+    begin = start
+    for index in range(keyed - first):
+        end = int(ends[(first + index) & PLACE])
+        length = end - begin
+        # All bits, or none: what has no key cannot be foreseen.
+        keyless = (LONGEST - length) >> 63
+        low, high = key_at(data, begin & PLACE, length)
+        keys[2 * index] = low
+        keys[2 * index + 1] = high | keyless
+        hashes[index] = word_hash(low, high) | keyless
+        begin = end
 
 
 @njit
@@ -71,22 +117,63 @@ def row_of(words: NDArray[np.int64], mixed: int) -> int:
 
 
 @njit
-def token_in(words: NDArray[np.int64], row: int, low: int, high: int, length: int) -> int:
+def token_in(words: NDArray[np.int64], row: int, low: int, high: int) -> int:
     """The id of the row's token if it has this key, or EMPTY."""
     found = EMPTY
-    if words[row] == low and words[row + 1] == high and words[row + 2] >> 32 == length:
-        found = int(words[row + 2] & HALF) - 1
+    if words[row] == low and words[row + 1] == high:
+        found = int(words[row + 2]) - 1
     return found
 
 
 @njit
-def probe_on(words: NDArray[np.int64], row: int, low: int, high: int, length: int) -> int:
+def probe_on(words: NDArray[np.int64], row: int, low: int, high: int) -> int:
     """Likewise, of ``row`` or a later one."""
     found = EMPTY
     while found == EMPTY and words[row + 2] != 0:
-        found = token_in(words, row, low, high, length)
+        found = token_in(words, row, low, high)
         row = (row + (1 << ROW_BITS)) & (len(words) - 1) & PLACE
     return found
+
+
+@njit
+def look_up(
+    words: NDArray[np.int64],
+    filters: NDArray[np.int32],
+    keys: NDArray[np.int64],
+    hashes: NDArray[np.int64],
+    asked: NDArray[np.int64],
+    number: int,
+    answers: NDArray[np.int32],
+    left: NDArray[np.int64],
+) -> int:
+    """Answer those of the pieces ``asked[:number]`` that are a token.
+
+    answers: see :mod:`impls.bpe.answers`.
+    words, filters: WORDS and SHORT of :mod:`impls.bpe.layout`. keys, hashes: of :func:`spell`.
+    left: receives the others. Returns their number.
+    """
+    # First all that is looked for is asked for, so that it is here when it is read.
+    for number_asked in range(number):
+        mixed = int(hashes[asked[number_asked] & PLACE])
+        prefetch(filters, filter_bit(filters, mixed) >> 5)
+        prefetch(words, row_of(words, mixed))
+    lefts = 0
+    for number_asked in range(number):
+        index = int(asked[number_asked]) & PLACE
+        mixed = int(hashes[index])
+        token = EMPTY
+        # First the filter: what is no token waits for no row.
+        if may_be(filters, mixed):
+            low, high = keys[2 * index], keys[2 * index + 1]
+            row = row_of(words, mixed)
+            # Nearly always its first row tells.
+            token = token_in(words, row, low, high)
+            if token == EMPTY:
+                token = probe_on(words, row, low, high)
+        answer_one(answers, index, token)
+        left[lefts & PLACE] = index
+        lefts += token == EMPTY
+    return lefts
 
 
 @njit
@@ -97,21 +184,19 @@ def _fill(
     ids: NDArray[np.int64],
 ) -> None:
     mask = len(words) - 1
-    spelling = np.empty(LONGEST, dtype=np.uint8)
-    key = spelling.view(np.int64)
+    spelling = np.zeros(KEYED, dtype=np.uint8)
     start = 0
     for index in range(len(ends)):
         end = int(ends[index])
         length = end - start
         spelling[:length] = data[start:end]
-        spelling[length:] = 0
-        low, high = key[0], key[1]
+        low, high = key_at(spelling, 0, length)
         row = row_of(words, word_hash(low, high))
         while words[row + 2] != 0:
             row = (row + (1 << ROW_BITS)) & mask
         words[row] = low
         words[row + 1] = high
-        words[row + 2] = length << 32 | (int(ids[index]) + 1)
+        words[row + 2] = int(ids[index]) + 1
         start = end
 
 

@@ -8,6 +8,7 @@ import pytest
 from impls.bpe import backtracking_kernel, heap_kernel
 from impls.bpe.abreast import LONGEST_ABREAST
 from impls.bpe.backtracking_kernel import BLOCK
+from impls.bpe.encoder import SPARE
 from impls.bpe.layout import EMPTY
 from impls.bpe.machine import prefetch
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabulary
@@ -17,7 +18,7 @@ def run(kernel, drawn, pieces, given=()):
     """The ids and where those of each piece end; or the number that says what has no token."""
     data = np.frombuffer(b"".join(pieces), dtype=np.uint8)
     ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
-    ids = np.empty(len(data), dtype=np.int32)
+    ids = np.empty(len(data) + SPARE, dtype=np.int32)
     id_ends = np.empty(len(ends), dtype=np.int64)
     block = kernel.block_of(drawn)
     count = kernel.encode_pieces(block, data, ends, np.array(given, np.int64), ids, id_ends)

@@ -6,7 +6,7 @@ import sys
 
 PROGRAM = """
 from corpora.vocabularies.patterns import PATTERNS
-from impls.bpe import abreast, backtracking_kernel, cached, piece_cache, windows
+from impls.bpe import abreast, answers, backtracking_kernel, cached, piece_cache, windows, words
 from impls.interface import Mode
 from tests.impls.bpe_vocabularies import vocabulary
 
@@ -16,10 +16,13 @@ cached.IMPLEMENTATION.load(drawn).encode(b"abc ababc", Mode())
 for function in (
     abreast.encode_abreast,
     backtracking_kernel._encode,
-    piece_cache.look_up,
+    answers.emit,
     piece_cache.recall,
+    piece_cache.recall_wide,
     piece_cache.remember,
-    piece_cache.settle,
+    piece_cache.remember_wide,
+    words.look_up,
+    words.spell,
     windows.piece_bits,
     backtracking_kernel.encode_remembering,
 ):
@@ -45,5 +48,6 @@ def test_hot_loops_count_no_references(tmp_path):
     counts = {name: found for name, whole, found in map(str.split, lines) if whole == "True"}
 
     assert counts.pop("encode_remembering") == "True"  # new arrays, so that counting shows
-    kernels = ("_encode", "encode_abreast", "look_up", "piece_bits", "recall", "remember", "settle")
+    kernels = ("_encode", "emit", "encode_abreast", "look_up", "piece_bits", "recall")
+    kernels += ("recall_wide", "remember", "remember_wide", "spell")
     assert counts == dict.fromkeys(kernels, "False")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impls.bpe import backtracking_kernel, heap_kernel, words
-from impls.bpe.encoder import NONE_GIVEN
+from impls.bpe.encoder import NONE_GIVEN, SPARE
 from impls.bpe.piece_cache import new_cache
 from tests.impls.bpe_vocabularies import encodings, vocabulary
 
@@ -22,7 +22,7 @@ def cut(pieces):
 
 def run(encode, block, pieces):
     data, ends = cut(pieces)
-    ids = np.empty(len(data), dtype=np.int32)
+    ids = np.empty(len(data) + SPARE, dtype=np.int32)
     id_ends = np.empty(len(ends), dtype=np.int64)
     count = encode(block, data, ends, NONE_GIVEN, ids, id_ends)
     return ids[: max(count, 0)].tolist(), id_ends.tolist() if count >= 0 else count
@@ -69,22 +69,40 @@ def test_what_is_emitted_whole_is_so_with_a_cache(length):
         assert run(remembering, block, pieces) == expected
 
 
+def key_of(text):
+    data = np.frombuffer(text.ljust(16, b"\0"), dtype=np.uint8)
+    return words.key_at(data, 0, len(text))
+
+
 def test_spellings_that_differ_in_zeros_at_their_end_are_told_apart():
-    tokens = [b"a\0", b"a\0\0", b"a" * 8, b"a" * 8 + b"\0", b"a" * 16]
+    tokens = [b"a\0", b"a\0\0", b"a" * 8, b"a" * 8 + b"\0", b"a" * 15, b"a" * 16]
     table = words.word_table({text: index for index, text in enumerate(tokens)}).view(np.int64)
 
     def probe(text):
-        low, high = np.frombuffer(text.ljust(16, b"\0"), dtype=np.int64).tolist()
-        row = words.row_of(table, words.word_hash(low, high))
-        return words.probe_on(table, row, low, high, len(text))
+        low, high = key_of(text)
+        return words.probe_on(table, words.row_of(table, words.word_hash(low, high)), low, high)
 
-    assert [probe(text) for text in tokens] == [0, 1, 2, 3, 4]
-    assert probe(b"a") == probe(b"a\0\0\0") == probe(b"a" * 9) == probe(b"a" * 15) == -1
+    assert [probe(text) for text in tokens[:5]] == [0, 1, 2, 3, 4]
+    assert probe(b"a") == probe(b"a\0\0\0") == probe(b"a" * 9) == probe(b"a" * 14) == -1
+    assert probe(b"") == -1
+
+
+def test_what_has_no_key_is_told_from_all_that_have_one():
+    texts = [b"x" * 15, b"x" * 16, b"x" * 17, b"", b"x" * 40, b"x" * 200, b"y" * 9, b"z" * 7]
+    data, ends = cut(texts)
+    keys, hashes = np.zeros(16, dtype=np.int64), np.zeros(8, dtype=np.int64)
+    words.spell(data, ends, 0, 0, 8, keys, hashes)
+
+    keyless = [False, True, True, False, True, True, False, True]  # the last one: no 16 bytes
+    assert (hashes == words.UNKNOWN).tolist() == keyless
+    for index, text in enumerate(texts):
+        low, high = keys[2 * index : 2 * index + 2].tolist()
+        assert (high == -1) if keyless[index] else ((low, high) == key_of(text))
 
 
 def test_the_filter_lets_every_token_pass_and_few_others():
     def mixed(text):
-        return words.word_hash(*np.frombuffer(text.ljust(16, b"\0"), dtype=np.int64).tolist())
+        return words.word_hash(*key_of(text))
 
     tokens = [str(number * number).encode() for number in range(3000)]
     filters = words.word_filter(words.word_table({text: i for i, text in enumerate(tokens)}))

@@ -1,0 +1,81 @@
+"""What becomes of each piece of a block, until it is emitted.
+
+An answer is four entries of int32: up to three ids, and how many there are. So few are emitted
+without asking how many, all four entries at once; those that are none are written over by the next
+piece's. Of a piece of more ids the first two entries say where these stand meanwhile: in its
+*room*, which is where they would stand if all bytes before it were ids, and SPARE
+(:mod:`impls.bpe.encoder`) further on, so that nothing is written over them before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.jit import njit
+from impls.bpe.layout import INDEX, PLACE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FEW = 3
+"""Ids that an answer has room for."""
+
+ANSWER = 4
+"""Entries of int32 of an answer."""
+
+
+@njit
+def answer_one(answers: NDArray[np.int32], index: int, token_id: int) -> None:
+    """A piece that is one id."""
+    answers[(ANSWER * index) & PLACE] = token_id
+    answers[(ANSWER * index + FEW) & PLACE] = 1
+
+
+@njit
+def answer(
+    answers: NDArray[np.int32], index: int, ids: NDArray[np.int32], place: int, count: int
+) -> None:
+    """A piece of ``count`` ids, which stand in ``ids[place:]``, its room."""
+    at, place = (ANSWER * index) & PLACE, place & PLACE
+    # All bits or none: for the sake of a branch the arrays would be counted (see tests).
+    many = (FEW - count) >> 63
+    answers[at] = (place & INDEX & many) | (ids[place] & ~many)
+    answers[at + 1] = (place >> 31 & many) | (ids[place + 1] & ~many)
+    answers[at + 2] = ids[place + 2]
+    answers[at + FEW] = count
+
+
+@njit
+def emit(
+    answers: NDArray[np.int32],
+    first: int,
+    last: int,
+    at: int,
+    ids: NDArray[np.int32],
+    id_ends: NDArray[np.int64],
+) -> int:
+    """Write the ids of the pieces ``first`` to ``last`` to ``ids[at:]``; returns where they end.
+
+    id_ends: receives where the ids of each piece end.
+    """
+    for index in range(last - first):
+        at &= PLACE
+        entry = ANSWER * index
+        count = int(answers[entry + FEW])
+        if count > FEW:
+            place = int(answers[entry + 1]) << 31 | int(answers[entry])
+            for one in range(count):
+                ids[(at + one) & PLACE] = ids[(place + one) & PLACE]
+        else:
+            # First all are read: the compiler cannot know that none of them is written here.
+            one, two, three, four = (
+                answers[entry],
+                answers[entry + 1],
+                answers[entry + 2],
+                answers[entry + 3],
+            )
+            ids[at], ids[at + 1], ids[at + 2], ids[at + 3] = one, two, three, four
+        at += count
+        id_ends[(first + index) & PLACE] = at
+    return at
