@@ -18,3 +18,12 @@ F = TypeVar("F", bound=Callable[..., object])
 def njit(function: F) -> F:
     """Compile ``function`` on its first call; releases the GIL, so that threads can be tested."""
     return cast("F", numba.njit(cache=True, nogil=True)(function))
+
+
+def inlined(function: F) -> F:
+    """Likewise, for a part of a hot loop: it becomes a part of whatever calls it.
+
+    For one that is too large for the compiler to do so by itself, where what it is called with
+    decides how much of it is left.
+    """
+    return cast("F", numba.njit(cache=True, nogil=True, forceinline=True)(function))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import njit
+from corpora.vocabularies.jit import inlined, njit
 from impls.bpe.machine import highest
 from impls.bpe.masks import ALL, LOADED, WINDOW, ascii_masks
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from impls.bpe.scanner_rules import Options
 
 
-@njit
+@inlined
 def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int]:
     """Where pieces end in a window that begins a piece.
 
