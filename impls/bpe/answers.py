@@ -3,8 +3,9 @@
 An answer is four entries of int32: up to three ids, and how many there are. So few are emitted
 without asking how many, all four entries at once; those that are none are written over by the next
 piece's. Of a piece of more ids the first two entries say where these stand meanwhile: in its
-*room*, which is where they would stand if all bytes before it were ids, and SPARE
-(:mod:`impls.bpe.encoder`) further on, so that nothing is written over them before.
+*room*, which is where they would stand if all bytes before it were ids, and FEW further on, so that
+nothing is written over them before. As many are read at any room, even behind the last byte: hence
+SPARE (:mod:`impls.bpe.encoder`).
 """
 
 from __future__ import annotations
@@ -69,13 +70,8 @@ def emit(
                 ids[(at + one) & PLACE] = ids[(place + one) & PLACE]
         else:
             # First all are read: the compiler cannot know that none of them is written here.
-            one, two, three, four = (
-                answers[entry],
-                answers[entry + 1],
-                answers[entry + 2],
-                answers[entry + 3],
-            )
-            ids[at], ids[at + 1], ids[at + 2], ids[at + 3] = one, two, three, four
+            one, two, three = answers[entry], answers[entry + 1], answers[entry + 2]
+            ids[at], ids[at + 1], ids[at + 2] = one, two, three
         at += count
         id_ends[(first + index) & PLACE] = at
     return at

@@ -24,7 +24,7 @@ from impls.bpe.abreast import (
     encode_abreast,
     walk_on,
 )
-from impls.bpe.answers import answer, answer_one, emit
+from impls.bpe.answers import FEW, answer, answer_one, emit
 from impls.bpe.candidates import (
     LESS_BITS,
     LESS_MASK,
@@ -32,7 +32,6 @@ from impls.bpe.candidates import (
     VALUE_MASK,
     candidate_tables,
 )
-from impls.bpe.encoder import SPARE
 from impls.bpe.layout import (
     ATOMS,
     BLOOM,
@@ -141,7 +140,7 @@ def encode_remembering(
         if wholes:
             lefts = _take_whole(block, data, ends, first, hashes, answers, left, lefts)
         # Where in ``ids`` is the room of what begins at ``data[0]``.
-        room = at - start + SPARE
+        room = at - start + FEW
         if len(cache) > 0:
             lefts = recall_wide(
                 cache, cached_ids, data, ends, first, room, answers, left, lefts, rows, ids

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 NONE_GIVEN = np.empty(0, dtype=np.int64)
 
-SPARE = 8
-"""Entries by which the array that receives ids is longer than the data."""
+SPARE = 6
+"""Entries by which the array that receives ids is longer than the data: see impls.bpe.answers."""
 _SPECIAL: tuple[Literal["none", "all"], ...] = ("none", "all")
 
 

@@ -85,8 +85,8 @@ def recall(
         other = (cache[row + SHORT] ^ low) | (cache[row + SHORT + 1] ^ high)
         other = (other | -other) >> 63
         place = row + int(one & SHORT)
-        answers[2 * index] = cache[place + 2]
-        answers[2 * index + 1] = cache[place + 3]
+        first_two, third = cache[place + 2], cache[place + 3]
+        answers[2 * index], answers[2 * index + 1] = first_two, third
         asked[count & PLACE] = index
         count -= one & other
     return count

@@ -76,12 +76,15 @@ def _build(
     tokens: NDArray[np.int64],
     prefixes: NDArray[np.int32],
 ) -> NDArray[np.int32]:
-    """The trie of sorted, different spellings, level by level; fills ``prefixes``.
+    """The trie of sorted, different spellings; fills ``prefixes``.
+
+    It is built depth first, so that a text that stays in one script finds what it needs on few
+    lines of memory.
 
     spelling i, ``blob[starts[i]:starts[i + 1]]``, is that of token ``tokens[i]``.
     """
     nodes = len(blob) + 1  # at most
-    # For each node: the spellings below it, its slot, and the last token on the way to it.
+    # Of each node that waits: the spellings below it, its slot, and the last token on the way.
     low = np.empty(nodes, dtype=np.int64)
     high = np.empty(nodes, dtype=np.int64)
     slot_of = np.empty(nodes, dtype=np.int64)
@@ -94,8 +97,8 @@ def _build(
     child_low = np.empty(257, dtype=np.int64)
     low[0], high[0], slot_of[0], above[0], depth[0] = 0, len(tokens), 0, EMPTY, 0
     tail = 1
-    node = 0
-    while node < tail:
+    while tail > 0:
+        node = tail = tail - 1
         at, end, slot, last = int(low[node]), int(high[node]), int(slot_of[node]), int(above[node])
         level = int(depth[node])
         if at < end and starts[at + 1] - starts[at] == level:
@@ -134,13 +137,12 @@ def _build(
                     from_slot[size] = base ^ int(children[0])
             taken[base] = True
             trie[2 * slot] = base
-            for i in range(count):
+            for i in range(count - 1, -1, -1):
                 after = base ^ int(children[i])
                 trie[2 * after + 1] = int(children[i]) + 1
                 low[tail], high[tail] = child_low[i], child_low[i + 1]
                 slot_of[tail], above[tail], depth[tail] = after, last, level + 1
                 tail += 1
-        node += 1
     used = len(taken)
     while used > 512 and trie[2 * used - 1] == 0:
         used -= 1
