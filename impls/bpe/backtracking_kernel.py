@@ -106,7 +106,7 @@ def encode_remembering(
     lengths = section(block, LENGTHS)
     id_of, atoms = section(block, IDS), section(block, ATOMS)
     regular, shift = int(section(block, REGULAR)[0]), int(section(block, REGULAR)[1])
-    wholes = len(section(block, WHOLE_SLOTS)) > 0
+    wholes, remembers = len(section(block, WHOLE_SLOTS)) > 0, len(cache) > 0
     cached_ids = cache.view(np.int32)
     longest = longest_piece(ends)
     # One mark a position of a piece; and where each of its tokens begins, relative to it.
@@ -128,7 +128,7 @@ def encode_remembering(
     for first in range(0, len(ends), BLOCK):
         last = min(first + BLOCK, len(ends))
         spell(data, ends, start, first, last, keys, hashes)
-        if len(cache) > 0:
+        if remembers:
             unknown = recall(cache, keys, hashes, last - first, answer_words, asked)
         else:
             unknown = last - first
@@ -141,7 +141,7 @@ def encode_remembering(
             lefts = _take_whole(block, data, ends, first, hashes, answers, left, lefts)
         # Where in ``ids`` is the room of what begins at ``data[0]``.
         room = at - start + FEW
-        if len(cache) > 0:
+        if remembers:
             lefts = recall_wide(
                 cache, cached_ids, data, ends, first, room, answers, left, lefts, rows, ids
             )
@@ -214,7 +214,7 @@ def encode_remembering(
                 token = int(ids[place & PLACE]) >> bits
                 ids[place & PLACE] = token + shift if token >= regular else id_of[token & INDEX]
             answer(answers, index, ids, room + begin, count)
-        if len(cache) > 0:
+        if remembers:
             remember(cache, keys, hashes, asked, unknown, answer_words)
             remember_wide(
                 cache, cached_ids, data, ends, first, room, hashes, answers, left, lefts, rows, ids

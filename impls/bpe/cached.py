@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from impls.bpe.encoder import EncodePieces
 
 SLOTS = 1 << 18
-"""Of the cache of each encoder and thread: 20 MiB, made when the thread first encodes."""
+"""Of the cache of each encoder and thread: 12 MiB, made when the thread first encodes."""
 
 
 class CachedImplementation(BpeImplementation):

@@ -165,7 +165,7 @@ def recall_wide(
         start = int(ends[piece - 1]) if piece > 0 else 0
         length = int(ends[piece]) - start
         row = NO_ROW
-        if (length <= LONGEST_WIDE) & (start + LONGEST_WIDE <= len(data)):
+        if length <= LONGEST_WIDE and start + LONGEST_WIDE <= len(data):
             one, two, three, four = _wide_key(data, start, length)
             row = wide_rows + (word_hash(one ^ three, two ^ four) * 2 * WIDE & mask)
             prefetch(cache, row)
@@ -180,16 +180,16 @@ def recall_wide(
         row = int(rows[number_left])
         held = NO_ROW
         if row != NO_ROW:
-            second = row + WIDE
-            held = second if _holds(cache, second, data, start, length) else NO_ROW
-            held = row if _holds(cache, row, data, start, length) else held
-        # For the sake of a branch the arrays would be counted (see tests). Where no row holds the
-        # piece, what is written here will be written anew.
-        place = 2 * max(held, 0) + 2 * NUMBERS
-        many = int(cached_ids[place]) if held != NO_ROW else 0
-        for one_id in range(many):
-            ids[(room + start + one_id) & PLACE] = cached_ids[(place + 2 + one_id) & PLACE]
-        answer(answers, index, ids, room + start, many)
+            if _holds(cache, row, data, start, length):
+                held = row
+            elif _holds(cache, row + WIDE, data, start, length):
+                held = row + WIDE
+        if held != NO_ROW:
+            place = 2 * (held + NUMBERS)
+            many = int(cached_ids[place])
+            for one_id in range(many):
+                ids[(room + start + one_id) & PLACE] = cached_ids[(place + 2 + one_id) & PLACE]
+            answer(answers, index, ids, room + start, many)
         left[count] = index
         rows[count] = row
         count += held == NO_ROW
