@@ -55,6 +55,19 @@ def test_a_cache_of_any_size_gives_the_definitions_ids(slots, drawn, again):
         assert run(remembering, block, pieces) == expected
 
 
+def test_rows_keep_to_the_ids_that_they_have_room_for():
+    """Pieces of as many ids as bytes, 0 to 40, of ten beginnings, so that all rows are taken."""
+    drawn = vocabulary([bytes([byte]) for byte in range(10)])
+    block, remembering = backtracking_kernel.block_of(drawn), with_cache(16)
+
+    pieces = [
+        bytes((first + k * k) % 10 for k in range(n)) for first in range(10) for n in range(41)
+    ]
+    expected = run(heap_kernel.encode_pieces, heap_kernel.block_of(drawn), pieces)
+    for _ in range(3):
+        assert run(remembering, block, pieces) == expected
+
+
 @pytest.mark.parametrize("length", [15, 16, 17, 31, 32, 33])
 def test_what_is_emitted_whole_is_so_with_a_cache(length):
     """No merges lead to it; there is a row for it in the cache all the same, by its length."""
