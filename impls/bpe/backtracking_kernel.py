@@ -71,7 +71,7 @@ NOTED = 4096
 """Bytes of the longest piece of which is noted where its tokens begin, which saves looking up their
 lengths; for longer ones it would be one more array that grows with them."""
 
-BLOCK = 256
+BLOCK = 1024
 """Pieces that are looked up together, then what is left of them encoded together."""
 
 
@@ -136,6 +136,10 @@ def encode_remembering(
                 asked[index] = index
         if len(given) > 0:
             unknown = _take_given(given, first, last, answers, asked, unknown)
+        if unknown == 0:  # The cache had all.
+            at = emit(answers, first, last, at, ids, id_ends)
+            start = int(ends[last - 1])
+            continue
         lefts = look_up(words, filters, keys, hashes, asked, unknown, answers, left)
         if wholes:
             lefts = _take_whole(block, data, ends, first, hashes, answers, left, lefts)

@@ -7,8 +7,9 @@ pre-tokens do not depend on each other, so that the processor waits for all of t
 What is no token is told by a filter, mostly: its row in the table, met once, would be one more line
 of memory to wait for, and would push out others.
 
-A key is 16 bytes, the spelling and at the end its length. A row of the table holds a key, then
-``id + 1``, of which 0 marks a free row, and one entry to make it half a cache line.
+A key is 16 bytes, the spelling and at the end its length. A run of one byte has one, too, if it is
+longer: most long pre-tokens of source are the white space before a line. A row of the table holds
+a key, then ``id + 1``, of which 0 marks a free row, and one entry to make it half a cache line.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 LONGEST = 15
 """Bytes of the longest spelling that has a key."""
 
+LONGEST_RUN = 127
+"""Bytes of the longest run of one byte that has one; its key has 8 of them."""
+
 KEYED = 16
 """Bytes of a key, and how many are read for it."""
 
@@ -45,6 +49,9 @@ _MASKS = np.array(
     [0] * _NEVER + [(1 << 8 * n) - 1 for n in range(8)] + [-1] * (64 - 8 - _NEVER), dtype=np.int64
 )
 """The first n bytes of a word, by ``n + _NEVER``: n may be negative, or more than a word has."""
+
+_AFTER_FIRST = (1 << 56) - 1
+"""All bits of a word but those of its last byte, as there is none before the first."""
 
 UNKNOWN = -1
 """The hash of what has no key: of a longer piece, or of one of the last of the data."""
@@ -72,6 +79,19 @@ def key_at(data: NDArray[np.uint8], start: int, length: int) -> tuple[int, int]:
 
 
 @njit
+def _run_key(data: NDArray[np.uint8], start: int, length: int) -> int:
+    """The second word of a run's key, UNKNOWN for another piece; length: over LONGEST."""
+    word = word_at(data, start)
+    last = min(length, LONGEST_RUN) - 8
+    differ = ((word ^ word >> 8) & _AFTER_FIRST) | (word_at(data, start + last) ^ word)
+    for at in range(8, last, 8):
+        differ |= word_at(data, start + at) ^ word
+    # All bits or none: for the sake of a branch the arrays would be counted (see tests).
+    other = ((differ | -differ) | (LONGEST_RUN - length)) >> 63
+    return (length & LONGEST_RUN) << _LENGTH_AT | other
+
+
+@njit
 def spell(
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
@@ -95,12 +115,12 @@ def spell(
     for index in range(keyed - first):
         end = int(ends[(first + index) & PLACE])
         length = end - begin
-        # All bits, or none: what has no key cannot be foreseen.
-        keyless = (LONGEST - length) >> 63
         low, high = key_at(data, begin & PLACE, length)
+        if length > LONGEST:
+            low, high = word_at(data, begin & PLACE), _run_key(data, begin & PLACE, length)
         keys[2 * index] = low
-        keys[2 * index + 1] = high | keyless
-        hashes[index] = word_hash(low, high) | keyless
+        keys[2 * index + 1] = high
+        hashes[index] = word_hash(low, high) | high >> 63
         begin = end
 
 
@@ -184,13 +204,15 @@ def _fill(
     ids: NDArray[np.int64],
 ) -> None:
     mask = len(words) - 1
-    spelling = np.zeros(KEYED, dtype=np.uint8)
+    spelling = np.zeros(LONGEST_RUN + 1, dtype=np.uint8)
     start = 0
     for index in range(len(ends)):
         end = int(ends[index])
         length = end - start
         spelling[:length] = data[start:end]
         low, high = key_at(spelling, 0, length)
+        if length > LONGEST:
+            low, high = word_at(spelling, 0), _run_key(spelling, 0, length)
         row = row_of(words, word_hash(low, high))
         while words[row + 2] != 0:
             row = (row + (1 << ROW_BITS)) & mask
@@ -228,9 +250,14 @@ def word_filter(table: NDArray[np.int32]) -> NDArray[np.int32]:
     return bits_of(bits)
 
 
+def _has_key(text: bytes) -> bool:
+    runs = len(text) <= LONGEST_RUN and text == text[:1] * len(text)
+    return 0 < len(text) <= LONGEST or (len(text) > 0 and runs)
+
+
 def word_table(tokens: Mapping[bytes, int]) -> NDArray[np.int32]:
-    """The table of those of ``tokens``, spelling to id, that are short enough."""
-    short = {text: token_id for text, token_id in tokens.items() if 0 < len(text) <= LONGEST}
+    """The table of those of ``tokens``, spelling to id, that have a key."""
+    short = {text: token_id for text, token_id in tokens.items() if _has_key(text)}
     size = capacity(len(short)) << ROW_BITS
     words = np.zeros(size, dtype=np.int64)
     if short:

@@ -100,8 +100,29 @@ def test_spellings_that_differ_in_zeros_at_their_end_are_told_apart():
     assert probe(b"") == -1
 
 
+def test_a_run_has_a_key_of_its_own_if_it_is_not_too_long():
+    texts = [b" " * n for n in (15, 16, 17, 24, 31, 127, 128, 300)]
+    texts += [b" " * 16 + b"x", b"x" + b" " * 16, b" " * 9 + b"x" + b" " * 9, b"\xff" * 20, b""]
+    data, ends = cut([*texts, b"." * 16])
+    keys, hashes = np.zeros(26, dtype=np.int64), np.zeros(13, dtype=np.int64)
+    words.spell(data, ends, 0, 0, 13, keys, hashes)
+
+    has_none = [len(text) > 15 and (len(set(text)) > 1 or len(text) > 127) for text in texts]
+    assert (hashes == words.UNKNOWN).tolist() == has_none
+    known = [tuple(keys[2 * n : 2 * n + 2]) for n in range(13) if not has_none[n]]
+    assert len(set(known)) == len(known)
+
+    table = words.word_table({text: n for n, text in enumerate(texts)}).view(np.int64)
+    assert np.count_nonzero(table[2::4]) == len(known) - 1  # the empty one is no token
+    for index, none in enumerate(has_none):
+        low, high = keys[2 * index : 2 * index + 2].tolist()
+        row = words.row_of(table, words.word_hash(low, high))
+        expected = -1 if none or not texts[index] else index
+        assert words.probe_on(table, row, low, high) == expected
+
+
 def test_what_has_no_key_is_told_from_all_that_have_one():
-    texts = [b"x" * 15, b"x" * 16, b"x" * 17, b"", b"x" * 40, b"x" * 200, b"y" * 9, b"z" * 7]
+    texts = [b"xy" * 7, b"xy" * 8, b"xy" * 9, b"", b"xy" * 20, b"xy" * 100, b"y" * 9, b"z" * 7]
     data, ends = cut(texts)
     keys, hashes = np.zeros(16, dtype=np.int64), np.zeros(8, dtype=np.int64)
     words.spell(data, ends, 0, 0, 8, keys, hashes)
