@@ -1,7 +1,7 @@
 """What becomes of each piece of a block, until it is emitted.
 
 An answer is four entries of int32: up to three ids, and how many there are. So few are emitted
-without asking how many, all four entries at once; those that are none are written over by the next
+without asking how many, all three at once; those that are none are written over by the next
 piece's. Of a piece of more ids the first two entries say where these stand meanwhile: in its
 *room*, which is where they would stand if all bytes before it were ids, and FEW further on, so that
 nothing is written over them before. As many are read at any room, even behind the last byte: hence

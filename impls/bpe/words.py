@@ -50,11 +50,11 @@ _MASKS = np.array(
 )
 """The first n bytes of a word, by ``n + _NEVER``: n may be negative, or more than a word has."""
 
-_AFTER_FIRST = (1 << 56) - 1
-"""All bits of a word but those of its last byte, as there is none before the first."""
+_SEVEN = (1 << 56) - 1
+"""The first seven bytes of a word: each of them has another one behind it."""
 
 UNKNOWN = -1
-"""The hash of what has no key: of a longer piece, or of one of the last of the data."""
+"""The hash of what has no key, and its second word: a longer piece, or one of the data's last."""
 _HIGH = 10
 """Of a hash's 32 bits the filter is asked for other ones than the table."""
 _ROOM = 2
@@ -71,7 +71,7 @@ def bytes_of(word: int, length: int) -> int:
 def key_at(data: NDArray[np.uint8], start: int, length: int) -> tuple[int, int]:
     """The key of the ``length`` bytes from ``start`` on; KEYED bytes are read.
 
-    length: at most LONGEST; of a longer spelling the key means nothing.
+    length: at most LONGEST; of a longer spelling see :func:`run_key_at`.
     """
     length &= _LENGTHS
     low = bytes_of(word_at(data, start), length)
@@ -79,16 +79,16 @@ def key_at(data: NDArray[np.uint8], start: int, length: int) -> tuple[int, int]:
 
 
 @njit
-def _run_key(data: NDArray[np.uint8], start: int, length: int) -> int:
-    """The second word of a run's key, UNKNOWN for another piece; length: over LONGEST."""
+def run_key_at(data: NDArray[np.uint8], start: int, length: int) -> tuple[int, int]:
+    """Likewise, of a longer one; if it is no run, the second word is UNKNOWN, which no row has."""
     word = word_at(data, start)
     last = min(length, LONGEST_RUN) - 8
-    differ = ((word ^ word >> 8) & _AFTER_FIRST) | (word_at(data, start + last) ^ word)
+    differ = ((word ^ word >> 8) & _SEVEN) | (word_at(data, start + last) ^ word)
     for at in range(8, last, 8):
         differ |= word_at(data, start + at) ^ word
     # All bits or none: for the sake of a branch the arrays would be counted (see tests).
     other = ((differ | -differ) | (LONGEST_RUN - length)) >> 63
-    return (length & LONGEST_RUN) << _LENGTH_AT | other
+    return word, (length & LONGEST_RUN) << _LENGTH_AT | other
 
 
 @njit
@@ -103,7 +103,7 @@ def spell(
 ) -> None:
     """The keys and hashes of the pieces ``first`` to ``last``, the first of which begins at start.
 
-    keys: receives two entries a piece; no row has those of what has none, whose hash is UNKNOWN.
+    keys: receives two entries a piece. hashes: UNKNOWN for what has no key, or cannot be read.
     """
     readable = len(data) - KEYED
     keyed = last
@@ -117,7 +117,7 @@ def spell(
         length = end - begin
         low, high = key_at(data, begin & PLACE, length)
         if length > LONGEST:
-            low, high = word_at(data, begin & PLACE), _run_key(data, begin & PLACE, length)
+            low, high = run_key_at(data, begin & PLACE, length)
         keys[2 * index] = low
         keys[2 * index + 1] = high
         hashes[index] = word_hash(low, high) | high >> 63
@@ -168,9 +168,8 @@ def look_up(
 ) -> int:
     """Answer those of the pieces ``asked[:number]`` that are a token.
 
-    answers: see :mod:`impls.bpe.answers`.
     words, filters: WORDS and SHORT of :mod:`impls.bpe.layout`. keys, hashes: of :func:`spell`.
-    left: receives the others. Returns their number.
+    answers: see :mod:`impls.bpe.answers`. left: receives the others. Returns their number.
     """
     # First all that is looked for is asked for, so that it is here when it is read.
     for number_asked in range(number):
@@ -212,7 +211,7 @@ def _fill(
         spelling[:length] = data[start:end]
         low, high = key_at(spelling, 0, length)
         if length > LONGEST:
-            low, high = word_at(spelling, 0), _run_key(spelling, 0, length)
+            low, high = run_key_at(spelling, 0, length)
         row = row_of(words, word_hash(low, high))
         while words[row + 2] != 0:
             row = (row + (1 << ROW_BITS)) & mask
@@ -251,13 +250,13 @@ def word_filter(table: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _has_key(text: bytes) -> bool:
-    runs = len(text) <= LONGEST_RUN and text == text[:1] * len(text)
-    return 0 < len(text) <= LONGEST or (len(text) > 0 and runs)
+    is_run = len(text) <= LONGEST_RUN and text == text[:1] * len(text)
+    return len(text) <= LONGEST or is_run
 
 
 def word_table(tokens: Mapping[bytes, int]) -> NDArray[np.int32]:
     """The table of those of ``tokens``, spelling to id, that have a key."""
-    short = {text: token_id for text, token_id in tokens.items() if _has_key(text)}
+    short = {text: token_id for text, token_id in tokens.items() if text and _has_key(text)}
     size = capacity(len(short)) << ROW_BITS
     words = np.zeros(size, dtype=np.int64)
     if short:
