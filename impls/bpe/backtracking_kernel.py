@@ -136,7 +136,7 @@ def encode_remembering(
                 asked[index] = index
         if len(given) > 0:
             unknown = _take_given(given, first, last, answers, asked, unknown)
-        if unknown == 0:  # The cache had all.
+        if unknown == 0:  # All were in the cache, or given.
             at = emit(answers, first, last, at, ids, id_ends)
             start = int(ends[last - 1])
             continue

@@ -250,13 +250,12 @@ def word_filter(table: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _has_key(text: bytes) -> bool:
-    is_run = len(text) <= LONGEST_RUN and text == text[:1] * len(text)
-    return len(text) <= LONGEST or is_run
+    return 0 < len(text) <= LONGEST or (len(set(text)) == 1 and len(text) <= LONGEST_RUN)
 
 
 def word_table(tokens: Mapping[bytes, int]) -> NDArray[np.int32]:
     """The table of those of ``tokens``, spelling to id, that have a key."""
-    short = {text: token_id for text, token_id in tokens.items() if text and _has_key(text)}
+    short = {text: token_id for text, token_id in tokens.items() if _has_key(text)}
     size = capacity(len(short)) << ROW_BITS
     words = np.zeros(size, dtype=np.int64)
     if short:
