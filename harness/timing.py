@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import math
 import time
@@ -13,7 +14,7 @@ from harness.outcomes import Results, Spent
 from impls.interface import Counts, EncodesBatches, Prepares, PreparesCount, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from harness.messages import Measure
     from impls.interface import Encoder, Mode
@@ -30,22 +31,34 @@ def measured(encoder: Encoder, request: Measure) -> Results:
     """The times that a request asks for, and the ids; raises what the encoder raises."""
     prepare = counting_call if request.counting else encoding_call
     calls = [prepare(encoder, data, request.mode) for data in request.inputs]
-    # A collection would fall on whoever is measured just then. What is made here is soon gone.
-    gc.collect()
-    gc.disable()
-    try:
+    with undisturbed():
         for _ in range(request.warm_up):
             passes(encoder, calls, 1)
         spent, answers = passes(encoder, calls, 1)
         # The first pass is the slowest, so that more may be needed than it foretells.
         while spent.cpu * spent.passes < request.least / 2:
             spent, _ = passes(encoder, calls, math.ceil(request.least / max(spent.cpu, 1)))
-    finally:
-        gc.enable()
     found = [as_ids(answer) for answer in answers] if request.ids else []
     ids = np.concatenate(found) if found else np.empty(0, dtype=np.int32)
     status, ends = np.zeros(1, dtype=np.uint8), np.array([len(ids)], dtype=np.int64)
     return Results(status, ids, ends, timed=spent)
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """No collection of garbage inside: it would fall on whoever is measured just then.
+
+    Nor does the one before it visit what was there already, a library's modules and a vocabulary's
+    tables. It would drive out of the processor's caches what the encoder had there, the more the
+    more modules a library has, and so measure these.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def passes(

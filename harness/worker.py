@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import os
 import resource
 import signal
@@ -40,7 +41,7 @@ from harness.outcomes import Encoded, Failed, Outcome, Results, Status
 from harness.outcomes import Rejected as RejectedOutcome
 from harness.outcomes import Unsupported as UnsupportedOutcome
 from harness.scaling import instructions, meters
-from harness.timing import measured
+from harness.timing import measured, undisturbed
 from impls import registry
 from impls.external import ExternalEncoder, die_with_parent
 from impls.interface import (
@@ -141,6 +142,7 @@ class Server:
         if isinstance(self._encoder, ExternalEncoder):
             self._encoder.close()
         self._encoder = self._reloaded = None  # the old vocabulary's memory goes first
+        gc.unfreeze()  # what a measurement left out, so that its circles go, too
         try:
             implementation = registry.resolve(request.spec)
             self._encoder = implementation.load(request.vocabulary)
@@ -272,7 +274,7 @@ class Server:
         outcomes: list[Outcome] = []
         costs: list[tuple[int, ...]] = []
         mode = request.mode
-        with meters.undisturbed():
+        with undisturbed():
             for index, data in enumerate(request.inputs):
                 self._progress.set(index)
                 spent = NOTHING[meter]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 import sys
 import time
 from collections import defaultdict
@@ -42,18 +41,6 @@ FOREIGN = ("site-packages", "dist-packages", f"python{sys.version_info[0]}.{sys.
 
 LineTracer = Callable[["FrameType", str, object], object]
 """What the interpreter calls at each line of a frame."""
-
-
-@contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """No collection of garbage inside: it would fall on whoever is measured just then."""
-    gc.collect()
-    gc.freeze()  # what is there now is a vocabulary's tables: no later collection need visit them
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def nanoseconds(encoder: Encoder, call: Callable[[], object]) -> int:

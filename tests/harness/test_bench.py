@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -242,6 +243,22 @@ class TestClock:
         encoder = self.Counting()
         measured(encoder, Measure(Inputs.of([b"ab"]), Mode()))
         assert encoder.calls == 1
+
+    def test_no_collection_meanwhile_nor_a_walk_over_what_was_there_before(self) -> None:
+        seen: list[tuple[bool, bool]] = []
+        there = [self]  # a list is what collections walk over
+
+        class Watching:
+            def encode(self, data: bytes, mode: Mode) -> list[int]:
+                seen.append((gc.isenabled(), any(one is there for one in gc.get_objects())))
+                return []
+
+        try:
+            measured(Watching(), Measure(Inputs.of([b""]), Mode()))
+        finally:
+            gc.unfreeze()
+        assert seen == [(False, False)]
+        assert gc.isenabled()
 
     def test_answers_that_are_no_ids(self) -> None:
         assert as_ids(np.array([1, 2], dtype=np.uint32)).tolist() == [1, 2]

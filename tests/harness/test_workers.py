@@ -17,7 +17,7 @@ import pytest
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
-from harness.messages import Decode, Encode
+from harness.messages import Decode, Encode, Measure
 from harness.outcomes import (
     Encoded,
     Failed,
@@ -37,7 +37,7 @@ QUICK = Limits(seconds=1.0, memory=1 << 30)
 
 # An encoder that gives the bytes as ids, and does what some inputs ask for.
 PLUGIN = '''
-import os, signal, sys, threading, time
+import gc, os, signal, sys, threading, time, weakref
 import numpy as np
 from impls.interface import About, Rejected, Unsupported
 
@@ -118,6 +118,18 @@ class Threads(Plain):
         if threading.active_count() > 2:
             os._exit(5)
         return act(data)
+
+class Circular(Plain):
+    """What it loads is part of a circle, and says how many of its kind there are."""
+    loaded = weakref.WeakSet()
+    def load(self, vocabulary):
+        new = type(self)()
+        new.circle = new
+        self.loaded.add(new)
+        return new
+    def encode(self, data, mode):
+        gc.collect()
+        return [len(self.loaded)]
 
 class Prints(Plain):
     def encode(self, data, mode):
@@ -273,6 +285,13 @@ def test_the_next_vocabulary_ends_the_program_of_the_one_before(vocabulary: Voca
         assert worker.load(vocabulary).result().error is None
         assert len(descendants() - before) == 2  # the worker and its program
     worker.close()
+
+
+def test_no_circle_of_the_vocabulary_before_stays(make: Make, vocabulary: Vocabulary) -> None:
+    worker = make("Circular")
+    assert worker.measure(Measure(Inputs.of([b""]), RAW)).result(timeout=60).timed is not None
+    assert worker.load(vocabulary).result().error is None
+    assert ask(worker, b"") == [Encoded((1,))]
 
 
 def test_the_end_of_standard_error_is_kept(make: Make) -> None:
