@@ -56,9 +56,10 @@ from impls.bpe.layout import (
     wide,
 )
 from impls.bpe.linear import spelled_tokens, token_sections
-from impls.bpe.piece_cache import recall, recall_wide, remember, remember_wide
+from impls.bpe.short_rows import recall, remember
 from impls.bpe.tables import longest_piece, whole_id
 from impls.bpe.validity import seam_at, valid_pair
+from impls.bpe.wide_rows import recall_wide, remember_wide
 from impls.bpe.words import UNKNOWN, look_up, spell, word_filter, word_table
 
 if TYPE_CHECKING:

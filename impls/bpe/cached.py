@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
     from impls.bpe.encoder import EncodePieces
 
-SLOTS = 1 << 18
-"""Of the cache of each encoder and thread: 12 MiB, made when the thread first encodes."""
-
 
 class CachedImplementation(BpeImplementation):
     """Backtracking with a cache of pieces for each loaded encoder and thread.
@@ -27,7 +24,7 @@ class CachedImplementation(BpeImplementation):
     def encode_pieces(self) -> EncodePieces:
         """The kernel with a cache of its own."""
         from impls.bpe.backtracking_kernel import encode_remembering  # noqa: PLC0415 - Numba
-        from impls.bpe.piece_cache import new_cache  # noqa: PLC0415 - likewise
+        from impls.bpe.growing import fitting  # noqa: PLC0415 - likewise
 
         local = threading.local()
 
@@ -39,10 +36,7 @@ class CachedImplementation(BpeImplementation):
             ids: NDArray[np.int32],
             id_ends: NDArray[np.int64],
         ) -> int:
-            try:
-                cache = local.cache
-            except AttributeError:
-                cache = local.cache = new_cache(SLOTS)
+            cache = local.cache = fitting(getattr(local, "cache", None), len(ends))
             return encode_remembering(block, cache, data, ends, given, ids, id_ends)
 
         return encode_pieces

@@ -6,7 +6,8 @@ import sys
 
 PROGRAM = """
 from corpora.vocabularies.patterns import PATTERNS
-from impls.bpe import abreast, answers, backtracking_kernel, cached, piece_cache, windows, words
+from impls.bpe import abreast, answers, backtracking_kernel, cached, short_rows, wide_rows
+from impls.bpe import windows, words
 from impls.interface import Mode
 from tests.impls.bpe_vocabularies import vocabulary
 
@@ -17,10 +18,10 @@ for function in (
     abreast.encode_abreast,
     backtracking_kernel._encode,
     answers.emit,
-    piece_cache.recall,
-    piece_cache.recall_wide,
-    piece_cache.remember,
-    piece_cache.remember_wide,
+    short_rows.recall,
+    short_rows.remember,
+    wide_rows.recall_wide,
+    wide_rows.remember_wide,
     words.look_up,
     words.spell,
     windows.piece_bits,

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from impls.bpe import backtracking_kernel, heap_kernel, words
 from impls.bpe.encoder import NONE_GIVEN, SPARE
-from impls.bpe.piece_cache import new_cache
+from impls.bpe.growing import FIRST_SLOTS, MOST_SLOTS, fitting
+from impls.bpe.piece_cache import SHORT_TAKEN, WIDE_TAKEN, new_cache, slots_of
 from tests.impls.bpe_vocabularies import encodings, vocabulary
 
 
@@ -30,8 +31,10 @@ def run(encode, block, pieces):
 
 def with_cache(slots):
     """The encoder with one cache for all its calls."""
-    cache = new_cache(slots)
+    return remembering_in(new_cache(slots))
 
+
+def remembering_in(cache):
     def encode(block, *rest):
         return backtracking_kernel.encode_remembering(block, cache, *rest)
 
@@ -66,6 +69,38 @@ def test_rows_keep_to_the_ids_that_they_have_room_for():
     expected = run(heap_kernel.encode_pieces, heap_kernel.block_of(drawn), pieces)
     for _ in range(3):
         assert run(remembering, block, pieces) == expected
+
+
+def test_a_larger_cache_has_all_that_the_smaller_one_had():
+    drawn = vocabulary([bytes([byte]) for byte in range(10)])
+    block = backtracking_kernel.block_of(drawn)
+    pieces = [bytes((7 * k + n) % 10 for k in range(n)) for n in range(1, 33)] + [b"\1" * 40]
+
+    def taken(cache):
+        return int(cache[SHORT_TAKEN]), int(cache[WIDE_TAKEN])
+
+    cache = new_cache(4096)
+    run(remembering_in(cache), block, pieces)
+    first = taken(cache)
+    assert first[0] > 2 < first[1]
+    larger = fitting(cache, 4 * 4 * 4096)
+    assert slots_of(larger) == 4 * 4096
+    assert taken(larger) == first
+    for one in (cache, larger):
+        run(remembering_in(one), block, pieces)
+        assert taken(one) == first  # all were there
+
+
+def test_a_cache_grows_with_what_it_remembers_and_with_the_text():
+    cache = fitting(None, 0)
+    assert slots_of(cache) == FIRST_SLOTS
+    assert fitting(cache, FIRST_SLOTS) is cache
+    assert slots_of(fitting(None, 8 * FIRST_SLOTS)) == 4 * FIRST_SLOTS
+    assert slots_of(fitting(None, 1 << 40)) == MOST_SLOTS
+    cache[SHORT_TAKEN] = FIRST_SLOTS
+    assert slots_of(fitting(cache, 0)) == 16 * FIRST_SLOTS
+    cache[SHORT_TAKEN], cache[WIDE_TAKEN] = 0, FIRST_SLOTS // 16
+    assert slots_of(fitting(cache, 0)) == 4 * FIRST_SLOTS
 
 
 @pytest.mark.parametrize("length", [15, 16, 17, 31, 32, 33])

@@ -1,0 +1,107 @@
+"""Rows of the cache for short pieces of few ids, a token or several.
+
+A row is the key of :mod:`impls.bpe.words` and the answer of :mod:`impls.bpe.answers`, which is
+copied without asking what it is. A piece may stand in either of two rows, which share a cache line;
+a new one takes the first of them, whose piece takes the second.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.jit import inlined, njit
+from impls.bpe.answers import FEW
+from impls.bpe.layout import PLACE
+from impls.bpe.machine import prefetch
+from impls.bpe.piece_cache import SHORT, SHORT_TAKEN, wide_rows_in
+from impls.bpe.words import UNKNOWN, word_hash
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@njit
+def _row(hashed: int, wide_rows: int) -> int:
+    """The first of the two rows that a piece may have; wide_rows: where these end."""
+    return (hashed * 2 * SHORT) & (wide_rows - 1) & PLACE
+
+
+@njit
+def recall(
+    cache: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    hashes: NDArray[np.int64],
+    number: int,
+    answers: NDArray[np.int64],
+    asked: NDArray[np.int64],
+) -> int:
+    """Answer the first ``number`` pieces of a block, as far as their rows do.
+
+    keys, hashes: of :func:`impls.bpe.words.spell`. asked: receives the pieces without an answer.
+    Returns their number.
+    """
+    wide_rows = wide_rows_in(cache)
+    for index in range(number):
+        prefetch(cache, _row(int(hashes[index]), wide_rows))
+    count = 0
+    for index in range(number):
+        row = _row(int(hashes[index]), wide_rows)
+        low, high = keys[2 * index], keys[2 * index + 1]
+        # All bits of these are set where the row is another's: no branch, as nobody can foresee
+        # which pieces the cache has.
+        one = (cache[row] ^ low) | (cache[row + 1] ^ high)
+        one = (one | -one) >> 63
+        other = (cache[row + SHORT] ^ low) | (cache[row + SHORT + 1] ^ high)
+        other = (other | -other) >> 63
+        place = row + int(one & SHORT)
+        first_two, third = cache[place + 2], cache[place + 3]
+        answers[2 * index], answers[2 * index + 1] = first_two, third
+        asked[count & PLACE] = index
+        count -= one & other
+    return count
+
+
+@inlined
+def _make_way(cache: NDArray[np.int64], row: int) -> None:
+    """Free the first of two rows; what was in the second is forgotten."""
+    for place in range(row, row + SHORT):
+        cache[place + SHORT] = cache[place]
+
+
+@njit
+def remember(
+    cache: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    hashes: NDArray[np.int64],
+    asked: NDArray[np.int64],
+    number: int,
+    answers: NDArray[np.int64],
+) -> None:
+    """Give those of the pieces ``asked[:number]`` a row that have a key and few ids."""
+    wide_rows = wide_rows_in(cache)
+    for number_asked in range(number):
+        index = int(asked[number_asked]) & PLACE
+        row = _row(int(hashes[index]), wide_rows)
+        low, high = keys[2 * index], keys[2 * index + 1]
+        few = answers[2 * index + 1] >> 32 <= FEW
+        # A piece that has come twice since it was asked for would else take both rows.
+        if few and hashes[index] != UNKNOWN and (cache[row] != low or cache[row + 1] != high):
+            _make_way(cache, row)
+            cache[row], cache[row + 1] = low, high
+            cache[row + 2], cache[row + 3] = answers[2 * index], answers[2 * index + 1]
+            cache[SHORT_TAKEN] += 1
+
+
+@njit
+def move_short(old: NDArray[np.int64], cache: NDArray[np.int64]) -> None:
+    """Give all that have a row in ``old`` one in ``cache``, which is larger."""
+    wide_rows = wide_rows_in(cache)
+    for place in range(0, wide_rows_in(old), SHORT):
+        low, high = old[place], old[place + 1]
+        if high != 0:
+            row = _row(word_hash(low, high), wide_rows)
+            _make_way(cache, row)
+            for entry in range(SHORT):
+                cache[row + entry] = old[place + entry]
+            cache[SHORT_TAKEN] += 1
