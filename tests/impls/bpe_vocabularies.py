@@ -27,6 +27,11 @@ def oracle(vocabulary, data):
 
     For explicit merges, and for proper ranks by id.
     """
+    return _merged(vocabulary, data)[0]
+
+
+def _merged(vocabulary, data):
+    """Likewise, with the merges that acted: (rank, left, right, merged), one after another."""
     ranks = {}
     merges = vocabulary.merges
     for rank, (left, right, merged) in enumerate(
@@ -34,12 +39,29 @@ def oracle(vocabulary, data):
     ):
         ranks.setdefault((left, right), (rank, merged))
     symbols = [vocabulary.ids[bytes([byte])] for byte in data]
+    acted = []
     while True:
         found = [(*ranks[pair], i) for i, pair in enumerate(pairwise(symbols)) if pair in ranks]
         if not found:
-            return symbols
-        _, merged, at = min(found, key=lambda item: (item[0], item[2]))
+            return symbols, acted
+        rank, merged, at = min(found, key=lambda item: (item[0], item[2]))
+        acted.append((rank, *symbols[at : at + 2], merged))
         symbols[at : at + 2] = [merged]
+
+
+def is_proper(vocabulary):
+    """Whether each token is younger than its halves, by the merges that build it.
+
+    That the halves come before it in the list is not enough where several merges make one token:
+    by the last of them it may come after a token that was made of it.
+    """
+    built = [_merged(vocabulary, token) for token in vocabulary.tokens]
+    last = {ids[0]: acted[-1] for ids, acted in built if len(ids) == 1 and acted}
+    ranks = {merged: rank for merged, (rank, *_) in last.items()}
+    return all(
+        rank > max(ranks.get(left, -1), ranks.get(right, -1))
+        for rank, left, right, _ in last.values()
+    )
 
 
 def oracle_by_spelling(vocabulary, data):
@@ -57,8 +79,8 @@ def oracle_by_spelling(vocabulary, data):
 def random_vocabulary(rng: random.Random, *, proper: bool = True) -> tuple[bytes, Vocabulary]:
     """An alphabet of 2 to 5 bytes and merges over it: chains, overlaps, several to one token.
 
-    proper: halves come before wholes, ids are permuted. Otherwise the merges are shuffled, too, or
-    ids are the ranks, whatever they spell; a piece that is a token may count as whole.
+    proper: see :func:`is_proper`; ids are permuted. Otherwise the merges are shuffled, too, or ids
+    are the ranks, whatever they spell; a piece that is a token may count as whole.
     """
     letters = bytes(rng.sample(BYTES, rng.randint(2, 5)))
     spelled = [bytes([letter]) for letter in letters]
@@ -70,7 +92,8 @@ def random_vocabulary(rng: random.Random, *, proper: bool = True) -> tuple[bytes
     if not proper:
         rng.shuffle(merges)
     tokens, renamed = permuted(rng, spelled, merges)
-    return letters, vocabulary(tokens, renamed, rank_order=RankOrder.MERGES)
+    drawn = vocabulary(tokens, renamed, rank_order=RankOrder.MERGES)
+    return random_vocabulary(rng) if proper and not is_proper(drawn) else (letters, drawn)
 
 
 def random_text(rng: random.Random, letters: bytes, longest: int = 60) -> bytes:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from corpora.vocabularies.model import RankOrder
+from corpora.vocabularies.model import Merges, RankOrder
 from corpora.vocabularies.sources import resolve
 from impls.bpe import (
     backtracking,
@@ -26,6 +26,7 @@ from impls.interface import Law, Mode, Rejected
 from tests.data import data_path
 from tests.impls.bpe_vocabularies import (
     encodings,
+    is_proper,
     oracle,
     oracle_by_spelling,
     random_text,
@@ -125,6 +126,23 @@ def test_exact_encoders_are_the_definition_on_improper_vocabularies(encoding):
         expected = [drawn.ids[data]] if whole else define(drawn, data)
         for encoder in encoders:
             assert encoder.encode(data, RAW) == expected
+
+
+def test_a_half_that_a_later_merge_makes_again():
+    """Halves come before wholes in the list, but ``aaa`` alone is built by the last merge but one.
+
+    So ``aaaaa`` is older than its half, as if the merges were out of order.
+    """
+    tokens = [b"a", b"aa", b"aaa", b"aaaaa"]
+    merges = [(0, 0, 1), (0, 1, 2), (1, 2, 3), (1, 0, 2), (2, 1, 3)]
+    drawn = vocabulary(tokens, Merges.of(merges), rank_order=RankOrder.MERGES)
+
+    assert not is_proper(drawn)
+    assert oracle(drawn, b"a" * 5) == [3]
+    for implementation in EXACT:
+        encoder = implementation.load(drawn)
+        for length in range(20):
+            assert encoder.encode(b"a" * length, RAW) == oracle(drawn, b"a" * length)
 
 
 @settings(max_examples=60, deadline=None)
