@@ -50,17 +50,17 @@ def answer(
 @njit
 def emit(
     answers: NDArray[np.int32],
-    first: int,
-    last: int,
+    number: int,
     at: int,
     ids: NDArray[np.int32],
     id_ends: NDArray[np.int64],
+    first: int,
 ) -> int:
-    """Write the ids of the pieces ``first`` to ``last`` to ``ids[at:]``; returns where they end.
+    """Write the ids of ``number`` pieces to ``ids[at:]``; returns where they end.
 
-    id_ends: receives where the ids of each piece end.
+    id_ends: receives, from ``first`` on, where the ids of each piece end.
     """
-    for index in range(last - first):
+    for index in range(number):
         at &= PLACE
         entry = ANSWER * index
         count = int(answers[entry + FEW])

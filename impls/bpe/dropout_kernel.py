@@ -71,7 +71,8 @@ def encode_pieces(
                 ids[at] = links[0, position]
                 at += 1
                 position = int(links[1, position])
-        id_ends[piece] = at
+        if len(id_ends) > 0:
+            id_ends[piece] = at
         start = end
     return at
 

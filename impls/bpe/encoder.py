@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 NONE_GIVEN = np.empty(0, dtype=np.int64)
+_NOT_ASKED = np.empty(0, dtype=np.int64)
 
 SPARE = 6
 """Entries by which the array that receives ids is longer than the data: see impls.bpe.answers."""
@@ -45,7 +46,7 @@ class EncodePieces(Protocol):
         block: the encoder's tables (:mod:`impls.bpe.layout`), read-only. data (read-only), ends,
         given: as in :class:`impls.bpe.pieces.Pieces`. ids: receives the ids; longer than ``data``
         by SPARE, as some that are none are written, too. id_ends: receives where the ids of each
-        piece end.
+        piece end; without entries, nobody asks.
         Returns the number of ids, or ``-1 - p`` where the byte at ``data[p]`` has no token.
         """
         ...
@@ -88,7 +89,8 @@ class BpeEncoder:
         return cast("list[int]", self._encode_cut(data, mode).tolist())
 
     def _encode_cut(self, data: bytes, mode: Mode) -> NDArray[np.int32]:
-        return self._run(self._cutter.cut(data, np.array((len(data),)), mode))[0]
+        pieces = self._cutter.cut(data, np.array((len(data),)), mode)
+        return self._ids(pieces, _NOT_ASKED)
 
     def _encode_whole(self, data: bytes) -> NDArray[np.int32]:
         """One piece, without a batch's bookkeeping, which costs more than a short text's ids."""
@@ -100,7 +102,7 @@ class BpeEncoder:
             np.array((length,)),
             NONE_GIVEN,
             ids,
-            np.empty(1, np.int64),
+            _NOT_ASKED,
         )
         if count < 0:
             raise Rejected(f"byte 0x{data[-1 - count]:02x} has no token")
@@ -130,13 +132,16 @@ class BpeEncoder:
         return self._cutter.cut(data, ends, mode)
 
     def _run(self, pieces: Pieces) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        id_ends = np.empty(len(pieces.ends), dtype=np.int64)
+        return self._ids(pieces, id_ends), id_ends
+
+    def _ids(self, pieces: Pieces, id_ends: NDArray[np.int64]) -> NDArray[np.int32]:
         data = np.frombuffer(pieces.data, dtype=np.uint8)
         ids = np.empty(len(data) + SPARE, dtype=np.int32)
-        id_ends = np.empty(len(pieces.ends), dtype=np.int64)
         count = self._encode_pieces(self._block, data, pieces.ends, pieces.given, ids, id_ends)
         if count < 0:
             raise Rejected(f"byte 0x{pieces.data[-1 - count]:02x} has no token")
-        return ids[:count], id_ends
+        return ids[:count]
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """The tokens' bytes, concatenated. Raises KeyError for an unknown id."""

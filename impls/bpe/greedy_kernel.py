@@ -57,7 +57,8 @@ def encode_pieces(
                     stop = position + 1
             at += 1
             start = stop
-        id_ends[piece] = at
+        if len(id_ends) > 0:
+            id_ends[piece] = at
     return at
 
 

@@ -75,7 +75,8 @@ def encode_pieces(
                 token = int(suffixes[token])
             fewest[position] = best
         at = read_off(lasts, lengths, id_of, start, end, ids, at)
-        id_ends[piece] = at
+        if len(id_ends) > 0:
+            id_ends[piece] = at
         start = end
     return at
 

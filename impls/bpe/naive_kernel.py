@@ -48,7 +48,8 @@ def encode_pieces(
                     return -1 - position
                 ids[at + position - start] = symbol
             at += _merge(pairs, ids[at : at + end - start])
-        id_ends[piece] = at
+        if len(id_ends) > 0:
+            id_ends[piece] = at
         start = end
     return at
 
