@@ -58,7 +58,8 @@ def emit(
 ) -> int:
     """Write the ids of ``number`` pieces to ``ids[at:]``; returns where they end.
 
-    id_ends: receives, from ``first`` on, where the ids of each piece end.
+    id_ends: receives, from ``first`` on, where the ids of each piece end; see
+    :class:`impls.bpe.encoder.EncodePieces`.
     """
     for index in range(number):
         at &= PLACE
@@ -73,5 +74,6 @@ def emit(
             one, two, three = answers[entry], answers[entry + 1], answers[entry + 2]
             ids[at], ids[at + 1], ids[at + 2] = one, two, three
         at += count
-        id_ends[(first + index) & PLACE] = at
+        if len(id_ends) > 0:
+            id_ends[(first + index) & PLACE] = at
     return at

@@ -124,9 +124,6 @@ def encode_remembering(
     waiting = np.empty(pieces, dtype=np.int64)
     answer_words = np.empty(2 * pieces, dtype=np.int64)
     answers = answer_words.view(np.int32)
-    # Where nobody asks for them, a block's are written over by the next one's.
-    kept = PLACE if len(id_ends) > 0 else 0
-    noted_ends = id_ends if len(id_ends) > 0 else np.empty(pieces, dtype=np.int64)
     at = 0
     start = 0
     for first in range(0, len(ends), BLOCK):
@@ -141,7 +138,7 @@ def encode_remembering(
         if len(given) > 0:
             unknown = _take_given(given, first, last, answers, asked, unknown)
         if unknown == 0:  # All were in the cache, or given.
-            at = emit(answers, last - first, at, ids, noted_ends, first & kept)
+            at = emit(answers, last - first, at, ids, id_ends, first)
             start = int(ends[last - 1])
             continue
         lefts = look_up(words, filters, keys, hashes, asked, unknown, answers, left)
@@ -227,7 +224,7 @@ def encode_remembering(
             remember_wide(
                 cache, cached_ids, data, ends, first, room, hashes, answers, left, lefts, rows, ids
             )
-        at = emit(answers, last - first, at, ids, noted_ends, first & kept)
+        at = emit(answers, last - first, at, ids, id_ends, first)
         start = int(ends[last - 1])
     return at
 
