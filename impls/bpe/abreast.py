@@ -15,7 +15,7 @@ from impls.bpe.candidates import HAS_TOKEN, LESS_BITS, LESS_MASK, VALUE_BITS, VA
 from impls.bpe.layout import EMPTY, INDEX, PLACE
 from impls.bpe.machine import prefetch
 from impls.bpe.trie import LABEL_MASK
-from impls.bpe.validity import FIRST_BITS, seam_at, slot_of, valid_pair
+from impls.bpe.validity import FIRST_BITS, seam_at, valid_pair
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +38,7 @@ POSITION = 2
 STOP = 3
 """Where the token to try ends."""
 TOKEN = 4
-"""The token to try next, EMPTY for the longest at POSITION."""
+"""The longest at POSITION, to try first; EMPTY if there is none."""
 PLACE_OF_NEXT = 5
 """Where in ``tokens`` its next token is put."""
 DEAD = 6
@@ -102,7 +102,6 @@ def _set_out(
     onward = int(data[min(reached, end - 1) & PLACE])
     prefetch(walk, (value ^ onward) if goes_on else 0)
     lanes[lane + POSITION] = position
-    lanes[lane + TOKEN] = EMPTY
     lanes[lane + STOP] = stop
     lanes[lane + VALUE] = value if goes_on else EMPTY
     lanes[lane + MET] = met
@@ -142,27 +141,26 @@ def encode_abreast(
         # The longest token at each piece's position.
         for index in range(count):
             lane = int(waiting[index]) & PLACE
-            if lanes[lane + TOKEN] == EMPTY:
-                position, stop = int(lanes[lane + POSITION]), int(lanes[lane + STOP])
-                value, met = int(lanes[lane + VALUE]), int(lanes[lane + MET]) & INDEX
-                if value != EMPTY:
-                    reached = position + NEAR
-                    end = int(lanes[lane + END])
-                    _, _, met, stop = walk_on(walk, data, reached, end, value & INDEX, met, stop)
-                    lanes[lane + STOP] = stop
-                if stop > position:
-                    value = (int(walk[met]) >> VALUE_BITS) & VALUE_MASK
-                    token = value - slots if value >= slots else int(inner[met])
-                    lanes[lane + TOKEN] = token
-                    seam = int(lanes[lane + SEAM])
-                    if seam:
-                        before = int(tokens[(int(lanes[lane + PLACE_OF_NEXT]) - 1) & PLACE])
-                        before >>= BEGIN_BITS
-                        prefetch(splits, 2 * before)
-                        prefetch(bloom, seam >> FIRST_BITS)
-                        prefetch(splits, 2 * token)
-                        prefetch(shorter, token)
-                        prefetch(merged, slot_of(seam, before, token))
+            position, stop = int(lanes[lane + POSITION]), int(lanes[lane + STOP])
+            value, met = int(lanes[lane + VALUE]), int(lanes[lane + MET]) & INDEX
+            if value != EMPTY:
+                reached = position + NEAR
+                end = int(lanes[lane + END])
+                _, _, met, stop = walk_on(walk, data, reached, end, value & INDEX, met, stop)
+                lanes[lane + STOP] = stop
+            token = EMPTY
+            if stop > position:
+                value = (int(walk[met]) >> VALUE_BITS) & VALUE_MASK
+                token = value - slots if value >= slots else int(inner[met])
+                seam = int(lanes[lane + SEAM])
+                if seam:
+                    before = int(tokens[(int(lanes[lane + PLACE_OF_NEXT]) - 1) & PLACE])
+                    before >>= BEGIN_BITS
+                    prefetch(splits, 2 * before)
+                    prefetch(bloom, seam >> FIRST_BITS)
+                    prefetch(splits, 2 * token)
+                    prefetch(shorter, token)
+            lanes[lane + TOKEN] = token
         # It or a shorter one is taken, or else the last token is given back.
         kept = 0
         for index in range(count):
@@ -170,38 +168,39 @@ def encode_abreast(
             start, position = int(lanes[lane + START]), int(lanes[lane + POSITION])
             stop, token = int(lanes[lane + STOP]), int(lanes[lane + TOKEN])
             place, dead = int(lanes[lane + PLACE_OF_NEXT]), int(lanes[lane + DEAD])
-            # Only these two bytes face each other, whichever candidate is tried.
             seam = int(lanes[lane + SEAM])
-            before = (int(tokens[(place - 1) & PLACE]) >> BEGIN_BITS) & INDEX if seam else EMPTY
-            while token != EMPTY:
-                token &= INDEX
-                if (dead >> (stop - start)) & 1 == 0 and (
-                    not seam or valid_pair(splits, merged, bloom, seam, before, token)
-                ):
-                    break
-                entry = int(shorter[token])
-                if entry != EMPTY:
-                    stop -= entry & LESS_MASK
-                    entry = (entry & INDEX) >> LESS_BITS
-                token = entry
-            waiting[kept] = lane
+            searching = True
+            while searching:
+                # Only these two bytes face each other, whichever candidate is tried.
+                before = (int(tokens[(place - 1) & PLACE]) >> BEGIN_BITS) & INDEX if seam else EMPTY
+                while token != EMPTY:
+                    token &= INDEX
+                    if (dead >> (stop - start)) & 1 == 0 and (
+                        not seam or valid_pair(splits, merged, bloom, seam, before, token)
+                    ):
+                        break
+                    entry = int(shorter[token])
+                    if entry != EMPTY:
+                        stop -= entry & LESS_MASK
+                        entry = (entry & INDEX) >> LESS_BITS
+                    token = entry
+                searching = token == EMPTY and position > start
+                if searching:
+                    dead |= 1 << (position - start)
+                    place -= 1
+                    last = int(tokens[place & PLACE])
+                    stop, token = position, last >> BEGIN_BITS
+                    position = start + (last & BEGIN_MASK)
+                    seam = seam_at(seams, data, position) if position > start else 0
             if token != EMPTY:
                 tokens[place & PLACE] = token << BEGIN_BITS | (position - start)
                 lanes[lane + PLACE_OF_NEXT] = place + 1
+                lanes[lane + DEAD] = dead
+                waiting[kept] = lane
                 if stop < lanes[lane + END]:
                     lanes[lane + SEAM] = seam_at(seams, data, stop)
                     _set_out(walk, data, lanes, lane, stop)
                     kept += 1
-            elif position > start:
-                last = int(tokens[(place - 1) & PLACE])
-                begin = start + (last & BEGIN_MASK)
-                lanes[lane + DEAD] = dead | 1 << (position - start)
-                lanes[lane + PLACE_OF_NEXT] = place - 1
-                lanes[lane + STOP] = position
-                lanes[lane + TOKEN] = last >> BEGIN_BITS
-                lanes[lane + POSITION] = begin
-                lanes[lane + SEAM] = seam_at(seams, data, begin) if begin > start else 0
-                kept += 1
             else:
                 fault = start if fault == EMPTY else min(fault, start)
         count = kept

@@ -73,12 +73,6 @@ def seam_at(seams: NDArray[np.int64], data: NDArray[np.uint8], position: int) ->
 
 
 @njit
-def slot_of(seam: int, left: int, right: int) -> int:
-    """Where in MERGED the search for a pair begins."""
-    return _slot(seam, pair_hash(left, right) & _HALF)
-
-
-@njit
 def _word(seam: int, mixed: int) -> int:
     """Which word of BLOOM is asked."""
     return (seam >> FIRST_BITS) + (mixed * (seam & _WORDS_MASK) >> 32)

@@ -15,11 +15,11 @@ from impls.bpe.tables import pair_hash
 from impls.bpe.validity import (
     FIRST_BITS,
     OLDEST_BITS,
+    ROOM,
     TOKEN_BITS,
     TOKEN_MASK,
     Pairs,
     seam_of,
-    slot_of,
     validity_tables,
 )
 from tests.impls.bpe_vocabularies import vocabulary
@@ -38,7 +38,8 @@ def found(tables, spellings, left, right):
     """The token that a pair merges to by MERGED, EMPTY for none."""
     seam = seam_of(wide(tables[SEAMS]), spellings[left][-1], spellings[right][0])
     merged = wide(tables[MERGED])
-    slot = slot_of(seam, left, right)
+    first, words = seam >> FIRST_BITS, seam & ((1 << OLDEST_BITS) - 1)
+    slot = first * ROOM + ((pair_hash(left, right) & 0xFFFFFFFF) * words * ROOM >> 32)
     while merged[slot] != EMPTY and merged[slot] >> TOKEN_BITS != left << TOKEN_BITS | right:
         slot += 1
     return int(merged[slot]) & TOKEN_MASK if merged[slot] != EMPTY else EMPTY
