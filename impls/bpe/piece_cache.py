@@ -37,7 +37,7 @@ def new_cache(slots: int) -> NDArray[np.int64]:
 
 def slots_of(cache: NDArray[np.int64]) -> int:
     """How many rows for short pieces it has."""
-    return wide_rows_in(cache) // SHORT
+    return len(cache) // (SHARE * SHORT + WIDE) * SHARE
 
 
 @njit
