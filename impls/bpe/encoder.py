@@ -90,23 +90,11 @@ class BpeEncoder:
 
     def _encode_cut(self, data: bytes, mode: Mode) -> NDArray[np.int32]:
         pieces = self._cutter.cut(data, np.array((len(data),)), mode)
-        return self._ids(pieces, _NOT_ASKED)
+        return self._ids(pieces.data, pieces.ends, pieces.given, _NOT_ASKED)
 
     def _encode_whole(self, data: bytes) -> NDArray[np.int32]:
         """One piece, without a batch's bookkeeping, which costs more than a short text's ids."""
-        length = len(data)
-        ids = np.empty(length + SPARE, dtype=np.int32)
-        count = self._encode_pieces(
-            self._block,
-            np.frombuffer(data, np.uint8),
-            np.array((length,)),
-            NONE_GIVEN,
-            ids,
-            _NOT_ASKED,
-        )
-        if count < 0:
-            raise Rejected(f"byte 0x{data[-1 - count]:02x} has no token")
-        return ids[:count]
+        return self._ids(data, np.array((len(data),)), NONE_GIVEN, _NOT_ASKED)
 
     def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
         """Bytes to a NumPy array; see ``Prepares``."""
@@ -133,14 +121,21 @@ class BpeEncoder:
 
     def _run(self, pieces: Pieces) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         id_ends = np.empty(len(pieces.ends), dtype=np.int64)
-        return self._ids(pieces, id_ends), id_ends
+        return self._ids(pieces.data, pieces.ends, pieces.given, id_ends), id_ends
 
-    def _ids(self, pieces: Pieces, id_ends: NDArray[np.int64]) -> NDArray[np.int32]:
-        data = np.frombuffer(pieces.data, dtype=np.uint8)
+    def _ids(
+        self,
+        data: bytes,
+        ends: NDArray[np.int64],
+        given: NDArray[np.int64],
+        id_ends: NDArray[np.int64],
+    ) -> NDArray[np.int32]:
+        """The ids of pieces; see :class:`EncodePieces`. Rejected for a byte without a token."""
+        codes = np.frombuffer(data, dtype=np.uint8)
         ids = np.empty(len(data) + SPARE, dtype=np.int32)
-        count = self._encode_pieces(self._block, data, pieces.ends, pieces.given, ids, id_ends)
+        count = self._encode_pieces(self._block, codes, ends, given, ids, id_ends)
         if count < 0:
-            raise Rejected(f"byte 0x{pieces.data[-1 - count]:02x} has no token")
+            raise Rejected(f"byte 0x{data[-1 - count]:02x} has no token")
         return ids[:count]
 
     def decode(self, ids: Sequence[int]) -> bytes:

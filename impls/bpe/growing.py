@@ -27,18 +27,18 @@ full, a sixteenth of all pieces push out one another, which takes longer than al
 
 def fitting(cache: NDArray[np.int64] | None, pieces: int) -> NDArray[np.int64]:
     """The cache, or a larger one with all that it has, for a text of so many pieces."""
-    slots, taken = FIRST_SLOTS, 0
-    if cache is not None:
-        slots = slots_of(cache)
-        taken = max(int(cache[SHORT_TAKEN]), SHARE * int(cache[WIDE_TAKEN]))
-    wanted = max(pieces // PIECES_A_SLOT, SLOTS_A_PIECE * taken)
+    if cache is None:
+        # It grows at once, so that moving rows is compiled when an encoder is loaded.
+        cache = new_cache(FIRST_SLOTS // STEP)
+    taken = max(int(cache[SHORT_TAKEN]), SHARE * int(cache[WIDE_TAKEN]))
+    wanted = max(FIRST_SLOTS, pieces // PIECES_A_SLOT, SLOTS_A_PIECE * taken)
+    slots = slots_of(cache)
     grown = slots
     while grown < min(wanted, MOST_SLOTS):
         grown *= STEP
-    if cache is not None and grown == slots:
+    if grown == slots:
         return cache
     larger = new_cache(grown)
-    if cache is not None:
-        move_short(cache, larger)
-        move_wide(cache, larger)
+    move_short(cache, larger)
+    move_wide(cache, larger)
     return larger

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from corpora.vocabularies.jit import inlined, njit
 from impls.bpe.layout import on_a_line
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ SHARE = 8
 """There are as many rows of the former for one of the latter."""
 
 COUNTS = 8
-"""Entries behind the rows."""
+"""Entries behind the rows, a cache line of them."""
 SHORT_TAKEN, WIDE_TAKEN = -1, -2
 """Where in a cache is counted how often a row of either kind was taken."""
 
@@ -44,3 +44,12 @@ def slots_of(cache: NDArray[np.int64]) -> int:
 def wide_rows_in(cache: NDArray[np.int64]) -> int:
     """Where the wide rows begin, and so how many entries the others have: a power of two."""
     return len(cache) // (SHARE * SHORT + WIDE) * SHARE * SHORT
+
+
+@inlined
+def copy_row(
+    old: NDArray[np.int64], place: int, cache: NDArray[np.int64], row: int, size: int
+) -> None:
+    """Make ``cache[row:]`` the row of ``size`` entries that stands at ``old[place:]``."""
+    for entry in range(size):
+        cache[row + entry] = old[place + entry]

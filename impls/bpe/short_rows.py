@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import inlined, njit
+from corpora.vocabularies.jit import njit
 from impls.bpe.answers import FEW
 from impls.bpe.layout import PLACE
 from impls.bpe.machine import prefetch
-from impls.bpe.piece_cache import SHORT, SHORT_TAKEN, wide_rows_in
+from impls.bpe.piece_cache import SHORT, SHORT_TAKEN, copy_row, wide_rows_in
 from impls.bpe.words import UNKNOWN, word_hash
 
 if TYPE_CHECKING:
@@ -62,13 +62,6 @@ def recall(
     return count
 
 
-@inlined
-def _make_way(cache: NDArray[np.int64], row: int) -> None:
-    """Free the first of two rows; what was in the second is forgotten."""
-    for place in range(row, row + SHORT):
-        cache[place + SHORT] = cache[place]
-
-
 @njit
 def remember(
     cache: NDArray[np.int64],
@@ -87,7 +80,7 @@ def remember(
         few = answers[2 * index + 1] >> 32 <= FEW
         # A piece that has come twice since it was asked for would else take both rows.
         if few and hashes[index] != UNKNOWN and (cache[row] != low or cache[row + 1] != high):
-            _make_way(cache, row)
+            copy_row(cache, row, cache, row + SHORT, SHORT)
             cache[row], cache[row + 1] = low, high
             cache[row + 2], cache[row + 3] = answers[2 * index], answers[2 * index + 1]
             cache[SHORT_TAKEN] += 1
@@ -101,7 +94,6 @@ def move_short(old: NDArray[np.int64], cache: NDArray[np.int64]) -> None:
         low, high = old[place], old[place + 1]
         if high != 0:
             row = _row(word_hash(low, high), wide_rows)
-            _make_way(cache, row)
-            for entry in range(SHORT):
-                cache[row + entry] = old[place + entry]
+            copy_row(cache, row, cache, row + SHORT, SHORT)
+            copy_row(old, place, cache, row, SHORT)
             cache[SHORT_TAKEN] += 1

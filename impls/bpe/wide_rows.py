@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import inlined, njit
+from corpora.vocabularies.jit import njit
 from impls.bpe.answers import ANSWER, FEW, answer
 from impls.bpe.layout import PLACE
 from impls.bpe.machine import prefetch, word_at
-from impls.bpe.piece_cache import COUNTS, WIDE, WIDE_TAKEN, wide_rows_in
+from impls.bpe.piece_cache import COUNTS, WIDE, WIDE_TAKEN, copy_row, wide_rows_in
 from impls.bpe.words import UNKNOWN, bytes_of, word_hash
 
 if TYPE_CHECKING:
@@ -116,13 +116,6 @@ def recall_wide(
     return count
 
 
-@inlined
-def _make_way(cache: NDArray[np.int64], row: int) -> None:
-    """Free the first of two rows; what was in the second is forgotten."""
-    for place in range(row, row + WIDE):
-        cache[place + WIDE] = cache[place]
-
-
 @njit
 def remember_wide(
     cache: NDArray[np.int64],
@@ -152,7 +145,7 @@ def remember_wide(
         length = int(ends[piece]) - start
         # As above: it may have come twice.
         if fits and not _holds(cache, row, data, start, length):
-            _make_way(cache, row)
+            copy_row(cache, row, cache, row + WIDE, WIDE)
             one, two, three, four = _wide_key(data, start, length)
             cache[row], cache[row + 1], cache[row + 2], cache[row + 3] = one, two, three, four
             cache[row + NUMBERS] = length << 32 | count
@@ -168,7 +161,6 @@ def move_wide(old: NDArray[np.int64], cache: NDArray[np.int64]) -> None:
     for place in range(wide_rows_in(old), len(old) - COUNTS, WIDE):
         if old[place + NUMBERS] != 0:
             row = _row(cache, old[place], old[place + 1], old[place + 2], old[place + 3])
-            _make_way(cache, row)
-            for entry in range(WIDE):
-                cache[row + entry] = old[place + entry]
+            copy_row(cache, row, cache, row + WIDE, WIDE)
+            copy_row(old, place, cache, row, WIDE)
             cache[WIDE_TAKEN] += 1
