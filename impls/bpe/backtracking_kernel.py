@@ -137,10 +137,6 @@ def encode_remembering(
                 asked[index] = index
         if len(given) > 0:
             unknown = _take_given(given, first, last, answers, asked, unknown)
-        if unknown == 0:  # All were in the cache, or given.
-            at = emit(answers, last - first, at, ids, id_ends, first)
-            start = int(ends[last - 1])
-            continue
         lefts = look_up(words, filters, keys, hashes, asked, unknown, answers, left)
         if wholes:
             lefts = _take_whole(block, data, ends, first, hashes, answers, left, lefts)
