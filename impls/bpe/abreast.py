@@ -10,12 +10,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import njit
+from corpora.vocabularies.jit import inlined, njit
 from impls.bpe.candidates import HAS_TOKEN, LESS_BITS, LESS_MASK, VALUE_BITS, VALUE_MASK
+from impls.bpe.lanes import (
+    ASKED_OF,
+    END,
+    FIRST_WORD,
+    LEFT,
+    LIMIT,
+    OLDEST,
+    PIECE,
+    PLACE_OF_NEXT,
+    POSITION,
+    REFUSED,
+    RIGHT,
+    START,
+    STOP,
+    STOP_BEFORE,
+    TOKEN,
+    WORDS,
+)
 from impls.bpe.layout import EMPTY, INDEX, PLACE
-from impls.bpe.machine import prefetch
+from impls.bpe.questions import ask
 from impls.bpe.trie import LABEL_MASK
-from impls.bpe.validity import FIRST_BITS, seam_at, valid_pair
+from impls.bpe.validity import (
+    FIRST_BITS,
+    OLDEST_BITS,
+    TOKEN_MASK,
+    WORDS_MASK,
+    seam_at,
+    valid_pair,
+)
+from impls.bpe.vectors import (
+    WIDTH,
+    all_of,
+    any_of,
+    chosen,
+    gather,
+    lane_numbers,
+    numbers_at,
+    put_numbers,
+    words_at,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,29 +63,6 @@ LONGEST_ABREAST = 62
 BEGIN_BITS = 6
 """A token stands as ``token << 6 | where it begins``, counted from the piece's start."""
 BEGIN_MASK = (1 << BEGIN_BITS) - 1
-
-NEAR = 4
-"""Bytes of a walk for which nothing is asked: what is near the root is in the caches."""
-
-# The columns of a lane, one piece at work.
-START, END = 0, 1
-POSITION = 2
-"""Where its next token begins."""
-STOP = 3
-"""Where the token to try ends."""
-TOKEN = 4
-"""The longest at POSITION, to try first; EMPTY if there is none."""
-PLACE_OF_NEXT = 5
-"""Where in ``tokens`` its next token is put."""
-DEAD = 6
-"""Bits: the positions, counted from START, from which no token follows."""
-VALUE = 7
-"""Of the node where a walk goes on, EMPTY for one that has ended."""
-MET = 8
-"""The slot of the last token that a walk has met."""
-SEAM = 9
-"""Of the two bytes that face each other at POSITION; 0 at START."""
-COLUMNS = 10
 
 
 @njit
@@ -84,27 +97,52 @@ def walk_on(
     return reached, value, met, stop
 
 
-@njit
-def _set_out(
+@inlined
+def _walk(
     walk: NDArray[np.int32],
+    inner: NDArray[np.int32],
     data: NDArray[np.uint8],
-    lanes: NDArray[np.int64],
-    lane: int,
-    position: int,
+    table: NDArray[np.int32],
+    first: int,
+    top: int,
 ) -> None:
-    """Begin to look for the longest token at a position, and ask for where that goes on."""
-    end = int(lanes[lane + END])
-    near = min(position + NEAR, end)
-    root = (int(walk[0]) >> VALUE_BITS) & VALUE_MASK
-    reached, value, met, stop = walk_on(walk, data, position, near, root, 0, position)
-    goes_on = reached == near and near < end and value < len(walk)
-    # Without a branch, for the sake of which all arrays would be counted (see tests).
-    onward = int(data[min(reached, end - 1) & PLACE])
-    prefetch(walk, (value ^ onward) if goes_on else 0)
-    lanes[lane + POSITION] = position
-    lanes[lane + STOP] = stop
-    lanes[lane + VALUE] = value if goes_on else EMPTY
-    lanes[lane + MET] = met
+    """Find the longest tokens at the positions of WIDTH pieces, and put the questions about them."""
+    slots = len(walk)
+    value = all_of((int(walk[0]) >> VALUE_BITS) & VALUE_MASK)
+    met = last = all_of(0)
+    reached = stop = numbers_at(table, POSITION, first)
+    end = numbers_at(table, STOP_BEFORE, first)
+    on = True
+    while on:
+        word = words_at(data, reached)
+        unread = 4
+        while unread > 0:
+            byte = word & 255
+            slot = value ^ byte
+            entry = gather(walk, slot)
+            matches = ((entry & LABEL_MASK) == byte + 1) & (reached < end)
+            has_token = matches & ((entry & HAS_TOKEN) != 0)
+            value = (entry >> VALUE_BITS) & VALUE_MASK
+            goes_on = matches & (value < slots)
+            # No node's children are at 0.
+            value = chosen(goes_on, value, 0)
+            on = any_of(goes_on)
+            reached = reached + 1
+            met = chosen(has_token, slot, met)
+            last = chosen(has_token, entry, last)
+            stop = chosen(has_token, reached, stop)
+            word = word >> 8
+            unread = unread - 1 if on else 0
+        reached = chosen(reached < end, reached, end)
+    value = (last >> VALUE_BITS) & VALUE_MASK
+    is_last = value >= slots
+    token = chosen(is_last, value - slots, gather(inner, chosen(is_last, 0, met)))
+    put_numbers(table, TOKEN, first, token)
+    put_numbers(table, STOP, first, stop)
+    put_numbers(table, REFUSED, first, all_of(0))
+    put_numbers(table, RIGHT, first, token)
+    put_numbers(table, LIMIT, first, all_of(top))
+    put_numbers(table, ASKED_OF, first, lane_numbers() + first)
 
 
 @njit
@@ -114,94 +152,85 @@ def encode_abreast(
     shorter: NDArray[np.int32],
     splits: NDArray[np.int32],
     merged: NDArray[np.int64],
-    bloom: NDArray[np.int64],
+    bloom: NDArray[np.int32],
     seams: NDArray[np.int64],
     data: NDArray[np.uint8],
-    lanes: NDArray[np.int64],
-    waiting: NDArray[np.int64],
+    table: NDArray[np.int32],
+    deads: NDArray[np.int64],
     count: int,
     tokens: NDArray[np.int32],
 ) -> int:
-    """Encode the pieces of ``count`` lanes.
+    """Encode ``count`` pieces.
 
-    lanes: rows of columns as above, of which START, END and PLACE_OF_NEXT are given. waiting:
-    scratch, one a lane. tokens: receives each piece's, from PLACE_OF_NEXT on, which comes to stand
-    behind the last one. Returns EMPTY, or where the first piece begins that has a byte without a
-    token.
+    table: see :mod:`impls.bpe.lanes`; START, END and PLACE_OF_NEXT of each piece are given.
+    deads: scratch, one a piece. tokens: receives each piece's, from PLACE_OF_NEXT on, which comes
+    to stand behind the last one. Returns EMPTY, or where the first piece begins that has a byte
+    without a token.
     """
-    slots = len(walk)
     fault = EMPTY
-    for index in range(count):
-        lane = (index * COLUMNS) & PLACE
-        waiting[index] = lane
-        lanes[lane + DEAD] = 0
-        lanes[lane + SEAM] = 0
-        _set_out(walk, data, lanes, lane, int(lanes[lane + START]))
+    for piece in range(count):
+        table[PIECE, piece] = piece
+        table[POSITION, piece] = table[START, piece]
+        table[STOP_BEFORE, piece] = table[END, piece]
+        table[WORDS, piece] = 0
+        deads[piece] = 0
+    # MARK init
     while count > 0:
+        for index in range(count, count + WIDTH):
+            table[POSITION, index] = table[STOP_BEFORE, index] = 0
         # The longest token at each piece's position.
-        for index in range(count):
-            lane = int(waiting[index]) & PLACE
-            position, stop = int(lanes[lane + POSITION]), int(lanes[lane + STOP])
-            value, met = int(lanes[lane + VALUE]), int(lanes[lane + MET]) & INDEX
-            if value != EMPTY:
-                reached = position + NEAR
-                end = int(lanes[lane + END])
-                _, _, met, stop = walk_on(walk, data, reached, end, value & INDEX, met, stop)
-                lanes[lane + STOP] = stop
-            token = EMPTY
-            if stop > position:
-                value = (int(walk[met]) >> VALUE_BITS) & VALUE_MASK
-                token = value - slots if value >= slots else int(inner[met])
-                seam = int(lanes[lane + SEAM])
-                if seam:
-                    before = int(tokens[(int(lanes[lane + PLACE_OF_NEXT]) - 1) & PLACE])
-                    before >>= BEGIN_BITS
-                    prefetch(splits, 2 * before)
-                    prefetch(bloom, seam >> FIRST_BITS)
-                    prefetch(splits, 2 * token)
-                    prefetch(shorter, token)
-            lanes[lane + TOKEN] = token
+        for first in range(0, count, WIDTH):
+            _walk(walk, inner, data, table, first, len(splits))
+        # MARK walk
+        ask(splits, merged, bloom, table, count)
+        # MARK ask
         # It or a shorter one is taken, or else the last token is given back.
         kept = 0
         for index in range(count):
-            lane = int(waiting[index]) & PLACE
-            start, position = int(lanes[lane + START]), int(lanes[lane + POSITION])
-            stop, token = int(lanes[lane + STOP]), int(lanes[lane + TOKEN])
-            place, dead = int(lanes[lane + PLACE_OF_NEXT]), int(lanes[lane + DEAD])
-            seam = int(lanes[lane + SEAM])
-            searching = True
-            while searching:
+            piece = int(table[PIECE, index]) & INDEX
+            start, position = int(table[START, piece]), int(table[POSITION, index])
+            stop, token = int(table[STOP, index]), int(table[TOKEN, index])
+            place, dead = int(table[PLACE_OF_NEXT, piece]), deads[piece]
+            refused = table[REFUSED, index] != 0 or (dead >> (stop - start)) & 1 != 0
+            while refused or (token == EMPTY and position > start):
+                refused = False
                 # Only these two bytes face each other, whichever candidate is tried.
+                seam = seam_at(seams, data, position) if position > start else 0
                 before = (int(tokens[(place - 1) & PLACE]) >> BEGIN_BITS) & INDEX if seam else EMPTY
                 while token != EMPTY:
-                    token &= INDEX
-                    if (dead >> (stop - start)) & 1 == 0 and (
-                        not seam or valid_pair(splits, merged, bloom, seam, before, token)
-                    ):
-                        break
-                    entry = int(shorter[token])
+                    entry = int(shorter[token & INDEX])
                     if entry != EMPTY:
                         stop -= entry & LESS_MASK
                         entry = (entry & INDEX) >> LESS_BITS
                     token = entry
-                searching = token == EMPTY and position > start
-                if searching:
+                    if token != EMPTY and (dead >> (stop - start)) & 1 == 0 and (
+                        not seam or valid_pair(splits, merged, bloom, seam, before, token)
+                    ):
+                        break
+                if token == EMPTY and position > start:
                     dead |= 1 << (position - start)
                     place -= 1
                     last = int(tokens[place & PLACE])
                     stop, token = position, last >> BEGIN_BITS
                     position = start + (last & BEGIN_MASK)
-                    seam = seam_at(seams, data, position) if position > start else 0
+                    refused = True
             if token != EMPTY:
                 tokens[place & PLACE] = token << BEGIN_BITS | (position - start)
-                lanes[lane + PLACE_OF_NEXT] = place + 1
-                lanes[lane + DEAD] = dead
-                waiting[kept] = lane
-                if stop < lanes[lane + END]:
-                    lanes[lane + SEAM] = seam_at(seams, data, stop)
-                    _set_out(walk, data, lanes, lane, stop)
+                table[PLACE_OF_NEXT, piece] = place + 1
+                deads[piece] = dead
+                end = int(table[END, piece])
+                if stop < end:
+                    seam = seam_at(seams, data, stop)
+                    table[PIECE, kept] = piece
+                    table[POSITION, kept] = stop
+                    table[STOP_BEFORE, kept] = end
+                    table[LEFT, kept] = token
+                    table[FIRST_WORD, kept] = seam >> FIRST_BITS
+                    table[WORDS, kept] = seam & WORDS_MASK
+                    table[OLDEST, kept] = (seam >> OLDEST_BITS) & TOKEN_MASK
                     kept += 1
             else:
                 fault = start if fault == EMPTY else min(fault, start)
+        # MARK choose
         count = kept
     return fault

@@ -16,11 +16,7 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from impls.bpe.abreast import (
     BEGIN_BITS,
-    COLUMNS,
-    END,
     LONGEST_ABREAST,
-    PLACE_OF_NEXT,
-    START,
     encode_abreast,
     walk_on,
 )
@@ -32,6 +28,7 @@ from impls.bpe.candidates import (
     VALUE_MASK,
     candidate_tables,
 )
+from impls.bpe.lanes import END, PLACE_OF_NEXT, ROWS, START
 from impls.bpe.layout import (
     ATOMS,
     BLOOM,
@@ -59,6 +56,7 @@ from impls.bpe.linear import spelled_tokens, token_sections
 from impls.bpe.short_rows import recall, remember
 from impls.bpe.tables import longest_piece, whole_id
 from impls.bpe.validity import seam_at, valid_pair
+from impls.bpe.vectors import WIDTH
 from impls.bpe.wide_rows import recall_wide, remember_wide
 from impls.bpe.words import UNKNOWN, look_up, spell, word_filter, word_table
 
@@ -71,6 +69,9 @@ if TYPE_CHECKING:
 NOTED = 4096
 """Bytes of the longest piece of which is noted where its tokens begin, which saves looking up their
 lengths; for longer ones it would be one more array that grows with them."""
+
+FARTHEST = (1 << 31) - (1 << 12)
+"""Bytes from a block's beginning that are counted in 32 bits."""
 
 BLOCK = 1024
 """Pieces that are looked up together, then what is left of them encoded together."""
@@ -102,7 +103,7 @@ def encode_remembering(
     """Likewise, with a cache of pieces (:mod:`impls.bpe.piece_cache`), or one without entries."""
     words, filters = wide(section(block, WORDS)), section(block, SHORT)
     walk, inner, shorter = section(block, WALK), section(block, INNER), section(block, SHORTER)
-    merged, bloom = wide(section(block, MERGED)), wide(section(block, BLOOM))
+    merged, bloom = wide(section(block, MERGED)), section(block, BLOOM)
     seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
     lengths = section(block, LENGTHS)
     id_of, atoms = section(block, IDS), section(block, ATOMS)
@@ -120,8 +121,8 @@ def encode_remembering(
     left = np.empty(pieces, dtype=np.int64)
     rows = np.empty(pieces, dtype=np.int64)
     counts = np.empty(pieces, dtype=np.int64)
-    lanes = np.empty(pieces * COLUMNS, dtype=np.int64)
-    waiting = np.empty(pieces, dtype=np.int64)
+    table = np.empty((ROWS, pieces + WIDTH), dtype=np.int32)
+    deads = np.empty(pieces, dtype=np.int64)
     answer_words = np.empty(2 * pieces, dtype=np.int64)
     answers = answer_words.view(np.int32)
     at = 0
@@ -146,6 +147,8 @@ def encode_remembering(
             lefts = recall_wide(
                 cache, cached_ids, data, ends, first, room, answers, left, lefts, rows, ids
             )
+        # Vectors read four bytes and count in 32 bits.
+        abreast_end = min(len(data) - 4, start + FARTHEST)
         fault = EMPTY
         short = 0
         for number in range(lefts):
@@ -153,7 +156,7 @@ def encode_remembering(
             begin = int(ends[piece - 1]) if piece > 0 else 0
             length = int(ends[piece]) - begin
             counts[number] = 0
-            if length > LONGEST_ABREAST:
+            if length > LONGEST_ABREAST or begin + length > abreast_end:
                 count = _encode(
                     walk,
                     inner,
@@ -174,10 +177,9 @@ def encode_remembering(
                     fault = begin
                 counts[number] = count
             elif length > 0:
-                lane = short * COLUMNS
-                lanes[lane + START] = begin
-                lanes[lane + END] = begin + length
-                lanes[lane + PLACE_OF_NEXT] = room + begin
+                table[START, short] = begin - start
+                table[END, short] = begin - start + length
+                table[PLACE_OF_NEXT, short] = begin - start
                 short += 1
         wrong = encode_abreast(
             walk,
@@ -187,19 +189,20 @@ def encode_remembering(
             merged,
             bloom,
             seams,
-            data,
-            lanes,
-            waiting,
+            data[start:],
+            table,
+            deads,
             short,
-            ids,
+            ids[room + start :],
         )
         if wrong != EMPTY:
+            wrong += start
             fault = min(wrong, fault) if fault != EMPTY else wrong
         if fault != EMPTY:
             while atoms[data[fault]] != EMPTY:
                 fault += 1
             return -1 - fault
-        lane = 0
+        short = 0
         for number in range(lefts):
             index = int(left[number])
             piece = first + index
@@ -207,9 +210,9 @@ def encode_remembering(
             length = int(ends[piece]) - begin
             count = int(counts[number])
             bits = 0
-            if 0 < length <= LONGEST_ABREAST:
-                count = int(lanes[lane + PLACE_OF_NEXT]) - room - begin
-                lane += COLUMNS
+            if 0 < length <= LONGEST_ABREAST and begin + length <= abreast_end:
+                count = int(table[PLACE_OF_NEXT, short]) - (begin - start)
+                short += 1
                 bits = BEGIN_BITS
             for place in range(room + begin, room + begin + count):
                 token = int(ids[place & PLACE]) >> bits
@@ -280,7 +283,7 @@ def _encode(
     lengths: NDArray[np.int32],
     splits: NDArray[np.int32],
     merged: NDArray[np.int64],
-    bloom: NDArray[np.int64],
+    bloom: NDArray[np.int32],
     seams: NDArray[np.int64],
     data: NDArray[np.uint8],
     start: int,

@@ -64,7 +64,7 @@ MERGED = 12
 """In entries of int64, ``(left << 21 | right) << 21 | token``, EMPTY for none: open-addressing
 hashes of what merges over each seam, one behind another."""
 BLOOM = 13
-"""In words of int64, those of each seam together: a clear bit says that a pair does not merge."""
+"""In words of 32 bits, those of each seam together: a clear bit says that a pair does not merge."""
 SEAMS = 14
 """In entries of int64, by ``first byte of the right << 8 | last byte of the left``: where the words
 of BLOOM begin, which of the merges is the oldest, and how many words they are; 0 if no merge goes

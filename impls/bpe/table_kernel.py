@@ -50,7 +50,7 @@ def encode_pieces(
 ) -> int:
     """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
     trie, states, suffixes = section(block, TRIE), section(block, STATES), section(block, SUFFIXES)
-    merged, bloom = wide(section(block, MERGED)), wide(section(block, BLOOM))
+    merged, bloom = wide(section(block, MERGED)), section(block, BLOOM)
     seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
     id_of, atoms, lengths = section(block, IDS), section(block, ATOMS), section(block, LENGTHS)
     # The last token of the encoding of each piece's part up to and with each byte.

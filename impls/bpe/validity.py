@@ -33,7 +33,6 @@ from impls.bpe.layout import (
     bits_of,
     wide,
 )
-from impls.bpe.tables import pair_hash
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,19 +44,37 @@ TOKEN_BITS = 21
 TOKEN_MASK = (1 << TOKEN_BITS) - 1
 
 BITS_PER_MERGE = 10
-"""Of the filters: with two hashes in a word of 64 bits, 1 of 16 pairs that do not merge is looked
+"""Of the filters: with two hashes in a word of 32 bits, 1 of 16 pairs that do not merge is looked
 up in vain."""
 
-ROOM = 10
-"""Entries of MERGED for each word of the filters: of 64 bits, for at most 6.4 merges."""
+ROOM = 5
+"""Entries of MERGED for each word of the filters: of 32 bits, for 3.2 merges at most."""
+
+MOST_WORDS = (1 << 16) - 1
+"""Of a seam: which one is asked is said by 16 bits of a pair's hash."""
 
 OLDEST_BITS = 21
 FIRST_BITS = 42
 """A seam's entry is ``first word << 42 | oldest merge << 21 | number of words``."""
 
-_WORDS_MASK = (1 << OLDEST_BITS) - 1
-_HALF = (1 << 32) - 1
-_BIT = 63
+WORDS_MASK = (1 << OLDEST_BITS) - 1
+_WORD = 32
+_UINT32 = (1 << _WORD) - 1
+
+# A pair's hash is one of 32 bits, so that it can be made of many pairs at once
+# (impls.bpe.questions), and each part of it says something else.
+LEFT_FACTOR, RIGHT_FACTOR = 0x9E3779B1 - (1 << 32), 0x85EBCA6B - (1 << 32)
+FOLDED = 15
+"""By how many bits the product is shifted, to be mixed with itself."""
+WORD_AT = 16
+"""From this bit on it says which of a seam's words is asked."""
+SECOND_AT = 5
+BIT_MASK = 31
+"""From here and from its lowest bit on, which bits of that word."""
+ENTRY_AT = 10
+ENTRY_BITS = 3
+ENTRY_MASK = (1 << ENTRY_BITS) - 1
+"""And where in the word's room its entry is looked for first."""
 
 
 @njit
@@ -73,39 +90,53 @@ def seam_at(seams: NDArray[np.int64], data: NDArray[np.uint8], position: int) ->
 
 
 @njit
-def _word(seam: int, mixed: int) -> int:
-    """Which word of BLOOM is asked."""
-    return (seam >> FIRST_BITS) + (mixed * (seam & _WORDS_MASK) >> 32)
+def pair_bits(left: int, right: int) -> int:
+    """The hash of two tokens; at least 0."""
+    mixed = (left * LEFT_FACTOR + right * RIGHT_FACTOR) & _UINT32
+    return mixed ^ mixed >> FOLDED
 
 
 @njit
-def _slot(seam: int, mixed: int) -> int:
-    return (seam >> FIRST_BITS) * ROOM + (mixed * ((seam & _WORDS_MASK) * ROOM) >> 32)
+def word_asked(seam: int, mixed: int) -> int:
+    """Which word of BLOOM says whether a pair of this hash may merge."""
+    return ((seam >> FIRST_BITS) + ((mixed >> WORD_AT) * (seam & WORDS_MASK) >> WORD_AT)) & PLACE
+
+
+@njit
+def may_merge(word: int, mixed: int) -> bool:
+    """Whether it says so."""
+    return (word >> (mixed & BIT_MASK)) & (word >> (mixed >> SECOND_AT & BIT_MASK)) & 1 == 1
+
+
+@njit
+def first_entry(asked: int, mixed: int) -> int:
+    """Where in MERGED the search for the pair begins."""
+    return asked * ROOM + ((mixed >> ENTRY_AT & ENTRY_MASK) * ROOM >> ENTRY_BITS)
 
 
 @njit
 def valid_pair(
     splits: NDArray[np.int32],
     merged: NDArray[np.int64],
-    bloom: NDArray[np.int64],
+    bloom: NDArray[np.int32],
     seam: int,
     left: int,
     right: int,
 ) -> bool:
     """Whether encoding keeps the tokens apart.
 
-    merged, bloom: MERGED and BLOOM as int64. seam: of :func:`seam_of`, not 0. ALGORITHMS: at most
+    merged: MERGED as int64. bloom: BLOOM. seam: of :func:`seam_of`, not 0. ALGORITHMS: at most
     13 rounds on o200k, about 4 on text; here less than 3 (see above, and single bytes are older
     than all merges).
     """
     limit = len(splits)  # above all tokens
     oldest = (seam >> OLDEST_BITS) & TOKEN_MASK
     while True:
-        mixed = pair_hash(left, right) & _HALF
-        word = int(bloom[_word(seam, mixed) & PLACE])
-        if (word >> (mixed & _BIT)) & (word >> ((mixed >> 6) & _BIT)) & 1:
+        mixed = pair_bits(left, right)
+        asked = word_asked(seam, mixed)
+        if may_merge(int(bloom[asked]), mixed):
             pair = left << TOKEN_BITS | right
-            slot = _slot(seam, mixed) & PLACE
+            slot = first_entry(asked, mixed) & PLACE
             entry = int(merged[slot])
             while entry != EMPTY:
                 if entry >> TOKEN_BITS == pair:
@@ -140,11 +171,11 @@ def _fill(
     for token in range(atoms, len(splits) >> 1):
         left, right = int(splits[2 * token]), int(splits[2 * token + 1])
         seam = int(seams[over[token - atoms]])
-        mixed = pair_hash(left, right) & _HALF
-        first_bit = 64 * _word(seam, mixed)
-        bloom[first_bit + (mixed & _BIT)] = True
-        bloom[first_bit + ((mixed >> 6) & _BIT)] = True
-        slot = _slot(seam, mixed)
+        mixed = pair_bits(left, right)
+        asked = word_asked(seam, mixed)
+        bloom[_WORD * asked + (mixed & BIT_MASK)] = True
+        bloom[_WORD * asked + (mixed >> SECOND_AT & BIT_MASK)] = True
+        slot = first_entry(asked, mixed)
         while merged[slot] != EMPTY:
             slot += 1
         merged[slot] = (left << TOKEN_BITS | right) << TOKEN_BITS | token
@@ -170,7 +201,8 @@ def validity_tables(
     edges = np.frombuffer(b"".join(text[:1] + text[-1:] for text in spellings), dtype=np.uint8)
     lefts, rights = splits.reshape(-1, 2)[atoms:].T
     over = edges[2 * rights].astype(np.int64) << 8 | edges[2 * lefts + 1]
-    words = -(-np.bincount(over, minlength=1 << 16) * BITS_PER_MERGE // 64)
+    words = -(-np.bincount(over, minlength=1 << 16) * BITS_PER_MERGE // _WORD)
+    words = np.minimum(words, MOST_WORDS)
     oldest = np.zeros(1 << 16, dtype=np.int64)
     facing, first = np.unique(over, return_index=True)
     oldest[facing] = atoms + first
@@ -179,7 +211,7 @@ def validity_tables(
     total = int(words.sum())
     # What does not fit behind its own seam goes into the room of the next, and at last behind all.
     merged = np.full(total * ROOM + len(over) + 1, EMPTY, dtype=np.int64)
-    bloom = np.zeros(total * 64, dtype=np.bool_)
+    bloom = np.zeros(total * _WORD, dtype=np.bool_)
     used = _fill(splits, over, seams, atoms, merged, bloom)
     merged = merged[: max(used, total * ROOM) + 1]  # with an EMPTY behind the last one
     return {MERGED: merged.view(np.int32), BLOOM: bits_of(bloom), SEAMS: seams.view(np.int32)}
@@ -191,9 +223,8 @@ class Pairs:
     def __init__(self, tokens: Mapping[int, NDArray[np.int32]], spellings: Sequence[bytes]) -> None:
         """tokens: with the sections of :func:`validity_tables`. spellings: of the tokens by age."""
         self._splits = tokens[SPLITS]
-        self._merged, self._bloom, self._seams = (
-            wide(tokens[number]) for number in (MERGED, BLOOM, SEAMS)
-        )
+        self._merged, self._seams = wide(tokens[MERGED]), wide(tokens[SEAMS])
+        self._bloom = tokens[BLOOM]
         self._edges = [(text[0], text[-1]) for text in spellings]
 
     def valid(self, left: int, right: int) -> bool:

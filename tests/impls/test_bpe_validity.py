@@ -11,16 +11,17 @@ from corpora.vocabularies.sources import resolve
 from impls.bpe import backtracking, validity
 from impls.bpe.layout import ATOMS, BLOOM, EMPTY, IDS, LENGTHS, MERGED, SEAMS, SPLITS, wide
 from impls.bpe.linear import spelled_tokens, token_sections
-from impls.bpe.tables import pair_hash
 from impls.bpe.validity import (
-    FIRST_BITS,
     OLDEST_BITS,
-    ROOM,
     TOKEN_BITS,
     TOKEN_MASK,
     Pairs,
+    first_entry,
+    may_merge,
+    pair_bits,
     seam_of,
     validity_tables,
+    word_asked,
 )
 from tests.impls.bpe_vocabularies import vocabulary
 
@@ -38,8 +39,8 @@ def found(tables, spellings, left, right):
     """The token that a pair merges to by MERGED, EMPTY for none."""
     seam = seam_of(wide(tables[SEAMS]), spellings[left][-1], spellings[right][0])
     merged = wide(tables[MERGED])
-    first, words = seam >> FIRST_BITS, seam & ((1 << OLDEST_BITS) - 1)
-    slot = first * ROOM + ((pair_hash(left, right) & 0xFFFFFFFF) * words * ROOM >> 32)
+    mixed = pair_bits(left, right)
+    slot = first_entry(word_asked(seam, mixed), mixed)
     while merged[slot] != EMPTY and merged[slot] >> TOKEN_BITS != left << TOKEN_BITS | right:
         slot += 1
     return int(merged[slot]) & TOKEN_MASK if merged[slot] != EMPTY else EMPTY
@@ -47,10 +48,8 @@ def found(tables, spellings, left, right):
 
 def passes(tables, seam, left, right):
     """Whether the filter lets a pair through."""
-    mixed = pair_hash(left, right) & 0xFFFFFFFF
-    first, words = seam >> FIRST_BITS, seam & ((1 << OLDEST_BITS) - 1)
-    word = int(wide(tables[BLOOM])[first + (mixed * words >> 32)])
-    return bool((word >> (mixed & 63)) & (word >> (mixed >> 6 & 63)) & 1)
+    mixed = pair_bits(left, right)
+    return bool(may_merge(int(tables[BLOOM][word_asked(seam, mixed)]), mixed))
 
 
 def test_every_merge_is_found_and_passes_the_filter(tekken):

@@ -89,7 +89,7 @@ def count_ranges(
         section(block, PREFIXES),
         section(block, LENGTHS),
     )
-    merged, bloom = wide(section(block, MERGED)), wide(section(block, BLOOM))
+    merged, bloom = wide(section(block, MERGED)), section(block, BLOOM)
     seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
     stack = np.empty(ROOM, dtype=np.int32)
     dead = np.zeros(ROOM + 1, dtype=np.uint8)

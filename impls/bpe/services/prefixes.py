@@ -104,7 +104,7 @@ def extend(
     filled.
     """
     machine, endings = section(block, STATES), section(block, SUFFIXES)
-    merged, bloom = wide(section(block, MERGED)), wide(section(block, BLOOM))
+    merged, bloom = wide(section(block, MERGED)), section(block, BLOOM)
     seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
     atoms = section(block, ATOMS)
     for position in range(len(data)):
