@@ -73,7 +73,7 @@ lengths; for longer ones it would be one more array that grows with them."""
 FARTHEST = (1 << 31) - (1 << 12)
 """Bytes from a block's beginning that are counted in 32 bits."""
 
-BLOCK = 1024
+BLOCK = 4096
 """Pieces that are looked up together, then what is left of them encoded together."""
 
 
