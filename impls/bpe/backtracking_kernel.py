@@ -57,6 +57,7 @@ from impls.bpe.short_rows import recall, remember
 from impls.bpe.tables import longest_piece, whole_id
 from impls.bpe.validity import seam_at, valid_pair
 from impls.bpe.vectors import WIDTH
+from impls.bpe.walks import READ
 from impls.bpe.wide_rows import recall_wide, remember_wide
 from impls.bpe.words import UNKNOWN, look_up, spell, word_filter, word_table
 
@@ -121,7 +122,7 @@ def encode_remembering(
     left = np.empty(pieces, dtype=np.int64)
     rows = np.empty(pieces, dtype=np.int64)
     counts = np.empty(pieces, dtype=np.int64)
-    table = np.empty((ROWS, pieces + WIDTH), dtype=np.int32)
+    lanes = np.empty((ROWS, pieces + WIDTH), dtype=np.int32)
     deads = np.empty(pieces, dtype=np.int64)
     answer_words = np.empty(2 * pieces, dtype=np.int64)
     answers = answer_words.view(np.int32)
@@ -148,7 +149,7 @@ def encode_remembering(
                 cache, cached_ids, data, ends, first, room, answers, left, lefts, rows, ids
             )
         # Vectors read four bytes and count in 32 bits.
-        abreast_end = min(len(data) - 4, start + FARTHEST)
+        abreast_end = min(len(data) - READ, start + FARTHEST)
         fault = EMPTY
         short = 0
         for number in range(lefts):
@@ -177,9 +178,9 @@ def encode_remembering(
                     fault = begin
                 counts[number] = count
             elif length > 0:
-                table[START, short] = begin - start
-                table[END, short] = begin - start + length
-                table[PLACE_OF_NEXT, short] = begin - start
+                lanes[START, short] = begin - start
+                lanes[END, short] = begin - start + length
+                lanes[PLACE_OF_NEXT, short] = begin - start
                 short += 1
         wrong = encode_abreast(
             walk,
@@ -190,7 +191,7 @@ def encode_remembering(
             bloom,
             seams,
             data[start:],
-            table,
+            lanes,
             deads,
             short,
             ids[room + start :],
@@ -211,7 +212,7 @@ def encode_remembering(
             count = int(counts[number])
             bits = 0
             if 0 < length <= LONGEST_ABREAST and begin + length <= abreast_end:
-                count = int(table[PLACE_OF_NEXT, short]) - (begin - start)
+                count = int(lanes[PLACE_OF_NEXT, short]) - (begin - start)
                 short += 1
                 bits = BEGIN_BITS
             for place in range(room + begin, room + begin + count):

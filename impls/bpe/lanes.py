@@ -1,6 +1,8 @@
-"""Many short pieces at work side by side: a table with a column for each, whose rows these are.
+"""The rows of the table of pieces that are encoded abreast; each has a column for a piece.
 
-All of it is in 32 bits, so that a vector (:mod:`impls.bpe.vectors`) has room for many; positions and
+Rows of different kinds do not go together: a list of pieces at work stands in the first columns,
+and so do the lists that :mod:`impls.bpe.walks` and :mod:`impls.bpe.questions` make of it, each
+shorter than the one before. All numbers have 32 bits, so that a vector holds many, and positions and
 places are counted from where the block of pieces begins.
 """
 
@@ -9,29 +11,39 @@ START, END = 0, 1
 PLACE_OF_NEXT = 2
 """Where in ``tokens`` its next token is put."""
 
-# Of each piece at work, one behind another.
+# Of each piece at work.
 PIECE = 3
 """Its number."""
-POSITION, STOP_BEFORE = 4, 5
+POSITION, LIMIT = 4, 5
 """Where its next token begins, and where the piece ends."""
 TOKEN, STOP = 6, 7
-"""The longest at POSITION, EMPTY if there is none, and where that ends."""
+"""The longest token at POSITION, EMPTY for none, and where it ends."""
 REFUSED = 8
-"""Whether TOKEN may not stand behind the token before it."""
+"""1 if it may not stand behind the token before it."""
 
-# Of each question whether it may (impls.bpe.questions): at first one of each piece at work.
-ASKED_OF = 9
-"""Which of those it is about."""
-LEFT, RIGHT = 10, 11
-LIMIT = 12
-FIRST_WORD, WORDS, OLDEST = 13, 14, 15
-"""Of the seam between them (impls.bpe.validity); WORDS is 0 if nothing is to be asked."""
+# Of each walk down the trie (impls.bpe.walks).
+WALK_OF = 9
+"""Which piece at work it is for."""
+REACHED, REACHABLE = 10, 11
+"""How far it is, and how far it may go."""
+VALUE = 12
+"""Of the node there."""
+MET, MET_ENTRY, MET_STOP = 13, 14, 15
+"""The last node met that is a token: its slot, its entry, and where the token ends."""
+DONE_OF, DONE_SLOT, DONE_ENTRY, DONE_STOP = 16, 17, 18, 19
+"""The same of each walk that has ended."""
 
-# Of each pair that may merge.
-PAIR_OF = 16
-PAIR_LEFT, PAIR_RIGHT = 17, 18
-PAIR_LIMIT = 19
-PAIR_ENTRY = 20
+# Of each question about a pair (impls.bpe.questions).
+PAIR_OF = 20
+"""Which piece at work it is about."""
+LEFT, RIGHT = 21, 22
+YOUNGEST = 23
+"""Their merge refuses them if it is older than this."""
+FIRST_WORD, WORDS, OLDEST = 24, 25, 26
+"""Of the seam between them (impls.bpe.validity); WORDS is 0 where nothing is to be asked."""
+MERGE_OF, MERGE_LEFT, MERGE_RIGHT, MERGE_YOUNGEST = 27, 28, 29, 30
+"""The same of each pair that may merge."""
+MERGE_ENTRY = 31
 """Where in MERGED the search for it begins."""
 
-ROWS = 21
+ROWS = 32

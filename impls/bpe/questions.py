@@ -12,21 +12,23 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import inlined
 from impls.bpe.lanes import (
-    ASKED_OF,
     FIRST_WORD,
     LEFT,
-    LIMIT,
+    MERGE_ENTRY,
+    MERGE_LEFT,
+    MERGE_OF,
+    MERGE_RIGHT,
+    MERGE_YOUNGEST,
     OLDEST,
-    PAIR_ENTRY,
-    PAIR_LEFT,
-    PAIR_LIMIT,
     PAIR_OF,
-    PAIR_RIGHT,
     REFUSED,
     RIGHT,
+    TOKEN,
     WORDS,
+    YOUNGEST,
 )
 from impls.bpe.layout import EMPTY, PLACE
+from impls.bpe.machine import prefetch
 from impls.bpe.validity import (
     BIT_MASK,
     ENTRY_AT,
@@ -43,16 +45,21 @@ from impls.bpe.validity import (
 )
 from impls.bpe.vectors import (
     WIDTH,
+    all_of,
     chosen,
     gather,
     lane_numbers,
     numbers_at,
     put_kept,
+    put_numbers,
 )
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+AHEAD = 16
+"""Pairs that are asked for before they are looked up: reading one takes as long as these."""
 
 _FOLDED_MASK = (1 << 32 - FOLDED) - 1
 _WORD_MASK = (1 << 32 - WORD_AT) - 1
@@ -63,46 +70,53 @@ def ask(
     splits: NDArray[np.int32],
     merged: NDArray[np.int64],
     bloom: NDArray[np.int32],
-    table: NDArray[np.int32],
+    lanes: NDArray[np.int32],
     count: int,
 ) -> None:
-    """Set REFUSED for those of the ``count`` questions in ``table`` that encoding would merge.
+    """Set REFUSED of the ``count`` pieces at work: whether LEFT and TOKEN would merge.
 
-    merged: MERGED as int64. table: see :mod:`impls.bpe.lanes`.
+    merged: MERGED as int64. lanes: see :mod:`impls.bpe.lanes`; of each piece at work LEFT and its
+    seam are given. Rejected is nothing where TOKEN is EMPTY.
     """
+    for first in range(0, count, WIDTH):
+        put_numbers(lanes, PAIR_OF, first, lane_numbers() + first)
+        put_numbers(lanes, RIGHT, first, numbers_at(lanes, TOKEN, first))
+        put_numbers(lanes, YOUNGEST, first, all_of(len(splits)))
+        put_numbers(lanes, REFUSED, first, all_of(0))
     while count > 0:
-        count, pairs = _round(splits, bloom, table, count)
-        for index in range(pairs):
-            pair = int(table[PAIR_LEFT, index]) << TOKEN_BITS | int(table[PAIR_RIGHT, index])
-            slot = int(table[PAIR_ENTRY, index]) & PLACE
+        count, merges = _undo(splits, bloom, lanes, count)
+        for index in range(merges):
+            prefetch(merged, int(lanes[MERGE_ENTRY, index + AHEAD]) & PLACE)
+            pair = int(lanes[MERGE_LEFT, index]) << TOKEN_BITS | int(lanes[MERGE_RIGHT, index])
+            slot = int(lanes[MERGE_ENTRY, index]) & PLACE
             entry = int(merged[slot])
             while (entry >> TOKEN_BITS != pair) & (entry != EMPTY):
                 slot = (slot + 1) & PLACE
                 entry = int(merged[slot])
-            merges = (entry != EMPTY) & ((entry & TOKEN_MASK) < table[PAIR_LIMIT, index])
-            table[REFUSED, int(table[PAIR_OF, index]) & PLACE] |= merges
+            refused = (entry != EMPTY) & ((entry & TOKEN_MASK) < lanes[MERGE_YOUNGEST, index])
+            lanes[REFUSED, int(lanes[MERGE_OF, index]) & PLACE] |= refused
 
 
 @inlined
-def _round(
+def _undo(
     splits: NDArray[np.int32],
     bloom: NDArray[np.int32],
-    table: NDArray[np.int32],
+    lanes: NDArray[np.int32],
     count: int,
 ) -> tuple[int, int]:
-    """Look at each pair, and undo the younger token.
+    """Look at each pair, and undo its younger token.
 
-    Returns how many go on, and how many pairs may merge.
+    Returns how many pairs there are still, and how many of them all may merge.
     """
-    kept = pairs = 0
+    kept = merges = 0
     for first in range(0, count, WIDTH):
-        words, right = numbers_at(table, WORDS, first), numbers_at(table, RIGHT, first)
-        left, limit = numbers_at(table, LEFT, first), numbers_at(table, LIMIT, first)
-        asked_of = numbers_at(table, ASKED_OF, first)
-        first_word = numbers_at(table, FIRST_WORD, first)
-        oldest = numbers_at(table, OLDEST, first)
+        pair_of = numbers_at(lanes, PAIR_OF, first)
+        left, right = numbers_at(lanes, LEFT, first), numbers_at(lanes, RIGHT, first)
+        youngest, oldest = numbers_at(lanes, YOUNGEST, first), numbers_at(lanes, OLDEST, first)
+        first_word, words = numbers_at(lanes, FIRST_WORD, first), numbers_at(lanes, WORDS, first)
         asked = (lane_numbers() < count - first) & (words != 0) & (right != EMPTY)
 
+        # As impls.bpe.validity says it of one pair, in numbers that may be negative.
         mixed = left * LEFT_FACTOR + right * RIGHT_FACTOR
         mixed = mixed ^ (mixed >> FOLDED & _FOLDED_MASK)
         place = first_word + ((mixed >> WORD_AT & _WORD_MASK) * words >> WORD_AT & _WORD_MASK)
@@ -110,21 +124,21 @@ def _round(
         bits = (word >> (mixed & BIT_MASK)) & (word >> (mixed >> SECOND_AT & BIT_MASK))
         may_merge = asked & (bits & 1 != 0)
         entry = place * ROOM + ((mixed >> ENTRY_AT & ENTRY_MASK) * ROOM >> ENTRY_BITS)
-        put_kept(table, PAIR_LEFT, pairs, left, may_merge)
-        put_kept(table, PAIR_RIGHT, pairs, right, may_merge)
-        put_kept(table, PAIR_LIMIT, pairs, limit, may_merge)
-        put_kept(table, PAIR_ENTRY, pairs, entry, may_merge)
-        pairs = put_kept(table, PAIR_OF, pairs, asked_of, may_merge)
+        put_kept(lanes, MERGE_LEFT, merges, left, may_merge)
+        put_kept(lanes, MERGE_RIGHT, merges, right, may_merge)
+        put_kept(lanes, MERGE_YOUNGEST, merges, youngest, may_merge)
+        put_kept(lanes, MERGE_ENTRY, merges, entry, may_merge)
+        merges = put_kept(lanes, MERGE_OF, merges, pair_of, may_merge)
 
         of_left = left > right
         goes_on = asked & ((of_left & (left > oldest)) | (~of_left & (right >= oldest)))
         half = chosen(of_left, 2 * left + 1, 2 * right)
         half = gather(splits, chosen(goes_on, half, 0))
-        put_kept(table, LIMIT, kept, chosen(of_left, left, right + 1), goes_on)
-        put_kept(table, LEFT, kept, chosen(of_left, half, left), goes_on)
-        put_kept(table, RIGHT, kept, chosen(of_left, right, half), goes_on)
-        put_kept(table, FIRST_WORD, kept, first_word, goes_on)
-        put_kept(table, WORDS, kept, words, goes_on)
-        put_kept(table, OLDEST, kept, oldest, goes_on)
-        kept = put_kept(table, ASKED_OF, kept, asked_of, goes_on)
-    return kept, pairs
+        put_kept(lanes, YOUNGEST, kept, chosen(of_left, left, right + 1), goes_on)
+        put_kept(lanes, LEFT, kept, chosen(of_left, half, left), goes_on)
+        put_kept(lanes, RIGHT, kept, chosen(of_left, right, half), goes_on)
+        put_kept(lanes, FIRST_WORD, kept, first_word, goes_on)
+        put_kept(lanes, WORDS, kept, words, goes_on)
+        put_kept(lanes, OLDEST, kept, oldest, goes_on)
+        kept = put_kept(lanes, PAIR_OF, kept, pair_of, goes_on)
+    return kept, merges

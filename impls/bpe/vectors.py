@@ -74,6 +74,13 @@ def put_kept(
     return at + len(kept)
 
 
+def put_at(
+    table: NDArray[np.int32], row: int, places: NDArray[np.int32], numbers: NDArray[np.int32]
+) -> None:
+    """Write each number to ``table[row, place]``; where places are the same, the last one stays."""
+    table[row, places] = numbers
+
+
 def gather(
     table: NDArray[np.int32], places: NDArray[np.int32]
 ) -> NDArray[np.int32]:
@@ -267,6 +274,19 @@ def _put_numbers(typing, table, at, numbers):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
+def _put_at(typing, table, first, places, numbers):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        table, first, places, numbers = arguments
+        for lane in map(_NUMBER, range(WIDTH)):
+            index = builder.add(first, builder.zext(builder.extract_element(places, lane), _WORD))
+            place = place_of(context, builder, signature.args[0], (table, index), _NUMBER)
+            builder.store(builder.extract_element(numbers, lane), place, align=_ALIGNED)
+        return context.get_dummy_value()
+
+    return types.none(table, types.intp, places, numbers), generate
+
+
+@intrinsic
 def _put_kept(typing, table, at, numbers, flags):  # type: ignore[no-untyped-def]
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         table, at, numbers, flags = arguments
@@ -348,6 +368,13 @@ def _compiled_put_kept(table, row, at, numbers, flags):  # type: ignore[no-untyp
         return at + _put_kept(table, row * table.shape[1] + at, numbers, flags)
 
     return put
+
+
+@overload(put_at, jit_options={"forceinline": True})
+def _compiled_put_at(table, row, places, numbers):  # type: ignore[no-untyped-def]
+    return lambda table, row, places, numbers: _put_at(
+        table, row * table.shape[1], places, numbers
+    )
 
 
 @overload(gather, jit_options={"forceinline": True})
