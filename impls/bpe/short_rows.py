@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.jit import njit
 from impls.bpe.answers import FEW
 from impls.bpe.layout import PLACE
-from impls.bpe.machine import prefetch
+from impls.bpe.machine import copy_pair, differ, prefetch
 from impls.bpe.piece_cache import SHORT, SHORT_TAKEN, copy_row, wide_rows_in
 from impls.bpe.words import UNKNOWN, word_hash
 
@@ -47,16 +47,10 @@ def recall(
     count = 0
     for index in range(number):
         row = _row(int(hashes[index]), wide_rows)
-        low, high = keys[2 * index], keys[2 * index + 1]
-        # All bits of these are set where the row is another's: no branch, as nobody can foresee
-        # which pieces the cache has.
-        one = (cache[row] ^ low) | (cache[row + 1] ^ high)
-        one = (one | -one) >> 63
-        other = (cache[row + SHORT] ^ low) | (cache[row + SHORT + 1] ^ high)
-        other = (other | -other) >> 63
-        place = row + int(one & SHORT)
-        first_two, third = cache[place + 2], cache[place + 3]
-        answers[2 * index], answers[2 * index + 1] = first_two, third
+        # No branch, as nobody can foresee which pieces the cache has.
+        one = differ(cache, row, keys, 2 * index)
+        other = differ(cache, row + SHORT, keys, 2 * index)
+        copy_pair(cache, row + (one & SHORT) + 2, answers, 2 * index)
         asked[count & PLACE] = index
         count -= one & other
     return count

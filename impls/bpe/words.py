@@ -21,7 +21,7 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from impls.bpe.answers import answer_one
 from impls.bpe.layout import EMPTY, INDEX, PLACE, bits_of, has_bit
-from impls.bpe.machine import folded, prefetch, word_at
+from impls.bpe.machine import folded, masked_pair, prefetch, word_at
 from impls.bpe.tables import capacity
 
 if TYPE_CHECKING:
@@ -45,10 +45,20 @@ _LENGTHS = 31
 """Bits of a length that count: what has no key may be of any."""
 _LENGTH_AT = 56
 _NEVER = 24
-_MASKS = np.array(
+_BYTES = np.array(
     [0] * _NEVER + [(1 << 8 * n) - 1 for n in range(8)] + [-1] * (64 - 8 - _NEVER), dtype=np.int64
 )
 """The first n bytes of a word, by ``n + _NEVER``: n may be negative, or more than a word has."""
+
+_MASKS = np.array(
+    [
+        [bits - (bits >> 63 << 64) for bits in (mask & (1 << 64) - 1, mask >> 64, 0, n << _LENGTH_AT)]
+        for n in range(_LENGTHS + 1)
+        for mask in [(1 << 8 * min(n, 16)) - 1]
+    ],
+    dtype=np.int64,
+)
+"""By a length, the bits of a key that are the spelling's, and those that say the length."""
 
 _SEVEN = (1 << 56) - 1
 """The first seven bytes of a word: each of them has another one behind it."""
@@ -64,7 +74,7 @@ _ROOM = 2
 @njit
 def bytes_of(word: int, length: int) -> int:
     """The first ``length`` bytes of a word, zeros behind; length: -24 to 39."""
-    return word & int(_MASKS[(length + _NEVER) & PLACE])
+    return word & int(_BYTES[(length + _NEVER) & PLACE])
 
 
 @njit
@@ -73,9 +83,7 @@ def key_at(data: NDArray[np.uint8], start: int, length: int) -> tuple[int, int]:
 
     length: at most LONGEST; of a longer spelling see :func:`run_key_at`.
     """
-    length &= _LENGTHS
-    low = bytes_of(word_at(data, start), length)
-    return low, bytes_of(word_at(data, start + 8), length - 8) | length << _LENGTH_AT
+    return masked_pair(data, start, _MASKS, length & _LENGTHS)
 
 
 @njit
@@ -116,11 +124,14 @@ def spell(
         end = int(ends[(first + index) & PLACE])
         length = end - begin
         low, high = key_at(data, begin & PLACE, length)
-        if length > LONGEST:
-            low, high = run_key_at(data, begin & PLACE, length)
         keys[2 * index] = low
         keys[2 * index + 1] = high
-        hashes[index] = word_hash(low, high) | high >> 63
+        hashes[index] = word_hash(low, high)
+        if length > LONGEST:
+            low, high = run_key_at(data, begin & PLACE, length)
+            keys[2 * index] = low
+            keys[2 * index + 1] = high
+            hashes[index] = word_hash(low, high) | high >> 63
         begin = end
 
 
