@@ -107,11 +107,11 @@ def encode_abreast(
 ) -> int:
     """Encode ``count`` pieces.
 
-    data, tokens: from where the block begins; READ bytes (:mod:`impls.bpe.walks`) can be read behind
-    the last piece. lanes: see :mod:`impls.bpe.lanes`, WIDTH columns longer than the pieces are many;
-    START, END and PLACE_OF_NEXT of each piece are given. deads: scratch, one a piece. tokens:
-    receives each piece's, from PLACE_OF_NEXT on, which comes to stand behind the last one. Returns
-    EMPTY, or where the first piece begins that has a byte without a token.
+    data, tokens: from where the block begins; behind the last piece READ more bytes are there
+    (:mod:`impls.bpe.walks`). lanes: of ROWS rows (:mod:`impls.bpe.lanes`) with WIDTH columns more
+    than there are pieces; START, END and PLACE_OF_NEXT of each piece are given. deads: scratch, one
+    a piece. tokens: receives each piece's, from PLACE_OF_NEXT on, which comes to stand behind the
+    last one. Returns EMPTY, or where the first piece begins that has a byte without a token.
     """
     fault = EMPTY
     for piece in range(count):
@@ -120,12 +120,9 @@ def encode_abreast(
         lanes[POSITION, piece] = lanes[START, piece]
         lanes[LIMIT, piece] = lanes[END, piece]
         lanes[WORDS, piece] = 0
-    # MARK init
     while count > 0:
         find_longest(walk, inner, data, lanes, count)
-        # MARK walk
         ask(splits, merged, bloom, lanes, count)
-        # MARK ask
         # It or a shorter one is taken, or else the last token is given back.
         kept = 0
         for index in range(count):
@@ -170,6 +167,5 @@ def encode_abreast(
                     kept += 1
             else:
                 fault = start if fault == EMPTY else min(fault, start)
-        # MARK choose
         count = kept
     return fault

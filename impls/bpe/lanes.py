@@ -1,9 +1,9 @@
 """The rows of the table of pieces that are encoded abreast; each has a column for a piece.
 
-Rows of different kinds do not go together: a list of pieces at work stands in the first columns,
-and so do the lists that :mod:`impls.bpe.walks` and :mod:`impls.bpe.questions` make of it, each
-shorter than the one before. All numbers have 32 bits, so that a vector holds many, and positions and
-places are counted from where the block of pieces begins.
+Each kind of rows is a list of its own, from the first column on: all pieces, those at work, and
+what :mod:`impls.bpe.walks` and :mod:`impls.bpe.questions` make of these, shorter with each step.
+All numbers have 32 bits, so that a vector holds many; positions and places are counted from where
+the block of pieces begins.
 """
 
 # Of each piece, by its number.

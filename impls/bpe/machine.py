@@ -45,10 +45,8 @@ def masked_pair(
     return int(low), int(high)
 
 
-def differ(
-    one: NDArray[np.int64], place: int, other: NDArray[np.int64], other_place: int
-) -> int:
-    """-1 if two entries from ``one[place]`` on are not those from ``other[other_place]`` on, or 0."""
+def differ(one: NDArray[np.int64], place: int, other: NDArray[np.int64], other_place: int) -> int:
+    """-1 if ``one`` and ``other`` have not the same two entries from these places on, else 0."""
     pair = slice(other_place, other_place + 2)
     return -int((one[place : place + 2] != other[pair]).any())
 
@@ -216,19 +214,23 @@ def _compiled_word_at(data, at):  # type: ignore[no-untyped-def]
 
 @overload(masked_pair)
 def _compiled_masked_pair(data, at, masks, row):  # type: ignore[no-untyped-def]
-    return lambda data, at, masks, row: _masked_pair(data, at, masks, row)
+    return lambda data, at, masks, row: _masked_pair(data, at, masks, row)  # noqa: PLW0108 - likewise
 
 
 @overload(differ)
 def _compiled_differ(one, place, other, other_place):  # type: ignore[no-untyped-def]
-    return lambda one, place, other, other_place: _differ(one, place, other, other_place)
+    def differing(one, place, other, other_place):  # type: ignore[no-untyped-def]
+        return _differ(one, place, other, other_place)
+
+    return differing
 
 
 @overload(copy_pair)
 def _compiled_copy_pair(source, place, target, target_place):  # type: ignore[no-untyped-def]
-    return lambda source, place, target, target_place: _copy_pair(
-        source, place, target, target_place
-    )
+    def copy(source, place, target, target_place):  # type: ignore[no-untyped-def]
+        _copy_pair(source, place, target, target_place)
+
+    return copy
 
 
 @overload(folded)

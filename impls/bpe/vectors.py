@@ -1,9 +1,10 @@
-"""Thirty-two numbers at once.
+"""Many numbers at once, for loops whose steps nobody can foresee.
 
-What a loop does for one piece after another waits for one read after another, and guesses wrongly
-where a walk ends. For many pieces at once the reads do not wait for one another, and only the
-end of the longest walk is to be guessed. Numba has no word for such vectors; here they are a type
-of it, with the operators of numbers. Interpreted they are NumPy's arrays.
+A loop over one piece after another waits for each read, and where a walk ends or a question is told
+a processor guesses, and throws away what it has begun. Thirty-two at once wait together, and what
+goes on is *packed* for the next step in place of a branch. LLVM makes the instructions of such
+vectors on any processor; Numba has no word for them, so here they are a type of it, with the
+operators of numbers. Interpreted they are NumPy's arrays of WIDTH numbers.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WIDTH = 32
-"""Numbers of a vector: two registers of the widest there are, so that they wait for each other
-less."""
+"""Numbers of a vector: two of the widest registers, so that one's steps fill the other's waits."""
 
 _FLAG, _NUMBER, _WORD = (ir.IntType(bits) for bits in (1, 32, 64))
 _NUMBERS, _FLAGS = ir.VectorType(_NUMBER, WIDTH), ir.VectorType(_FLAG, WIDTH)
 _ALIGNED = 4
 
 _HALF = 16
-"""Numbers that are packed at once: those of one register."""
+"""Numbers that are packed at once, which are those of one register."""
 _PART, _PART_FLAGS = ir.VectorType(_NUMBER, _HALF), ir.VectorType(_FLAG, _HALF)
 _PART_BITS = ir.IntType(_HALF)
+_INLINED = {"forceinline": True}
 _COMPRESS = f"llvm.experimental.vector.compress.v{_HALF}i32"
 
 
@@ -81,9 +82,7 @@ def put_at(
     table[row, places] = numbers
 
 
-def gather(
-    table: NDArray[np.int32], places: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def gather(table: NDArray[np.int32], places: NDArray[np.int32]) -> NDArray[np.int32]:
     """``table[place]`` for each of the places, which must be in the table."""
     return table[places]
 
@@ -98,11 +97,6 @@ def chosen(
 ) -> NDArray[np.int32]:
     """Of ``ones`` where a flag is set, else of ``others``."""
     return np.where(flags, ones, others)
-
-
-def any_of(flags: NDArray[np.bool_]) -> bool:
-    """Whether one is set."""
-    return bool(flags.any())
 
 
 class _Numbers(types.Type):  # type: ignore[misc]
@@ -152,16 +146,18 @@ def _operator(
     def operate(typing, one, other):  # type: ignore[no-untyped-def]
         def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
             kinds = signature.args
-            sides = [_vector(context, builder, *side) for side in zip(arguments, kinds)]
+            sides = [
+                _vector(context, builder, *side) for side in zip(arguments, kinds, strict=True)
+            ]
             return emit(builder, *sides)
 
         return result(one, other), generate
 
-    @overload(symbol, jit_options={"forceinline": True})
+    @overload(symbol, jit_options=_INLINED)
     def compiled(one, other):  # type: ignore[no-untyped-def]
         sides = (one, other)
         if _numbers in sides and all(s == _numbers or isinstance(s, types.Integer) for s in sides):
-            return lambda one, other: operate(one, other)
+            return lambda one, other: operate(one, other)  # noqa: PLW0108
         return None
 
 
@@ -173,10 +169,10 @@ def _flag_operator(symbol: Callable[..., Any], name: str) -> None:
 
         return _flags(one, other), generate
 
-    @overload(symbol, jit_options={"forceinline": True})
+    @overload(symbol, jit_options=_INLINED)
     def compiled(one, other):  # type: ignore[no-untyped-def]
         if one == _flags and other == _flags:
-            return lambda one, other: operate(one, other)
+            return lambda one, other: operate(one, other)  # noqa: PLW0108
         return None
 
 
@@ -231,19 +227,10 @@ def _all_of(typing, number):  # type: ignore[no-untyped-def]
 @intrinsic
 def _chosen(typing, flags, ones, others):  # type: ignore[no-untyped-def]
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        sides = zip(arguments[1:], signature.args[1:])
+        sides = zip(arguments[1:], signature.args[1:], strict=True)
         return builder.select(arguments[0], *(_vector(context, builder, *side) for side in sides))
 
     return _numbers(flags, ones, others), generate
-
-
-@intrinsic
-def _any_of(typing, flags):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        bits = builder.bitcast(arguments[0], ir.IntType(WIDTH))
-        return builder.icmp_unsigned("!=", bits, bits.type(0))
-
-    return types.boolean(flags), generate
 
 
 @intrinsic
@@ -327,42 +314,38 @@ def _gather(typing, array, places):  # type: ignore[no-untyped-def]
     return _numbers(array, places), generate
 
 
+# Numba wants functions, even where nothing but an intrinsic is called.
 @overload(operator.invert)
 def _compiled_invert(flags):  # type: ignore[no-untyped-def]
-    return (lambda flags: _invert(flags)) if flags == _flags else None
+    return (lambda flags: _invert(flags)) if flags == _flags else None  # noqa: PLW0108
 
 
-@overload(all_of, jit_options={"forceinline": True})
+@overload(all_of, jit_options=_INLINED)
 def _compiled_all_of(number):  # type: ignore[no-untyped-def]
-    return lambda number: _all_of(number)
+    return lambda number: _all_of(number)  # noqa: PLW0108
 
 
-@overload(chosen, jit_options={"forceinline": True})
+@overload(chosen, jit_options=_INLINED)
 def _compiled_chosen(flags, ones, others):  # type: ignore[no-untyped-def]
-    return lambda flags, ones, others: _chosen(flags, ones, others)
-
-
-@overload(any_of, jit_options={"forceinline": True})
-def _compiled_any_of(flags):  # type: ignore[no-untyped-def]
-    return lambda flags: _any_of(flags)
+    return lambda flags, ones, others: _chosen(flags, ones, others)  # noqa: PLW0108
 
 
 @overload(lane_numbers)
 def _compiled_lane_numbers():  # type: ignore[no-untyped-def]
-    return lambda: _lane_numbers()
+    return lambda: _lane_numbers()  # noqa: PLW0108
 
 
-@overload(numbers_at, jit_options={"forceinline": True})
+@overload(numbers_at, jit_options=_INLINED)
 def _compiled_numbers_at(table, row, at):  # type: ignore[no-untyped-def]
     return lambda table, row, at: _numbers_at(table, row * table.shape[1] + at)
 
 
-@overload(put_numbers, jit_options={"forceinline": True})
+@overload(put_numbers, jit_options=_INLINED)
 def _compiled_put_numbers(table, row, at, numbers):  # type: ignore[no-untyped-def]
     return lambda table, row, at, numbers: _put_numbers(table, row * table.shape[1] + at, numbers)
 
 
-@overload(put_kept, jit_options={"forceinline": True})
+@overload(put_kept, jit_options=_INLINED)
 def _compiled_put_kept(table, row, at, numbers, flags):  # type: ignore[no-untyped-def]
     def put(table, row, at, numbers, flags):  # type: ignore[no-untyped-def]
         return at + _put_kept(table, row * table.shape[1] + at, numbers, flags)
@@ -370,18 +353,16 @@ def _compiled_put_kept(table, row, at, numbers, flags):  # type: ignore[no-untyp
     return put
 
 
-@overload(put_at, jit_options={"forceinline": True})
+@overload(put_at, jit_options=_INLINED)
 def _compiled_put_at(table, row, places, numbers):  # type: ignore[no-untyped-def]
-    return lambda table, row, places, numbers: _put_at(
-        table, row * table.shape[1], places, numbers
-    )
+    return lambda table, row, places, numbers: _put_at(table, row * table.shape[1], places, numbers)
 
 
-@overload(gather, jit_options={"forceinline": True})
+@overload(gather, jit_options=_INLINED)
 def _compiled_gather(table, places):  # type: ignore[no-untyped-def]
-    return lambda table, places: _gather(table, places)
+    return lambda table, places: _gather(table, places)  # noqa: PLW0108
 
 
-@overload(words_at, jit_options={"forceinline": True})
+@overload(words_at, jit_options=_INLINED)
 def _compiled_words_at(data, places):  # type: ignore[no-untyped-def]
-    return lambda data, places: _gather(data, places)
+    return lambda data, places: _gather(data, places)  # noqa: PLW0108

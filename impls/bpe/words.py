@@ -44,21 +44,16 @@ ROW_BITS = 2
 _LENGTHS = 31
 """Bits of a length that count: what has no key may be of any."""
 _LENGTH_AT = 56
-_NEVER = 24
-_BYTES = np.array(
-    [0] * _NEVER + [(1 << 8 * n) - 1 for n in range(8)] + [-1] * (64 - 8 - _NEVER), dtype=np.int64
-)
-"""The first n bytes of a word, by ``n + _NEVER``: n may be negative, or more than a word has."""
 
-_MASKS = np.array(
-    [
-        [bits - (bits >> 63 << 64) for bits in (mask & (1 << 64) - 1, mask >> 64, 0, n << _LENGTH_AT)]
-        for n in range(_LENGTHS + 1)
-        for mask in [(1 << 8 * min(n, 16)) - 1]
-    ],
-    dtype=np.int64,
-)
-"""By a length, the bits of a key that are the spelling's, and those that say the length."""
+
+def _masks_of(length: int) -> list[int]:
+    """The bits of a key that are the spelling's, in two words, and those that say the length."""
+    spelled = ((1 << 8 * min(length, KEYED)) - 1).to_bytes(KEYED, "little")
+    return [*np.frombuffer(spelled, dtype=np.int64).tolist(), 0, length << _LENGTH_AT]
+
+
+_MASKS = np.array([_masks_of(length) for length in range(_LENGTHS + 1)], dtype=np.int64)
+"""By a length; see :func:`impls.bpe.machine.masked_pair`."""
 
 _SEVEN = (1 << 56) - 1
 """The first seven bytes of a word: each of them has another one behind it."""
@@ -69,12 +64,6 @@ _HIGH = 10
 """Of a hash's 32 bits the filter is asked for other ones than the table."""
 _ROOM = 2
 """Four bits a row of the table: of those that are no token, a tenth gets past it."""
-
-
-@njit
-def bytes_of(word: int, length: int) -> int:
-    """The first ``length`` bytes of a word, zeros behind; length: -24 to 39."""
-    return word & int(_BYTES[(length + _NEVER) & PLACE])
 
 
 @njit
