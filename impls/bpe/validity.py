@@ -211,7 +211,8 @@ def validity_tables(
     total = int(words.sum())
     # What does not fit behind its own seam goes into the room of the next, and at last behind all.
     merged = np.full(total * ROOM + len(over) + 1, EMPTY, dtype=np.int64)
-    bloom = np.zeros(total * _WORD, dtype=np.bool_)
+    # One word at least: what is not asked reads the first one (impls.bpe.questions).
+    bloom = np.zeros(max(total, 1) * _WORD, dtype=np.bool_)
     used = _fill(splits, over, seams, atoms, merged, bloom)
     merged = merged[: max(used, total * ROOM) + 1]  # with an EMPTY behind the last one
     return {MERGED: merged.view(np.int32), BLOOM: bits_of(bloom), SEAMS: seams.view(np.int32)}

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from corpora.vocabularies.jit import njit
 from impls.bpe.answers import ANSWER, FEW, answer
 from impls.bpe.layout import PLACE
@@ -17,7 +19,6 @@ from impls.bpe.piece_cache import COUNTS, WIDE, WIDE_TAKEN, copy_row, wide_rows_
 from impls.bpe.words import UNKNOWN, word_hash
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 NUMBERS = 4

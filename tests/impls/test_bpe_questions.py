@@ -1,0 +1,149 @@
+"""Many walks and many questions at once: each has the answer that it has alone."""
+
+import random
+
+import numpy as np
+import pytest
+
+from corpora.vocabularies.sources import resolve
+from impls.bpe import backtracking_kernel, lanes, validity
+from impls.bpe.abreast import walk_on
+from impls.bpe.candidates import VALUE_BITS, VALUE_MASK
+from impls.bpe.layout import BLOOM, EMPTY, IDS, INNER, MERGED, SEAMS, SPLITS, WALK, section, wide
+from impls.bpe.linear import spelled_tokens
+from impls.bpe.questions import AHEAD, ask
+from impls.bpe.validity import (
+    FIRST_BITS,
+    OLDEST_BITS,
+    TOKEN_MASK,
+    WORDS_MASK,
+    seam_of,
+    valid_pair,
+)
+from impls.bpe.vectors import WIDTH
+from impls.bpe.walks import READ, find_longest
+from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabulary
+
+COUNTS = [1, 2, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5]
+
+
+def new_lanes(count):
+    """A table for so many pieces, of what nobody has written."""
+    rng = np.random.default_rng(count)
+    return rng.integers(-(1 << 31), 1 << 31, (lanes.ROWS, count + WIDTH)).astype(np.int32)
+
+
+def refused(drawn, pairs):
+    """Which pairs are refused together, and which one by one."""
+    block = backtracking_kernel.block_of(drawn)
+    splits, bloom = section(block, SPLITS), section(block, BLOOM)
+    merged, seams = wide(section(block, MERGED)), wide(section(block, SEAMS))
+    spellings = spelled_tokens(drawn, section(block, IDS))
+    table = new_lanes(len(pairs))
+    expected = []
+    for index, (left, right) in enumerate(pairs):
+        seam = seam_of(seams, spellings[left][-1], spellings[right][0])
+        table[[lanes.LEFT, lanes.TOKEN], index] = left, right
+        table[lanes.FIRST_WORD, index] = seam >> FIRST_BITS
+        table[lanes.WORDS, index] = seam & WORDS_MASK
+        table[lanes.OLDEST, index] = seam >> OLDEST_BITS & TOKEN_MASK
+        alone = not seam or valid_pair(splits, merged, bloom, seam, left, right)
+        expected.append(int(not alone))
+    ask(splits, merged, bloom, table, len(pairs))
+    return table[lanes.REFUSED, : len(pairs)].tolist(), expected
+
+
+def some_pairs(rng, drawn, count):
+    tokens = len(section(backtracking_kernel.block_of(drawn), IDS))
+    return [(rng.randrange(tokens), rng.randrange(tokens)) for _ in range(count)]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("seed", range(20))
+def test_questions_together_are_the_questions_one_by_one(seed, count):
+    rng = random.Random(seed)
+    _, drawn = random_vocabulary(rng)
+    together, alone = refused(drawn, some_pairs(rng, drawn, count))
+
+    assert together == alone
+
+
+def test_questions_of_a_real_vocabulary():
+    """Pairs that a merge made are among them, and those that begin or end alike."""
+    drawn = resolve("tekken_240911")
+    halves = section(backtracking_kernel.block_of(drawn), SPLITS).reshape(-1, 2)
+    rng = random.Random(3)
+    pairs = some_pairs(rng, drawn, 3000)
+    for _ in range(3000):
+        (left, right), younger = halves[rng.randrange(len(halves))], rng.randrange(len(halves))
+        pairs += [(int(left), int(right)), (int(left), younger), (younger, int(right))]
+    together, alone = refused(drawn, pairs)
+
+    assert together == alone
+    assert 1000 < sum(together) < len(pairs) - 1000
+
+
+def test_merges_that_stand_far_from_their_place_are_found(monkeypatch):
+    """All over one seam have one word of the filter, and so stand in one long run."""
+    monkeypatch.setattr(validity, "MOST_WORDS", 1)
+    drawn = random_vocabulary(random.Random(5))[1]
+    pairs = some_pairs(random.Random(6), drawn, 500)
+    together, alone = refused(drawn, pairs)
+    monkeypatch.undo()
+
+    assert together == alone == refused(drawn, pairs)[0]
+    assert 0 < sum(together) < 500
+
+
+def test_nothing_merges_where_there_is_no_merge():
+    drawn = vocabulary([b"a", b"b"])
+
+    assert refused(drawn, [(0, 0), (0, 1), (1, 0)]) == ([0, 0, 0], [0, 0, 0])
+
+
+def test_a_question_without_a_token_is_none():
+    """Of the last pieces, too, behind which others are asked for ahead."""
+    _, drawn = random_vocabulary(random.Random(1))
+    block = backtracking_kernel.block_of(drawn)
+    table = new_lanes(AHEAD)
+    table[lanes.TOKEN, :AHEAD] = EMPTY
+    table[lanes.LEFT, :AHEAD] = 0
+    table[lanes.WORDS, :AHEAD] = 1
+    ask(
+        section(block, SPLITS),
+        wide(section(block, MERGED)),
+        section(block, BLOOM),
+        table,
+        AHEAD,
+    )
+
+    assert not table[lanes.REFUSED, :AHEAD].any()
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("seed", range(20))
+def test_walks_together_find_what_they_find_alone(seed, count):
+    rng = random.Random(seed)
+    letters, drawn = random_vocabulary(rng)
+    block = backtracking_kernel.block_of(drawn)
+    walk, inner = section(block, WALK), section(block, INNER)
+    text = random_text(rng, letters + b"?", 300)
+    data = np.frombuffer(text + bytes(READ), dtype=np.uint8)
+    table = new_lanes(count)
+    expected = []
+    for index in range(count):
+        position = rng.randrange(len(text) + 1)
+        end = min(len(text), position + rng.choice([0, 1, 3, 4, 5, 8, 9, 100]))
+        table[lanes.POSITION, index], table[lanes.LIMIT, index] = position, end
+        root = int(walk[0]) >> VALUE_BITS & VALUE_MASK
+        _, _, met, stop = walk_on(walk, data, position, end, root, 0, position)
+        token = EMPTY
+        if stop > position:
+            value = int(walk[met]) >> VALUE_BITS & VALUE_MASK
+            token = value - len(walk) if value >= len(walk) else int(inner[met])
+        expected.append((token, stop))
+        spelled = [drawn.ids.get(text[position:stop]) for stop in range(position + 1, end + 1)]
+        assert (token == EMPTY) == all(one is None for one in spelled)
+    find_longest(walk, inner, data, table, count)
+
+    assert list(zip(*table[[lanes.TOKEN, lanes.STOP], :count].tolist(), strict=True)) == expected
