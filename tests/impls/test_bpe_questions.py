@@ -127,7 +127,9 @@ def test_walks_together_find_what_they_find_alone(seed, count):
     letters, drawn = random_vocabulary(rng)
     block = backtracking_kernel.block_of(drawn)
     walk, inner = section(block, WALK), section(block, INNER)
-    text = random_text(rng, letters + b"?", 300)
+    # Of tokens, so that some walks are long.
+    words = [*filter(None, drawn.tokens), b"?", *(random_text(rng, letters, 9) for _ in range(9))]
+    text = b"".join(rng.choices(words, k=60))
     data = np.frombuffer(text + bytes(READ), dtype=np.uint8)
     table = new_lanes(count)
     expected = []
