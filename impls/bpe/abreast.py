@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.candidates import HAS_TOKEN, LESS_BITS, LESS_MASK, VALUE_BITS, VALUE_MASK
+from impls.bpe.candidates import LESS_BITS, LESS_MASK
 from impls.bpe.lanes import (
     END,
     FIRST_WORD,
@@ -32,7 +32,6 @@ from impls.bpe.lanes import (
 from impls.bpe.layout import EMPTY, INDEX, PLACE
 from impls.bpe.machine import prefetch
 from impls.bpe.questions import ask
-from impls.bpe.trie import LABEL_MASK
 from impls.bpe.validity import (
     FIRST_BITS,
     OLDEST_BITS,
@@ -56,38 +55,6 @@ BEGIN_MASK = (1 << BEGIN_BITS) - 1
 
 AHEAD = 12
 """Pieces whose next shorter token is asked for before their turn comes."""
-
-
-@njit
-def walk_on(
-    walk: NDArray[np.int32],
-    data: NDArray[np.uint8],
-    reached: int,
-    end: int,
-    value: int,
-    met: int,
-    stop: int,
-) -> tuple[int, int, int, int]:
-    """Walk down the trie, over ``data[reached:end]`` or as far as it goes.
-
-    value: of the node to start from. met, stop: the slot of the last token met, and where it ends.
-    Returns where the walk ended and the other three.
-    """
-    slots = len(walk)
-    on = True
-    while on and reached < end:
-        byte = int(data[reached & PLACE])
-        slot = value ^ byte
-        entry = int(walk[slot])
-        on = (entry & LABEL_MASK) == byte + 1
-        if on:
-            reached += 1
-            value = (entry >> VALUE_BITS) & VALUE_MASK
-            has_token = entry & HAS_TOKEN
-            met = slot if has_token else met
-            stop = reached if has_token else stop
-            on = value < slots
-    return reached, value, met, stop
 
 
 @njit

@@ -18,14 +18,11 @@ from impls.bpe.abreast import (
     BEGIN_BITS,
     LONGEST_ABREAST,
     encode_abreast,
-    walk_on,
 )
 from impls.bpe.answers import FEW, answer, answer_one, emit
 from impls.bpe.candidates import (
     LESS_BITS,
     LESS_MASK,
-    VALUE_BITS,
-    VALUE_MASK,
     candidate_tables,
 )
 from impls.bpe.lanes import END, PLACE_OF_NEXT, ROWS, START
@@ -57,7 +54,7 @@ from impls.bpe.short_rows import recall, remember
 from impls.bpe.tables import longest_piece, whole_id
 from impls.bpe.validity import seam_at, valid_pair
 from impls.bpe.vectors import WIDTH
-from impls.bpe.walks import READ
+from impls.bpe.walks import READ, longest_at
 from impls.bpe.wide_rows import recall_wide, remember_wide
 from impls.bpe.words import UNKNOWN, look_up, spell, word_filter, word_table
 
@@ -298,8 +295,6 @@ def _encode(
     tokens: receives its tokens. dead, begins: see above; the marks are 0, and left so. Returns
     their number, or EMPTY if a byte in it has no token.
     """
-    slots = len(walk)
-    root = (int(walk[0]) >> VALUE_BITS) & VALUE_MASK
     noted = end - start <= NOTED
     count = 0
     position = start
@@ -307,10 +302,7 @@ def _encode(
     token = EMPTY  # to try next, and it ends at ``stop``; EMPTY for the longest at ``position``
     while position < end and count != EMPTY:
         if token == EMPTY:
-            _, _, met, stop = walk_on(walk, data, position, end, root, 0, position)
-            if stop > position:
-                value = (int(walk[met & INDEX]) >> VALUE_BITS) & VALUE_MASK
-                token = value - slots if value >= slots else int(inner[met & INDEX])
+            token, stop = longest_at(walk, inner, data, position, end)
         seam = 0
         before = EMPTY
         if position > start:

@@ -1,4 +1,4 @@
-"""The longest tokens at many positions at once.
+"""Walks down the trie, to the longest token at a position: one, and many at once.
 
 A walk down the trie ends where nobody can foresee, and each of its steps waits for the one before.
 Many walks side by side wait together, four bytes at a time; what goes on after these is packed
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import inlined
+from corpora.vocabularies.jit import inlined, njit
 from impls.bpe.candidates import HAS_TOKEN, VALUE_BITS, VALUE_MASK
 from impls.bpe.lanes import (
     DONE_ENTRY,
@@ -28,6 +28,7 @@ from impls.bpe.lanes import (
     VALUE,
     WALK_OF,
 )
+from impls.bpe.layout import INDEX, PLACE
 from impls.bpe.trie import LABEL_MASK
 from impls.bpe.vectors import (
     WIDTH,
@@ -52,6 +53,42 @@ READ = 4
 _BYTE = 0xFF
 
 
+@njit
+def longest_at(
+    walk: NDArray[np.int32],
+    inner: NDArray[np.int32],
+    data: NDArray[np.uint8],
+    position: int,
+    end: int,
+) -> tuple[int, int]:
+    """The longest token at ``position`` of ``data[:end]`` or EMPTY, and where it ends.
+
+    walk, inner: WALK and INNER of :mod:`impls.bpe.layout`.
+    """
+    slots = len(walk)
+    value = (int(walk[0]) >> VALUE_BITS) & VALUE_MASK
+    # The root is no token.
+    met = entry_met = 0
+    reached = stop = position
+    on = True
+    while on and reached < end:
+        byte = int(data[reached & PLACE])
+        slot = value ^ byte
+        entry = int(walk[slot])
+        on = (entry & LABEL_MASK) == byte + 1
+        if on:
+            reached += 1
+            value = (entry >> VALUE_BITS) & VALUE_MASK
+            has_token = entry & HAS_TOKEN
+            met = slot if has_token else met
+            entry_met = entry if has_token else entry_met
+            stop = reached if has_token else stop
+            on = value < slots
+    value = (entry_met >> VALUE_BITS) & VALUE_MASK
+    token = value - slots if value >= slots else int(inner[met & INDEX])
+    return token, stop
+
+
 @inlined
 def find_longest(
     walk: NDArray[np.int32],
@@ -60,10 +97,7 @@ def find_longest(
     lanes: NDArray[np.int32],
     count: int,
 ) -> None:
-    """Set TOKEN and STOP of the ``count`` pieces at work.
-
-    walk, inner: WALK and INNER of :mod:`impls.bpe.layout`. lanes: see :mod:`impls.bpe.lanes`.
-    """
+    """Set TOKEN and STOP of the ``count`` pieces at work in ``lanes``: :mod:`impls.bpe.lanes`."""
     slots = len(walk)
     root = (int(walk[0]) >> VALUE_BITS) & VALUE_MASK
     for first in range(0, count, WIDTH):

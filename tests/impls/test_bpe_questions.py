@@ -7,8 +7,6 @@ import pytest
 
 from corpora.vocabularies.sources import resolve
 from impls.bpe import backtracking_kernel, lanes, validity
-from impls.bpe.abreast import walk_on
-from impls.bpe.candidates import VALUE_BITS, VALUE_MASK
 from impls.bpe.layout import BLOOM, EMPTY, IDS, INNER, MERGED, SEAMS, SPLITS, WALK, section, wide
 from impls.bpe.linear import spelled_tokens
 from impls.bpe.questions import AHEAD, ask
@@ -21,7 +19,7 @@ from impls.bpe.validity import (
     valid_pair,
 )
 from impls.bpe.vectors import WIDTH
-from impls.bpe.walks import READ, find_longest
+from impls.bpe.walks import READ, find_longest, longest_at
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabulary
 
 COUNTS = [1, 2, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5]
@@ -137,15 +135,11 @@ def test_walks_together_find_what_they_find_alone(seed, count):
         position = rng.randrange(len(text) + 1)
         end = min(len(text), position + rng.choice([0, 1, 3, 4, 5, 8, 9, 100]))
         table[lanes.POSITION, index], table[lanes.LIMIT, index] = position, end
-        root = int(walk[0]) >> VALUE_BITS & VALUE_MASK
-        _, _, met, stop = walk_on(walk, data, position, end, root, 0, position)
-        token = EMPTY
-        if stop > position:
-            value = int(walk[met]) >> VALUE_BITS & VALUE_MASK
-            token = value - len(walk) if value >= len(walk) else int(inner[met])
+        token, stop = longest_at(walk, inner, data, position, end)
         expected.append((token, stop))
-        spelled = [drawn.ids.get(text[position:stop]) for stop in range(position + 1, end + 1)]
-        assert (token == EMPTY) == all(one is None for one in spelled)
+        ends = [at for at in range(position + 1, end + 1) if text[position:at] in drawn.ids]
+        assert stop == max(ends, default=position)
+        assert (token == EMPTY) == (stop == position)
     find_longest(walk, inner, data, table, count)
 
     assert list(zip(*table[[lanes.TOKEN, lanes.STOP], :count].tolist(), strict=True)) == expected
