@@ -1,8 +1,8 @@
 """Numba's decorator as this project uses it: compiled on first use, cached on disk.
 
 ``NUMBA_DISABLE_JIT=1`` runs the same source interpreted, which is how coverage-guided fuzzing
-follows it; so the compiled functions keep to what both ways mean alike (no unsigned wrap-around,
-no reliance on integer overflow).
+follows it; so the compiled functions keep to what both ways mean alike (no unsigned wrap-around, no
+reliance on integer overflow but in vectors, where NumPy's numbers of 32 bits wrap around, too).
 """
 
 from __future__ import annotations

@@ -290,7 +290,7 @@ def _encode(
     begins: NDArray[np.int32],
     tokens: NDArray[np.int32],
 ) -> int:
-    """Encode the piece ``data[start:end]``, which is not empty, by itself.
+    """Encode the piece ``data[start:end]`` by itself.
 
     tokens: receives its tokens. dead, begins: see above; the marks are 0, and left so. Returns
     their number, or EMPTY if a byte in it has no token.

@@ -76,15 +76,17 @@ def ask(
     """Set REFUSED of the ``count`` pieces at work: whether LEFT and TOKEN would merge.
 
     merged: MERGED as int64. lanes: see :mod:`impls.bpe.lanes`; of each piece at work LEFT and its
-    seam are given. Rejected is nothing where TOKEN is EMPTY.
+    seam are given. Nothing is refused where TOKEN is EMPTY.
     """
     for first in range(0, count, WIDTH):
         put_numbers(lanes, PAIR_OF, first, lane_numbers() + first)
         put_numbers(lanes, RIGHT, first, numbers_at(lanes, TOKEN, first))
         put_numbers(lanes, YOUNGEST, first, all_of(len(splits)))
         put_numbers(lanes, REFUSED, first, all_of(0))
-    while count > 0:
-        count, merges = _undo(splits, bloom, lanes, count)
+    # Without a token there is nothing to ask about, and nothing to read in its place.
+    pairs = count if len(splits) > 0 else 0
+    while pairs > 0:
+        pairs, merges = _undo(splits, bloom, lanes, pairs)
         for index in range(merges):
             prefetch(merged, int(lanes[MERGE_ENTRY, index + AHEAD]) & PLACE)
             pair = int(lanes[MERGE_LEFT, index]) << TOKEN_BITS | int(lanes[MERGE_RIGHT, index])

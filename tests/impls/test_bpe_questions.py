@@ -1,12 +1,16 @@
 """Many walks and many questions at once: each has the answer that it has alone."""
 
+import os
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from corpora.vocabularies.sources import resolve
 from impls.bpe import backtracking_kernel, lanes, validity
+from impls.bpe.encoder import NONE_GIVEN, SPARE
 from impls.bpe.layout import BLOOM, EMPTY, IDS, INNER, MERGED, SEAMS, SPLITS, WALK, section, wide
 from impls.bpe.linear import spelled_tokens
 from impls.bpe.questions import AHEAD, ask
@@ -97,6 +101,30 @@ def test_nothing_merges_where_there_is_no_merge():
     drawn = vocabulary([b"a", b"b"])
 
     assert refused(drawn, [(0, 0), (0, 1), (1, 0)]) == ([0, 0, 0], [0, 0, 0])
+
+
+@pytest.mark.parametrize("tokens", [[], [None], [b"ab"]])
+def test_without_a_token_of_one_byte_nothing_is_read(tokens):
+    """The compiled loop would read behind an empty table; interpreted, that is an error."""
+    data, ends = np.frombuffer(b"b" * 10, dtype=np.uint8), np.array([3, 10])
+    ids = np.empty(len(data) + SPARE, dtype=np.int32)
+    block = backtracking_kernel.block_of(vocabulary(tokens))
+
+    assert backtracking_kernel.encode_pieces(block, data, ends, NONE_GIVEN, ids, NONE_GIVEN) == -1
+
+
+def test_interpreted_they_are_the_same():
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        pytest.skip("this is that run")
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 def test_a_question_without_a_token_is_none():
