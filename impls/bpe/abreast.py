@@ -32,14 +32,7 @@ from impls.bpe.lanes import (
 from impls.bpe.layout import EMPTY, INDEX, PLACE
 from impls.bpe.machine import prefetch
 from impls.bpe.questions import ask
-from impls.bpe.validity import (
-    FIRST_BITS,
-    OLDEST_BITS,
-    TOKEN_MASK,
-    WORDS_MASK,
-    seam_at,
-    valid_pair,
-)
+from impls.bpe.validity import parts_of, seam_at, valid_pair
 from impls.bpe.walks import find_longest
 
 if TYPE_CHECKING:
@@ -123,14 +116,14 @@ def encode_abreast(
                 deads[piece] = dead
                 end = int(lanes[END, piece])
                 if stop < end:
-                    seam = seam_at(seams, data, stop)
+                    first_word, words, oldest = parts_of(seam_at(seams, data, stop))
                     lanes[PIECE, kept] = piece
                     lanes[POSITION, kept] = stop
                     lanes[LIMIT, kept] = end
                     lanes[LEFT, kept] = token
-                    lanes[FIRST_WORD, kept] = seam >> FIRST_BITS
-                    lanes[WORDS, kept] = seam & WORDS_MASK
-                    lanes[OLDEST, kept] = (seam >> OLDEST_BITS) & TOKEN_MASK
+                    lanes[FIRST_WORD, kept] = first_word
+                    lanes[WORDS, kept] = words
+                    lanes[OLDEST, kept] = oldest
                     kept += 1
             else:
                 fault = start if fault == EMPTY else min(fault, start)

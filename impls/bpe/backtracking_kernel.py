@@ -71,6 +71,9 @@ lengths; for longer ones it would be one more array that grows with them."""
 FARTHEST = (1 << 31) - (1 << 12)
 """Bytes from a block's beginning that are counted in 32 bits."""
 
+ABREAST = -2
+"""In place of its count: the piece is one of those that are encoded together."""
+
 BLOCK = 4096
 """Pieces that are looked up together, then what is left of them encoded together."""
 
@@ -175,6 +178,7 @@ def encode_remembering(
                     fault = begin
                 counts[number] = count
             elif length > 0:
+                counts[number] = ABREAST
                 lanes[START, short] = begin - start
                 lanes[END, short] = begin - start + length
                 lanes[PLACE_OF_NEXT, short] = begin - start
@@ -208,7 +212,7 @@ def encode_remembering(
             length = int(ends[piece]) - begin
             count = int(counts[number])
             bits = 0
-            if 0 < length <= LONGEST_ABREAST and begin + length <= abreast_end:
+            if count == ABREAST:
                 count = int(lanes[PLACE_OF_NEXT, short]) - (begin - start)
                 short += 1
                 bits = BEGIN_BITS

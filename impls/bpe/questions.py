@@ -30,18 +30,12 @@ from impls.bpe.lanes import (
 from impls.bpe.layout import EMPTY, PLACE
 from impls.bpe.machine import prefetch
 from impls.bpe.validity import (
-    BIT_MASK,
-    ENTRY_AT,
-    ENTRY_BITS,
-    ENTRY_MASK,
-    FOLDED,
-    LEFT_FACTOR,
-    RIGHT_FACTOR,
-    ROOM,
-    SECOND_AT,
     TOKEN_BITS,
     TOKEN_MASK,
-    WORD_AT,
+    first_entry,
+    may_merge,
+    pair_bits,
+    word_asked,
 )
 from impls.bpe.vectors import (
     WIDTH,
@@ -60,9 +54,6 @@ if TYPE_CHECKING:
 
 AHEAD = 16
 """Pairs that are asked for before they are looked up: reading one takes as long as these."""
-
-_FOLDED_MASK = (1 << 32 - FOLDED) - 1
-_WORD_MASK = (1 << 32 - WORD_AT) - 1
 
 
 @inlined
@@ -118,19 +109,16 @@ def _undo(
         first_word, words = numbers_at(lanes, FIRST_WORD, first), numbers_at(lanes, WORDS, first)
         asked = (lane_numbers() < count - first) & (words != 0) & (right != EMPTY)
 
-        # As impls.bpe.validity says it of one pair, in numbers that may be negative.
-        mixed = left * LEFT_FACTOR + right * RIGHT_FACTOR
-        mixed = mixed ^ (mixed >> FOLDED & _FOLDED_MASK)
-        place = first_word + ((mixed >> WORD_AT & _WORD_MASK) * words >> WORD_AT & _WORD_MASK)
+        mixed = pair_bits(left, right)
+        place = word_asked(first_word, words, mixed)
         word = gather(bloom, chosen(asked, place, 0))
-        bits = (word >> (mixed & BIT_MASK)) & (word >> (mixed >> SECOND_AT & BIT_MASK))
-        may_merge = asked & (bits & 1 != 0)
-        entry = place * ROOM + ((mixed >> ENTRY_AT & ENTRY_MASK) * ROOM >> ENTRY_BITS)
-        put_kept(lanes, MERGE_LEFT, merges, left, may_merge)
-        put_kept(lanes, MERGE_RIGHT, merges, right, may_merge)
-        put_kept(lanes, MERGE_YOUNGEST, merges, youngest, may_merge)
-        put_kept(lanes, MERGE_ENTRY, merges, entry, may_merge)
-        merges = put_kept(lanes, MERGE_OF, merges, pair_of, may_merge)
+        merging = asked & (may_merge(word, mixed) != 0)
+        entry = first_entry(place, mixed)
+        put_kept(lanes, MERGE_LEFT, merges, left, merging)
+        put_kept(lanes, MERGE_RIGHT, merges, right, merging)
+        put_kept(lanes, MERGE_YOUNGEST, merges, youngest, merging)
+        put_kept(lanes, MERGE_ENTRY, merges, entry, merging)
+        merges = put_kept(lanes, MERGE_OF, merges, pair_of, merging)
 
         of_left = left > right
         goes_on = asked & ((of_left & (left > oldest)) | (~of_left & (right >= oldest)))

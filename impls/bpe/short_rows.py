@@ -70,13 +70,12 @@ def remember(
     for number_asked in range(number):
         index = int(asked[number_asked]) & PLACE
         row = _row(int(hashes[index]), wide_rows)
-        low, high = keys[2 * index], keys[2 * index + 1]
         few = answers[2 * index + 1] >> 32 <= FEW
         # A piece that has come twice since it was asked for would else take both rows.
-        if few and hashes[index] != UNKNOWN and (cache[row] != low or cache[row + 1] != high):
+        if few and hashes[index] != UNKNOWN and differ(cache, row, keys, 2 * index):
             copy_row(cache, row, cache, row + SHORT, SHORT)
-            cache[row], cache[row + 1] = low, high
-            cache[row + 2], cache[row + 3] = answers[2 * index], answers[2 * index + 1]
+            copy_pair(keys, 2 * index, cache, row)
+            copy_pair(answers, 2 * index, cache, row + 2)
             cache[SHORT_TAKEN] += 1
 
 

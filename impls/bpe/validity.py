@@ -15,11 +15,11 @@ undoing ends there, and need not go down to bytes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from corpora.vocabularies.jit import inlined, njit
 from corpora.vocabularies.model import VocabularyError
 from impls.bpe.layout import (
     ATOMS,
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+
+Numbers = TypeVar("Numbers", int, "NDArray[np.int32]")
 
 TOKEN_BITS = 21
 """Of each of the three numbers in an entry of MERGED."""
@@ -58,9 +60,8 @@ OLDEST_BITS = 21
 FIRST_BITS = 42
 """A seam's entry is ``first word << 42 | oldest merge << 21 | number of words``."""
 
-WORDS_MASK = (1 << OLDEST_BITS) - 1
+_WORDS_MASK = (1 << OLDEST_BITS) - 1
 _WORD = 32
-_UINT32 = (1 << _WORD) - 1
 
 # A pair's hash is one of 32 bits, so that it can be made of many pairs at once
 # (impls.bpe.questions), and each part of it says something else.
@@ -70,6 +71,7 @@ FOLDED = 15
 WORD_AT = 16
 """From this bit on it says which of a seam's words is asked."""
 SECOND_AT = 5
+_FOLDED_MASK, _WORD_MASK = ((1 << _WORD - shifted) - 1 for shifted in (FOLDED, WORD_AT))
 BIT_MASK = 31
 """From here and from its lowest bit on, which bits of that word."""
 ENTRY_AT = 10
@@ -90,27 +92,34 @@ def seam_at(seams: NDArray[np.int64], data: NDArray[np.uint8], position: int) ->
     return seam_of(seams, int(data[(position - 1) & PLACE]), int(data[position & PLACE]))
 
 
-@njit
-def pair_bits(left: int, right: int) -> int:
-    """The hash of two tokens; at least 0."""
-    mixed = (left * LEFT_FACTOR + right * RIGHT_FACTOR) & _UINT32
-    return mixed ^ mixed >> FOLDED
+@inlined
+def parts_of(seam: int) -> tuple[int, int, int]:
+    """Where its words begin, how many they are, and the oldest merge."""
+    return seam >> FIRST_BITS, seam & _WORDS_MASK, (seam >> OLDEST_BITS) & TOKEN_MASK
 
 
-@njit
-def word_asked(seam: int, mixed: int) -> int:
-    """Which word of BLOOM says whether a pair of this hash may merge."""
-    return ((seam >> FIRST_BITS) + ((mixed >> WORD_AT) * (seam & WORDS_MASK) >> WORD_AT)) & PLACE
+# Of one pair, or of a vector of them: what is above bit 32 differs, and no part looks there.
+@inlined
+def pair_bits(left: Numbers, right: Numbers) -> Numbers:
+    """The hash of two tokens."""
+    mixed = left * LEFT_FACTOR + right * RIGHT_FACTOR
+    return mixed ^ (mixed >> FOLDED & _FOLDED_MASK)
 
 
-@njit
-def may_merge(word: int, mixed: int) -> bool:
-    """Whether it says so."""
-    return (word >> (mixed & BIT_MASK)) & (word >> (mixed >> SECOND_AT & BIT_MASK)) & 1 == 1
+@inlined
+def word_asked(first_word: Numbers, words: Numbers, mixed: Numbers) -> Numbers:
+    """Which word of BLOOM says whether a pair of this hash may merge, of those of its seam."""
+    return first_word + ((mixed >> WORD_AT & _WORD_MASK) * words >> WORD_AT & _WORD_MASK)
 
 
-@njit
-def first_entry(asked: int, mixed: int) -> int:
+@inlined
+def may_merge(word: Numbers, mixed: Numbers) -> Numbers:
+    """1 if it says so, or 0."""
+    return (word >> (mixed & BIT_MASK)) & (word >> (mixed >> SECOND_AT & BIT_MASK)) & 1
+
+
+@inlined
+def first_entry(asked: Numbers, mixed: Numbers) -> Numbers:
     """Where in MERGED the search for the pair begins."""
     return asked * ROOM + ((mixed >> ENTRY_AT & ENTRY_MASK) * ROOM >> ENTRY_BITS)
 
@@ -131,11 +140,11 @@ def valid_pair(
     than all merges).
     """
     limit = len(splits)  # above all tokens
-    oldest = (seam >> OLDEST_BITS) & TOKEN_MASK
+    first_word, words, oldest = parts_of(seam)
     while True:
         mixed = pair_bits(left, right)
-        asked = word_asked(seam, mixed)
-        if may_merge(int(bloom[asked]), mixed):
+        asked = word_asked(first_word, words, mixed)
+        if may_merge(int(bloom[asked & PLACE]), mixed):
             pair = left << TOKEN_BITS | right
             slot = first_entry(asked, mixed) & PLACE
             entry = int(merged[slot])
@@ -171,9 +180,9 @@ def _fill(
     used = 0
     for token in range(atoms, len(splits) >> 1):
         left, right = int(splits[2 * token]), int(splits[2 * token + 1])
-        seam = int(seams[over[token - atoms]])
         mixed = pair_bits(left, right)
-        asked = word_asked(seam, mixed)
+        first_word, words, _ = parts_of(int(seams[over[token - atoms]]))
+        asked = word_asked(first_word, words, mixed)
         bloom[_WORD * asked + (mixed & BIT_MASK)] = True
         bloom[_WORD * asked + (mixed >> SECOND_AT & BIT_MASK)] = True
         slot = first_entry(asked, mixed)

@@ -14,9 +14,9 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from impls.bpe.answers import ANSWER, FEW, answer
 from impls.bpe.layout import PLACE
-from impls.bpe.machine import prefetch, word_at
+from impls.bpe.machine import masked_pair, prefetch
 from impls.bpe.piece_cache import COUNTS, WIDE, WIDE_TAKEN, copy_row, wide_rows_in
-from impls.bpe.words import UNKNOWN, word_hash
+from impls.bpe.words import KEYED, UNKNOWN, spelled, word_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,28 +30,16 @@ LONGEST_WIDE = 8 * NUMBERS
 
 NO_ROW = -1
 
-_NEVER = 24
-_BYTES = np.array(
-    [0] * _NEVER + [(1 << 8 * n) - 1 for n in range(8)] + [-1] * (64 - 8 - _NEVER), dtype=np.int64
-)
-"""The first n bytes of a word, by ``n + _NEVER``: n may be negative, or more than a word has."""
-
-
-@njit
-def _bytes_of(word: int, length: int) -> int:
-    """The first ``length`` bytes of a word, zeros behind; length: -24 to 39."""
-    return word & int(_BYTES[(length + _NEVER) & PLACE])
+_MASKS = np.array([[*spelled(n), 0, 0] for n in range(KEYED + 1)], dtype=np.int64)
+"""Of half a spelling, by its length; see :func:`impls.bpe.machine.masked_pair`."""
 
 
 @njit
 def _wide_key(data: NDArray[np.uint8], start: int, length: int) -> tuple[int, int, int, int]:
-    """The bytes of a piece, of which LONGEST_WIDE are read."""
-    return (
-        _bytes_of(word_at(data, start), length),
-        _bytes_of(word_at(data, start + 8), length - 8),
-        _bytes_of(word_at(data, start + 16), length - 16),
-        _bytes_of(word_at(data, start + 24), length - 24),
-    )
+    """The bytes of a piece of at most LONGEST_WIDE, of which so many are read."""
+    one, two = masked_pair(data, start, _MASKS, min(length, KEYED))
+    three, four = masked_pair(data, start + KEYED, _MASKS, max(length - KEYED, 0))
+    return one, two, three, four
 
 
 @njit

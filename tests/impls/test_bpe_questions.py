@@ -14,14 +14,7 @@ from impls.bpe.encoder import NONE_GIVEN, SPARE
 from impls.bpe.layout import BLOOM, EMPTY, IDS, INNER, MERGED, SEAMS, SPLITS, WALK, section, wide
 from impls.bpe.linear import spelled_tokens
 from impls.bpe.questions import AHEAD, ask
-from impls.bpe.validity import (
-    FIRST_BITS,
-    OLDEST_BITS,
-    TOKEN_MASK,
-    WORDS_MASK,
-    seam_of,
-    valid_pair,
-)
+from impls.bpe.validity import parts_of, seam_of, valid_pair
 from impls.bpe.vectors import WIDTH
 from impls.bpe.walks import READ, find_longest, longest_at
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabulary
@@ -46,9 +39,7 @@ def refused(drawn, pairs):
     for index, (left, right) in enumerate(pairs):
         seam = seam_of(seams, spellings[left][-1], spellings[right][0])
         table[[lanes.LEFT, lanes.TOKEN], index] = left, right
-        table[lanes.FIRST_WORD, index] = seam >> FIRST_BITS
-        table[lanes.WORDS, index] = seam & WORDS_MASK
-        table[lanes.OLDEST, index] = seam >> OLDEST_BITS & TOKEN_MASK
+        table[[lanes.FIRST_WORD, lanes.WORDS, lanes.OLDEST], index] = parts_of(seam)
         alone = not seam or valid_pair(splits, merged, bloom, seam, left, right)
         expected.append(int(not alone))
     ask(splits, merged, bloom, table, len(pairs))

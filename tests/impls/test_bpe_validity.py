@@ -19,6 +19,7 @@ from impls.bpe.validity import (
     first_entry,
     may_merge,
     pair_bits,
+    parts_of,
     seam_of,
     validity_tables,
     word_asked,
@@ -40,7 +41,8 @@ def found(tables, spellings, left, right):
     seam = seam_of(wide(tables[SEAMS]), spellings[left][-1], spellings[right][0])
     merged = wide(tables[MERGED])
     mixed = pair_bits(left, right)
-    slot = first_entry(word_asked(seam, mixed), mixed)
+    first_word, words, _ = parts_of(seam)
+    slot = first_entry(word_asked(first_word, words, mixed), mixed)
     while merged[slot] != EMPTY and merged[slot] >> TOKEN_BITS != left << TOKEN_BITS | right:
         slot += 1
     return int(merged[slot]) & TOKEN_MASK if merged[slot] != EMPTY else EMPTY
@@ -49,7 +51,8 @@ def found(tables, spellings, left, right):
 def passes(tables, seam, left, right):
     """Whether the filter lets a pair through."""
     mixed = pair_bits(left, right)
-    return bool(may_merge(int(tables[BLOOM][word_asked(seam, mixed)]), mixed))
+    first_word, words, _ = parts_of(seam)
+    return bool(may_merge(int(tables[BLOOM][word_asked(first_word, words, mixed)]), mixed))
 
 
 def test_every_merge_is_found_and_passes_the_filter(tekken):
