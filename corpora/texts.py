@@ -20,6 +20,7 @@ from corpora.families.recipes import whole
 from corpora.generators.locales import LOCALES
 from corpora.generators.material import material
 from corpora.generators.prose import sentences
+from corpora.vocabularies.reading import bounded_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +44,10 @@ CASED = frozenset(LANGUAGES) - {"ar", "fa", "he", "hi", "bn", "ta", "ko", "ja", 
 
 SKIPPED = frozenset({"site-packages", "dist-packages", "__pycache__", "test", "tests", "idlelib"})
 """Folders of the standard library without its own source, or that distributions leave out."""
+
+
+MAX_TEXT_BYTES = 1 << 28
+"""Bytes of a user's own text, which is held in memory whole; a measurement takes parts of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +211,7 @@ def of_file(path: Path) -> Text:
 
     A size that it does not reach gives what there is.
     """
-    whole = path.read_bytes()
+    whole = bounded_bytes(path, MAX_TEXT_BYTES)
     try:
         whole.decode()
     except UnicodeDecodeError as error:

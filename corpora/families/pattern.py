@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from corpora.families.recipes import MENDED, SEED, VARIANTS, WIDEST, is_text, seed_of, whole
+from corpora.vocabularies.reading import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,7 +139,7 @@ class Pattern:
         """The pattern of :meth:`to_dict`. Raises ValueError with what is wrong."""
         unknown = set(data) - {"prefix", "pumps", "suffix"}
         if unknown:
-            message = f"unknown key {min(unknown)!r}"
+            message = f"unknown key {shown(min(unknown))}"
             raise ValueError(message)
         pumps = data.get("pumps")
         if not isinstance(pumps, list) or not pumps:
@@ -178,7 +179,7 @@ def _pump(data: Any) -> Pump:
         raise ValueError(message)
     drawn = data.get("drawn", False)
     if not isinstance(drawn, bool):
-        message = f"'drawn' is {drawn!r}, not true or false"
+        message = f"'drawn' is {shown(drawn)}, not true or false"
         raise ValueError(message)
     return Pump(tuple(_meant(unit, "units") for unit in data["units"]), drawn)
 
@@ -188,5 +189,5 @@ def _meant(value: Any, key: str) -> bytes:
         return value.encode()
     if isinstance(value, dict) and isinstance(value.get("hex"), str):
         return bytes.fromhex(value["hex"])
-    message = f"{key!r} is {value!r}, neither text nor {{hex = ..}}"
+    message = f"{key!r} is {shown(value)}, neither text nor {{hex = ..}}"
     raise ValueError(message)

@@ -14,8 +14,8 @@ and suffix may be left out. The default file is ``families.toml`` in the user's 
 
 from __future__ import annotations
 
+import contextlib
 import os
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ import platformdirs
 
 from corpora.families.base import Family
 from corpora.families.pattern import Pattern
+from corpora.vocabularies.reading import line_of, read_toml, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,11 +52,13 @@ def read(path: Path) -> list[Family]:
 def entries_of(path: Path) -> list[tuple[str, str, Pattern]]:
     """Name, reason and pattern of each family of a file. Raises FamiliesError."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = read_toml(path)
     except OSError as error:
         raise FamiliesError(f"families {path}: {error.strerror}; name a readable file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FamiliesError(f"families {path}: {error}; see corpora/families/user.py") from error
+    except ValueError as error:
+        raise FamiliesError(
+            f"families {path}: {line_of(error)}; see corpora/families/user.py"
+        ) from error
     entries = data.get("family", [])
     if not isinstance(entries, list) or set(data) - {"family"}:
         raise FamiliesError(f"families {path}: has more than [[family]] tables; remove the rest")
@@ -63,11 +66,13 @@ def entries_of(path: Path) -> list[tuple[str, str, Pattern]]:
     for number, entry in enumerate(entries, 1):
         try:
             name, reason, pattern = _entry(entry)
-        except (ValueError, TypeError) as error:
-            raise FamiliesError(f"families {path}: family {number}: {error}; mend it") from error
+        except ValueError as error:
+            raise FamiliesError(
+                f"families {path}: family {number}: {line_of(error)}; mend it"
+            ) from error
         if name in found:
             raise FamiliesError(
-                f"families {path}: family {number}: {name!r} is there twice; rename one"
+                f"families {path}: family {number}: {shown(name)} is there twice; rename one"
             )
         found[name] = (name, reason, pattern)
     return list(found.values())
@@ -113,14 +118,16 @@ def add(path: Path, families: Sequence[tuple[str, str, Pattern]]) -> list[str]:
         text += f"{gap}[[family]]\nname = {_string(chosen)}\nreason = {_string(reason)}\n"
         text += _body(pattern)
     if added:
+        part = path.with_name(path.name + ".part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_name(path.name + ".part")
             part.write_text(text, encoding="utf-8")
             part.replace(path)
         except OSError as error:
+            with contextlib.suppress(OSError):
+                part.unlink()
             raise FamiliesError(
-                f"families {path}: {error.strerror}; name a writable file"
+                f"families {path}: {error.strerror}; make room there, or name a writable file"
             ) from error
     return added
 

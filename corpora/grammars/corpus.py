@@ -7,26 +7,44 @@ or begin with a dot, are passed over.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
-import shutil
 import tarfile
 import tempfile
-import zlib
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
 import zstandard
 
-from corpora.vocabularies.reading import GZIP_MAGIC
+from corpora.vocabularies.reading import (
+    GZIP_MAGIC,
+    FileError,
+    bounded_bytes,
+    line_of,
+    open_regular,
+    shown,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+
+MAX_CASE_BYTES = 16 << 20
+"""Bytes of one file of a corpus: as JSON it takes up to 25 times as much memory. The largest of
+maskbench has 1.9 MB."""
+
+MAX_ARCHIVE_BYTES = 2 << 30
+"""Bytes of an archive, unpacked: they go to a temporary file. maskbench has 147 MB."""
+
+MAX_MEMBERS = 1 << 18
+"""Members of an archive: each takes about a kilobyte of memory. maskbench has 11,306."""
 
 
 class CorpusError(ValueError):
@@ -65,26 +83,49 @@ def read_cases(path: Path, after: str = "") -> Iterator[SchemaCase]:
         readers = _folder(path) if path.is_dir() else _archive(path, stack)
         if not readers:
             raise CorpusError(f"{path}: holds no .json file")
-        shared = os.path.commonpath([str(PurePosixPath(member).parent) for member in readers])
-        names = {
-            PurePosixPath(member).relative_to(shared).with_suffix("").as_posix(): member
-            for member in readers
-        }
+        names = _names(readers)
         for name in sorted(names):
             if name > after:
-                place = f"{path}: {names[name]}"
+                place = f"{path}: {_printable(names[name])}"
                 try:
                     content = readers[names[name]]()
-                except (OSError, tarfile.TarError) as error:
-                    raise CorpusError(f"{place}: cannot be read ({_line(error)})") from None
+                except MemoryError:
+                    raise
+                except Exception as error:  # tarfile raises whatever a damaged header leads to
+                    raise CorpusError(f"{place}: cannot be read ({line_of(error)})") from None
                 yield _case(name, content, place)
+
+
+def _names(members: Iterable[str]) -> dict[str, str]:
+    """The name of each member's case: its path without ``.json`` and without the shared folders.
+
+    Paths in an archive may be absolute, or lead upwards; nothing is written under them, so that
+    they are names and no more: of `/a/b.json` and of `./a/b.json` the case is the same.
+    """
+    parts = {
+        member: [part for part in PurePosixPath(member).parts if part.strip("/")]
+        for member in members
+    }
+    folders = [path[:-1] for path in parts.values()]
+    low, high = min(folders, default=[]), max(folders, default=[])
+    shared = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), None)
+    if shared is None:
+        shared = min(len(low), len(high))
+    return {
+        "/".join([*path[shared:-1], path[-1].removesuffix(".json")]): member
+        for member, path in parts.items()
+    }
+
+
+def _printable(name: str) -> str:
+    return name if name.isprintable() and len(name) <= 200 else shown(name)
 
 
 def _case(name: str, content: bytes, place: str) -> SchemaCase:
     try:
         document = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise CorpusError(f"{place}: is not JSON ({_line(error)})") from None
+        raise CorpusError(f"{place}: is not JSON ({line_of(error)})") from None
     if not isinstance(document, dict):
         raise CorpusError(f"{place}: is JSON, but not an object")
     schema = document.get("schema")
@@ -96,14 +137,17 @@ def _case(name: str, content: bytes, place: str) -> SchemaCase:
         for test in tests
     ):
         raise CorpusError(f"{place}: `tests` is not a list of objects with `valid` and `data`")
-    instances = tuple(compact_json(test["data"]) for test in tests if test["valid"])
+    try:
+        instances = tuple(compact_json(test["data"]) for test in tests if test["valid"])
+    except RecursionError:
+        raise CorpusError(f"{place}: values stand too deep in one another") from None
     return SchemaCase(name, schema, instances)
 
 
 def _folder(path: Path) -> dict[str, Callable[[], bytes]]:
     """How to read each JSON file of a folder, by its path there."""
     return {
-        file.relative_to(path).as_posix(): file.read_bytes
+        file.relative_to(path).as_posix(): partial(bounded_bytes, file, MAX_CASE_BYTES)
         for file in path.rglob("*.json")
         if file.is_file() and not file.name.startswith(".")
     }
@@ -112,20 +156,28 @@ def _folder(path: Path) -> dict[str, Callable[[], bytes]]:
 def _archive(path: Path, stack: ExitStack) -> dict[str, Callable[[], bytes]]:
     """How to read each JSON file of an archive, by its path there, while ``stack`` is open."""
     try:
-        file = stack.enter_context(path.open("rb"))
+        file = stack.enter_context(open_regular(path))
     except FileNotFoundError:
         raise CorpusError(f"{path}: no such file or folder") from None
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read ({error.strerror})") from None
     try:
-        opened = tarfile.open(fileobj=_plain(file, stack), mode="r:")  # noqa: SIM115 (the stack's)
+        plain = _Bounded(_plain(file, stack))
+        opened = tarfile.open(fileobj=plain, mode="r:")  # type: ignore[call-overload]  # noqa: SIM115 (the stack's)
         archive = stack.enter_context(opened)
-        members = archive.getmembers()
-    except (tarfile.TarError, zstandard.ZstdError, zlib.error, EOFError, OSError) as error:
-        raise CorpusError(f"{path}: is no whole tar archive ({_line(error)})") from None
+        members = list(islice(archive, MAX_MEMBERS + 1))
+    except MemoryError:
+        raise
+    except Exception as error:  # tarfile raises whatever a damaged header leads to
+        raise CorpusError(f"{path}: is no whole tar archive ({line_of(error)})") from None
+
+    if len(members) > MAX_MEMBERS:
+        raise CorpusError(f"{path}: has more than {MAX_MEMBERS:,} members")
 
     def reader(member: tarfile.TarInfo) -> Callable[[], bytes]:
         def read() -> bytes:
+            if member.size > MAX_CASE_BYTES:  # a sparse one can be of any size in a short archive
+                raise FileError(errno.EFBIG, f"more than {MAX_CASE_BYTES:,} bytes")
             content = archive.extractfile(member)
             return content.read() if content is not None else b""
 
@@ -140,18 +192,42 @@ def _archive(path: Path, stack: ExitStack) -> dict[str, Callable[[], bytes]]:
     }
 
 
+class _Bounded:
+    """A file that is asked for no more than it has: Python sets aside as much as it is asked for.
+
+    A damaged header asks for gigabytes.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        self.seek = file.seek
+        self.tell = file.tell
+
+    def read(self, size: int = -1) -> bytes:
+        """As of a file; nothing behind its end."""
+        left = max(0, self._size - self._file.tell())
+        return self._file.read(left if size < 0 else min(size, left))
+
+
 def _plain(file: IO[bytes], stack: ExitStack) -> IO[bytes]:
     """The file itself, or a temporary one with what it holds compressed."""
     magic = file.read(len(ZSTD_MAGIC))
     file.seek(0)
+    packed: Any
     if magic == ZSTD_MAGIC:
-        unpacked = _temporary(stack)
-        zstandard.ZstdDecompressor().copy_stream(file, unpacked)
+        packed = zstandard.ZstdDecompressor().stream_reader(file)
     elif magic.startswith(GZIP_MAGIC):
-        unpacked = _temporary(stack)
-        shutil.copyfileobj(gzip.GzipFile(fileobj=file), unpacked)
+        packed = gzip.GzipFile(fileobj=file)
     else:
         return file
+    unpacked = _temporary(stack)
+    written = 0
+    while chunk := packed.read(1 << 20):
+        written += unpacked.write(chunk)
+        if written > MAX_ARCHIVE_BYTES:
+            raise FileError(errno.EFBIG, f"unpacks to more than {MAX_ARCHIVE_BYTES:,} bytes")
     unpacked.seek(0)
     return unpacked
 
@@ -159,7 +235,3 @@ def _plain(file: IO[bytes], stack: ExitStack) -> IO[bytes]:
 def _temporary(stack: ExitStack) -> IO[bytes]:
     file = tempfile.TemporaryFile()  # noqa: SIM115 (the stack closes it)
     return stack.enter_context(file)
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:120]

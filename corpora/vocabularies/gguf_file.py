@@ -1,4 +1,4 @@
-"""GGUF files (llama.cpp), read with the ``gguf`` package; also gzipped.
+"""GGUF files (llama.cpp): the fields of the metadata to the plain model; also gzipped.
 
 Vocabulary models ``gpt2`` (byte-level BPE), ``llama`` (SentencePiece BPE, llama.cpp's SPM),
 ``t5`` (unigram, llama.cpp's UGM) and ``bert`` (WordPiece, llama.cpp's WPM).
@@ -6,14 +6,13 @@ Vocabulary models ``gpt2`` (byte-level BPE), ``llama`` (SentencePiece BPE, llama
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from corpora.vocabularies import wordpiece_file
+from corpora.vocabularies import gguf_metadata, wordpiece_file
 from corpora.vocabularies.byte_alphabet import unspell
+from corpora.vocabularies.limits import COPY, MAX_IDS, MAX_MERGES, check_count, check_tokens
 from corpora.vocabularies.model import (
     AddedToken,
     Algorithm,
@@ -26,12 +25,22 @@ from corpora.vocabularies.model import (
     VocabularyError,
 )
 from corpora.vocabularies.patterns import GGUF_IGNORE_MERGES, GGUF_PRE, PATTERNS, splits_of
-from corpora.vocabularies.reading import read_bytes
+from corpora.vocabularies.reading import read_bytes, shown
 from corpora.vocabularies.sentencepiece_model import from_pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+_T = TypeVar("_T")
+
+_NAMES: dict[type, str] = {
+    str: "a string",
+    bool: "true or false",
+    int: "an integer",
+    list: "an array of strings",
+    np.ndarray: "an array of numbers",
+}
 
 _BERT_UNKNOWN = 100
 """llama.cpp's own id of WordPiece's unknown token, for files that name none."""
@@ -43,148 +52,143 @@ def load(path: Path, *, pattern: str | None = None, vocabulary_id: str | None = 
     ``pattern`` names the pre-tokenizer for a ``tokenizer.ggml.pre`` that is not known here; it
     wins over the file's.
     """
-    fields = _Fields(path)
-    name = vocabulary_id or path.name
-    kind = fields.get("model")
+    return from_bytes(read_bytes(path), vocabulary_id or path.name, str(path), pattern=pattern)
+
+
+def from_bytes(
+    content: bytes, vocabulary_id: str, source: str, *, pattern: str | None = None
+) -> Vocabulary:
+    """The vocabulary of a GGUF file's content; ``source`` names the file in errors."""
+    fields = _Fields(gguf_metadata.read(content, source), source)
+    kind = fields.text("model")
     if kind is None:
         raise VocabularyError(
-            str(path), "has no tokenizer.ggml.model", "give a GGUF file with a vocabulary"
+            source, "has no tokenizer.ggml.model", "give a GGUF file with a vocabulary"
         )
     if kind == "gpt2":
-        return _bytes(fields, name, pattern)
+        return _bytes(fields, vocabulary_id, pattern)
     if pattern is not None:
         raise VocabularyError(
-            str(path), f"#pattern={pattern} does not apply", "drop it: only BPE over bytes has one"
+            source, f"#pattern={pattern} does not apply", "drop it: only BPE over bytes has one"
         )
-    if kind == "llama":
-        return _spm(fields, name)
-    if kind == "t5":
-        return _ugm(fields, name)
-    if kind == "bert":
-        return _wpm(fields, name)
-    raise VocabularyError(
-        str(path),
-        f"tokenizer.ggml.model is {kind!r}",
-        "the models gpt2, llama, t5 and bert are supported",
-    )
+    makers = {"llama": _spm, "t5": _ugm, "bert": _wpm}
+    if kind not in makers:
+        raise VocabularyError(
+            source,
+            f"tokenizer.ggml.model is {shown(kind)}",
+            "the models gpt2, llama, t5 and bert are supported",
+        )
+    return makers[kind](fields, vocabulary_id)
 
 
 class _Fields:
-    """The ``tokenizer.ggml.*`` fields of a file, each read when asked for."""
+    """The ``tokenizer.ggml.*`` fields of a file, the type of each checked when it is asked for."""
 
-    def __init__(self, path: Path) -> None:
-        reader = _reader()
-        self.source = str(path)
-        content = read_bytes(path)
-        if not content.startswith(b"GGUF"):
-            raise VocabularyError(self.source, "is no GGUF file", "give a .gguf file")
-        try:
-            if content[:4] == path.open("rb").read(4):
-                self._fields: dict[str, Any] = reader(path).fields
-            else:  # gzipped: the reader maps a file into memory
-                with tempfile.NamedTemporaryFile(suffix=".gguf") as unpacked:
-                    unpacked.write(content)
-                    unpacked.flush()
-                    self._fields = reader(unpacked.name).fields
-        except Exception as error:
-            fault = " ".join(str(error).split())[:120] or type(error).__name__
+    def __init__(self, values: Mapping[str, gguf_metadata.Value], source: str) -> None:
+        self.source = source
+        self._values = values
+
+    def _get(self, name: str, kind: type[_T]) -> _T | None:
+        value = self._values.get(f"tokenizer.ggml.{name}")
+        if value is not None and type(value) is not kind:
+            had = "an array" if isinstance(value, list | np.ndarray) else f"{shown(value)}"
             raise VocabularyError(
-                self.source, f"is a corrupt GGUF file ({fault})", "get a complete copy of the file"
-            ) from None
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The content of ``tokenizer.ggml.<name>``."""
-        field = self._fields.get(f"tokenizer.ggml.{name}")
-        if field is None:
-            return default
-        try:
-            return field.contents()
-        except (ValueError, IndexError, UnicodeDecodeError) as error:
-            raise VocabularyError(
-                self.source, f"tokenizer.ggml.{name} is corrupt ({error})", "get a complete copy"
-            ) from None
-
-    def floats(self, name: str) -> list[float]:
-        """The numbers of ``tokenizer.ggml.<name>``; quicker than :meth:`get`."""
-        field = self._fields.get(f"tokenizer.ggml.{name}")
-        if field is None:
-            return []
-        numbers: list[float] = np.concatenate([field.parts[i] for i in field.data] or [[]]).tolist()
-        return numbers
-
-    def raw(self, name: str) -> bytes | None:
-        """The bytes of an array of bytes."""
-        field = self._fields.get(f"tokenizer.ggml.{name}")
-        if field is None:
-            return None
-        content = np.concatenate([field.parts[i] for i in field.data] or [[]])
-        return content.astype(np.uint8).tobytes() or None
-
-    def array(self, name: str) -> list[str]:
-        """A list of strings that must be there; quicker than :meth:`get`."""
-        field = self._fields.get(f"tokenizer.ggml.{name}")
-        if field is None or not field.data:
-            raise VocabularyError(
-                self.source, f"has no tokenizer.ggml.{name}", "get a complete copy of the file"
+                self.source, f"tokenizer.ggml.{name} is {had}, not {_NAMES[kind]}", COPY
             )
-        try:
-            return [field.parts[i].tobytes().decode() for i in field.data]
-        except UnicodeDecodeError as error:
+        return value
+
+    def text(self, name: str) -> str | None:
+        """A string."""
+        return self._get(name, str)
+
+    def flag(self, name: str, default: bool) -> bool:
+        """A truth value."""
+        value = self._get(name, bool)
+        return default if value is None else value
+
+    def token_id(self, name: str, default: int | None, count: int) -> int | None:
+        """The id of one of ``count`` tokens."""
+        value = self._get(name, int)
+        if value is None:
+            value = default
+        if value is not None and not 0 <= value < count:
             raise VocabularyError(
-                self.source, f"tokenizer.ggml.{name} is not UTF-8 ({error})", "get a complete copy"
-            ) from None
+                self.source, f"tokenizer.ggml.{name} is {value}", "it must be a token's id"
+            )
+        return value
+
+    def strings(self, name: str, most: int) -> list[str]:
+        """A list of strings that must be there, with no more than ``most`` of them."""
+        texts = self._get(name, list)
+        if not texts:
+            raise VocabularyError(self.source, f"has no tokenizer.ggml.{name}", COPY)
+        check_count(len(texts), most, f"tokenizer.ggml.{name}", self.source)
+        return texts
+
+    def floats(self, name: str, count: int) -> list[float]:
+        """A number for each of ``count`` tokens."""
+        return self._numbers(name, "iuf", count) or []
 
     def types(self, count: int) -> list[PieceType]:
         """The type of each token; NORMAL for all if the file has none."""
-        numbers = self.floats("token_type") or [1.0] * count
-        if len(numbers) != count:
-            raise VocabularyError(
-                self.source,
-                f"tokenizer.ggml.token_type has {len(numbers)} entries for {count} tokens",
-                "get a complete copy of the file",
-            )
+        numbers = self._numbers("token_type", "iu", count)
+        if numbers is None:
+            return [PieceType.NORMAL] * count
+        known = {int(kind): kind for kind in PieceType}
         try:
-            return [PieceType(int(number)) for number in numbers]
-        except ValueError as error:
+            return [known[int(number)] for number in numbers]
+        except KeyError as error:
+            at = numbers.index(error.args[0])
             raise VocabularyError(
-                self.source, f"tokenizer.ggml.token_type: {error}", "types are 1 to 6"
+                self.source, f"tokenizer.ggml.token_type[{at}] is {error}", "types are 1 to 6"
             ) from None
 
+    def raw(self, name: str) -> bytes | None:
+        """The bytes of an array of bytes."""
+        array = self._get(name, np.ndarray)
+        if array is not None and array.dtype.itemsize != 1:
+            raise VocabularyError(self.source, f"tokenizer.ggml.{name} is no array of bytes", COPY)
+        return None if array is None else array.tobytes() or None
 
-def _reader() -> type[Any]:
-    """The package's reader, on a plain array: slicing its memory map a token costs three times."""
-    from gguf import GGUFReader  # noqa: PLC0415 (slow to import)
-
-    class PlainReader(GGUFReader):  # type: ignore[misc]
-        @property
-        def data(self) -> Any:
-            return self._plain
-
-        @data.setter
-        def data(self, mapped: Any) -> None:
-            self._plain = mapped.view(np.ndarray)
-
-    return PlainReader
+    def _numbers(self, name: str, kinds: str, count: int) -> list[float] | None:
+        array = self._get(name, np.ndarray)
+        if array is None:
+            return None
+        if array.dtype.kind not in kinds:
+            raise VocabularyError(
+                self.source, f"tokenizer.ggml.{name} is an array of {array.dtype.name}", COPY
+            )
+        if len(array) != count:
+            raise VocabularyError(
+                self.source,
+                f"tokenizer.ggml.{name} has {len(array)} entries for {count} tokens",
+                COPY,
+            )
+        numbers: list[float] = array.tolist()
+        return numbers
 
 
 def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
-    texts = fields.array("tokens")
+    texts = fields.strings("tokens", MAX_IDS)
     tokens: list[bytes | None] = []
     ids: dict[str, int] = {}
     added: list[AddedToken] = []
     for token_id, (text, kind) in enumerate(zip(texts, fields.types(len(texts)), strict=True)):
+        if not text:  # a hole: nothing ever yields it
+            tokens.append(None)
+            continue
         if kind is PieceType.NORMAL:
             token = unspell(text)
             if token is None:
                 raise VocabularyError(
                     fields.source,
-                    f"tokenizer.ggml.tokens[{token_id}] {text!r} is not in the byte alphabet",
+                    f"tokenizer.ggml.tokens[{token_id}] {shown(text)} is not in the byte alphabet",
                     "its type must be control or user-defined",
                 )
             if ids.setdefault(text, token_id) != token_id:
                 raise VocabularyError(
                     fields.source,
-                    f"tokenizer.ggml.tokens[{token_id}] {text!r} repeats token {ids[text]}",
+                    f"tokenizer.ggml.tokens[{token_id}] {shown(text)} repeats token {ids[text]}",
                     "remove one of them",
                 )
             tokens.append(token)
@@ -195,11 +199,12 @@ def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
             added.append(AddedToken(text, token_id, special=special))
         if kind is PieceType.USER_DEFINED:
             ids.setdefault(text, token_id)
-    pre = fields.get("pre", "default")
+    check_tokens(tokens, fields.source)
+    pre = fields.text("pre") or "default"
     if pattern is None and pre not in GGUF_PRE:
         raise VocabularyError(
             fields.source,
-            f"tokenizer.ggml.pre {pre!r} is not known",
+            f"tokenizer.ggml.pre {shown(pre)} is not known",
             "name its pattern: PATH#pattern=NAME",
         )
     return Vocabulary(
@@ -219,29 +224,26 @@ def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
 
 def _merges(fields: _Fields, ids: dict[str, int]) -> Merges:
     triples: list[tuple[int, int, int]] = []
-    for rank, line in enumerate(fields.array("merges")):
+    for rank, line in enumerate(fields.strings("merges", MAX_MERGES)):
         # The first space separates: the alphabet has none, though a token may not be of it.
-        left, _, right = str(line).partition(" ")
+        left, _, right = line.partition(" ")
         try:
             triples.append((ids[left], ids[right], ids[left + right]))
         except KeyError as error:
             raise VocabularyError(
                 fields.source,
-                f"tokenizer.ggml.merges[{rank}] {line!r} needs the missing token {error}",
-                "get a complete copy of the file",
+                f"tokenizer.ggml.merges[{rank}] {shown(line)} needs the missing token "
+                f"{shown(error.args[0])}",
+                COPY,
             ) from None
     return Merges.of(triples)
 
 
 def _pieces(fields: _Fields) -> tuple[Piece, ...]:
-    texts = fields.array("tokens")
-    scores = fields.floats("scores")
-    if len(scores) != len(texts):
-        raise VocabularyError(
-            fields.source,
-            f"tokenizer.ggml.scores has {len(scores)} entries for {len(texts)} tokens",
-            "get a complete copy of the file",
-        )
+    texts = fields.strings("tokens", MAX_IDS)
+    scores = fields.floats("scores", len(texts))
+    if not scores:
+        raise VocabularyError(fields.source, "has no tokenizer.ggml.scores", COPY)
     types = fields.types(len(texts))
     return tuple(map(Piece, texts, scores, types))
 
@@ -251,9 +253,7 @@ def _spm(fields: _Fields, name: str) -> Vocabulary:
         fields,
         name,
         Algorithm.BPE,
-        Normalizer(
-            add_dummy_prefix=bool(fields.get("add_space_prefix", True)), escape_whitespaces=True
-        ),
+        Normalizer(add_dummy_prefix=fields.flag("add_space_prefix", True), escape_whitespaces=True),
         byte_fallback=True,
     )
 
@@ -265,25 +265,25 @@ def _ugm(fields: _Fields, name: str) -> Vocabulary:
         Algorithm.UNIGRAM,
         Normalizer(
             charsmap=fields.raw("precompiled_charsmap"),
-            add_dummy_prefix=bool(fields.get("add_space_prefix", False)),
-            remove_extra_whitespaces=bool(fields.get("remove_extra_whitespaces", False)),
-            escape_whitespaces=bool(fields.get("escape_whitespaces", True)),
-            treat_whitespace_as_suffix=bool(fields.get("treat_whitespace_as_suffix", False)),
+            add_dummy_prefix=fields.flag("add_space_prefix", False),
+            remove_extra_whitespaces=fields.flag("remove_extra_whitespaces", False),
+            escape_whitespaces=fields.flag("escape_whitespaces", True),
+            treat_whitespace_as_suffix=fields.flag("treat_whitespace_as_suffix", False),
         ),
         byte_fallback=False,
     )
 
 
 def _wpm(fields: _Fields, name: str) -> Vocabulary:
-    texts = fields.array("tokens")
-    lowercase = bool(fields.get("normalizer.lowercase", True))
+    texts = fields.strings("tokens", MAX_IDS)
+    lowercase = fields.flag("normalizer.lowercase", True)
     return wordpiece_file.from_gguf(
         name,
         texts,
         fields.types(len(texts)),
-        unk_id=int(fields.get("unknown_token_id", _BERT_UNKNOWN)),
+        unk_id=fields.token_id("unknown_token_id", _BERT_UNKNOWN, len(texts)) or 0,
         lowercase=lowercase,
-        strip_accents=bool(fields.get("normalizer.strip_accents", lowercase)),
+        strip_accents=fields.flag("normalizer.strip_accents", lowercase),
         source=fields.source,
     )
 
@@ -297,11 +297,7 @@ def _from_pieces(
     byte_fallback: bool,
 ) -> Vocabulary:
     pieces: Sequence[Piece] = _pieces(fields)
-    unk_id = fields.get("unknown_token_id")
-    if unk_id is not None and not 0 <= unk_id < len(pieces):
-        raise VocabularyError(
-            fields.source, f"tokenizer.ggml.unknown_token_id is {unk_id}", "it must be a token's id"
-        )
+    unk_id = fields.token_id("unknown_token_id", None, len(pieces))
     return from_pieces(
         name,
         pieces,

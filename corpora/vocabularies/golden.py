@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpora.vocabularies.model import VocabularyError
+from corpora.vocabularies.reading import read_bytes
 
 SEPARATOR = b"\n__ggml_vocab_test__\n"
 
@@ -40,10 +41,10 @@ def load(path: Path) -> Golden | None:
     for file, other in ((given, expected), (expected, given)):
         if not file.exists():
             raise VocabularyError(str(other), f"{file.name} is missing", "get both files")
-    inputs = given.read_bytes().split(SEPARATOR)
+    inputs = read_bytes(given).split(SEPARATOR)
     if inputs[-1] == b"":  # after the last separator
         inputs.pop()
-    lines = expected.read_bytes().splitlines()
+    lines = read_bytes(expected).splitlines()
     if len(inputs) != len(lines):
         raise VocabularyError(
             str(expected),

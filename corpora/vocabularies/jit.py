@@ -1,29 +1,119 @@
-"""Numba's decorator as this project uses it: compiled on first use, cached on disk.
+"""Numba's decorator as this project uses it: compiled on first use, cached on disk, once for all.
 
 ``NUMBA_DISABLE_JIT=1`` runs the same source interpreted, which is how coverage-guided fuzzing
 follows it; so the compiled functions keep to what both ways mean alike (no unsigned wrap-around, no
 reliance on integer overflow but in vectors, where NumPy's numbers of 32 bits wrap around, too).
+
+Three things differ from plain ``numba.njit(cache=True)``:
+
+- **One process compiles a function, the others wait and load it.** A run starts many workers at
+  once, which need the same functions. A file lock beside the cache's index, held while a function
+  is compiled and saved, makes each of them compile a share. What a process finished before it died
+  is in the cache; its locks go with it. Calls form no circles, so that no two processes can wait
+  for each other.
+- **A constant argument is no type of its own.** Numba would compile a callee once for ``f(0)`` and
+  once for ``f(n)``, though the code is the same.
+- **Without a writable cache all still works**, by a cache in the folder for temporary files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar, cast
+import contextlib
+import fcntl
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.types import unliteral  # type: ignore[attr-defined]
+
+from corpora.vocabularies import compilers
 
 F = TypeVar("F", bound=Callable[..., object])
+
+WAITING = "tokgate:waiting"
+"""The kind of event (see ``numba.core.event``) that lasts while a function is waited for, compiled
+or loaded. Its data has the ``dispatcher``."""
 
 
 def njit(function: F) -> F:
     """Compile ``function`` on its first call; releases the GIL, so that threads can be tested."""
-    return cast("F", numba.njit(cache=True, nogil=True)(function))
+    return _compiled(function)
 
 
 def inlined(function: F) -> F:
-    """Likewise, for a part of a hot loop: it becomes a part of whatever calls it.
+    """Compile ``function`` into each of its callers.
 
-    For one that is too large for the compiler to do so by itself, where what it is called with
-    decides how much of it is left.
+    For a part of a hot loop that is too large for the compiler to do so by itself, where what it
+    is called with decides how much of it is left.
     """
-    return cast("F", numba.njit(cache=True, nogil=True, forceinline=True)(function))
+    return _compiled(function, forceinline=True)
+
+
+def _compiled(function: F, **options: bool) -> F:
+    try:
+        dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
+    except RuntimeError:  # neither the source's folder nor the user's cache can be written to
+        numba.config.CACHE_DIR = _temporary_cache()
+        dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
+    if not numba.config.DISABLE_JIT:
+        _share(dispatcher)
+    return cast("F", dispatcher)
+
+
+def _temporary_cache() -> str:
+    """A folder of this user's own among the temporary files, the same in each process.
+
+    Raises RuntimeError where somebody else has made it: what lies in there is executed.
+    """
+    folder = Path(tempfile.gettempdir()) / f"tokgate-numba-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise RuntimeError(f"{folder}: is open to others; remove it, or set NUMBA_CACHE_DIR")
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    return str(folder)
+
+
+def _share(dispatcher: Any) -> None:
+    """Have a function compiled by one process at a time, and by general types."""
+    compile_here, template = dispatcher.compile, dispatcher.get_call_template
+
+    def compile_once(signature: Any) -> Any:
+        # The compiler's own lock comes first, so that threads of one process keep one order.
+        waiting = event.trigger_event(WAITING, data={"dispatcher": dispatcher})
+        with global_compiler_lock, waiting, _alone(dispatcher):
+            return compile_here(signature)
+
+    def general_template(args: Any, kws: Any) -> Any:
+        return template(tuple(unliteral(one) for one in args), kws)
+
+    dispatcher.compile = compile_once
+    dispatcher.get_call_template = general_template
+
+
+@contextlib.contextmanager
+def _alone(dispatcher: Any) -> Iterator[None]:
+    """Hold the lock of a function's cache; where there can be none, each process compiles."""
+    function = dispatcher.py_func
+    name = f"{function.__module__}.{function.__qualname__}-{function.__code__.co_firstlineno}"
+    folder = Path(dispatcher.stats.cache_path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / f"{name}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError:
+        yield
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+for _watch in compilers.AT_IMPORT:
+    _watch()

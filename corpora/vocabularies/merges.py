@@ -7,13 +7,14 @@ whatever that token's own split is.
 
 from __future__ import annotations
 
-import math
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from corpora.vocabularies.limits import MAX_MERGES, MAX_PIECE_CHARACTERS, check_count
 from corpora.vocabularies.model import Merges, PieceType
 
 if TYPE_CHECKING:
@@ -104,28 +105,45 @@ def merges_from_ranks(tokens: Sequence[bytes | None], ranks: Sequence[int] | Non
     )
 
 
-def merges_from_scores(pieces: Sequence[Piece]) -> Merges:
+def merges_from_scores(pieces: Sequence[Piece], source: str = "pieces") -> Merges:
     """Every split of a piece into two pieces, best score first, as Hugging Face's converter.
 
     Equal scores: the longer left part first, then the longer right part (in characters), then the
     lower id of the result (``generate_merges`` in transformers, which sorts stably). Unlike there,
     only :data:`MERGEABLE` pieces take part, so that text spelling ``</s>`` is not merged into the
-    control token. Pieces whose score is not a number stand last.
+    control token. Pieces whose score is not a number stand last. Raises VocabularyError, which
+    names ``source``, for more of them than :mod:`corpora.vocabularies.limits` allows.
     """
     ids: dict[str, int] = {}
     for piece_id, piece in enumerate(pieces):
         if piece.type in MERGEABLE:
             ids.setdefault(piece.text, piece_id)
-    found: list[tuple[float, int, int, int, int, int]] = []
+    check_count(sum(map(len, ids)), MAX_PIECE_CHARACTERS, "characters in its pieces", source)
+    # Columns and not tuples: there may be two million, and a tuple of numbers takes 200 bytes.
+    cuts, lefts, rights, merges = array("i"), array("i"), array("i"), array("i")
     for text, merged in ids.items():
-        score = pieces[merged].score
-        key = math.inf if math.isnan(score) else -score
         for cut in range(1, len(text)):
-            left, right = ids.get(text[:cut]), ids.get(text[cut:])
-            if left is not None and right is not None:
-                found.append((key, -cut, cut - len(text), merged, left, right))
-    found.sort()
-    return Merges.of([(left, right, merged) for _, _, _, merged, left, right in found])
+            left = ids.get(text[:cut])
+            if left is None:
+                continue
+            right = ids.get(text[cut:])
+            if right is not None:
+                cuts.append(cut)
+                lefts.append(left)
+                rights.append(right)
+                merges.append(merged)
+        check_count(len(cuts), MAX_MERGES, "merges", source)
+    of = np.array(merges, dtype=np.int32)
+    left_lengths = np.array(cuts, dtype=np.int32)
+    lengths = np.array([len(piece.text) for piece in pieces], dtype=np.int32)[of]
+    scores = np.array([piece.score for piece in pieces], dtype=np.float64)[of]
+    keys = np.where(np.isnan(scores), np.inf, -scores)
+    order = np.lexsort([of, left_lengths - lengths, -left_lengths, keys])
+    left_ids, right_ids, results = (
+        np.ascontiguousarray(np.array(column, dtype=np.int32)[order])
+        for column in (lefts, rights, merges)
+    )
+    return Merges(left_ids, right_ids, results)
 
 
 @njit

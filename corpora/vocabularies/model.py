@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+def printable(text: str) -> str:
+    """The text with line breaks, escape sequences and the like escaped: names come from files."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 class VocabularyError(Exception):
     """A vocabulary cannot be had: names the source, the field at fault, and the mend.
 
@@ -30,7 +37,7 @@ class VocabularyError(Exception):
         self.source = source
         self.fault = fault
         self.mend = mend
-        super().__init__(f"{source}: {fault}; {mend}")
+        super().__init__(printable(f"{source}: {fault}; {mend}"))
 
     def __reduce__(self) -> tuple[type[VocabularyError], tuple[str, str, str]]:
         # The default rebuilds from the joined message, which is not what __init__ takes.

@@ -14,7 +14,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.model import VocabularyError
+from corpora.vocabularies.limits import MAX_PATTERN, check_count
+from corpora.vocabularies.model import VocabularyError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -228,6 +229,23 @@ def splits_of(name: str, source: str) -> tuple[str, ...]:
     raise VocabularyError(
         source, f"unknown pattern {name!r}", f"one of these was meant: {', '.join(near)}"
     )
+
+
+def checked_split(pattern: str, source: str, field: str) -> str:
+    """The pattern of a file, if the `regex` package can compile it; a VocabularyError otherwise."""
+    if (pattern,) in PATTERNS.values():
+        return pattern
+    import regex  # noqa: PLC0415 (only for patterns that are not known here)
+
+    check_count(len(pattern), MAX_PATTERN, f"characters in {field}", source)
+    try:
+        regex.compile(pattern)
+    except (regex.error, ValueError, OverflowError, RecursionError) as error:
+        fault = printable(" ".join(str(error).split())[:120])
+        raise VocabularyError(
+            source, f"{field} is no regular expression ({fault})", "mend it, or get another copy"
+        ) from None
+    return pattern
 
 
 def special_tokens_of(name: str | None, tokens: int) -> Mapping[str, int]:

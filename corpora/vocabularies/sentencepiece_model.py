@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import DecodeError
 
+from corpora.vocabularies.limits import COPY, MAX_IDS, MAX_PROTO_BYTES, check_count, check_tokens
 from corpora.vocabularies.model import (
     Algorithm,
     Alphabet,
@@ -29,43 +30,53 @@ _MODEL_TYPES = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
 
 def load(path: Path, *, vocabulary_id: str | None = None) -> Vocabulary:
     """The vocabulary of a ``.model``. Scores may be NaN: the preflight reports them."""
-    return from_bytes(read_bytes(path), vocabulary_id or path.name, str(path))
+    return from_bytes(read_bytes(path, MAX_PROTO_BYTES), vocabulary_id or path.name, str(path))
 
 
 def from_bytes(content: bytes, vocabulary_id: str, source: str) -> Vocabulary:
     """The vocabulary of a serialized ``ModelProto``; ``source`` names it in errors."""
     from sentencepiece import sentencepiece_model_pb2  # noqa: PLC0415 (slow to import)
 
+    check_count(len(content), MAX_PROTO_BYTES, "bytes", source)
     proto = sentencepiece_model_pb2.ModelProto()
     try:
         proto.ParseFromString(content)
     except DecodeError:
-        raise VocabularyError(
-            source, "is no SentencePiece model (corrupt)", "get a complete copy of the file"
-        ) from None
+        raise VocabularyError(source, "is no SentencePiece model (corrupt)", COPY) from None
     if not proto.pieces:
-        raise VocabularyError(
-            source, "is no SentencePiece model (no pieces)", "get a complete copy of the file"
-        )
+        raise VocabularyError(source, "is no SentencePiece model (no pieces)", COPY)
     if not proto.HasField("trainer_spec"):
         # Pieces come first in the file, so one cut between two of them still parses.
-        raise VocabularyError(
-            source, "trainer_spec is missing (cut short?)", "get a complete copy of the file"
-        )
+        raise VocabularyError(source, "trainer_spec is missing (cut short?)", COPY)
+    check_count(len(proto.pieces), MAX_IDS, "pieces", source)
     kind = _MODEL_TYPES.get(proto.trainer_spec.model_type, "?")
     if kind not in ("unigram", "bpe"):
         raise VocabularyError(
             source, f"trainer_spec.model_type is {kind}", "give a unigram or bpe model"
         )
+    pieces, normalizer = _pieces(proto, source), _normalizer(proto)
+    byte_fallback = bool(proto.trainer_spec.byte_fallback)
+    del proto  # as large again as the pieces
     return from_pieces(
         vocabulary_id,
-        tuple(Piece(p.piece, p.score, PieceType(p.type)) for p in proto.pieces),
+        pieces,
         algorithm=Algorithm(kind),
-        normalizer=_normalizer(proto),
-        byte_fallback=proto.trainer_spec.byte_fallback,
+        normalizer=normalizer,
+        byte_fallback=byte_fallback,
         file_format="sentencepiece",
         source_path=source,
     )
+
+
+def _pieces(proto: Any, source: str) -> tuple[Piece, ...]:
+    found: list[Piece] = []
+    for place, piece in enumerate(proto.pieces):
+        text = piece.piece
+        if not text or not isinstance(text, str):  # what is no UTF-8 comes as bytes
+            fault = "is not UTF-8" if text else "is empty"
+            raise VocabularyError(source, f"pieces[{place}].piece {fault}", COPY)
+        found.append(Piece(text, piece.score, PieceType(piece.type)))
+    return tuple(found)
 
 
 def from_pieces(
@@ -87,16 +98,22 @@ def from_pieces(
         unk_id = next((i for i, p in enumerate(pieces) if p.type is PieceType.UNKNOWN), None)
     specials: dict[str, int] = {}
     for piece_id, piece in enumerate(pieces):
-        if piece.type is PieceType.CONTROL:
+        if piece.type is PieceType.CONTROL and piece.text:
             specials.setdefault(piece.text, piece_id)
-    from corpora.vocabularies.merges import merges_from_scores  # noqa: PLC0415 (Numba takes a second)
+    tokens = tuple(_spelling(piece) for piece in pieces)
+    where = source_path or vocabulary_id
+    check_tokens(tokens, where)
+    merges = Merges.none()
+    if algorithm is Algorithm.BPE:
+        from corpora.vocabularies.merges import merges_from_scores  # noqa: PLC0415 (Numba takes a second)
 
+        merges = merges_from_scores(pieces, where)
     return Vocabulary(
         id=vocabulary_id,
         algorithm=algorithm,
         format=file_format,
-        tokens=tuple(_spelling(piece) for piece in pieces),
-        merges=merges_from_scores(pieces) if algorithm is Algorithm.BPE else Merges.none(),
+        tokens=tokens,
+        merges=merges,
         pieces=tuple(pieces),
         alphabet=Alphabet.CHARACTERS,
         rank_order=RankOrder.SCORES,
@@ -127,8 +144,8 @@ def _spelling(piece: Piece) -> bytes | None:
     if piece.type is PieceType.BYTE:
         byte = byte_of(piece.text)
         return None if byte is None else bytes([byte])
-    if piece.type in (PieceType.UNKNOWN, PieceType.CONTROL):
-        return None
+    if piece.type in (PieceType.UNKNOWN, PieceType.CONTROL) or not piece.text:
+        return None  # GGUF files have empty texts where a model has no token
     return piece.text.encode()
 
 

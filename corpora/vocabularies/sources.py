@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Vocabulary, VocabularyError
-from corpora.vocabularies.reading import read_bytes
+from corpora.vocabularies.reading import GGUF_MAGIC, line_of, read_bytes
 from corpora.vocabularies.toys import TOYS
 
 if TYPE_CHECKING:
@@ -112,38 +112,38 @@ def load_path(path: Path, pattern: str | None = None) -> Vocabulary:
 
     ``pattern`` names the pre-tokenizer, for formats that have none of their own.
     """
-    content = read_bytes(path)
-    if content.startswith(b"GGUF"):
+    content, name, source = read_bytes(path), path.name, str(path)
+    if content.startswith(GGUF_MAGIC):
         from corpora.vocabularies import gguf_file  # noqa: PLC0415 (each reader loads its library)
 
-        return gguf_file.load(path, pattern=pattern)
-    if content.lstrip()[:1] == b"{":
-        return _load_json(path, content, pattern)
+        return gguf_file.from_bytes(content, name, source, pattern=pattern)
+    if content[:4096].lstrip()[:1] == b"{":
+        return _from_json(path, content, pattern)
     if _is_rank_file(path, content):
         from corpora.vocabularies import tiktoken_file  # noqa: PLC0415
 
-        return tiktoken_file.load(path, pattern=pattern)
+        return tiktoken_file.from_bytes(content, name, source, pattern=pattern)
     if ".model" in path.suffixes or _is_protobuf(content):
         _no_pattern(path, pattern, "SentencePiece models split nothing before")
         from corpora.vocabularies import sentencepiece_model  # noqa: PLC0415
 
-        return sentencepiece_model.load(path)
+        return sentencepiece_model.from_bytes(content, name, source)
     raise VocabularyError(
-        str(path),
+        source,
         "format not recognised",
         "give a .tiktoken(.gz), tekken.json, tokenizer.json, SentencePiece .model or .gguf file",
     )
 
 
-def _load_json(path: Path, content: bytes, pattern: str | None) -> Vocabulary:
+def _from_json(path: Path, content: bytes, pattern: str | None) -> Vocabulary:
     _no_pattern(path, pattern, "the file carries its own pre-tokenizer")
     if path.name.startswith("tekken") or b'"token_bytes"' in content[:4096]:
         from corpora.vocabularies import tekken  # noqa: PLC0415
 
-        return tekken.load(path)
+        return tekken.from_bytes(content, path.name, str(path))
     from corpora.vocabularies import tokenizer_json  # noqa: PLC0415
 
-    return tokenizer_json.load(path)
+    return tokenizer_json.from_bytes(content, path.name, str(path))
 
 
 def _no_pattern(path: Path, pattern: str | None, why: str) -> None:
@@ -206,7 +206,7 @@ def _from_tiktoken(source: str) -> Vocabulary:
     except Exception as error:
         raise VocabularyError(
             source,
-            f"tiktoken cannot load it ({_line(error)})",
+            f"tiktoken cannot load it ({line_of(error)})",
             "check the network, or set TIKTOKEN_CACHE_DIR to a folder that has it",
         ) from None
     ranks: dict[bytes, int] = encoding._mergeable_ranks
@@ -236,7 +236,7 @@ def _from_hub(source: str) -> Vocabulary:
         except FileNotFoundError:
             continue
         except Exception as error:
-            missing = _line(error)
+            missing = line_of(error)
             break
         vocabulary = load_path(path)
         return _renamed(vocabulary, name)
@@ -283,7 +283,3 @@ def _suggest(name: str) -> str:
         return f"tiktoken:{name} was meant"
     near = difflib.get_close_matches(name, embedded(), n=3)
     return f"{' or '.join(near)} was meant" if near else f"give {_FORMS}"
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:160] or type(error).__name__

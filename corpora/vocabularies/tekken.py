@@ -7,11 +7,14 @@ first ``default_vocab_size - default_num_special_tokens`` are used (mistral-comm
 from __future__ import annotations
 
 import base64
-import binascii
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
+import msgspec
+
+from corpora.vocabularies.limits import COPY, MAX_IDS
 from corpora.vocabularies.model import Vocabulary, VocabularyError
-from corpora.vocabularies.reading import read_json
+from corpora.vocabularies.patterns import checked_split
+from corpora.vocabularies.reading import decode_json, read_bytes, shown
 from corpora.vocabularies.tiktoken_file import from_ranks
 
 if TYPE_CHECKING:
@@ -42,29 +45,54 @@ OLD_SPECIAL_TOKENS = (
 """Of files without ``special_tokens`` (up to version 7): mistral-common fixes them by rank."""
 
 
+_Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_IDS)]
+
+
+class _Config(msgspec.Struct):
+    pattern: str
+    default_vocab_size: _Count
+    default_num_special_tokens: _Count
+
+
+class _Token(msgspec.Struct, gc=False):
+    rank: int
+    token_bytes: str
+
+
+class _Special(msgspec.Struct):
+    rank: int
+    token_str: str
+
+
+class _File(msgspec.Struct):
+    config: _Config | None = None
+    vocab: list[_Token] | None = None
+    special_tokens: list[_Special] | None = None
+
+
 def load(path: Path, *, vocabulary_id: str | None = None) -> Vocabulary:
     """The vocabulary of a tekken.json."""
-    source = str(path)
-    document = read_json(path)
-    config = document.get("config")
-    if not isinstance(config, dict) or not isinstance(document.get("vocab"), list):
+    return from_bytes(read_bytes(path), vocabulary_id or path.name, str(path))
+
+
+def from_bytes(content: bytes, vocabulary_id: str, source: str) -> Vocabulary:
+    """The vocabulary of the content of a tekken.json; ``source`` names the file in errors."""
+    document = decode_json(content, _File, source)
+    config, entries = document.config, document.vocab
+    if config is None or entries is None:
         raise VocabularyError(source, "has no config and vocab", "give a tekken.json")
-    specials = _integer(config, "default_num_special_tokens", source)
-    size = _integer(config, "default_vocab_size", source)
-    pattern = config.get("pattern")
-    if not isinstance(pattern, str):
-        raise VocabularyError(source, "config.pattern is no string", "get a complete copy")
-    tokens: list[bytes | None] = [None] * size
+    specials, size = config.default_num_special_tokens, config.default_vocab_size
     used = size - specials
-    if not 0 < used <= len(document["vocab"]):
+    if not 0 < used <= len(entries):
         raise VocabularyError(
             source,
-            f"config.default_vocab_size {size} does not fit {len(document['vocab'])} tokens "
+            f"config.default_vocab_size {size} does not fit {len(entries)} tokens "
             f"and {specials} special ones",
-            "get a complete copy",
+            COPY,
         )
+    tokens: list[bytes | None] = [None] * size
     seen: set[bytes] = set()
-    for rank, entry in enumerate(document["vocab"][:used]):
+    for rank, entry in enumerate(entries[:used]):
         token = _token(entry, rank, source)
         if token in seen:
             raise VocabularyError(
@@ -73,53 +101,43 @@ def load(path: Path, *, vocabulary_id: str | None = None) -> Vocabulary:
         seen.add(token)
         tokens[specials + rank] = token
     return from_ranks(
-        vocabulary_id or path.name,
+        vocabulary_id,
         tokens,
-        splits=(pattern,),
-        special_tokens=_special_tokens(document.get("special_tokens"), specials, source),
+        splits=(checked_split(config.pattern, source, "config.pattern"),),
+        special_tokens=_special_tokens(document.special_tokens, specials, source),
         source_path=source,
         file_format="tekken",
     )
 
 
-def _integer(config: dict[str, Any], name: str, source: str) -> int:
-    value = config.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise VocabularyError(source, f"config.{name} is {value!r}", "it must be a count")
-    return value
-
-
-def _token(entry: object, rank: int, source: str) -> bytes:
+def _token(entry: _Token, rank: int, source: str) -> bytes:
     where = f"{source}: vocab[{rank}]"
-    if not isinstance(entry, dict) or entry.get("rank") != rank:
+    if entry.rank != rank:
         raise VocabularyError(
-            where, "is no object with this rank", "order the vocabulary by rank, without gaps"
+            where, f"has the rank {entry.rank}", "order the vocabulary by rank, without gaps"
         )
     try:
-        token = base64.b64decode(entry["token_bytes"], validate=True)
-    except (KeyError, TypeError, binascii.Error, ValueError) as error:
-        raise VocabularyError(
-            where, f"token_bytes is not base64 ({error})", "get a complete copy"
-        ) from None
+        token = base64.b64decode(entry.token_bytes, validate=True)
+    except ValueError as error:  # binascii.Error, or characters that are not ASCII
+        raise VocabularyError(where, f"token_bytes is not base64 ({error})", COPY) from None
+    if not token:
+        raise VocabularyError(where, "token_bytes is empty", COPY)
     if rank < 256 and token != bytes([rank]):
         raise VocabularyError(
-            where, f"spells {token!r}", "the first 256 tokens must be the bytes in order"
+            where, f"spells {shown(token)}", "the first 256 tokens must be the bytes in order"
         )
     return token
 
 
-def _special_tokens(entries: object, count: int, source: str) -> dict[str, int]:
+def _special_tokens(entries: list[_Special] | None, count: int, source: str) -> dict[str, int]:
     """Text to id: the file's (or the old) ones by rank, then fillers up to ``count``."""
     if entries is None:
         texts = dict(enumerate(OLD_SPECIAL_TOKENS[:count]))
     else:
-        try:
-            texts = {int(e["rank"]): str(e["token_str"]) for e in entries}  # type: ignore[attr-defined]
-        except (KeyError, TypeError, ValueError):
-            raise VocabularyError(
-                source, "special_tokens lacks rank or token_str", "get a complete copy"
-            ) from None
+        texts = {entry.rank: entry.token_str for entry in entries}
     defined = len(texts)
+    if "" in texts.values():
+        raise VocabularyError(source, "special_tokens: a token_str is empty", "give it a text")
     if len(set(texts.values())) < defined or any(not 0 <= rank < count for rank in texts):
         raise VocabularyError(
             source, "special_tokens repeat or exceed default_num_special_tokens", "renumber them"

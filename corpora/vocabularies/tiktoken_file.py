@@ -10,16 +10,14 @@ import base64
 import binascii
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies.limits import COPY, MAX_IDS, check_count, check_tokens
 from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
 from corpora.vocabularies.patterns import special_tokens_of, splits_of
-from corpora.vocabularies.reading import read_bytes
+from corpora.vocabularies.reading import read_bytes, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-MAX_RANK = 1 << 24
-"""Ranks are ids, and ids index arrays: a rank beyond this is a damaged line, not a vocabulary."""
 
 
 def load(path: Path, *, pattern: str | None = None, vocabulary_id: str | None = None) -> Vocabulary:
@@ -27,13 +25,20 @@ def load(path: Path, *, pattern: str | None = None, vocabulary_id: str | None = 
 
     Without a pattern a text is one piece. Ranks need not be contiguous: gaps are None tokens.
     """
-    tokens = parse(read_bytes(path), str(path))
+    return from_bytes(read_bytes(path), vocabulary_id or path.name, str(path), pattern=pattern)
+
+
+def from_bytes(
+    content: bytes, vocabulary_id: str, source: str, *, pattern: str | None = None
+) -> Vocabulary:
+    """The vocabulary of a rank file's content; ``source`` names the file in errors."""
+    tokens = parse(content, source)
     return from_ranks(
-        vocabulary_id or path.name,
+        vocabulary_id,
         tokens,
-        splits=splits_of(pattern, str(path)) if pattern else (),
+        splits=splits_of(pattern, source) if pattern else (),
         special_tokens=special_tokens_of(pattern, sum(token is not None for token in tokens)),
-        source_path=str(path),
+        source_path=source,
     )
 
 
@@ -48,7 +53,9 @@ def from_ranks(
 ) -> Vocabulary:
     """A vocabulary as tiktoken means it: ranks are ids, and a pre-token that is a token is it."""
     size = max([len(tokens), *(i + 1 for i in special_tokens.values())])
+    check_count(size, MAX_IDS, "ids", source_path or vocabulary_id)
     padded = (*tokens, *([None] * (size - len(tokens))))
+    check_tokens(padded, source_path or vocabulary_id)
     from corpora.vocabularies.merges import merges_from_ranks  # noqa: PLC0415 (Numba takes a second)
 
     return Vocabulary(
@@ -68,31 +75,30 @@ def parse(content: bytes, source: str) -> list[bytes | None]:
     """Tokens by rank, None for gaps. VocabularyError with the line at fault."""
     ranks: dict[int, bytes] = {}
     first_line: dict[bytes, int] = {}
+    check_count(content.count(b"\n") + content.count(b"\r"), 2 * MAX_IDS, "lines", source)
     for number, line in enumerate(content.splitlines(), 1):
         if not line.strip():
             continue
         where = f"{source}: line {number}"
-        fields = line.split()
+        fields = line.split(None, 2)
         if len(fields) != 2:
+            many = "3 or more" if len(fields) == 3 else len(fields)
             raise VocabularyError(
-                where, f"{len(fields)} fields instead of 2", "each line is base64, space, rank"
+                where, f"{many} fields instead of 2", "each line is base64, space, rank"
             )
         try:
             token = base64.b64decode(fields[0], validate=True)
         except binascii.Error as error:
-            raise VocabularyError(
-                where, f"the token is not base64 ({error})", "get a complete copy of the file"
-            ) from None
+            raise VocabularyError(where, f"the token is not base64 ({error})", COPY) from None
         if not fields[1].isdigit():
+            told = shown(fields[1].decode("ascii", "backslashreplace"))
             raise VocabularyError(
-                where,
-                f"the rank {fields[1].decode('ascii', 'backslashreplace')!r} is not an integer",
-                "each line is base64, space, rank",
+                where, f"the rank {told} is not an integer", "each line is base64, space, rank"
             )
         rank = int(fields[1][:20])
-        if rank > MAX_RANK:
+        if rank >= MAX_IDS:
             raise VocabularyError(
-                where, f"the rank {rank} is out of range", f"ranks go up to {MAX_RANK}"
+                where, f"the rank {rank} is out of range", f"ranks go up to {MAX_IDS - 1}"
             )
         if not token:
             raise VocabularyError(where, "the token is empty", "remove the line")

@@ -7,11 +7,15 @@ do not take part in the encoding of a text without its special tokens.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
 
 from corpora.vocabularies import tokenizer_json_steps as steps
 from corpora.vocabularies import wordpiece_file
 from corpora.vocabularies.byte_alphabet import unspell
+from corpora.vocabularies.limits import COPY, MAX_IDS, MAX_MERGES, check_count, check_tokens
 from corpora.vocabularies.model import (
     AddedToken,
     Algorithm,
@@ -23,7 +27,7 @@ from corpora.vocabularies.model import (
     Vocabulary,
     VocabularyError,
 )
-from corpora.vocabularies.reading import read_json
+from corpora.vocabularies.reading import decode_json, read_bytes, shown
 from corpora.vocabularies.sentencepiece_model import byte_of
 
 if TYPE_CHECKING:
@@ -31,64 +35,131 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_COPY = "get a complete copy of the file"
+_Id = Annotated[int, msgspec.Meta(ge=0, lt=MAX_IDS)]
+
+
+class _Added(msgspec.Struct):
+    id: _Id
+    content: Annotated[str, msgspec.Meta(min_length=1)]
+    special: bool = False
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = False
+
+
+class _File(msgspec.Struct):
+    """``model`` is decoded when its type is known, the steps one by one."""
+
+    model: msgspec.Raw = msgspec.Raw(b"null")
+    added_tokens: list[_Added] | None = None
+    normalizer: Any = None
+    pre_tokenizer: Any = None
+
+
+class _Kind(msgspec.Struct):
+    type: str | None = None
+    merges: msgspec.Raw = msgspec.Raw()
+
+
+class _Bpe(msgspec.Struct):
+    vocab: dict[str, Any] | None = None
+    merges: list[str | list[str]] | None = None
+    unk_token: str | None = None
+    fuse_unk: bool | None = None
+    byte_fallback: bool | None = None
+    ignore_merges: bool | None = None
+    dropout: float | None = None
+    continuing_subword_prefix: str | None = None
+    end_of_word_suffix: str | None = None
+
+
+class _Unigram(msgspec.Struct):
+    vocab: Annotated[list[tuple[str, float]], msgspec.Meta(min_length=1)]
+    unk_id: int | None = None
+    byte_fallback: bool | None = None
+
+
+class _WordPiece(msgspec.Struct):
+    vocab: dict[str, Any] | None = None
+    unk_token: Annotated[str, msgspec.Meta(min_length=1)] = "[UNK]"
+    continuing_subword_prefix: str = "##"
+    max_input_chars_per_word: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)] = 100
 
 
 def load(path: Path, *, vocabulary_id: str | None = None) -> Vocabulary:
     """The vocabulary of a tokenizer.json."""
-    return from_document(read_json(path), vocabulary_id or path.name, str(path))
+    return from_bytes(read_bytes(path), vocabulary_id or path.name, str(path))
 
 
 def from_document(document: Json, vocabulary_id: str, source: str | None) -> Vocabulary:
     """The vocabulary of a parsed tokenizer.json; ``source`` names it in errors."""
+    return from_bytes(json.dumps(document).encode(), vocabulary_id, source)
+
+
+def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabulary:
+    """The vocabulary of the content of a tokenizer.json; ``source`` names it in errors."""
     where = source or vocabulary_id
-    model = document.get("model")
-    if not isinstance(model, dict):
+    document = decode_json(content, _File, where)
+    if bytes(memoryview(document.model)[:1]) != b"{":
         raise VocabularyError(where, "has no model", "give a tokenizer.json")
-    added = _added_tokens(document.get("added_tokens") or [], where)
     # Files of before 2021 have no type; only BPE has merges, only Unigram a list of pairs.
-    kind = model.get("type") or ("BPE" if "merges" in model else "Unigram")
-    if kind == "BPE":
-        pipeline = steps.read(document, where)
-        maker = _byte_bpe if pipeline.byte_level else _character_bpe
-        return maker(model, added, pipeline, vocabulary_id, source)
-    if kind == "Unigram":
-        return _unigram(model, added, steps.read(document, where), vocabulary_id, source)
-    if kind == "WordPiece":
-        vocab = _vocab(model, where)
-        return wordpiece_file.from_json(document, vocab, added, vocabulary_id, source)
-    raise VocabularyError(
-        where, f"model.type is {kind!r}", "BPE, Unigram and WordPiece are supported"
-    )
-
-
-def _added_tokens(entries: Any, where: str) -> tuple[AddedToken, ...]:
-    try:
-        return tuple(
-            AddedToken(
-                text=entry["content"],
-                id=int(entry["id"]),
-                special=bool(entry.get("special", False)),
-                single_word=bool(entry.get("single_word", False)),
-                lstrip=bool(entry.get("lstrip", False)),
-                rstrip=bool(entry.get("rstrip", False)),
-                normalized=bool(entry.get("normalized", False)),
-            )
-            for entry in entries
+    told = decode_json(document.model, _Kind, where, "model")
+    kind = told.type or ("BPE" if memoryview(told.merges) else "Unigram")
+    added = tuple(
+        AddedToken(
+            text=entry.content,
+            id=entry.id,
+            special=entry.special,
+            single_word=entry.single_word,
+            lstrip=entry.lstrip,
+            rstrip=entry.rstrip,
+            normalized=entry.normalized,
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise VocabularyError(where, f"added_tokens is malformed ({error!r})", _COPY) from None
+        for entry in document.added_tokens or ()
+    )
+    check_count(len(added), MAX_IDS, "added tokens", where)
+    if kind == "BPE":
+        bpe = decode_json(document.model, _Bpe, where, "model")
+        pipeline = steps.read(document.normalizer, document.pre_tokenizer, where)
+        maker = _byte_bpe if pipeline.byte_level else _character_bpe
+        vocabulary = maker(bpe, added, pipeline, vocabulary_id, source)
+    elif kind == "Unigram":
+        unigram = decode_json(document.model, _Unigram, where, "model")
+        pipeline = steps.read(document.normalizer, document.pre_tokenizer, where)
+        vocabulary = _unigram(unigram, added, pipeline, vocabulary_id, source)
+    elif kind == "WordPiece":
+        wordpiece = decode_json(document.model, _WordPiece, where, "model")
+        vocabulary = wordpiece_file.from_json(
+            wordpiece_file.Model(
+                _vocab(wordpiece.vocab, where),
+                wordpiece.unk_token,
+                wordpiece.continuing_subword_prefix,
+                wordpiece.max_input_chars_per_word,
+            ),
+            document.normalizer,
+            document.pre_tokenizer,
+            added,
+            vocabulary_id,
+            source,
+        )
+    else:
+        raise VocabularyError(
+            where, f"model.type is {shown(kind)}", "BPE, Unigram and WordPiece are supported"
+        )
+    check_tokens(vocabulary.tokens, where)
+    return vocabulary
 
 
 def _byte_bpe(
-    model: Json,
+    model: _Bpe,
     added: tuple[AddedToken, ...],
     pipeline: steps.Pipeline,
     vocabulary_id: str,
     source: str | None,
 ) -> Vocabulary:
     where = source or vocabulary_id
-    vocab = _vocab(model, where)
+    vocab = _vocab(model.vocab, where)
     _refuse_bpe_options(model, where)
     tokens: list[bytes | None] = [None] * _size(vocab, added)
     aside = {token.id: token for token in added}
@@ -99,10 +170,10 @@ def _byte_bpe(
         if token is None:
             raise VocabularyError(
                 where,
-                f"model.vocab: the token {text!r} is not in the byte alphabet",
+                f"model.vocab: the token {shown(text)} is not in the byte alphabet",
                 "list it under added_tokens",
             )
-        tokens[token_id] = token
+        tokens[token_id] = token or None  # an empty text, which no merge makes, is a hole
     for entry in added:
         tokens[entry.id] = None if entry.special else entry.text.encode()
     return Vocabulary(
@@ -116,13 +187,13 @@ def _byte_bpe(
         normalizer=pipeline.normalizer,
         special_tokens=_specials(added),
         added_tokens=added,
-        ignore_merges=bool(model.get("ignore_merges", False)),
+        ignore_merges=bool(model.ignore_merges),
         source_path=source,
     )
 
 
 def _character_bpe(
-    model: Json,
+    model: _Bpe,
     added: tuple[AddedToken, ...],
     pipeline: steps.Pipeline,
     vocabulary_id: str,
@@ -130,17 +201,17 @@ def _character_bpe(
 ) -> Vocabulary:
     """BPE in the manner of Llama 2. Its pieces have no scores: all are 0.0."""
     where = source or vocabulary_id
-    vocab = _vocab(model, where)
+    vocab = _vocab(model.vocab, where)
     _refuse_bpe_options(model, where)
     if pipeline.splits or pipeline.words:
         raise VocabularyError(
             where, "pre_tokenizer splits before a BPE over characters", "give a byte-level one"
         )
-    fallback = bool(model.get("byte_fallback", False))
-    unk = model.get("unk_token")
+    fallback = bool(model.byte_fallback)
+    unk = model.unk_token
     if unk is not None and unk not in vocab:
-        raise VocabularyError(where, f"model.unk_token {unk!r} is not in model.vocab", _COPY)
-    if unk is not None and not fallback and not model.get("fuse_unk", False):
+        raise VocabularyError(where, f"model.unk_token {shown(unk)} is not in model.vocab", COPY)
+    if unk is not None and not fallback and not model.fuse_unk:
         raise VocabularyError(
             where, "model.fuse_unk is false", "runs of unknown characters must be one token"
         )
@@ -166,13 +237,13 @@ def _character_bpe(
         added_tokens=added,
         unk_id=unk_id,
         byte_fallback=fallback,
-        ignore_merges=bool(model.get("ignore_merges", False)),
+        ignore_merges=bool(model.ignore_merges),
         source_path=source,
     )
 
 
 def _unigram(
-    model: Json,
+    model: _Unigram,
     added: tuple[AddedToken, ...],
     pipeline: steps.Pipeline,
     vocabulary_id: str,
@@ -183,14 +254,11 @@ def _unigram(
         raise VocabularyError(
             where, "pre_tokenizer is not Metaspace", "a Unigram model needs Metaspace or none"
         )
-    try:
-        scored = [(str(text), float(score)) for text, score in model["vocab"]]
-    except (KeyError, TypeError, ValueError):
-        raise VocabularyError(where, "model.vocab is no list of [text, score]", _COPY) from None
-    unk_id = model.get("unk_id")
-    if unk_id is not None and not (isinstance(unk_id, int) and 0 <= unk_id < len(scored)):
-        raise VocabularyError(where, f"model.unk_id is {unk_id!r}", "it must be a piece's id")
-    fallback = bool(model.get("byte_fallback", False))
+    scored, unk_id = model.vocab, model.unk_id
+    check_count(len(scored), MAX_IDS, "pieces", where)
+    if unk_id is not None and not 0 <= unk_id < len(scored):
+        raise VocabularyError(where, f"model.unk_id is {unk_id}", "it must be a piece's id")
+    fallback = bool(model.byte_fallback)
     size = max([len(scored), *(entry.id + 1 for entry in added)])
     texts: list[str | None] = [text for text, _ in scored] + [None] * (size - len(scored))
     for entry in added:
@@ -243,49 +311,59 @@ def _spelling(piece: Piece) -> bytes | None:
     return piece.text.encode()
 
 
-def _vocab(model: Json, where: str) -> dict[str, int]:
-    vocab = model.get("vocab")
-    if not isinstance(vocab, dict) or not vocab:
-        raise VocabularyError(where, "model.vocab is no object of tokens", _COPY)
+def _vocab(vocab: dict[str, Any] | None, where: str) -> dict[str, int]:
+    """``model.vocab`` with its ids checked one by one, so that a fault names the token."""
+    if not vocab:
+        raise VocabularyError(where, "model.vocab is no object of tokens", COPY)
     owner: dict[int, str] = {}
     for text, token_id in vocab.items():
-        if not isinstance(token_id, int) or isinstance(token_id, bool) or token_id < 0:
+        if type(token_id) is not int or not 0 <= token_id < MAX_IDS:
             raise VocabularyError(
-                where, f"model.vocab: the id of {text!r} is {token_id!r}", "ids are counts"
+                where,
+                f"model.vocab: the id of {shown(text)} is {shown(token_id)}",
+                f"ids go from 0 to {MAX_IDS - 1}",
             )
         if token_id in owner:
             raise VocabularyError(
                 where,
-                f"model.vocab: {owner[token_id]!r} and {text!r} share the id {token_id}",
+                f"model.vocab: {shown(owner[token_id])} and {shown(text)} share the id {token_id}",
                 "renumber one of them",
             )
         owner[token_id] = text
     return vocab
 
 
-def _merges(model: Json, vocab: dict[str, int], where: str) -> Merges:
+def _merges(model: _Bpe, vocab: dict[str, int], where: str) -> Merges:
     triples: list[tuple[int, int, int]] = []
-    for rank, entry in enumerate(model.get("merges") or []):
-        parts = entry.split(" ") if isinstance(entry, str) else entry
-        if not isinstance(parts, list) or len(parts) != 2:
+    entries = model.merges or []
+    check_count(len(entries), MAX_MERGES, "merges", where)
+    for rank, entry in enumerate(entries):
+        parts = entry.split(" ", 2) if isinstance(entry, str) else entry
+        if len(parts) != 2 or not parts[0] or not parts[1]:
             raise VocabularyError(
-                where, f"model.merges[{rank}] {entry!r} is no pair", "each is 'a b' or ['a', 'b']"
+                where,
+                f"model.merges[{rank}] {shown(entry)} is no pair",
+                "each is 'a b' or ['a', 'b']",
             )
         left, right = parts
         try:
             triples.append((vocab[left], vocab[right], vocab[left + right]))
-        except (KeyError, TypeError) as error:
+        except KeyError as error:
+            missing = shown(error.args[0])
             raise VocabularyError(
-                where, f"model.merges[{rank}] {entry!r} needs the missing token {error}", _COPY
+                where,
+                f"model.merges[{rank}] {shown(entry)} needs the missing token {missing}",
+                COPY,
             ) from None
     return Merges.of(triples)
 
 
-def _refuse_bpe_options(model: Json, where: str) -> None:
+def _refuse_bpe_options(model: _Bpe, where: str) -> None:
     for field in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
-        if model.get(field):
+        value = getattr(model, field)
+        if value:
             raise VocabularyError(
-                where, f"model.{field} is {model[field]!r}", "only files without it are supported"
+                where, f"model.{field} is {shown(value)}", "only files without it are supported"
             )
 
 

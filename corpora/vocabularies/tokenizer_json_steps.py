@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
+
+from corpora.vocabularies.limits import COPY, LARGER, MAX_STEPS
 from corpora.vocabularies.model import Normalizer, VocabularyError
-from corpora.vocabularies.patterns import PATTERNS
+from corpora.vocabularies.patterns import PATTERNS, checked_split
+from corpora.vocabularies.reading import convert, shown
 
 Json = dict[str, Any]
 
@@ -33,15 +36,49 @@ class Pipeline:
     words: bool
 
 
-def read(document: Json, where: str) -> Pipeline:
-    """The pipeline of a tokenizer.json. VocabularyError naming the step that cannot be said."""
+class _Strip(msgspec.Struct):
+    strip_right: bool = True
+
+
+class _Precompiled(msgspec.Struct):
+    precompiled_charsmap: str
+
+
+class _Metaspace(msgspec.Struct):
+    replacement: str = _SPACE
+    prepend_scheme: str | None = None
+    add_prefix_space: bool | None = None
+    split: bool | None = None
+
+
+class _ByteLevel(msgspec.Struct):
+    add_prefix_space: bool = True
+    use_regex: bool = True
+
+
+class _Pattern(msgspec.Struct):
+    Regex: str | None = None
+    String: str | None = None
+
+
+class _Split(msgspec.Struct):
+    """Also Digits and Punctuation: each has some of the fields."""
+
+    pattern: _Pattern | None = None
+    behavior: str = ""
+    individual_digits: bool = False
+
+
+def read(normalizers: object, pre_tokenizers: object, where: str) -> Pipeline:
+    """The pipeline of a tokenizer.json, from its ``normalizer`` and its ``pre_tokenizer``.
+
+    Raises VocabularyError naming the step that cannot be said.
+    """
     normalizer = _Normalizing(where)
-    for field, step in _flat(document.get("normalizer"), "normalizer", "normalizers", where):
+    for field, step in _flat(normalizers, "normalizer", "normalizers", where):
         normalizer.take(step, field)
     splitting = _Splitting(where, normalizer.result)
-    for field, step in _flat(
-        document.get("pre_tokenizer"), "pre_tokenizer", "pretokenizers", where
-    ):
+    for field, step in _flat(pre_tokenizers, "pre_tokenizer", "pretokenizers", where):
         splitting.take(step, field)
     return Pipeline(
         normalizer=splitting.normalizer,
@@ -51,21 +88,25 @@ def read(document: Json, where: str) -> Pipeline:
     )
 
 
-def _flat(step: Any, field: str, children: str, where: str) -> list[tuple[str, Json]]:
+def _flat(
+    step: Any, field: str, children: str, where: str, depth: int = 0
+) -> list[tuple[str, Json]]:
     """The steps in order, each with the path of its field."""
     if step is None:
         return []
+    if depth > MAX_STEPS:
+        raise VocabularyError(where, f"{field} is nested deeper than {MAX_STEPS}", LARGER)
     if not isinstance(step, dict) or not isinstance(step.get("type"), str):
-        raise VocabularyError(where, f"{field} has no type", "get a complete copy of the file")
+        raise VocabularyError(where, f"{field} has no type", COPY)
     if step["type"] != "Sequence":
         return [(field, step)]
     nested = step.get(children)
     if not isinstance(nested, list):
-        raise VocabularyError(where, f"{field}.{children} is no list", "get a complete copy")
+        raise VocabularyError(where, f"{field}.{children} is no list", COPY)
     return [
         found
         for index, child in enumerate(nested)
-        for found in _flat(child, f"{field}.{children}[{index}]", children, where)
+        for found in _flat(child, f"{field}.{children}[{index}]", children, where, depth + 1)
     ]
 
 
@@ -84,7 +125,7 @@ class _Normalizing:
         elif kind == "Precompiled" and now == Normalizer():
             charsmap = self._charsmap(step, field)
             self.result = replace(now, charsmap=charsmap)
-        elif kind == "Strip" and step.get("strip_right", True):
+        elif kind == "Strip" and convert(step, _Strip, self.where, field).strip_right:
             self.result = replace(now, remove_extra_whitespaces=True)
         elif kind == "Replace":
             self._replace(step, field)
@@ -104,12 +145,11 @@ class _Normalizing:
 
     def _charsmap(self, step: Json, field: str) -> bytes | None:
         try:
-            return base64.b64decode(step["precompiled_charsmap"], validate=True) or None
-        except (KeyError, TypeError, binascii.Error) as error:
+            packed = convert(step, _Precompiled, self.where, field).precompiled_charsmap
+            return base64.b64decode(packed, validate=True) or None
+        except ValueError as error:  # binascii.Error, or characters that are not ASCII
             raise VocabularyError(
-                self.where,
-                f"{field}.precompiled_charsmap is not base64 ({error})",
-                "get a complete copy of the file",
+                self.where, f"{field}.precompiled_charsmap is not base64 ({error})", COPY
             ) from None
 
 
@@ -151,46 +191,50 @@ class _Splitting:
         return step.get("pattern") == {"String": " "} and self.normalizer.escape_whitespaces
 
     def _metaspace(self, step: Json, field: str) -> None:
-        if step.get("replacement", _SPACE) != _SPACE:
+        typed = convert(step, _Metaspace, self.where, field)
+        if typed.replacement != _SPACE:
             raise _unsaid(self.where, field, step)
-        scheme = step.get("prepend_scheme")
+        scheme = typed.prepend_scheme
         if scheme is None:
-            scheme = "always" if step.get("add_prefix_space", True) else "never"
+            scheme = "never" if typed.add_prefix_space is False else "always"
         prefix = self.normalizer.add_dummy_prefix or scheme != "never"
         self.normalizer = replace(self.normalizer, add_dummy_prefix=prefix, escape_whitespaces=True)
-        self.words = self.words or step.get("split", True)
+        self.words = self.words or typed.split is not False
 
     def _byte_level(self, step: Json, field: str) -> None:
-        if step.get("add_prefix_space", True):
+        typed = convert(step, _ByteLevel, self.where, field)
+        if typed.add_prefix_space:
             raise VocabularyError(
                 self.where, f"{field}.add_prefix_space is true", "only false is supported"
             )
-        if step.get("use_regex", True):
+        if typed.use_regex:
             self.splits.extend(PATTERNS["gpt2"])
         self.byte_level = True
 
     def _pattern(self, step: Json, field: str) -> str:
         """The regular expression whose matches and gaps are the pieces that the step makes."""
-        kind, behavior = step["type"], str(step.get("behavior", "")).lower()
+        kind = step["type"]
+        if kind not in ("Digits", "Punctuation", "Split"):
+            raise _unsaid(self.where, field, step)
+        typed = convert(step, _Split, self.where, field)
+        behavior = typed.behavior.lower()
         if kind == "Digits":
-            return r"\p{N}" if step.get("individual_digits") else r"\p{N}+"
+            return r"\p{N}" if typed.individual_digits else r"\p{N}+"
         if kind == "Punctuation" and behavior in ("isolated", "contiguous"):
             return _PUNCTUATION + ("+" if behavior == "contiguous" else "")
-        if kind == "Split" and behavior == "isolated":
-            pattern = step.get("pattern") or {}
-            if isinstance(pattern.get("Regex"), str):
-                return str(pattern["Regex"])
-            if isinstance(pattern.get("String"), str):
-                return re.escape(str(pattern["String"]))
+        if kind == "Split" and behavior == "isolated" and typed.pattern is not None:
+            if typed.pattern.Regex is not None:
+                return checked_split(typed.pattern.Regex, self.where, f"{field}.pattern")
+            if typed.pattern.String is not None:
+                return re.escape(typed.pattern.String)
         raise _unsaid(self.where, field, step)
 
 
 def _unsaid(where: str, field: str, step: Json) -> VocabularyError:
-    detail = ", ".join(
-        f"{name}={str(value)[:40]!r}" for name, value in step.items() if name != "type"
-    )
+    told = [(shown(name)[1:-1], value) for name, value in step.items() if name != "type"][:8]
+    detail = ", ".join(f"{name}={shown(value)}" for name, value in told)
     return VocabularyError(
         where,
-        f"{field}: {step['type']}({detail}) has no counterpart here",
+        f"{field}: {shown(step['type'])[1:-1]}({detail}) has no counterpart here",
         "give a file without this step",
     )

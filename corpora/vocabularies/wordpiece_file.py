@@ -7,8 +7,13 @@ word can contain, and control tokens stay as they are.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from corpora.vocabularies.limits import COPY, check_tokens
 from corpora.vocabularies.model import (
     AddedToken,
     Algorithm,
@@ -19,9 +24,10 @@ from corpora.vocabularies.model import (
     VocabularyError,
     WordPieceRules,
 )
+from corpora.vocabularies.reading import convert, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 Json = dict[str, Any]
 
@@ -36,8 +42,6 @@ _BERT_IDS = {
 }
 """llama.cpp's own ids of the special tokens that it knows for the model ``bert``."""
 
-_COPY = "get a complete copy of the file"
-
 
 def make(
     vocabulary_id: str,
@@ -50,16 +54,21 @@ def make(
     file_format: str,
     source_path: str | None,
 ) -> Vocabulary:
-    """A vocabulary from the text of each id, None for holes; special tokens are no tokens."""
+    """A vocabulary from the text of each id, None for holes; special tokens are no tokens.
+
+    An empty text is a hole, too: no engine ever matches it.
+    """
     aside = set(specials.values())
+    tokens = tuple(
+        text.encode() if text and token_id not in aside else None
+        for token_id, text in enumerate(texts)
+    )
+    check_tokens(tokens, source_path or vocabulary_id)
     return Vocabulary(
         id=vocabulary_id,
         algorithm=Algorithm.WORDPIECE,
         format=file_format,
-        tokens=tuple(
-            None if text is None or token_id in aside else text.encode()
-            for token_id, text in enumerate(texts)
-        ),
+        tokens=tokens,
         alphabet=Alphabet.CHARACTERS,
         rank_order=RankOrder.IDS,
         special_tokens=dict(specials),
@@ -80,27 +89,47 @@ def texts_of(vocabulary: Vocabulary) -> dict[int, str]:
 # --- tokenizer.json -------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The ``model`` of a tokenizer.json, its ids checked."""
+
+    vocab: Mapping[str, int]
+    unk_token: str
+    prefix: str
+    max_word: int
+
+
+class _Step(msgspec.Struct):
+    """A normalizer or a pre-tokenizer: of the latter only the type counts."""
+
+    type: str | None = None
+    clean_text: bool = True
+    handle_chinese_chars: bool = True
+    strip_accents: bool | None = None
+    lowercase: bool = True
+
+
 def from_json(
-    document: Json,
-    vocab: Mapping[str, int],
+    model: Model,
+    normalizer: object,
+    pre_tokenizer: object,
     added: tuple[AddedToken, ...],
     vocabulary_id: str,
     source: str | None,
 ) -> Vocabulary:
     """The vocabulary of a tokenizer.json whose model is WordPiece.
 
-    ``vocab`` is the model's, checked. Raises VocabularyError for another normalizer than
-    BertNormalizer (or none) and another pre-tokenizer than BertPreTokenizer.
+    Raises VocabularyError for another normalizer than BertNormalizer (or none) and another
+    pre-tokenizer than BertPreTokenizer.
     """
     where = source or vocabulary_id
-    model = document["model"]
-    unk = model.get("unk_token", "[UNK]")
+    vocab, unk = model.vocab, model.unk_token
     if unk not in vocab:
-        raise VocabularyError(where, f"model.unk_token {unk!r} is not in model.vocab", _COPY)
-    pre_tokenizer = (document.get("pre_tokenizer") or {}).get("type")
-    if pre_tokenizer != "BertPreTokenizer":
+        raise VocabularyError(where, f"model.unk_token {shown(unk)} is not in model.vocab", COPY)
+    kind = None if pre_tokenizer is None else _typed(pre_tokenizer, where, "pre_tokenizer").type
+    if kind != "BertPreTokenizer":
         raise VocabularyError(
-            where, f"pre_tokenizer is {pre_tokenizer!r}", "WordPiece needs BertPreTokenizer"
+            where, f"pre_tokenizer is {shown(kind)}", "WordPiece needs BertPreTokenizer"
         )
     size = max([*vocab.values(), *(entry.id for entry in added)]) + 1
     texts: list[str | None] = [None] * size
@@ -114,9 +143,7 @@ def from_json(
         texts,
         specials,
         WordPieceRules(
-            **_normalizer(document.get("normalizer"), where),
-            prefix=str(model.get("continuing_subword_prefix", "##")),
-            max_word=int(model.get("max_input_chars_per_word", 100)),
+            **_normalizer(normalizer, where), prefix=model.prefix, max_word=model.max_word
         ),
         unk_id=vocab[unk],
         added=added,
@@ -125,23 +152,28 @@ def from_json(
     )
 
 
-def _normalizer(step: Any, where: str) -> dict[str, bool]:
+def _typed(step: object, where: str, field: str) -> _Step:
+    if isinstance(step, dict) and step.get("type") not in ("BertNormalizer", "BertPreTokenizer"):
+        step = {"type": step.get("type")}  # of another step nothing but its name is of interest
+    return convert(step, _Step, where, field)
+
+
+def _normalizer(step: object, where: str) -> dict[str, bool]:
     """The flags of a BertNormalizer; all off without one. No ``strip_accents`` is ``lowercase``."""
     names = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
     if step is None:
         return dict.fromkeys(names, False)
-    if not isinstance(step, dict) or step.get("type") != "BertNormalizer":
-        kind = step.get("type") if isinstance(step, dict) else step
+    typed = _typed(step, where, "normalizer")
+    if typed.type != "BertNormalizer":
         raise VocabularyError(
-            where, f"normalizer is {kind!r}", "WordPiece needs BertNormalizer or none"
+            where, f"normalizer is {shown(typed.type)}", "WordPiece needs BertNormalizer or none"
         )
-    lowercase = bool(step.get("lowercase", True))
-    strip = step.get("strip_accents")
+    strip = typed.strip_accents
     return {
-        "clean_text": bool(step.get("clean_text", True)),
-        "handle_chinese_chars": bool(step.get("handle_chinese_chars", True)),
-        "strip_accents": lowercase if strip is None else bool(strip),
-        "lowercase": lowercase,
+        "clean_text": typed.clean_text,
+        "handle_chinese_chars": typed.handle_chinese_chars,
+        "strip_accents": typed.lowercase if strip is None else strip,
+        "lowercase": typed.lowercase,
     }
 
 
@@ -194,14 +226,18 @@ def from_gguf(
     source: str,
 ) -> Vocabulary:
     """The vocabulary of a GGUF file of the model ``bert``; llama.cpp knows no longest word."""
-    if not 0 <= unk_id < len(texts):
+    if not 0 <= unk_id < len(texts) or not texts[unk_id]:
         raise VocabularyError(
             source, f"tokenizer.ggml.unknown_token_id is {unk_id}", "it must be a token's id"
         )
     rules = WordPieceRules(lowercase=lowercase, strip_accents=strip_accents)
     aside = (PieceType.CONTROL, PieceType.UNKNOWN)
-    specials = {text: i for i, text in enumerate(texts) if types[i] in aside or i == unk_id}
-    user_defined = [i for i, kind in enumerate(types) if kind is PieceType.USER_DEFINED]
+    specials = {
+        text: i for i, text in enumerate(texts) if text and (types[i] in aside or i == unk_id)
+    }
+    user_defined = [
+        i for i, kind in enumerate(types) if texts[i] and kind is PieceType.USER_DEFINED
+    ]
     as_they_are = {*specials.values(), *user_defined}
     return make(
         vocabulary_id,

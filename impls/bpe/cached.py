@@ -6,12 +6,15 @@ import threading
 from typing import TYPE_CHECKING
 
 from impls.bpe.encoder import BpeImplementation
+from impls.bpe.intrinsics import lacking
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from corpora.vocabularies.model import Vocabulary
     from impls.bpe.encoder import EncodePieces
+    from impls.interface import Mode
 
 
 class CachedImplementation(BpeImplementation):
@@ -20,6 +23,16 @@ class CachedImplementation(BpeImplementation):
     Loops that tell implementations apart by speed want ``bpe.backtracking``, whose time does not
     depend on what it saw before; this one shows what a cache adds, and that it changes no id.
     """
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        """As the others, where its kernel can be compiled: without one there is nothing to cache.
+
+        ``bpe.backtracking`` falls back to the plain kernel there.
+        """
+        reason = super().supports(vocabulary, mode)
+        if reason is None and (missing := lacking()) is not None:
+            reason = f"its kernel cannot be compiled here: {missing}"
+        return reason
 
     def encode_pieces(self) -> EncodePieces:
         """The kernel with a cache of its own."""

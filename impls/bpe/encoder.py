@@ -11,6 +11,7 @@ import numpy as np
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer
 from impls.bpe.unicode_version import UNICODE_VERSION
 from impls.interface import About, Capability, Law, Mode, Rejected, Unsupported
+from impls.warming import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.bpe.pieces import Cutter, Pieces
+    from impls.bpe.pieces import Pieces, PlainCutter
 
 
 NONE_GIVEN = np.empty(0, dtype=np.int64)
@@ -70,7 +71,7 @@ class BpeEncoder:
         vocabulary: Vocabulary,
         encode_pieces: EncodePieces,
         block: NDArray[np.int32],
-        cutter: Cutter,
+        cutter: PlainCutter,
     ) -> None:
         self._vocabulary = vocabulary
         self._encode_pieces = encode_pieces
@@ -81,6 +82,10 @@ class BpeEncoder:
             for pretokenize in (False, True)
             for special in _SPECIAL
         }
+
+    def warm_up(self, modes: Sequence[Mode]) -> None:
+        """Compile whatever requests in these modes will need; see ``WarmsUp``."""
+        warm_up(self, modes)
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids; Rejected for a byte without a token, Unsupported for invalid UTF-8."""
@@ -116,7 +121,7 @@ class BpeEncoder:
         return ids, id_ends
 
     def cut(self, data: bytes, ends: NDArray[np.int64], mode: Mode) -> Pieces:
-        """The pre-tokens of a batch; see :class:`impls.bpe.pieces.Cutter`."""
+        """The pre-tokens of a batch; see :class:`impls.bpe.pieces.PlainCutter`."""
         return self._cutter.cut(data, ends, mode)
 
     def _run(self, pieces: Pieces) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -214,10 +219,15 @@ class BpeImplementation:
     def _module(self) -> Kernel:
         return cast("Kernel", import_module(self._kernel))
 
+    def cutter(self, vocabulary: Vocabulary) -> PlainCutter:
+        """What cuts inputs into pieces for the encoder."""
+        from impls.bpe.pieces import Cutter  # noqa: PLC0415 - `regex` is not needed to list names
+
+        return Cutter(vocabulary)
+
     def load(self, vocabulary: Vocabulary) -> BpeEncoder:
         """Build the tables: well under a second for 200,000 tokens, once compiled."""
         from impls.bpe.layout import LATE, section  # noqa: PLC0415 - Numba takes a second
-        from impls.bpe.pieces import Cutter  # noqa: PLC0415 - `regex` is not needed to list names
 
         block = self._module().block_of(vocabulary)
         encode_pieces = self.encode_pieces()
@@ -225,7 +235,7 @@ class BpeImplementation:
             from impls.bpe.late import around_late_tokens  # noqa: PLC0415 - hardly ever needed
 
             encode_pieces = around_late_tokens(encode_pieces)
-        encoder = self.encoder_type(vocabulary, encode_pieces, block, Cutter(vocabulary))
+        encoder = self.encoder_type(vocabulary, encode_pieces, block, self.cutter(vocabulary))
         # Compile now, where a caller expects to wait, and not inside the first timed call.
         encoder.encode(b"", Mode(pretokenize=False))
         encoder.encode_batch(b"", np.zeros(1, dtype=np.int64), Mode())

@@ -105,7 +105,12 @@ REGULAR = 25
 SHORT = 26
 """Bits by the hashes of WORDS: a clear one says that no token has that hash."""
 
-SECTIONS = 27
+# What the plain encoder asks (impls.bpe.plain_pairs).
+AGED_PAIRS = 27
+"""Open-addressing hash, laid out as PAIRS, of the one merge that builds each token, with tokens
+numbered by age: rows of (left, right, token, token), since a token's age is its rank."""
+
+SECTIONS = 28
 
 HEADER = 2 * SECTIONS
 

@@ -132,11 +132,18 @@ def _fill_wholes(
 
 def merge_tables(vocabulary: Vocabulary) -> dict[int, NDArray[np.int32]]:
     """BYTE_IDS and PAIRS of a byte-level vocabulary."""
-    rows = np.ascontiguousarray(merge_rows(vocabulary), dtype=np.int32)
-    pairs = np.full(4 * capacity(len(rows)), EMPTY, dtype=np.int32)
-    _fill_pairs(pairs, rows)
     byte_ids = np.array([EMPTY if i is None else i for i in vocabulary.byte_ids], dtype=np.int32)
-    return {BYTE_IDS: byte_ids, PAIRS: pairs}
+    return {BYTE_IDS: byte_ids, PAIRS: hashed_pairs(merge_rows(vocabulary))}
+
+
+def hashed_pairs(rows: NDArray[np.integer]) -> NDArray[np.int32]:
+    """Make the hash that :func:`pair_row` reads, of rows of (left, right, rank, merged).
+
+    Of a pair that is listed twice only the first row is kept.
+    """
+    pairs = np.full(4 * capacity(len(rows)), EMPTY, dtype=np.int32)
+    _fill_pairs(pairs, np.ascontiguousarray(rows, dtype=np.int32))
+    return pairs
 
 
 def whole_tables(vocabulary: Vocabulary, whole: Iterable[int]) -> dict[int, NDArray[np.int32]]:

@@ -26,6 +26,7 @@ from corpora.vocabularies.model import (
 )
 from corpora.vocabularies.patterns import GGUF_IGNORE_MERGES, GGUF_PRE, PATTERNS
 from corpora.vocabularies.sentencepiece_model import from_pieces
+from tests.breadth import thorough
 from tests.data import data_path
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ def test_random_vocabularies_come_back(make: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["mistral_v1", "mistral_v7", "unigram_nfkc", "toy_unigram", "toy_characters"]
+    "name",
+    [thorough("mistral_v1"), "mistral_v7", "unigram_nfkc", "toy_unigram", "toy_characters"],
 )
 def test_sentencepiece_vocabularies_come_back(name: str, tmp_path: Path) -> None:
     vocabulary = sources.resolve(name)
@@ -127,7 +129,7 @@ def test_other_formats_come_back_with_what_gguf_says_otherwise(name: str, tmp_pa
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["deepseek-coder", "llama-spm", "bert-bge"])
+@pytest.mark.parametrize("name", [thorough("deepseek-coder"), "llama-spm", "bert-bge"])  # large
 def test_llama_cpps_own_come_back(name: str, tmp_path: Path) -> None:
     vocabulary = load(data_path(f"gguf/ggml-vocab-{name}.gguf"))
     assert read_back(vocabulary, tmp_path).fingerprint == vocabulary.fingerprint

@@ -1,5 +1,9 @@
 """Random vocabularies: what a name means, and that they have what they are drawn for."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from corpora.vocabularies import drawn, sources
@@ -20,6 +24,24 @@ def test_a_name_decides_all_of_it(kind):
     assert first.id == name
     assert first.fingerprint == again.fingerprint
     assert len({vocabulary.fingerprint for vocabulary in all_of(kind)}) > MANY // 2
+
+
+def test_it_is_the_same_in_each_process():
+    # Sets of strings have another order in each.
+    code = (
+        "from corpora.vocabularies import drawn\n"
+        f"for kind in {sorted(drawn.KINDS)}:\n"
+        "    print(*(drawn.draw(kind, seed).fingerprint for seed in range(8)))"
+    )
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    )  # fmt: skip
+    assert first.count("\n") == len(drawn.KINDS)
+    assert first == second
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from corpora.vocabularies.gguf_file import load
 from corpora.vocabularies.model import Algorithm, Normalizer, RankOrder, VocabularyError
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.sources import load_path, resolve
+from tests.breadth import thorough_from
 from tests.data import data_path
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def encode(vocabulary: Vocabulary, text: str) -> list[int]:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["gpt-2", "falcon", "deepseek-coder"])
+@pytest.mark.parametrize("name", thorough_from(1, ["gpt-2", "falcon", "deepseek-coder"]))
 def test_byte_level_vocabularies_encode_as_llama_cpp(name: str) -> None:
     cases = golden(f"ggml-vocab-{name}")
     vocabulary = resolve(str(data_path(f"gguf/ggml-vocab-{name}.gguf")))

@@ -56,7 +56,8 @@ def wordpiece(rng: random.Random) -> Vocabulary:
     letters = rng.choice(("ab", "aé", "abσς", "aİi", "日本a", "a,!"))
     words = {"".join(rng.choices(letters, k=rng.randint(1, 4))) for _ in range(rng.randint(2, 20))}
     prefix = "##" if rng.random() < 0.9 else "+"
-    later = {prefix + word for word in words if rng.random() < 0.6}
+    # In order: that of a set of strings is another one in each process.
+    later = {prefix + word for word in sorted(words) if rng.random() < 0.6}
     reserved = ["[PAD]", "[UNK]", "[CLS]"]
     texts = [*reserved, *sorted(words), *sorted(later - words)]
     clean, chinese, accents, lower = (rng.random() < 0.7 for _ in range(4))

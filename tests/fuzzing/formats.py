@@ -1,0 +1,396 @@
+"""The formats that are fuzzed: valid small files, how they are damaged, and what must then hold."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import regex
+
+from corpora.families import user
+from corpora.grammars.corpus import CorpusError, read_cases
+from corpora.vocabularies import sources
+from corpora.vocabularies.gguf_out import to_gguf
+from corpora.vocabularies.model import Vocabulary, VocabularyError
+from corpora.vocabularies.patterns import PATTERNS
+from corpora.vocabularies.preflight import preflight
+from corpora.vocabularies.sentencepiece_proto import to_model_proto
+from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
+from corpora.vocabularies.toys import TOYS
+from harness import again, expectations
+from harness.events import read_events
+from harness.field import defects
+from harness.scaling import bounds
+from reports import summary_json
+from reports.record import RunRecord
+from tests.fuzzing.binary import damaged_gguf, damaged_proto, damaged_tar, gguf_fields, parsed
+from tests.fuzzing.mutation import (
+    damaged_bytes,
+    damaged_lines,
+    damaged_toml,
+    damaged_tree,
+    encoded,
+    odd_rank_field,
+    packed,
+    text_of,
+    tree_of,
+)
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format. file: the name that a mutant is given.
+
+    mutant: a damaged file. use: load it, and do with what was loaded what a run would; whether it
+    was accepted. ``use`` raises :class:`Unclear` for a refusal that is not one clear line; whatever
+    else it raises is a defect of ours, too.
+    """
+
+    name: str
+    file: str
+    mutant: Callable[[random.Random], bytes]
+    use: Callable[[Path], bool]
+
+
+class Unclear(AssertionError):
+    """A refusal that a user could not read."""
+
+
+def refused(error: Exception, path: Path) -> bool:
+    """Hold a refusal to what is promised: one printable line of bounded length, with the file."""
+    line = str(error)
+    if not line.isprintable() or len(line) > 1000 or path.name not in line:
+        raise Unclear(f"{type(error).__name__}: {line[:2000]!r}") from error
+    return False
+
+
+# --- vocabularies ---------------------------------------------------------------------------------
+
+
+def load_vocabulary(path: Path) -> bool:
+    """Load a vocabulary; one that is accepted must be whole, and its preflight must run."""
+    try:
+        vocabulary = sources.load_path(path)
+    except VocabularyError as error:
+        return refused(error, path)
+    hold_whole(vocabulary)
+    for problem in preflight(vocabulary):
+        if not problem.message.isprintable():
+            raise Unclear(problem.message[:2000])
+    return True
+
+
+def hold_whole(vocabulary: Vocabulary) -> None:
+    """What every user of a vocabulary relies on: ids within bounds, texts that can be written."""
+    size = len(vocabulary)
+    merges = vocabulary.merges
+    for column in (merges.left, merges.right, merges.merged):
+        assert len(column) == len(merges)
+        assert not len(column) or (column.min() >= 0 and column.max() < size)
+    assert all(0 <= token_id < size for token_id in vocabulary.special_tokens.values())
+    assert all(vocabulary.special_tokens), "an empty special token"
+    assert all(0 <= token.id < size and token.text for token in vocabulary.added_tokens)
+    assert vocabulary.unk_id is None or 0 <= vocabulary.unk_id < size
+    assert not vocabulary.pieces or len(vocabulary.pieces) == size
+    assert all(token != b"" for token in vocabulary.tokens), "an empty token"
+    assert vocabulary.fingerprint
+    assert vocabulary.max_token_bytes >= 0
+    vocabulary.can_encode(b"text")
+    for split in vocabulary.splits:
+        regex.compile(split)
+    for token_id in [*vocabulary.ids.values()][:20] + [*vocabulary.special_tokens.values()][:20]:
+        vocabulary.spelling(token_id)
+
+
+def _ranks(rng: random.Random) -> bytes:
+    tokens = [b"a", b"b", b"c", b"ab", b"abc", b" ", b" ab", "é".encode(), b"\xc3", b"\xa9"]
+    content = b"".join(b"%s %d\n" % (base64.b64encode(t), i) for i, t in enumerate(tokens))
+    if rng.random() < 0.8:
+        content = damaged_lines(content, rng, lambda: odd_rank_field(rng))
+    return _bytes_too(content, rng)
+
+
+def _bytes_too(content: bytes, rng: random.Random) -> bytes:
+    """Sometimes with damaged bytes, sometimes gzipped."""
+    return packed(damaged_bytes(content, rng) if rng.random() < 0.25 else content, rng)
+
+
+def _json(*documents: Callable[[], Any]) -> Callable[[random.Random], bytes]:
+    """Mutants of JSON documents, made when the first is asked for."""
+    trees = cache(lambda: [tree_of(make()) for make in documents])
+
+    def mutant(rng: random.Random) -> bytes:
+        tree = rng.choice(trees())
+        if rng.random() < 0.9:
+            tree = damaged_tree(tree, rng)
+        return _bytes_too(encoded(text_of(tree)), rng)
+
+    return mutant
+
+
+def _tekken() -> Any:
+    tokens = [*(bytes([byte]) for byte in range(256)), b"ab", b"abab", b"unused"]
+    return {
+        "config": {
+            "pattern": ".+",
+            "num_vocab_tokens": len(tokens),
+            "default_vocab_size": 268,
+            "default_num_special_tokens": 10,
+            "version": "v3",
+        },
+        "vocab": [
+            {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": None}
+            for rank, token in enumerate(tokens)
+        ],
+        "special_tokens": [
+            {"rank": rank, "token_str": f"<{rank}>", "is_control": True} for rank in range(3)
+        ],
+    }
+
+
+_SPLITS: Any = {
+    "type": "Sequence",
+    "pretokenizers": [
+        {"type": "Split", "pattern": {"Regex": "a+"}, "behavior": "Isolated", "invert": False},
+        {"type": "Digits", "individual_digits": True},
+        {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True},
+    ],
+}
+
+
+def _byte_bpe() -> Any:
+    return {
+        "added_tokens": [
+            {"id": 7, "content": "<s>", "special": True, "lstrip": True, "normalized": False},
+            {"id": 8, "content": "user", "special": False},
+        ],
+        "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}]},
+        "pre_tokenizer": _SPLITS,
+        "model": {
+            "type": "BPE",
+            "vocab": {"a": 0, "b": 1, "Ġ": 2, "ab": 3, "Ġab": 4, "<s>": 7},
+            "merges": ["a b", ["Ġ", "ab"]],
+            "ignore_merges": False,
+        },
+    }
+
+
+def _character_bpe() -> Any:
+    return {
+        "added_tokens": [{"id": 0, "content": "<unk>", "special": True}],
+        "normalizer": {
+            "type": "Sequence",
+            "normalizers": [
+                {"type": "Prepend", "prepend": "▁"},
+                {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+            ],
+        },
+        "pre_tokenizer": None,
+        "model": {
+            "type": "BPE",
+            "unk_token": "<unk>",
+            "fuse_unk": True,
+            "byte_fallback": True,
+            "vocab": {"<unk>": 0, "<0x41>": 1, "▁": 2, "a": 3, "▁a": 4},
+            "merges": [["▁", "a"]],
+        },
+    }
+
+
+def _toy(name: str) -> Vocabulary:
+    return TOYS[name][1]()
+
+
+def _written(name: str) -> Callable[[], Any]:
+    return lambda: json.loads(to_tokenizer_json(_toy(name), True))
+
+
+@cache
+def _protos() -> list[Any]:
+    return [parsed(to_model_proto(_toy(name)), 1) for name in ("toy_unigram", "toy_characters")]
+
+
+def _proto(rng: random.Random) -> bytes:
+    return _bytes_too(damaged_proto(rng.choice(_protos()), rng), rng)
+
+
+@cache
+def _ggufs() -> list[Any]:
+    others = [_toy(name) for name in ("toy_characters", "toy_unigram", "toy_wordpiece")]
+    merges = replace(_toy("toy_merges"), splits=PATTERNS["gpt2"])
+    return [gguf_fields(to_gguf(vocabulary)) for vocabulary in (merges, *others)]
+
+
+def _gguf(rng: random.Random) -> bytes:
+    return _bytes_too(damaged_gguf(rng.choice(_ggufs()), rng), rng)
+
+
+# --- our own files --------------------------------------------------------------------------------
+
+EXPECTATIONS = b"""\
+[[expected]]
+bucket = "equivalence/unigram/text/normalization/*/tokenizers"
+vocabulary = "unigram_nfkc"
+examples = ["a", {hex = "65cc81"}]
+implementations = {tokenizers = ">=0.20", sentencepiece = "*"}
+reason = "normalizes by grapheme"
+link = "https://example.org"
+expires = 2027-06-30
+
+[[scaling]]
+implementation = "mine"
+vocabulary = "tekken_*"
+family = "*-run"
+bound = "n log n"
+memory = 64
+reason = "a heap of merges"
+"""
+
+FAMILIES = b"""\
+[[family]]
+name = "vertical-tabs"
+reason = "one line on whom it hurts"
+prefix = "start"
+pumps = [{ units = ["\\u000b", { hex = "ff" }], drawn = false }]
+suffix = "end"
+"""
+
+DEFECTS = b"""\
+[[defect]]
+library = "x"
+version = "0.1"
+title = "a title"
+vocabulary = "toy_bytes"
+ask = "encode"
+text = "a"
+times = 40
+gives = [1, 2]
+right = "answers"
+reference = "tiktoken"
+"""
+
+
+def _toml(content: bytes) -> Callable[[random.Random], bytes]:
+    def mutant(rng: random.Random) -> bytes:
+        made = damaged_toml(content, rng)
+        return damaged_bytes(made, rng) if rng.random() < 0.2 else made
+
+    return mutant
+
+
+def load_expectations(path: Path) -> bool:
+    """Both kinds of tables, and the questions that a run asks of them."""
+    try:
+        entries, limits = expectations.load(path), bounds.load(path)
+    except expectations.ExpectationsError as error:
+        return refused(error, path)
+    for entry in entries:
+        entry.shows_in("equivalence/bpe/text/pre-tokens/x/a=b|c", "tekken_240911")
+        entry.applies({"tokenizers": "0.21", "sentencepiece": "odd", "x": "1"})
+        entry.expired(expectations.datetime.date(2026, 1, 1))
+    for limit in limits:
+        assert limit.bound in bounds.IN_TIME or limit.bound == bounds.NO_BOUND
+    return True
+
+
+def load_families(path: Path) -> bool:
+    """The user's families, and a text of each."""
+    try:
+        entries = user.entries_of(path)
+    except user.FamiliesError as error:
+        return refused(error, path)
+    for _, _, pattern in entries:
+        assert len(pattern.make(200)) <= 200 + len(pattern.prefix) + len(pattern.suffix)
+        pattern.expression()
+    return True
+
+
+def load_defects(path: Path) -> bool:
+    """The table of the field's defects."""
+    try:
+        for one in defects.load(path):
+            defects.shown(one)
+    except ValueError as error:
+        return refused(error, path)
+    return True
+
+
+def _record() -> list[Any]:
+    from tests.reports import records
+
+    events = [*records.opening()[:6], *records.special(), *records.measured()[:2]]
+    events += [*records.forced(), *records.grown(1, 4)[:3], records.finished("fail", reasons=["x"])]
+    return [tree_of(json.loads(event.to_json())) for event in events]
+
+
+def _events(rng: random.Random) -> bytes:
+    lines = list(_lines())
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        at, kind = rng.randrange(len(lines)), rng.randrange(8)
+        if kind < 6:
+            lines[at] = damaged_tree(lines[at], rng)
+        elif kind == 6:
+            del lines[at]
+        else:
+            lines.insert(at, rng.choice(lines))
+    content = encoded("".join(text_of(line) + "\n" for line in lines))
+    return damaged_bytes(content, rng) if rng.random() < 0.15 else content
+
+
+_lines = cache(_record)
+
+
+def load_record(path: Path) -> bool:
+    """Read a record, fold it, and write the summary of it."""
+    try:
+        events = list(read_events(path))
+    except ValueError as error:
+        return refused(ValueError(f"{path}: {error}"), path)
+    again.digest(iter(events))
+    summary_json.render(RunRecord.from_events(events))
+    return True
+
+
+def load_corpus(path: Path) -> bool:
+    """All cases of an archive."""
+    try:
+        for case in read_cases(path):
+            assert not case.name.startswith("/")
+    except CorpusError as error:
+        return refused(error, path)
+    return True
+
+
+FORMATS = {
+    one.name: one
+    for one in (
+        Format("tiktoken", "x.tiktoken", _ranks, load_vocabulary),
+        Format("tekken", "tekken.json", _json(_tekken), load_vocabulary),
+        Format("json-bpe", "tokenizer.json", _json(_byte_bpe, _character_bpe), load_vocabulary),
+        Format("json-unigram", "tokenizer.json", _json(_written("toy_unigram")), load_vocabulary),
+        Format(
+            "json-wordpiece", "tokenizer.json", _json(_written("toy_wordpiece")), load_vocabulary
+        ),
+        Format("sentencepiece", "x.model", _proto, load_vocabulary),
+        Format("gguf", "x.gguf", _gguf, load_vocabulary),
+        Format("expectations", "expect.toml", _toml(EXPECTATIONS), load_expectations),
+        Format("families", "families.toml", _toml(FAMILIES), load_families),
+        Format("defects", "defects.toml", _toml(DEFECTS), load_defects),
+        Format("record", "run.jsonl", _events, load_record),
+        Format("corpus", "schemas.tar", damaged_tar, load_corpus),
+    )
+}
+"""By name, in the order of the table."""
+
+
+def mutant_of(form: Format, rng: random.Random) -> bytes:
+    """A mutant; never empty, which every reader refuses by itself."""
+    return form.mutant(rng) or b"\n"

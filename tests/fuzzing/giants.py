@@ -1,0 +1,233 @@
+"""Files at and beyond the limits: each is refused clearly or loads within 1 GiB and 20 seconds.
+
+    python -m tests.fuzzing.giants
+
+prints a table. Mutants of small files never reach the limits of size; these do: bombs, and files of
+valid parts in numbers that cost the most memory or time for their bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import itertools
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import zstandard
+
+from corpora.vocabularies import limits
+from tests.fuzzing.binary import varint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+FILE = limits.MAX_FILE_BYTES
+
+
+def _filled(head: bytes, unit: bytes, tail: bytes, size: int = FILE) -> bytes:
+    return head + unit * ((size - len(head) - len(tail)) // len(unit)) + tail
+
+
+def _ranks(tokens: Iterator[bytes]) -> bytes:
+    return b"".join(b"%s %d\n" % (base64.b64encode(t), i) for i, t in enumerate(tokens))
+
+
+def _words(count: int, length: int) -> Iterator[bytes]:
+    """Distinct tokens of a length."""
+    return (b"%0*d" % (length, number) for number in range(count))
+
+
+def _piece(text: bytes, score: bytes = b"") -> bytes:
+    inner = b"\x0a" + varint(len(text)) + text + score
+    return b"\x0a" + varint(len(inner)) + inner
+
+
+def _model(pieces: bytes, kind: int = 2) -> bytes:
+    trainer = b"\x18" + varint(kind)
+    return pieces + b"\x12" + varint(len(trainer)) + trainer
+
+
+def _bpe(vocab: bytes, merges: bytes) -> bytes:
+    return (
+        b'{"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false},'
+        b'"model":{"type":"BPE","vocab":{%s},"merges":[%s]}}' % (vocab, merges)
+    )
+
+
+def _names(count: int) -> Iterator[bytes]:
+    return (b'"%x":%d' % (number, number) for number in range(count))
+
+
+def _all_merges() -> bytes:
+    """Pairs of letters, then all pairs of those: as many merges as a file may have."""
+    letters = [chr(97 + i) for i in range(16)]
+    words = ["".join(parts) for n in (1, 2, 3, 4) for parts in itertools.product(letters, repeat=n)]
+    vocab = ",".join(f'"{word}":{i}' for i, word in enumerate(words))
+    merges = (f'"{word[:cut]} {word[cut:]}"' for word in words * 11 for cut in range(1, len(word)))
+    most = itertools.islice(merges, limits.MAX_MERGES - 1)
+    return _bpe(vocab.encode(), ",".join(most).encode())
+
+
+def _sparse() -> bytes:
+    """An archive whose one member says that it has a tebibyte."""
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        member = tarfile.TarInfo("a.json")
+        member.pax_headers = {"GNU.sparse.map": "0,1", "GNU.sparse.size": str(1 << 40)}
+        member.size = 1
+        archive.addfile(member, io.BytesIO(b"1"))
+    return raw.getvalue()
+
+
+GIANTS: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "gzip bomb": ("x.tiktoken.gz", lambda: gzip.compress(bytes(8 * FILE), 1)),
+    "gzip bomb of JSON": (
+        "tokenizer.json",
+        lambda: gzip.compress(_filled(b'{"a":[', b"[],", b"1]}", 4 * FILE), 1),
+    ),
+    "lines without end": ("x.tiktoken", lambda: b"YQ== 0\n" + b"\n" * (FILE - 8)),
+    "one line of fields": ("x.tiktoken", lambda: _filled(b"", b"a ", b"")),
+    "as many ranks as may be": ("x.tiktoken", lambda: _ranks(_words(limits.MAX_IDS, 20))),
+    "tokens as long as may be": (
+        "x.tiktoken",
+        lambda: _ranks(itertools.chain([b"a", b"0"], _words(15, limits.MAX_TOKEN_BYTES))),
+    ),
+    "runs of one letter": ("x.tiktoken", lambda: _ranks(b"a" * n for n in range(1, 1450))),
+    "a token of 90 MB": ("x.tiktoken", lambda: base64.b64encode(bytes(90 << 20)) + b" 0\n"),
+    "JSON of empty lists": ("tokenizer.json", lambda: _filled(b'{"normalizer":[', b"[],", b"1]}")),
+    "JSON of brackets": ("tokenizer.json", lambda: b'{"normalizer":' + b"[" * (FILE - 20)),
+    "values to the limit": (
+        "tokenizer.json",
+        lambda: b'{"normalizer":[' + b"{}," * (limits.MAX_JSON_COMMAS - 1) + b"1]}",
+    ),
+    "a string of 120 MB": (
+        "tokenizer.json",
+        lambda: _bpe(b'"\xf0\x9f\x98\x80%s":0' % (b"a" * (120 << 20)), b""),
+    ),
+    "ids to the limit": (
+        "tokenizer.json",
+        lambda: _bpe(b",".join(_names(limits.MAX_IDS)), b""),
+    ),
+    "merges to the limit": ("tokenizer.json", _all_merges),
+    "empty merges": (
+        "tokenizer.json",
+        lambda: _bpe(b'"a":0', b'["",""],' * (limits.MAX_JSON_COMMAS // 2 - 4) + b'""'),
+    ),
+    "unigram pieces to the limit": (
+        "tokenizer.json",
+        lambda: b'{"model":{"type":"Unigram","vocab":[%s]}}'
+        % b",".join(b'["%x",-1.5]' % n for n in range(limits.MAX_IDS)),
+    ),
+    "empty pieces": (
+        "x.model",
+        lambda: _model(_filled(b"", b"\x0a\x00", b"", limits.MAX_PROTO_BYTES - 16)),
+    ),
+    "self tests": (
+        "x.model",
+        lambda: _model(
+            _piece(b"a")
+            + b"\x22\x81\x80\x80\x0f"
+            + _filled(b"", b"\x0a\x00", b"", (15 << 21) + 1).ljust((15 << 21) + 1, b"\x08"),
+        ),
+    ),
+    "pieces of one letter": (
+        "x.model",
+        lambda: _model(b"".join(_piece(b"a" * n) for n in range(1, 1450))),
+    ),
+    "pieces to the limit": (
+        "x.model",
+        lambda: _model(b"".join(_piece(word) for word in _words(limits.MAX_IDS, 20))),
+    ),
+    "short pieces to the limit": (
+        "x.model",
+        lambda: _model(b"".join(_piece(b"%x" % n) for n in range(limits.MAX_IDS))),
+    ),
+    "GGUF of strings": (
+        "x.gguf",
+        lambda: b"GGUF\x03\0\0\0" + bytes(8) + (1).to_bytes(8, "little")
+        + (21).to_bytes(8, "little") + b"tokenizer.ggml.tokens" + b"\x09\0\0\0\x08\0\0\0"
+        + (15 << 20).to_bytes(8, "little") + bytes(8 * (15 << 20)),
+    ),
+    "TOML of one key": ("expect.toml", lambda: b"a." * 500_000 + b"a = 1\n"),
+    "TOML of tables": ("expect.toml", lambda: b"[[expected]]\n" * 80_000),
+    "TOML too large": ("expect.toml", lambda: b"#" * (2 << 20)),
+    "a line without end": ("run.jsonl", lambda: b'{"event":"' + b"a" * (64 << 20)),
+    "Zstandard bomb": (
+        "schemas.tar",
+        lambda: zstandard.ZstdCompressor().compress(bytes(1 << 27)) * 20,  # 2.5 GiB
+    ),
+    "a member of a tebibyte": ("schemas.tar", _sparse),
+}  # fmt: skip
+"""By name: the file's name, and its content."""
+
+
+def load(name: str) -> None:
+    """Load one of them within limits, and print what became of it."""
+    from tests.fuzzing.formats import FORMATS
+    from tests.fuzzing.loaders import SECONDS, bound_memory, mutant
+
+    file, _ = GIANTS[name]
+    form = next(one for one in FORMATS.values() if one.file == file.removesuffix(".gz"))
+    with tempfile.TemporaryDirectory(prefix="tokgate-giant-") as folder:
+        path = Path(folder, file)
+        subprocess.run([sys.executable, "-c", WRITE, name, str(path)], check=True)
+        for number in range(4):
+            warm = Path(folder, "warm", form.file)
+            warm.parent.mkdir(exist_ok=True)
+            warm.write_bytes(mutant(form, -1, number))
+            form.use(warm)
+        bound_memory()
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        verdict = "accepted" if form.use(path) else "refused"
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        after = resource.getrusage(resource.RUSAGE_SELF)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        grown = (after.ru_maxrss - before.ru_maxrss) >> 10
+        size = path.stat().st_size / 2**20
+        print(f"| {name} | {size:.1f} | {verdict} | {seconds:.1f} | {grown} |")
+
+
+WRITE = """
+import pathlib, sys
+from tests.fuzzing.giants import GIANTS
+pathlib.Path(sys.argv[2]).write_bytes(GIANTS[sys.argv[1]][1]())
+"""
+
+
+def main() -> int:
+    """The table; 1 where one was neither refused nor accepted within the limits."""
+    if sys.argv[1:2] == ["--one"]:
+        load(sys.argv[2])
+        return 0
+    failed = False
+    print("| file | MiB | | s | MiB more |\n|---|--:|---|--:|--:|")
+    for name in sys.argv[1:] or GIANTS:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.fuzzing.giants", "--one", name],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ},
+        )
+        if done.returncode:
+            failed = True
+            last = (done.stderr.strip().splitlines() or ["died"])[-1]
+            print(f"| {name} | | OTHER: {last[:100]} (status {done.returncode}) | | |")
+        else:
+            print(done.stdout, end="", flush=True)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
