@@ -269,6 +269,18 @@ class Reloads(Protocol):
 
 
 @runtime_checkable
+class WarmsUp(Protocol):
+    """An encoder that makes some things on first use, compiled code above all; found by its method.
+
+    It is called once after ``load``, where nobody counts the time, so that no request has to pay.
+    """
+
+    def warm_up(self, modes: Sequence[Mode]) -> None:
+        """Make whatever requests in these modes will need. Raises nothing."""
+        ...
+
+
+@runtime_checkable
 class Prepares(Protocol):
     """An encoder with a faster form of ``encode`` than this interface has; found by its method.
 

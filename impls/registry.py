@@ -15,6 +15,7 @@ import difflib
 import importlib
 import importlib.util
 import sys
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, cast
 from impls.interface import About
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import ModuleType
 
     from impls.interface import Implementation
@@ -78,8 +80,44 @@ FIELD = {
 """Known by name likewise: what ``tokgate field`` runs beside the libraries above (the extra
 ``field``)."""
 
-REFERENCES = ("tiktoken", "sentencepiece")
-"""Trusted where a run declares none: the libraries that define their formats."""
+ON_REQUEST = {"bpe.plain": "impls.bpe.plain:IMPLEMENTATION"}
+"""Known by name likewise, and of no part in a run that does not name them. ``bpe.plain`` is what
+``exact`` encodes with and what ``bpe.backtracking`` falls back to. Tests hold it to the definition;
+in every default run it would take time from the others and find what ``bpe.heap`` finds."""
+
+REFERENCES: Mapping[str, tuple[str, ...]] = {
+    "tiktoken": ("tiktoken",),
+    "tekken": ("tiktoken", "mistral-common"),
+    "sentencepiece": ("sentencepiece",),
+    "tokenizer.json": ("tokenizers",),
+    "gguf": ("llama.cpp",),
+    "bpe": ("tiktoken",),
+    "spm": ("sentencepiece",),
+    "unigram": ("sentencepiece",),
+    "wordpiece": ("tokenizers",),
+}
+"""The built-in implementations that are references where a run declares none, in order of
+preference, by the format of the vocabulary: the program whose files these are decides what they
+mean. Formats of our own (toys and random vocabularies) are looked up by their algorithm."""
+
+DEFINITIONS: Mapping[str, tuple[str, ...]] = {
+    "bpe": ("bpe.naive", "bpe.heap"),
+    "spm": ("spm.sentencepiece",),
+    "unigram": ("unigram.sentencepiece",),
+    "wordpiece": ("wordpiece.bert",),
+}
+"""Our plain implementations of each algorithm, which decide where no reference takes part. Those
+of pieces are exact to SentencePiece and that of WordPiece to BERT's tokenizer, so that they define
+nothing where a file was written for another engine (:data:`FOREIGN`)."""
+
+FOREIGN: Mapping[str, frozenset[str]] = {
+    "tokenizer.json": frozenset({"spm", "unigram"}),
+    "gguf": frozenset({"spm", "unigram", "wordpiece"}),
+}
+"""Algorithms that an engine runs in a way of its own, by the format of the engine's files."""
+
+OUR_OWN = ("impls.bpe.", "impls.unigram.", "impls.spm.", "impls.wordpiece.", "harness.selftest.")
+"""Modules of implementations whose inside we know, since we wrote it."""
 
 
 class ImplementationError(Exception):
@@ -99,6 +137,31 @@ def registered() -> dict[str, str]:
     return {**BUILT_IN, **dict(sorted(plugged.items()))}
 
 
+def names() -> frozenset[str]:
+    """Return every registered name, with those of no part in a run that does not name them."""
+    return frozenset({**FIELD, **ON_REQUEST, **registered()})
+
+
+def built_in(spec: str) -> bool:
+    """Whether a spec names an implementation that tokgate brings, and not the user's own.
+
+    An entry point that takes a built-in name is the user's own.
+    """
+    return (spec in BUILT_IN or spec in FIELD) and spec not in _plugged()
+
+
+def our_own(spec: str) -> bool:
+    """Whether a spec leads to an algorithm that we wrote, mistakes planted by us included."""
+    target = BUILT_IN[spec] if spec in BUILT_IN and built_in(spec) else spec
+    return target.startswith(OUR_OWN)
+
+
+@cache
+def _plugged() -> frozenset[str]:
+    """The names of entry points: packages are not installed while tokgate runs."""
+    return frozenset(entry.name for entry in entry_points(group=GROUP))
+
+
 def resolve(spec: str) -> Implementation:
     """The implementation of a spec.
 
@@ -113,7 +176,7 @@ def resolve(spec: str) -> Implementation:
         from impls import pip_release  # noqa: PLC0415 (only runs that need it pay for it)
 
         return pip_release.ReleaseImplementation(spec.removeprefix("pip:"))
-    target = {**FIELD, **registered()}.get(spec, spec)
+    target = {**FIELD, **ON_REQUEST, **registered()}.get(spec, spec)
     module_name, colon, attribute = target.rpartition(":")
     if not colon:
         raise ImplementationError(_unknown(spec), unknown=True)
@@ -122,7 +185,7 @@ def resolve(spec: str) -> Implementation:
 
 
 def _unknown(spec: str) -> str:
-    near = difflib.get_close_matches(spec, [*registered(), *FIELD], n=1)
+    near = difflib.get_close_matches(spec, [*registered(), *FIELD, *ON_REQUEST], n=1)
     hint = f"did you mean {near[0]!r}?" if near else "see `tokgate list impls`"
     return (
         f"implementation {spec!r}: no such name; {hint} "

@@ -11,12 +11,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from corpora.vocabularies.jit import njit
 from impls.bpe.derivations import derive
-from impls.bpe.layout import IDS, LATE, LENGTHS
-from impls.bpe.linear import spelled_tokens, suffix_sections, token_sections
-from impls.bpe.services.prefixes import LAST, extend, growing_block, new_memo, new_rows
+from impls.bpe.layout import (
+    AGED_PAIRS,
+    ATOMS,
+    EMPTY,
+    IDS,
+    LATE,
+    LENGTHS,
+    SPLITS,
+    TRIE,
+    pack,
+    section,
+)
+from impls.bpe.plain_pairs import plain_sections, valid_pair
 from impls.bpe.tables import merge_tables
-from impls.bpe.validity import Pairs
+from impls.bpe.trie import child, token_at
 from impls.interface import Unsupported
 
 if TYPE_CHECKING:
@@ -25,16 +36,46 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 
+@njit
+def last_tokens(
+    block: NDArray[np.int32], piece: NDArray[np.uint8], lasts: NDArray[np.int32]
+) -> bool:
+    """Find the last token, by age, of the encoding of each beginning of a piece.
+
+    block: of :func:`impls.bpe.plain_pairs.plain_sections`. lasts: one entry more than the piece has
+    bytes, all EMPTY; receives that of the beginning of so many bytes. Returns whether each byte of
+    the piece is a token. O(n t), where t is the length of the longest token.
+
+    Of the tokens that end at a place just one may stand after the encoding of what is before it
+    (ALGORITHMS.md, section 1, the third and fourth property), so the first that may is the one.
+    """
+    trie, atoms = section(block, TRIE), section(block, ATOMS)
+    pairs, splits = section(block, AGED_PAIRS), section(block, SPLITS)
+    for begin in range(len(piece)):
+        if atoms[piece[begin]] == EMPTY:
+            return False
+        before = int(lasts[begin])
+        slot = 0
+        for place in range(begin, len(piece)):
+            slot = child(trie, slot, int(piece[place]))
+            if slot == EMPTY:
+                break
+            token = token_at(trie, slot)
+            if token == EMPTY or lasts[place + 1] != EMPTY:
+                continue
+            if begin == 0 or valid_pair(pairs, splits, before, token):
+                lasts[place + 1] = token
+    return True
+
+
 class PrefixTrees:
     """The tables of a byte-level vocabulary for trees of its encodings. Raises Unsupported."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         if vocabulary.pieces:
             raise Unsupported(f"the encodings of {vocabulary.id} as a tree: byte-level BPE only")
-        tokens = token_sections(vocabulary)
-        self._block = growing_block({**tokens, **suffix_sections(vocabulary, tokens)})
-        self._memo = new_memo()
-        self._pairs = Pairs(tokens, spelled_tokens(vocabulary, tokens[IDS]))
+        tokens = plain_sections(vocabulary)
+        self._block = pack(tokens)
         self.ids: list[int] = tokens[IDS].tolist()
         self.lengths: list[int] = tokens[LENGTHS].tolist()
         self.by_id = {token_id: token for token, token_id in enumerate(self.ids)}
@@ -46,15 +87,15 @@ class PrefixTrees:
 
     def tree(self, piece: bytes) -> PrefixTree | None:
         """The tree of a piece; None if it has a byte without a token."""
-        rows = new_rows(len(piece))
-        data = np.frombuffer(piece, dtype=np.uint8)
-        if extend(self._block, self._memo, rows, 0, data, False) < 0:
+        lasts = np.full(len(piece) + 1, EMPTY, dtype=np.int32)
+        if not last_tokens(self._block, np.frombuffer(piece, dtype=np.uint8), lasts):
             return None
-        return PrefixTree(self, rows[:, LAST])
+        return PrefixTree(self, lasts)
 
     def admits(self, left: int, right: int) -> bool:
         """Whether token ``right`` may follow token ``left`` (by age)."""
-        return self._pairs.valid(left, right)
+        pairs, splits = section(self._block, AGED_PAIRS), section(self._block, SPLITS)
+        return valid_pair(pairs, splits, left, right)
 
 
 class PrefixTree:

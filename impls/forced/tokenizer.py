@@ -47,7 +47,8 @@ class Tokenizer:
     """
 
     def __init__(self, vocabulary: Vocabulary, *, pretokenize: bool = True) -> None:
-        from impls.bpe.backtracking import IMPLEMENTATION  # noqa: PLC0415 - Numba takes a second
+        # The plain encoder, since what others are judged by rests on the simplest code.
+        from impls.bpe.plain import IMPLEMENTATION  # noqa: PLC0415 - Numba takes a second
 
         mode = Mode(pretokenize=pretokenize)
         trouble = IMPLEMENTATION.supports(vocabulary, mode)

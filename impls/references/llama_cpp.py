@@ -272,13 +272,16 @@ def gguf_file(vocabulary: Vocabulary) -> bytes:
     not the vocabulary's was given another one by name (``#pattern=``), and is written anew.
     """
     from corpora.vocabularies.gguf_out import to_gguf  # noqa: PLC0415 (as above)
+    from corpora.vocabularies.limits import MAX_FILE_BYTES  # noqa: PLC0415
     from corpora.vocabularies.patterns import GGUF_PRE, PATTERNS  # noqa: PLC0415
     from corpora.vocabularies.reading import read_bytes  # noqa: PLC0415
 
     if vocabulary.format == "gguf" and vocabulary.source_path is not None:
         content = read_bytes(Path(vocabulary.source_path))
         splits = PATTERNS.get(GGUF_PRE.get(pre_of(content), "none"), ())
-        if vocabulary.alphabet is Alphabet.CHARACTERS or splits == vocabulary.splits:
+        # Of a larger file, one with weights, only the beginning was read.
+        whole = len(content) < MAX_FILE_BYTES
+        if whole and (vocabulary.alphabet is Alphabet.CHARACTERS or splits == vocabulary.splits):
             return content
     return to_gguf(vocabulary)
 

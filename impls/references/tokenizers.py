@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -68,6 +69,12 @@ class _Encoder:
         text = text_of(data)
         encoding = self.tokenizer(mode).encode(text, add_special_tokens=False)
         return encoding.ids, in_bytes(text, encoding.offsets)
+
+    def warm_up(self, modes: Sequence[Mode]) -> None:
+        """Build the tokenizers of these modes, a second each for 200,000 tokens."""
+        for mode in modes:
+            with contextlib.suppress(Exception):  # it will say so when it is asked
+                self.tokenizer(mode)
 
     def tokenizer(self, mode: Mode) -> Any:
         """The library's own object."""

@@ -15,6 +15,7 @@ from impls.interface import About, Capability, Mode, Rejected, Step
 from impls.spm import dialects
 from impls.spm.decoders import decoder_of
 from impls.spm.partition import partition, separate_symbols
+from impls.warming import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +47,10 @@ class SpmEncoder:
         }
         self._decode = decoder_of(vocabulary, dialect)
         self._encode_texts = encode_texts
+
+    def warm_up(self, modes: Sequence[Mode]) -> None:
+        """Compile whatever requests in these modes will need; see ``WarmsUp``."""
+        warm_up(self, modes)
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids; Rejected for a character without an id, of which llama.cpp dies."""

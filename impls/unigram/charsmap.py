@@ -43,7 +43,11 @@ class Charsmap(NamedTuple):
 
 
 NO_RULES = Charsmap(
-    np.empty(0, dtype=np.int32), np.empty(0, dtype=np.uint8), np.zeros(65536, dtype=np.bool_), 3
+    np.empty(0, dtype=np.int32),
+    # Read-only, as those of a file are: the compiled code is the same then.
+    np.frombuffer(b"", dtype=np.uint8),
+    np.zeros(65536, dtype=np.bool_),
+    3,
 )
 
 

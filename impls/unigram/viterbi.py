@@ -17,6 +17,7 @@ from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_id
 from impls.interface import About, Capability, Mode, Step, Unsupported
 from impls.unigram import dialects
 from impls.unigram.dialects import Decoding, Dialect, Fallback
+from impls.warming import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +40,10 @@ class UnigramEncoder:
         self._lexicon = lexicon
         self._encode = encode
         self._decoder = Decoder(vocabulary, dialect)
+
+    def warm_up(self, modes: Sequence[Mode]) -> None:
+        """Compile whatever requests in these modes will need; see ``WarmsUp``."""
+        warm_up(self, modes)
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids; bytes that are not UTF-8 become U+FFFD, or are Unsupported by tokenizers."""

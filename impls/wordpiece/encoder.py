@@ -12,6 +12,7 @@ import numpy as np
 from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.wordpiece_file import gguf_trouble
 from impls.interface import About, Capability, Mode, Rejected, Unsupported
+from impls.warming import warm_up
 from impls.wordpiece import decoders
 from impls.wordpiece.dialects import BERT, LLAMA_CPP, Dialect
 
@@ -34,6 +35,10 @@ class WordPieceEncoder:
         self._lexicon = make_lexicon(vocabulary, dialect)
         self._encode_inputs = encode_inputs
         self._decoder = decoders.make_decoder(vocabulary, dialect)
+
+    def warm_up(self, modes: Sequence[Mode]) -> None:
+        """Compile whatever requests in these modes will need; see ``WarmsUp``."""
+        warm_up(self, modes)
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids of the words. Unsupported or Rejected for what the dialect cannot read."""

@@ -1,9 +1,9 @@
 """The inside of a worker process: loads implementations and answers the harness's requests.
 
-Started by :mod:`harness.workers` as ``python -m harness.worker REQUESTS RESPONSES PROGRESS``
-(file descriptors). Whatever an encoder raises, including the ``BaseException`` of a Rust panic,
-becomes an outcome of the one input; what kills this process is told apart by the harness, which
-finds in the progress cell the index of the input at work.
+Started by :mod:`harness.workers.process` as ``python -m harness.workers.server REQUESTS RESPONSES
+PROGRESS MEMORY`` (three file descriptors, and bytes). Whatever an encoder raises, including the
+``BaseException`` of a Rust panic, becomes an outcome of the one input; what kills this process is
+told apart by the harness, which finds in the progress cell the index of the input at work.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import contextlib
 import faulthandler
 import gc
 import os
+import pickle
 import resource
 import signal
 import sys
@@ -19,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
-from multiprocessing.connection import Connection
+from traceback import format_exception
 from typing import Any, TypeVar
 
 import numpy as np
@@ -42,6 +43,7 @@ from harness.outcomes import Rejected as RejectedOutcome
 from harness.outcomes import Unsupported as UnsupportedOutcome
 from harness.scaling import instructions, meters
 from harness.timing import measured, undisturbed
+from harness.workers import compiling, wire
 from impls import registry
 from impls.external import ExternalEncoder, die_with_parent
 from impls.interface import (
@@ -62,6 +64,7 @@ from impls.interface import (
     Reloads,
     Splits,
     Unsupported,
+    WarmsUp,
 )
 
 T = TypeVar("T")
@@ -145,15 +148,20 @@ class Server:
         gc.unfreeze()  # what a measurement left out, so that its circles go, too
         try:
             implementation = registry.resolve(request.spec)
-            self._encoder = implementation.load(request.vocabulary)
+            vocabulary = pickle.loads(request.packed)
+            self._encoder = implementation.load(vocabulary)
+            if isinstance(self._encoder, WarmsUp):
+                self._encoder.warm_up(request.modes)
         except Died as error:
             return Loaded(f"{error}\n{error.log}".rstrip(), error.kind)
         except Unsupported as error:
             return Loaded(str(error) or "it does not run this vocabulary", "unsupported")
         except Exception as error:
-            return Loaded(f"{type(error).__name__}: {error}", Status.ERRORED.label)
+            return Loaded(with_traceback(error), Status.ERRORED.label)
         except BaseException as error:  # a panic
-            return Loaded(f"{type(error).__name__}: {error}", Status.CRASHED.label)
+            return Loaded(with_traceback(error), Status.CRASHED.label)
+        finally:
+            compiling.watch(self._progress)
         if not isinstance(self._encoder, Encoder):
             kind = type(self._encoder).__name__
             return Loaded(f"load() returned a {kind} without an encode method", "protocol")
@@ -316,6 +324,15 @@ def metered(encoder: Encoder, data: bytes, mode: Mode, meter: Meter) -> tuple[in
     return (meters.nanoseconds(encoder, call),)
 
 
+def with_traceback(error: BaseException) -> str:
+    """The line of an error, and its traceback without the harness's own frames."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_frame.f_code.co_filename == __file__:
+        traceback = traceback.tb_next
+    frames = "".join(format_exception(type(error), error, traceback))
+    return f"{type(error).__name__}: {error}\n{frames}".rstrip()
+
+
 def raise_(error: BaseException) -> Outcome:
     """Raise as an expression."""
     raise error
@@ -443,15 +460,19 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # What a library prints must not land among the harness's own output.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    inlet = Connection(requests, writable=False)
-    outlet = Connection(responses, readable=False)
-    server = Server(Progress(progress))
-    while True:
-        try:
-            request = inlet.recv()
-        except EOFError:
-            return
-        outlet.send(server.answer(request))
+    watched = Progress(progress)
+    compiling.watch(watched)
+    server = Server(watched)
+    with open(requests, "rb") as inlet, open(responses, "wb") as outlet:  # noqa: PTH123 (descriptors)
+        while (asked := wire.read_request(inlet.read)) is not None:
+            sequence, request = asked
+            answer = server.answer(request)
+            watched.set(-1)
+            if isinstance(answer, Loaded):
+                outlet.write(wire.packed_loaded(sequence, answer))
+            else:
+                outlet.write(wire.packed_results(sequence, answer))
+            outlet.flush()
 
 
 if __name__ == "__main__":

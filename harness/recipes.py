@@ -1,0 +1,98 @@
+"""Recipes as they come from implementations, and what of them may enter a ``repro.py``.
+
+A recipe is written by the author of an adapter or a plug-in, and a user who trusts tokgate runs
+what it becomes. Its code is meant to run, in a function of its own; nothing else of it is. What
+could break out of its place in the script, of the line with its requirements, or of the folder for
+its file, is refused, or reduced to what cannot.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import unicodedata
+import warnings
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from corpora.plain_text import printable
+from impls.interface import Recipe
+
+CONTROLS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Categories of characters that make source read otherwise than it runs (CVE-2021-42574), or end a
+line or an indentation where an editor shows none: an author writes them as escapes."""
+
+LONGEST_NAME = 100
+"""Characters of a file's name: file systems take 255 bytes, and a part of a name is put before."""
+
+
+class Unsound(Exception):
+    """A recipe that cannot be used, with the reason in words."""
+
+
+def sound(recipe: object) -> Recipe:
+    """Return a recipe that can be put into a script, made from what an implementation gave.
+
+    Requirements are as PEP 508 writes them, and the artifact's name is a plain file name (empty
+    where there is none). Raises Unsound.
+    """
+    if not isinstance(recipe, Recipe):
+        raise Unsound("it is no impls.interface.Recipe")
+    if not isinstance(recipe.code, str) or not isinstance(recipe.artifact, bytes):
+        raise Unsound("its code is no str, or its artifact no bytes")
+    if not isinstance(recipe.artifact_name, str):
+        raise Unsound("the name of its artifact is no str")
+    if not isinstance(recipe.requirements, tuple | list):
+        raise Unsound("its requirements are no tuple")
+    _check(recipe.code)
+    return Recipe(
+        requirements=tuple(requirement(one) for one in recipe.requirements),
+        code=recipe.code,
+        artifact_name=plain_name(recipe.artifact_name),
+        artifact=recipe.artifact,
+    )
+
+
+def requirement(text: object) -> str:
+    """Return one requirement as PEP 508 writes it. Raises Unsound."""
+    if not isinstance(text, str):
+        raise Unsound("a requirement is no str")
+    try:
+        found = str(Requirement(text))
+    except InvalidRequirement as error:
+        raise Unsound(f"its requirement {text!a} is none") from error
+    if not found.isascii() or printable(found) != found or "\n" in found or "\t" in found:
+        raise Unsound(f"its requirement {text!a} has characters that are not shown")
+    return found
+
+
+def plain_name(name: str) -> str:
+    """Return the last part of a path as a name that is a file's in the folder where it is put."""
+    last = re.split(r"[/\\]", name)[-1]
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", last)[-LONGEST_NAME:].lstrip(".-")
+    return plain or ("vocabulary" if name else "")
+
+
+def function(name: str, code: str) -> str:
+    """Return the source of a function that runs the code and returns what it defined."""
+    body = textwrap.indent(code.strip(), "    ")
+    return f"def {name}(VOCABULARY):\n{body}\n    return locals()\n"
+
+
+def _check(code: str) -> None:
+    """Raise Unsound for code that is not the body of one function, or hides something."""
+    if not code.strip():
+        raise Unsound("its code is empty")
+    hidden = next((c for c in code if unicodedata.category(c) in CONTROLS and c not in "\n\t"), "")
+    if hidden:
+        raise Unsound(f"its code has the character U+{ord(hidden):04X}, which is not shown")
+    source = function("load", code)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            compiled = compile(source, "recipe", "exec", dont_inherit=True)
+            names = [one.co_name for one in compiled.co_consts if hasattr(one, "co_name")]
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise Unsound(f"its code is no Python ({type(error).__name__})") from error
+    # Nothing but the function: neither a second one nor a statement beside it.
+    if names != ["load"] or compiled.co_names != ("load",):
+        raise Unsound("its code leaves the function that it is put into")

@@ -1,0 +1,110 @@
+"""The folder for temporary files of this process, and the removal of what killed ones left.
+
+All workers of one harness have their temporary folders in one folder of that harness. It is
+removed when the harness ends, but not when the harness is killed. Therefore it has a file
+``owner`` that the harness holds a lock on as long as it lives: the kernel lets go of the lock with
+the process, however that ends, and unlike a process's number a lock is never taken for that of
+another process, not even by one in another container that shares the folder. Whoever makes such a
+folder first removes those of its own user whose lock is free.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+PREFIX = "tokgate-scratch-"
+"""What the folder's name begins with, in the system's folder for temporary files."""
+
+OWNER = "owner"
+"""The file with the lock. It gets its name only once it is locked."""
+
+UNOWNED_SECONDS = 24 * 3600.0
+"""A folder without an owner is being made, which takes no time, or its maker was killed at it."""
+
+_making = threading.Lock()
+_made: tuple[int, Path, int] | None = None
+"""The number of the process that made the folder, the folder, and the locked descriptor."""
+
+
+def folder() -> Path:
+    """Return the folder of this process, made at the first call. Raises OSError."""
+    global _made  # noqa: PLW0603 (there is one such folder in a process)
+    with _making:
+        where = Path(tempfile.gettempdir())
+        # A process that was forked makes its own: the other one's is not its to remove.
+        ours = _made is not None and _made[0] == os.getpid() and _made[1].parent == where
+        if _made is None or not ours or not _made[1].is_dir():
+            sweep(where)
+            made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where))
+            _made = (os.getpid(), made, _own(made))
+            atexit.register(_remove, *_made)
+        return _made[1]
+
+
+def sweep(where: Path) -> list[Path]:
+    """Remove from ``where`` the folders of this user's dead processes, and return them.
+
+    What cannot be looked at or removed stays: it is tried again another time.
+    """
+    gone = []
+    with contextlib.suppress(OSError):
+        for path in where.glob(f"{PREFIX}*"):
+            with contextlib.suppress(OSError):
+                if _abandoned(path):
+                    gone.append(path)
+    return gone
+
+
+def _own(path: Path) -> int:
+    """Return a locked descriptor of the owner's file of a new folder."""
+    unnamed = path / f".{OWNER}"
+    descriptor = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with contextlib.suppress(OSError):
+        # Where nothing can be locked, nobody finds the lock free, and the folder stays.
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        os.write(descriptor, f"{os.getpid()}\n".encode())  # for people; the lock is what counts
+    unnamed.rename(path / OWNER)
+    return descriptor
+
+
+def _abandoned(path: Path) -> bool:
+    """Remove a folder if its owner is dead; whether it was removed. Raises OSError."""
+    status = path.lstat()
+    # A link, or what another user made, is none of ours, whatever it is called.
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        return False
+    try:
+        descriptor = os.open(path / OWNER, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        if time.time() - status.st_mtime < UNOWNED_SECONDS:
+            return False
+        shutil.rmtree(path, ignore_errors=True)
+        return True
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False  # its owner lives
+        # The lock is held meanwhile, so that no other sweep is at the same folder.
+        shutil.rmtree(path, ignore_errors=True)
+        return True
+    finally:
+        os.close(descriptor)
+
+
+def _remove(process: int, path: Path, descriptor: int) -> None:
+    if process == os.getpid():
+        shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            os.close(descriptor)

@@ -1,0 +1,13 @@
+"""Worker processes: limits, clocks, the format of the exchange, restarts.
+
+Import one way: ``limits`` and ``wire`` know no other module here; ``clock`` reads the kernel's
+counters; ``process`` is one process; ``requests`` says what a request asks about; ``worker`` is one
+implementation, whose process is started again as often as its limits allow; ``server`` runs inside
+the process.
+"""
+
+from harness.workers.limits import Limits
+from harness.workers.requests import first_line, rows
+from harness.workers.worker import Worker
+
+__all__ = ["Limits", "Worker", "first_line", "rows"]

@@ -1,0 +1,159 @@
+"""What a worker spends: CPU time, memory, time in which it only sits, of its whole family.
+
+A time-out is a statement about the implementation, not about the machine. So what counts is CPU
+time of the worker and its children, whoever else wants the processor; and the time in which none
+of them wants it, as those that sleep for ever would spend nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+TICK = 1.0 / os.sysconf("SC_CLK_TCK")
+
+AWAKE = frozenset("RD")
+"""States of a thread that has work: running or waiting for a processor, and waiting for a disk."""
+
+STILL = 0.02
+"""Share of an interval in CPU time up to which a worker is taken to sit: one that wakes up now and
+then to look at a clock sits, too."""
+
+WALL = 30.0
+"""After so many times its limit on the wall's clock an input ends in any case, so that what no
+counter shows (a file system that does not answer) ends, too."""
+
+LEAST_WALL = 120.0
+"""Seconds on the wall's clock that any input has at the least, for machines that are very busy."""
+
+SLOWEST = 16.0
+"""By how much the machine may have slowed down at the most, as far as a limit is concerned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a process and its descendants have come to.
+
+    cpu: seconds. memory: resident bytes. awake: whether any of their threads has work.
+    """
+
+    cpu: float
+    memory: int
+    awake: bool
+
+
+def usage_of(process: psutil.Process) -> Usage:
+    """What a process and all its descendants have spent; nothing of those that are gone."""
+    members = [process.pid]
+    with contextlib.suppress(psutil.Error):
+        members += [child.pid for child in process.children(recursive=True)]
+    cpu, memory, awake = 0.0, 0, False
+    for pid in members:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            folder = Path(f"/proc/{pid}")
+            fields = _stat(folder / "stat")
+            # utime, stime, and those of children that have ended.
+            cpu += sum(int(ticks) for ticks in fields[11:15]) * TICK
+            memory += int((folder / "statm").read_text().split()[1]) * PAGE
+            awake = awake or any(
+                _stat(thread / "stat")[0] in AWAKE for thread in (folder / "task").iterdir()
+            )
+    return Usage(cpu, memory, awake)
+
+
+def _stat(path: Path) -> list[str]:
+    """The fields of a ``stat`` file from the state on: the name before may have anything in it."""
+    return path.read_text().rpartition(")")[2].split()
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """The time that one request has taken so far, as far as it counts.
+
+    seconds: what one input of the request may take. A worker that says at which input it is has
+    so much for each of them. Fed by :meth:`look` now and then; it reads no clock itself.
+    """
+
+    seconds: float
+    began: float
+    cpu_then: float
+    looked: float
+    cpu_before: float
+    sitting: float = 0.0
+    spent: float = 0.0
+    place: int = -1
+
+    @classmethod
+    def start(cls, seconds: float, now: float, usage: Usage) -> Stopwatch:
+        """Return a watch that begins to run."""
+        return cls(seconds, now, usage.cpu, now, usage.cpu)
+
+    def look(self, now: float, usage: Usage, *, place: int, compiling: bool) -> None:
+        """Take note of what was spent up to now, and of the input that the worker is at."""
+        passed, worked = now - self.looked, usage.cpu - self.cpu_before
+        self.looked, self.cpu_before = now, usage.cpu
+        if place != self.place or compiling:
+            # A new input, or a compiler at work: the time begins anew with what follows.
+            self.place, self.began, self.cpu_then = place, now, usage.cpu
+            self.sitting = self.spent = 0.0
+            return
+        if not usage.awake and worked <= STILL * passed:
+            self.sitting += passed
+        self.spent = usage.cpu - self.cpu_then
+
+    def overdue(self, slowness: Callable[[], float]) -> str | None:
+        """Why the request has had its time, or None.
+
+        slowness: how many times as long as at its best a fixed piece of work takes now. The CPU
+        time is held against it: an implementation has as much longer.
+        """
+        if self.sitting > self.seconds:
+            return f"no answer within {self.seconds:.1f} s, in which it only waited"
+        if self.spent > self.seconds and self.spent > self.seconds * slowness():
+            return f"no answer within {self.seconds:.1f} s of CPU time"
+        wall = max(LEAST_WALL, WALL * self.seconds)
+        if self.looked - self.began > wall:
+            return f"no answer within {wall:.0f} s"
+        return None
+
+
+class Control:
+    """A fixed piece of work, by which the machine's speed now is told from its speed at its best.
+
+    Neighbours that share a processor's core and caches make CPU time itself dearer.
+    """
+
+    def __init__(self) -> None:
+        self._best = min(self._cost() for _ in range(3))
+
+    def slowness(self) -> float:
+        """Return how many times as long as at its best the work takes now, 1 at the least."""
+        now = self._cost()
+        self._best = min(self._best, now)
+        return min(SLOWEST, max(1.0, now / max(self._best, 1e-6)))
+
+    @staticmethod
+    def _cost() -> float:
+        """Return the CPU seconds of the work, which takes some milliseconds."""
+        began = time.thread_time()
+        total = 0
+        for number in range(100_000):
+            total ^= number * number
+        return time.thread_time() - began
+
+
+@cache
+def control() -> Control:
+    """Return the control of this process, made once."""
+    return Control()

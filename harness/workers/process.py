@@ -1,0 +1,272 @@
+"""One worker process: started, asked, killed.
+
+The exchange, step by step, and the failure that belongs to each step:
+
+1. The process is started with two pipes, a cell of shared memory for its progress, and a log.
+2. A request is written. A worker that does not read it is overdue like one that does not answer.
+3. The answer is read as it comes, while the worker's time and memory are looked at: it may time
+   out, run out of memory, or end. Reading and writing never wait for longer than one look.
+4. The answer is looked at by :mod:`harness.workers.wire`: what is garbled is a breach of the
+   protocol.
+
+Whatever fails, the process and all that it has started are killed, and :class:`WorkerDied` says
+how it went and which input was at work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from typing import TYPE_CHECKING, NoReturn
+
+import psutil
+
+from harness import scratch
+from harness.messages import CELL_BYTES, Progress, Request
+from harness.outcomes import Failed, Results, Status
+from harness.workers import wire
+from harness.workers.clock import Stopwatch, control, usage_of
+from impls.external import IN_WORKER, OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name, trim
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from harness.messages import Compiling, Loaded
+    from harness.workers.clock import Usage
+    from harness.workers.limits import Limits
+
+LOOK_SECONDS = 0.1
+"""Seconds between two looks at the time and the memory of a worker that has not answered."""
+
+CHUNK = 1 << 20
+"""Bytes that are read or written at once."""
+
+MUCH = 0.2
+"""Share of the allowed memory that no single request should need besides."""
+
+
+class WorkerDied(Exception):
+    """The process is gone. ``outcome`` says how, ``index`` is the input at work (or -1)."""
+
+    def __init__(self, outcome: Failed, index: int) -> None:
+        self.outcome = outcome
+        self.index = index
+        super().__init__(outcome.message)
+
+
+class Process:
+    """One worker process. Not thread-safe, but for :meth:`kill` and :attr:`compiling`."""
+
+    def __init__(
+        self, limits: Limits, environment: Mapping[str, str], wrapper: Sequence[str] = ()
+    ) -> None:
+        self._limits = limits
+        self._log = log_file()
+        cell = os.memfd_create("tokgate-progress")
+        os.ftruncate(cell, CELL_BYTES)
+        child_inlet, self._outlet = os.pipe()
+        self._inlet, child_outlet = os.pipe()
+        inherited = (child_inlet, child_outlet, cell)
+        # Its temporary files go when it goes, however it ends; if the harness is killed, the next
+        # one removes them.
+        self._scratch = tempfile.TemporaryDirectory(
+            prefix="worker-", dir=scratch.folder(), ignore_cleanup_errors=True
+        )
+        self._popen = subprocess.Popen(
+            [
+                *(*wrapper, sys.executable, "-m", "harness.workers.server"),
+                *(str(descriptor) for descriptor in inherited),
+                str(limits.memory),
+            ],
+            stdin=subprocess.DEVNULL,
+            stderr=self._log,
+            pass_fds=inherited,
+            start_new_session=True,
+            env={**os.environ, **environment, "TMPDIR": self._scratch.name, IN_WORKER: "1"},
+        )
+        self._progress = Progress(cell)
+        for descriptor in inherited:
+            os.close(descriptor)
+        os.set_blocking(self._outlet, False)
+        os.set_blocking(self._inlet, False)
+        self._observed = psutil.Process(self._popen.pid)
+        self._at_rest = 0
+        self._sequence = self._count = 0
+        self._watch: Stopwatch | None = None
+
+    @property
+    def compiling(self) -> Compiling | None:
+        """What a compiler in the worker is at, or None."""
+        with contextlib.suppress(ValueError):  # the cell is closed
+            return self._progress.compiling
+        return None
+
+    def ask(self, request: Request, seconds: float, *, loading: bool = False) -> Loaded | Results:
+        """Return the response to a request that may take ``seconds`` for each of its inputs.
+
+        Raises WorkerDied where it takes too long or too much, ends, or answers with garbage; the
+        process and all its children are dead then.
+        """
+        trim(self._log)
+        self._sequence += 1
+        count = 0 if loading else len(request)  # type: ignore[arg-type]
+        self._count = count
+        self._watch = None
+        exchange = _Exchange(self, seconds)
+        try:
+            exchange.write(wire.packed_request(self._sequence, request))
+            head, body, checksum = wire.lengths_of(exchange.read(wire.PREFIX.size))
+            header = exchange.read(head)
+            message = wire.unpacked(header, exchange.read(body), checksum)
+            response = wire.response_of(message, self._sequence, count)
+        except wire.Garbled as error:
+            log = log_tail(self._log)
+            self._die(Failed(Status.PROTOCOL, f"{error}\n{log}".rstrip()))
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            self._die(None)
+        except (MemoryError, OverflowError) as error:
+            self._die(Failed(Status.PROTOCOL, f"its answer cannot be held: {error}"))
+        if loading != (not isinstance(response, Results)):
+            self._die(Failed(Status.PROTOCOL, "its answer is to another kind of request"))
+        if loading:
+            self._at_rest = self.usage().memory
+        return response
+
+    def look(self, seconds: float) -> None:
+        """Take note of time and memory. Raises WorkerDied for what is over its limit.
+
+        The watch begins with the first look that finds no answer: most answers come before.
+        """
+        usage = self.usage()
+        if self._watch is None:
+            self._watch = Stopwatch.start(seconds, time.monotonic(), usage)
+            return
+        watch = self._watch
+        compiling = self._progress.compiling is not None
+        watch.look(time.monotonic(), usage, place=self._progress.index, compiling=compiling)
+        if usage.memory > self._limits.memory:
+            self._die(Failed(Status.OUT_OF_MEMORY, self._memory_message()))
+        late = watch.overdue(control().slowness)
+        if late is not None:
+            self._die(self._too_late(late, usage.memory - self._at_rest))
+
+    @property
+    def at_work(self) -> float:
+        """Seconds that count against the limit of the input at work; 0 where nothing is asked."""
+        watch = self._watch
+        return max(watch.spent, watch.sitting) if watch is not None else 0.0
+
+    def usage(self) -> Usage:
+        """Return what the worker and the programs that it runs have spent."""
+        return usage_of(self._observed)
+
+    def wait(self, descriptor: int, event: int) -> bool:
+        """Wait for one look at the most; whether the descriptor is ready."""
+        poller = select.poll()
+        poller.register(descriptor, event)
+        return bool(poller.poll(LOOK_SECONDS * 1000))
+
+    @property
+    def inlet(self) -> int:
+        """The descriptor that answers are read from."""
+        return self._inlet
+
+    @property
+    def outlet(self) -> int:
+        """The descriptor that requests are written to."""
+        return self._outlet
+
+    def _too_late(self, late: str, taken: int) -> Failed:
+        """A time-out; of one who has taken much memory since it was loaded, rather that."""
+        if taken < self._limits.memory * MUCH:
+            return Failed(Status.TIMED_OUT, late)
+        taking = f"took {taken / 2**30:.1f} GiB of memory and was still at it"
+        return Failed(Status.OUT_OF_MEMORY, f"{taking}; {late}")
+
+    def _memory_message(self) -> str:
+        return f"took more than {self._limits.memory / 2**30:.1f} GiB of memory"
+
+    def _die(self, failure: Failed | None) -> NoReturn:
+        """Kill what is left and raise; without a failure, the exit status and log tell it."""
+        # What an earlier request left there says nothing of this one.
+        index = self._progress.index if self._progress.index < self._count else -1
+        if failure is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._popen.wait(timeout=2.0)
+        self.kill()
+        raise WorkerDied(failure or self._cause_of_death(), index)
+
+    def _cause_of_death(self) -> Failed:
+        code = self._popen.returncode
+        log = log_tail(self._log)
+        if any(sign in log for sign in OUT_OF_MEMORY_SIGNS):
+            return Failed(Status.OUT_OF_MEMORY, f"{self._memory_message()}\n{log}".rstrip())
+        if code is not None and code < 0:
+            how = f"killed by {signal_name(-code)}"
+        else:
+            how = f"exited with status {code}"
+        return Failed(Status.CRASHED, f"{how}\n{log}".rstrip())
+
+    def kill(self) -> None:
+        """Kill the worker, every program in its session, and those that have left the session."""
+        left: list[psutil.Process] = []
+        with contextlib.suppress(psutil.Error):
+            left = self._observed.children(recursive=True)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._popen.pid, signal.SIGKILL)
+        for process in left:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        self._popen.wait()
+
+    def close(self) -> None:
+        """Kill and let go of all descriptors."""
+        self.kill()
+        os.close(self._outlet)
+        os.close(self._inlet)
+        self._progress.close()
+        self._log.close()
+        self._scratch.cleanup()
+
+
+class _Exchange:
+    """One request and its answer, under one watch."""
+
+    def __init__(self, process: Process, seconds: float) -> None:
+        self._process = process
+        self._seconds = seconds
+
+    def write(self, data: bytes) -> None:
+        """Write all of ``data``. Raises BrokenPipeError, WorkerDied."""
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[os.write(self._process.outlet, view[:CHUNK]) :]
+            except BlockingIOError:
+                self._wait(self._process.outlet, select.POLLOUT)
+
+    def read(self, size: int) -> bytes:
+        """Return ``size`` bytes. Raises EOFError, WorkerDied."""
+        parts: list[bytes] = []
+        while size:
+            try:
+                part = os.read(self._process.inlet, min(size, CHUNK))
+            except BlockingIOError:
+                self._wait(self._process.inlet, select.POLLIN)
+                continue
+            if not part:
+                raise EOFError
+            parts.append(part)
+            size -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _wait(self, descriptor: int, event: int) -> None:
+        """Wait for the descriptor, looking at the worker now and then."""
+        if not self._process.wait(descriptor, event):
+            self._process.look(self._seconds)

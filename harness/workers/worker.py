@@ -1,0 +1,492 @@
+"""One implementation under test: its process, started again as often as its limits allow.
+
+A :class:`Worker` owns one implementation in one process, and one thread of this process that
+talks to it. Requests are answered in order. A request that kills the process is asked again
+around the input that was at work (input by input where that is not known) in a fresh process, so
+that the death is pinned to the input that caused it and its neighbours still get their answers.
+
+A time-out, a lack of memory and a kill from outside may be the machine's doing. So the input is
+asked again alone, in a fresh process with more time, before the failure counts: where it answers
+then, its answer stands, and an :class:`Excused` is kept for a note. Such a failure is no outcome,
+takes no part in any check, and does not count towards withdrawal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from harness.messages import Decode, Encode, Load, Loaded, Measure, Serve, packed
+from harness.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.workers.process import Process, WorkerDied
+from harness.workers.requests import (
+    SLOW_DEATHS,
+    Asking,
+    data_of,
+    doubtful,
+    failed_at,
+    first_line,
+    parts,
+    row_of,
+    rows,
+    size_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.messages import Compiling
+    from harness.workers.limits import Limits
+    from impls.interface import Mode
+
+STOPPED = "stopped"
+"""Why a worker is withdrawn that the harness has ended."""
+
+ENOUGH = "not asked: it died too often in this batch"
+
+LATE = "not asked: it was too slow in this batch"
+
+LEAKING = "(over many inputs; none of them takes so much alone: a leak)"
+"""What is said of a lack of memory that no single input brings about."""
+
+TOGETHER = "(once, in a batch; not when asked again alone)"
+"""What is said of a failure that a batch brings about and none of its inputs."""
+
+PATIENCE = 2.0
+"""How many times its usual time an input has that is asked again, alone, after a time-out."""
+
+PATIENCE_FOR_BATCHES = 4.0
+"""How many times the time that its inputs took one by one a batch has that is asked again."""
+
+LEAKS = 2
+"""After running out of memory so often on inputs that it answers alone, an implementation leaks."""
+
+LEAST_PART = 1 << 10
+"""Bytes of the smallest part into which batches are cut for an implementation that is slow."""
+
+PARTS = 8
+"""A batch that took too long, though none of its inputs does, is cut into so many from then on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excused:
+    """A failure that did not come back when its input was asked again, alone and unhurried.
+
+    It is counted in a note and is never a finding. data: the input; empty for a request that was
+    no encoding. message: what the failure was.
+    """
+
+    implementation: str
+    status: Status
+    message: str
+    data: bytes = b""
+
+
+class Worker:
+    """One implementation under test, restarted as often as its limits allow.
+
+    environment: variables of its process, besides those of this one. wrapper: a program with its
+    arguments that runs the process. turn: held while a vocabulary is loaded, so that not all that
+    share it load at once.
+    All methods but ``close`` and ``kill`` return futures, answered in the order of the calls.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        spec: str,
+        limits: Limits,
+        environment: Mapping[str, str] | None = None,
+        wrapper: Sequence[str] = (),
+        turn: AbstractContextManager[object] | None = None,
+    ) -> None:
+        self.name = name
+        self._turn = turn or contextlib.nullcontext()
+        self._spec = spec
+        self._limits = limits
+        self._environment = environment or {}
+        self._wrapper = wrapper
+        self._process: Process | None = None
+        self._vocabulary: bytes | None = None
+        self._deaths = 0
+        self._hangs = 0
+        self._withdrawn: str | None = None
+        self._modes: tuple[Mode, ...] = ()
+        self._excused: list[Excused] = []
+        self._most_bytes: int | None = None
+        self._leaks = 0
+        self._abandoned = self._doubting = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"worker-{name}")
+
+    @property
+    def withdrawn(self) -> str | None:
+        """Why this implementation is no longer asked on this vocabulary, or None."""
+        return self._withdrawn
+
+    @property
+    def losses(self) -> tuple[int, int]:
+        """How often it died and how often it hung on this vocabulary so far."""
+        return self._deaths, self._hangs
+
+    @property
+    def compiling(self) -> Compiling | None:
+        """What a compiler in its process is at just now, or None."""
+        process = self._process
+        return process.compiling if process is not None else None
+
+    @property
+    def at_work(self) -> float:
+        """Seconds that count against the limit of the input that it is at.
+
+        Infinite while a failure is in doubt: whether it comes back is being found out.
+        """
+        if self._doubting:
+            return float("inf")
+        process = self._process
+        return process.at_work if process is not None else 0.0
+
+    def excused(self) -> list[Excused]:
+        """Return the failures that did not come back, and forget them."""
+        found, self._excused = self._excused, []
+        return found
+
+    def charge(self, losses: tuple[int, int]) -> None:
+        """Count these losses, and no others, while no request is at work; see ``Limits.deaths``."""
+        if self._withdrawn == STOPPED:
+            return
+        self._deaths, self._hangs = losses
+        self._withdrawn = self._exhausted()
+
+    def load(self, vocabulary: Vocabulary | bytes, modes: Sequence[Mode] = ()) -> Future[Loaded]:
+        """Start if need be and load, warming up for these modes.
+
+        vocabulary: may be packed by :func:`harness.messages.packed`, once for many workers.
+        """
+        content = vocabulary if isinstance(vocabulary, bytes) else packed(vocabulary)
+        return self._thread.submit(self._load, content, tuple(modes))
+
+    def encode(self, request: Encode) -> Future[Results]:
+        """Encode a batch; every input gets an outcome, whatever happens."""
+        return self._thread.submit(self._until_sure, self._encode, request)
+
+    def decode(self, request: Decode) -> Future[Results]:
+        """Decode a batch of id sequences."""
+        return self._thread.submit(self._until_sure, self._once, request)
+
+    def serve(self, request: Serve) -> Future[Results]:
+        """Ask a service about each input of a batch."""
+        return self._thread.submit(self._until_sure, self._once, request)
+
+    def measure(self, request: Measure) -> Future[Results]:
+        """Measure; one outcome for all inputs of the request."""
+        return self._thread.submit(self._until_sure, self._once, request)
+
+    def kill(self) -> None:
+        """End the process at once, from any thread; a waiting request ends as unsupported."""
+        self._withdrawn = STOPPED
+        process = self._process
+        if process is not None:
+            process.kill()
+
+    def abandon(self) -> None:
+        """End the process though it owes an answer, from any thread, and count that as nothing.
+
+        The answer that is waited for ends as unsupported; the next vocabulary starts it again.
+        """
+        self._abandoned = True
+        process = self._process
+        if process is not None:
+            process.kill()
+
+    def close(self) -> None:
+        """Kill the process, end the thread."""
+        self.kill()
+        self._thread.submit(self._discard)
+        self._thread.shutdown(wait=True, cancel_futures=False)
+
+    # What follows runs in this worker's thread.
+
+    def _until_sure(self, answer: Callable[[Any], Results], request: Asking) -> Results:
+        """Answer a request; failures in doubt on the way are settled by then."""
+        try:
+            return answer(request)
+        finally:
+            self._doubting = False
+
+    def _load(self, vocabulary: bytes, modes: tuple[Mode, ...]) -> Loaded:
+        self._vocabulary, self._modes = vocabulary, modes
+        self._abandoned = False
+        self._deaths = self._hangs = self._leaks = 0
+        self._most_bytes = None
+        if self._withdrawn != STOPPED:
+            self._withdrawn = None
+        loaded = Loaded(self._withdrawn, STOPPED)
+        for patience in (1.0, PATIENCE):
+            try:
+                with self._turn:
+                    loaded = self._ensure_loaded(fresh=True, patience=patience)
+                break
+            except WorkerDied as death:
+                self._discard()
+                label = death.outcome.status.label
+                loaded = Loaded(f"{label}: {death.outcome.message}", label)
+                if self._withdrawn == STOPPED or not doubtful(death.outcome):
+                    break
+        if loaded.error is not None:
+            self._withdrawn = self._withdrawn or first_line(loaded.error)
+        return loaded
+
+    def _ensure_loaded(self, *, fresh: bool = False, patience: float = 1.0) -> Loaded:
+        """A process that has the vocabulary; ``fresh`` loads even into a running one."""
+        if self._process is not None and not fresh:
+            return Loaded()
+        if self._vocabulary is None:
+            return Loaded("no vocabulary", "internal")
+        if self._process is None:
+            self._process = Process(self._limits, self._environment, self._wrapper)
+        loading = Load(self._spec, self._vocabulary, self._modes)
+        seconds = patience * self._limits.load_seconds
+        response = self._process.ask(loading, seconds, loading=True)
+        assert isinstance(response, Loaded)
+        return response
+
+    def _ask(self, request: Asking, seconds: float | None = None) -> Results:
+        """One request to a living worker. Raises WorkerDied; a death that is sure is counted.
+
+        seconds: for each input; as the limits have it by default.
+        """
+        if self._abandoned:
+            return self._refused(len(request))
+        if seconds is None:
+            seconds = self._limits.for_bytes(size_of(request))
+        try:
+            error = self._ensure_loaded().error
+            if error is not None or self._process is None:
+                line = first_line(error or "")
+                self._withdrawn = self._withdrawn or f"could not be started again: {line}"
+                raise WorkerDied(Failed(Status.CRASHED, self._withdrawn), -1)
+            response = self._process.ask(request, seconds)
+        except WorkerDied as death:
+            self._doubting = doubtful(death.outcome)  # before there is no process to look at
+            self._discard()
+            if self._withdrawn == STOPPED or self._abandoned:  # by the harness
+                return self._refused(len(request))
+            if not self._doubting:
+                self._count(death.outcome)
+            raise
+        assert isinstance(response, Results)
+        return response
+
+    def _unhurried(self, request: Asking) -> float:
+        """The seconds that each input of a request may take when it is asked again."""
+        return PATIENCE * self._limits.for_bytes(size_of(request))
+
+    def _count(self, outcome: Failed) -> None:
+        if outcome.status is Status.TIMED_OUT:
+            self._hangs += 1
+        else:
+            self._deaths += 1
+        self._withdrawn = self._withdrawn or self._exhausted()
+
+    def _exhausted(self) -> str | None:
+        """Why it has died or hung too often to be asked on, if it has."""
+        if self._hangs >= self._limits.hangs:
+            return f"withdrawn after {self._hangs} time-outs"
+        if self._deaths >= self._limits.deaths:
+            return f"withdrawn after {self._deaths} deaths"
+        return None
+
+    def _encode(self, request: Encode) -> Results:
+        inputs = request.inputs
+        if self._withdrawn is not None or self._abandoned:
+            return self._refused(len(inputs))
+        if request.meter is None and len(inputs) > 1 and self._most_bytes is not None:
+            return self._in_parts(request, self._most_bytes)
+        try:
+            return self._ask(request)
+        except WorkerDied as death:
+            if request.meter is not None and doubtful(death.outcome):
+                return self._measured_again(request, death)
+            if len(inputs) == 1:
+                return Results.of([self._settled(request, death)])
+            if death.index < 0 or request.threads:
+                return self._singly(request, death)
+            return self._around(request, death)
+
+    def _in_parts(self, request: Encode, most: int) -> Results:
+        """A batch in parts of at most so many bytes, for an implementation that is slow."""
+        outcomes: list[Outcome] = []
+        for part in parts(list(request.inputs), most):
+            some = replace(request, inputs=Inputs.of(part))
+            try:
+                gone = self._withdrawn is not None
+                outcomes += rows(self._refused(len(some)) if gone else self._ask(some))
+            except WorkerDied as death:
+                alone = len(part) == 1
+                settled = [self._settled(some, death)] if alone else rows(self._singly(some, death))
+                outcomes += settled
+        return Results.of(outcomes)
+
+    def _measured_again(self, request: Encode, death: WorkerDied) -> Results:
+        """The costs of a batch that has to be measured whole, after a failure in doubt."""
+        alone = replace(request, meter=None)
+        if len(request) > 1 and death.index >= 0:
+            alone = replace(alone, inputs=Inputs.of([request.inputs[death.index]]))
+        outcome = self._settled(alone, death)
+        if isinstance(outcome, Failed):
+            return failed_at(death.index, outcome, len(request))
+        try:
+            return self._ask(request, self._unhurried(request))
+        except WorkerDied as again:
+            if again.index >= 0 and again.index == death.index:
+                # It has taken more than twice its time on this input by now.
+                self._count(again.outcome)
+                return failed_at(again.index, again.outcome, len(request))
+            self._excuse(again.outcome, b"")
+            return Results.of([Unsupported(LATE)] * len(request))
+
+    def _settled(self, alone: Asking, death: WorkerDied) -> Outcome:
+        """The outcome of one input on which the worker died: sure, or after asking again alone.
+
+        alone: the request for this input and no other. Counts the death, unless it is excused.
+        """
+        failure = death.outcome
+        if not doubtful(failure):
+            return failure
+        # In a new process: this one may have answered the inputs before it, and keep their memory.
+        self._discard()
+        try:
+            answer = self._ask(alone, self._unhurried(alone))
+        except WorkerDied as again:
+            if doubtful(again.outcome):
+                self._count(again.outcome)
+            return again.outcome
+        if self._withdrawn == STOPPED or self._abandoned:
+            return answer.outcome(0)
+        if failure.status is Status.OUT_OF_MEMORY:
+            self._leaks += 1
+            if self._leaks >= LEAKS:
+                self._count(failure)
+                return Failed(Status.OUT_OF_MEMORY, f"{failure.message}\n{LEAKING}")
+        self._excuse(failure, data_of(alone))
+        return answer.outcome(0)
+
+    def _excuse(self, failure: Failed, data: bytes) -> None:
+        line = first_line(failure.message)
+        self._excused.append(Excused(self.name, failure.status, line, data))
+
+    def _around(self, request: Encode, death: WorkerDied) -> Results:
+        """Ask again what stood before and after the inputs that were at work at each death."""
+        rest = list(request.inputs)
+        outcomes: list[Outcome] = []
+        for deaths in range(1, len(rest) + 1):
+            outcomes += self._some(request, rest[: death.index])
+            alone = replace(request, inputs=Inputs.of([rest[death.index]]))
+            settled = self._settled(alone, death)
+            outcomes.append(settled)
+            rest = rest[death.index + 1 :]
+            slow = isinstance(settled, Failed) and settled.status in SLOW_DEATHS
+            if self._withdrawn or slow or deaths == self._limits.batch_deaths or not rest:
+                outcomes += [Unsupported(self._withdrawn or ENOUGH)] * len(rest)
+                break
+            part = replace(request, inputs=Inputs.of(rest))
+            try:
+                outcomes += rows(self._ask(part))
+                break
+            except WorkerDied as another:
+                if another.index < 0:
+                    outcomes += rows(self._singly(part, another))
+                    break
+                death = another
+        return Results.of(outcomes)
+
+    def _some(self, request: Encode, inputs: list[bytes]) -> list[Outcome]:
+        """The outcomes of some of the inputs, which may be none."""
+        if not inputs or self._withdrawn is not None:
+            return [Unsupported(self._withdrawn or "")] * len(inputs)
+        part = replace(request, inputs=Inputs.of(inputs))
+        try:
+            return rows(self._ask(part))
+        except WorkerDied as death:
+            return rows(self._singly(part, death))
+
+    def _singly(self, request: Encode, first: WorkerDied) -> Results:
+        """Ask again input by input after a death, to find whose it was."""
+        outcomes: list[Outcome] = []
+        deaths = 0
+        began = time.monotonic()
+        for data in request.inputs:
+            if self._withdrawn is not None or deaths >= self._limits.batch_deaths:
+                outcomes.append(Unsupported(self._withdrawn or ENOUGH))
+                continue
+            single = replace(request, inputs=Inputs.of([data]), threads=False)
+            try:
+                outcomes.append(self._ask(single).outcome(0))
+            except WorkerDied as death:
+                settled = self._settled(single, death)
+                outcomes.append(settled)
+                slow = isinstance(settled, Failed) and settled.status in SLOW_DEATHS
+                deaths += self._limits.batch_deaths if slow else 1
+        failure = first.outcome
+        if any(isinstance(o, Failed) and o.status == failure.status for o in outcomes):
+            return Results.of(outcomes)
+        # It does not come back by itself: it is the batch's, or the machine's.
+        if doubtful(failure) and deaths == 0 and self._withdrawn is None:
+            seconds = PATIENCE_FOR_BATCHES * (time.monotonic() - began)
+            usual = self._unhurried(request)
+            try:
+                again = self._ask(request, max(seconds, usual))
+            except WorkerDied as death:
+                failure = death.outcome
+                if doubtful(failure):
+                    self._count(failure)
+            else:
+                self._excuse(first.outcome, b"")
+                # What is slow alone is slow in a batch: from now on it gets smaller ones.
+                self._most_bytes = max(LEAST_PART, len(request.inputs.data) // PARTS)
+                return again
+        elif doubtful(failure):
+            self._excuse(failure, b"")
+            return Results.of(outcomes)
+        note = LEAKING if failure.status is Status.OUT_OF_MEMORY else TOGETHER
+        outcomes[max(first.index, 0)] = Failed(failure.status, f"{failure.message}\n{note}")
+        return Results.of(outcomes)
+
+    def _once(self, request: Decode | Serve | Measure) -> Results:
+        """A further question of a check: after a death, the rest of the batch is not asked."""
+        count = len(request)
+        if self._withdrawn is not None or self._abandoned:
+            return self._refused(count)
+        try:
+            return self._ask(request)
+        except WorkerDied as death:
+            outcomes: list[Outcome] = [Unsupported("not asked again after a death")] * count
+            whole = death.index < 0 or isinstance(request, Measure)
+            if count and whole and doubtful(death.outcome):
+                # Nobody knows whose the time was: the whole of it again, or nothing is said.
+                try:
+                    answer = self._ask(request, self._unhurried(request))
+                except WorkerDied as again:
+                    if doubtful(again.outcome):
+                        self._count(again.outcome)
+                    outcomes[0] = again.outcome
+                    return Results.of(outcomes)
+                self._excuse(death.outcome, b"")
+                return answer
+            if count:
+                place = max(death.index, 0)
+                outcomes[place] = self._settled(row_of(request, place), death)
+            return Results.of(outcomes)
+
+    def _refused(self, count: int) -> Results:
+        return Results.of([Unsupported(self._withdrawn or "")] * count)
+
+    def _discard(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()

@@ -1,0 +1,1 @@
+"""What implementations may do to their worker, and what the harness must make of it."""

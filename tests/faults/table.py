@@ -1,0 +1,219 @@
+"""The faults, each done at each step over each transport, and what the harness makes of it.
+
+``python -m tests.faults.table`` prints the table; see :class:`Row` for its columns.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from corpora.vocabularies import sources
+from harness import scratch
+from harness.messages import Decode, Encode
+from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results
+from harness.workers import Limits, Worker, rows
+from impls.interface import Mode
+from tests.faults.actions import ACTIONS, HERE
+
+RAW = Mode(pretokenize=False)
+LIMITS = Limits(seconds=1.0, load_seconds=2.0, memory=1 << 30, hangs=9)
+
+TRANSPORTS = {
+    "plug-in": f"{HERE / 'plugin.py'}:Faulty",
+    "stdio": f"cmd:{sys.executable} {HERE / 'program.py'}",
+}
+STEPS = ("load", "encode", "decode")
+
+BEFORE, AFTER = [b"before", b"\xff\x00"], [b"after", b"and after"]
+
+HARMLESS = frozenset(
+    {
+        "a child in a session of its own",
+        "changes its folder",
+        "ignores signals",
+        "changes its umask",
+        "another clock",
+        "100 MB on each stream",
+    }
+)
+"""Faults after which the implementation answers as ever: none of the harness's business."""
+
+AT_WILL = frozenset(
+    {"lowers its limits", "closes all descriptors", "garbage of 1 bytes", "forks and goes on"}
+)
+"""Faults that may or may not be noticed, by whether they meet what is needed later. A program that
+answers a batch twice is started again, and asked input by input, which it answers."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one fault.
+
+    verdict: the kinds of the outcomes of the faulty input and of a batch after it; ``excused`` is a
+    failure that did not come back when asked again. named: whether the verdict is one that the
+    fault may have. intact: the inputs around it have their ids, or no
+    answer, but never other ids. left: processes, files or descriptors that stayed.
+    """
+
+    fault: str
+    step: str
+    transport: str
+    verdict: str
+    named: bool
+    intact: bool
+    left: str
+    seconds: float
+
+    @property
+    def good(self) -> bool:
+        """Whether all is as it should be."""
+        return self.named and self.intact and not self.left
+
+
+def descendants() -> set[int]:
+    """The processes of this one's family, and those that have left their sessions."""
+    return {child.pid for child in psutil.Process().children(recursive=True)}
+
+
+def descriptors() -> int:
+    """How many descriptors this process has open."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@contextmanager
+def nothing_left(found: list[str]) -> Iterator[None]:
+    """Take note of what stays behind."""
+    files = set(scratch.folder().iterdir())
+    processes, opened, strays = descendants(), descriptors(), sleepers()
+    yield
+    if kept := set(scratch.folder().iterdir()) - files:
+        found.append(f"files: {sorted(one.name for one in kept)}")
+    end = time.monotonic() + 5
+    while (descendants() - processes or sleepers() - strays) and time.monotonic() < end:
+        time.sleep(0.05)
+    if descendants() - processes or sleepers() - strays:
+        found.append("processes")
+    if descriptors() > opened:
+        found.append("descriptors")
+
+
+def sleepers() -> set[int]:
+    """The processes that the faults start, wherever they hang in the tree."""
+    found = set()
+    for process in psutil.process_iter(["cmdline"]):
+        if "import time; time.sleep(600)" in (process.info["cmdline"] or []):
+            found.add(process.pid)
+    return found
+
+
+def tried(fault: str, step: str, transport: str) -> Row:
+    """Do one fault, and see."""
+    began = time.monotonic()
+    left: list[str] = []
+    with nothing_left(left):
+        environment = {"TOKGATE_FAULT_AT_LOAD": f"fault: {fault}"} if step == "load" else {}
+        worker = Worker("faulty", TRANSPORTS[transport], LIMITS, environment)
+        try:
+            labels, intact = _asked(worker, fault, step)
+        finally:
+            worker.close()
+    verdict = ", ".join(dict.fromkeys(labels))
+    named = _named(fault, step, labels)
+    return Row(
+        fault, step, transport, verdict, named, intact, "; ".join(left), time.monotonic() - began
+    )
+
+
+def _asked(worker: Worker, fault: str, step: str) -> tuple[list[str], bool]:
+    loaded = worker.load(sources.resolve("toy_bytes")).result(timeout=120)
+    if step == "load":
+        if loaded.error is not None:
+            return [loaded.kind], True
+        after = rows(worker.encode(Encode(Inputs.of(AFTER), RAW)).result(timeout=120))
+        return ["loaded", *_failures(after)], _right(after, AFTER)
+    faulty = f"fault: {fault}".encode()
+    inputs = [*BEFORE, faulty, *AFTER]
+    first = rows(_ask(worker, step, inputs))
+    time.sleep(0.3)  # for what comes a moment later
+    second = rows(_ask(worker, step, [*BEFORE, *AFTER]))
+    place = len(BEFORE)
+    around = [*first[:place], *first[place + 1 :]]
+    intact = _right(around, [*BEFORE, *AFTER]) and _right(second, [*BEFORE, *AFTER])
+    excused = [f"excused: {one.status.label}" for one in worker.excused()]
+    return [first[place].status.label, *_failures([*around, *second]), *excused], intact
+
+
+def _ask(worker: Worker, step: str, inputs: list[bytes]) -> Results:
+    if step == "encode":
+        return worker.encode(Encode(Inputs.of(inputs), RAW)).result(timeout=120)
+    ids = np.array([i for data in inputs for i in data], dtype=np.int32)
+    ends = np.cumsum([len(data) for data in inputs], dtype=np.int64)
+    return worker.decode(Decode(ids, ends)).result(timeout=120)
+
+
+def _failures(outcomes: list[Outcome]) -> list[str]:
+    return [one.status.label for one in outcomes if isinstance(one, Failed)]
+
+
+def _right(outcomes: list[Outcome], inputs: list[bytes]) -> bool:
+    """Whether every answer is the right one; no answer is none that is wrong."""
+    return all(
+        not isinstance(one, Encoded) or one.ids == tuple(data)
+        for one, data in zip(outcomes, inputs, strict=True)
+    )
+
+
+def _named(fault: str, step: str, labels: list[str]) -> bool:
+    """Whether the labels say what was wrong, if anything was."""
+    failed = {"crashed", "timed-out", "protocol", "out-of-memory", "errored"} & set(labels)
+    if fault in AT_WILL:
+        return True
+    if fault in HARMLESS:
+        return not failed
+    if step == "load" and fault in {"stopped when idle", "deadlock in __del__"}:
+        return True
+    return bool(failed) or any(label.startswith("excused") for label in labels)
+
+
+def table(
+    faults: list[str] | None = None, told: Callable[[Row], None] = lambda row: None
+) -> list[Row]:
+    """All faults at all steps over all transports."""
+    made = []
+    for fault in faults or list(ACTIONS):
+        for step in STEPS:
+            for transport in TRANSPORTS:
+                made.append(tried(fault, step, transport))
+                told(made[-1])
+    return made
+
+
+def main() -> None:
+    """Print the table; status 1 where anything is not as it should be."""
+    print("| fault | step | transport | verdict | named | neighbours | left | s |")
+    print("|---|---|---|---|---|---|---|---|")
+
+    def told(row: Row) -> None:
+        print(
+            f"| {row.fault} | {row.step} | {row.transport} | {row.verdict} "
+            f"| {'yes' if row.named else '**no**'} | {'intact' if row.intact else '**wrong**'} "
+            f"| {row.left or 'nothing'} | {row.seconds:.1f} |",
+            flush=True,
+        )
+
+    made = table(sys.argv[1:] or None, told)
+    bad = [row for row in made if not row.good]
+    print(f"\n{len(made)} faults, {len(bad)} not as they should be")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

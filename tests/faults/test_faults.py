@@ -1,0 +1,36 @@
+"""Each fault of an implementation is called what it is, and costs nobody else anything."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.breadth import thorough_from
+from tests.faults.actions import ACTIONS
+from tests.faults.table import STEPS, TRANSPORTS, tried
+
+QUICK = [
+    "a huge header",
+    "forks and goes on",
+    "a child in a session of its own",
+    "stopped when idle",
+]
+"""Faults that once stopped the harness, or survived it."""
+
+ALL = [*QUICK, *(fault for fault in ACTIONS if fault not in QUICK)]
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("step", thorough_from(1, ["encode", *(s for s in STEPS if s != "encode")]))
+@pytest.mark.parametrize("fault", thorough_from(2, ALL))
+def test_a_fault_is_named_and_nothing_is_left(fault: str, step: str, transport: str) -> None:
+    row = tried(fault, step, transport)
+    assert row.good, row
+
+
+def test_the_table_would_show_a_wrong_verdict() -> None:
+    # A harmless fault that is taken for a harmful one would have to be named.
+    from tests.faults.table import _named
+
+    assert not _named("aborts", "encode", ["encoded"])
+    assert not _named("another clock", "encode", ["crashed"])
+    assert _named("aborts", "encode", ["crashed"])
