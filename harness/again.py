@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 from corpora.generators.base import FunctionGenerator
 from harness import expectations, selection
-from harness.campaign import Plan
 from harness.checks import CHECKS
+from harness.display import Display
 from harness.events import Found, Started, VocabularyLoaded, read_events
+from harness.planning import Plan
 from harness.progress import Progress
 from harness.run import RunResult, execute
 from harness.selection import SelectionError
 from harness.store import RunFolder
 from harness.suites import Budget, Suite
+from harness.trust import demand
 from harness.workers import Limits
 
 if TYPE_CHECKING:
@@ -72,15 +72,21 @@ def examine_inputs(
         named=[contestant.name for contestant in present] if impls else [],
         limits=terms.limits,
     )
-    progress = Progress(Console(stderr=True, highlight=False), None)
+    progress = Progress(Display(stderr=True), None)
     try:
         return execute(plan, RunFolder(out), [progress.consume], command)
     finally:
         progress.stop()
 
 
-def replay_findings(what: str, run_folder: Path, out: Path, command: str) -> RunResult:
-    """The findings of a run (``what``: its folder, or the id of one of them) once more."""
+def replay_findings(
+    what: str, run_folder: Path, out: Path, command: str, *, trust: bool = False
+) -> RunResult:
+    """Run the findings of a run (``what``: its folder, or the id of one of them) once more.
+
+    trust: whether what the record names may run, or be fetched, where it is not registered here
+    (:mod:`harness.trust`). Raises SelectionError, among others where it is not given and is due.
+    """
     if what.startswith("f-"):
         # A report says how to replay its findings from its own folder.
         here = Path()
@@ -107,6 +113,7 @@ def replay_findings(what: str, run_folder: Path, out: Path, command: str) -> Run
     for found in findings.values():
         source = sources.get(found.vocabulary, found.vocabulary)
         inputs.setdefault(source, []).append(base64.b64decode(found.input_b64))
+    demand(record, started.specs.values(), inputs, trust=trust)
     known = expectations.load(expectations.SHIPPED)
     if started.expect is not None:
         known = [*expectations.load(Path(started.expect)), *known]

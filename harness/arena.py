@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from concurrent.futures import Future
-from dataclasses import dataclass
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.checks.base import Check, FollowsUp, Judgement, Observation, Probe
-from harness.messages import Decode, Encode, Serve
+from harness.messages import Decode, Encode, Serve, packed
 from harness.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.contracts import Contestant, Contract
-    from harness.messages import Loaded, Measure, Meter
+    from harness.messages import Compiling, Loaded, Measure, Meter
+    from harness.workers.worker import Excused
+    from impls.interface import Mode
 
 
 class Stopped(Exception):
@@ -35,6 +39,11 @@ class Pending:
     futures: dict[str, Asked]
     stopped: threading.Event
 
+    def without(self, names: Container[str]) -> Pending:
+        """The same batch with the others alone."""
+        futures = {name: asked for name, asked in self.futures.items() if name not in names}
+        return replace(self, contract=self.contract.among(futures), futures=futures)
+
     def wait(self) -> Observation:
         """The answers of all. Raises Stopped."""
         results = {name: asked.wait(self.stopped) for name, asked in self.futures.items()}
@@ -49,6 +58,22 @@ class Asked:
     held_back: list[int]
     size: int
     reason: str = ""
+    times: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Note when the answer comes."""
+        if self.future is not None:
+            self.future.add_done_callback(lambda _: self.times.append(time.monotonic()))
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing to wait for."""
+        return self.future is None or bool(self.times)
+
+    @property
+    def finished(self) -> float:
+        """When the answer came, in monotonic seconds; 0 where nothing was asked."""
+        return self.times[0] if self.times else 0.0
 
     def wait(self, stopped: threading.Event) -> Results:
         """The results, with the inputs held back as unsupported. Raises Stopped."""
@@ -81,18 +106,79 @@ class Arena:
         wrapper: Sequence[str] = (),
     ) -> None:
         self._contestants = {contestant.name: contestant for contestant in contestants}
+        # Whoever comes first loads first; all at once would make all of them late.
+        turn = threading.Semaphore((os.cpu_count() or 1) + 2)
         self._workers = {
-            c.name: Worker(c.name, c.spec, limits, environment, wrapper) for c in contestants
+            c.name: Worker(c.name, c.spec, limits, environment, wrapper, turn) for c in contestants
         }
+        self.turn = threading.Lock()
+        """Held by whoever asks about one finding after another, which one at a time does."""
+        self._loading: dict[str, Future[Loaded]] = {}
         self._loaded: list[str] = []
         self._stopped = threading.Event()
 
-    def load(self, vocabulary: Vocabulary, names: Sequence[str]) -> dict[str, Loaded]:
+    def load(
+        self, vocabulary: Vocabulary, names: Sequence[str], modes: Sequence[Mode] = ()
+    ) -> dict[str, Loaded]:
         """Load a vocabulary into these contestants; what those say that have not loaded it."""
-        waiting = {name: self._workers[name].load(vocabulary) for name in names}
-        answers = {name: future.result() for name, future in waiting.items()}
-        self._loaded = [name for name, answer in answers.items() if answer.error is None]
-        return {name: answer for name, answer in answers.items() if answer.error is not None}
+        self.begin_loading(vocabulary, names, modes)
+        failed: dict[str, Loaded] = {}
+        while self._loading:
+            wait(self._loading.values(), return_when=FIRST_COMPLETED)
+            failed.update(self.settle())
+        return failed
+
+    def begin_loading(
+        self, vocabulary: Vocabulary, names: Sequence[str], modes: Sequence[Mode] = ()
+    ) -> None:
+        """Have these contestants load a vocabulary, and do not wait for it.
+
+        Whatever is asked of one of them meanwhile is answered once it has loaded.
+        """
+        self._loaded = []
+        content = packed(vocabulary)
+        self._loading = {name: self._workers[name].load(content, modes) for name in names}
+
+    def settle(self) -> dict[str, Loaded]:
+        """Take note of who has loaded by now; what those say that could not."""
+        failed: dict[str, Loaded] = {}
+        for name, future in list(self._loading.items()):
+            if future.done():
+                del self._loading[name]
+                self._loaded.append(name)
+                if future.result().error is not None:
+                    self._loaded.remove(name)
+                    failed[name] = future.result()
+        return failed
+
+    def loading(self) -> Mapping[str, Compiling | None]:
+        """Who has not loaded yet, with what a compiler is at for it."""
+        return {name: self._workers[name].compiling for name in self._loading}
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was killed."""
+        return self._stopped.is_set()
+
+    def loaded(self) -> Sequence[str]:
+        """Who has loaded the vocabulary."""
+        return list(self._loaded)
+
+    def excused(self) -> list[Excused]:
+        """The failures that did not come back when asked again, since this was asked last."""
+        return [one for worker in self._workers.values() for one in worker.excused()]
+
+    def at_work(self, name: str) -> float:
+        """Seconds that count against the limit of the input that one is at."""
+        return self._workers[name].at_work
+
+    def abandon(self, names: Sequence[str]) -> None:
+        """End the processes of these, which owe answers that nobody waits for any more.
+
+        They start again with the next vocabulary.
+        """
+        for name in names:
+            self._workers[name].abandon()
 
     def withdrawn(self) -> dict[str, str]:
         """Contestants that are no longer asked on this vocabulary, and why."""
@@ -109,11 +195,13 @@ class Arena:
         for name in self._loaded:
             self._workers[name].charge(losses.get(name, (0, 0)))
 
-    def ask(self, contract: Contract, inputs: Inputs) -> Pending:
-        """Send a batch to all contestants of a contract."""
+    def ask(
+        self, contract: Contract, inputs: Inputs, names: Sequence[str] | None = None
+    ) -> Pending:
+        """Send a batch to all contestants of a contract, or to those of these names."""
         futures = {
-            contestant.name: self._ask(contestant.name, Encode(inputs, contract.mode))
-            for contestant in contract.contestants
+            name: self._ask(name, Encode(inputs, contract.mode))
+            for name in (contract.names if names is None else names)
         }
         return Pending(contract, inputs, futures, self._stopped)
 

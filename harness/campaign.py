@@ -12,143 +12,63 @@ import time
 import zlib
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import families
 from corpora.generators.base import Case
-from corpora.vocabularies.sources import RANDOM
-from corpora.vocabularies.toys import TOYS
 from harness.arena import Arena, Pending, Stopped
+from harness.budgeting import LEAST_SECONDS, left_for_cases, share
 from harness.checks import CHECKS
-from harness.contracts import Contestant, Contract, contracts_of, faulty
+from harness.contracts import Contract
+from harness.countdown import Countdown
 from harness.events import (
     BatchDone,
-    ContractOpened,
+    FamiliesMeasured,
     ImplementationFailed,
     Phase,
-    VocabularyLoaded,
-    VocabularyRefused,
+    SlowOnce,
     Withdrawn,
 )
-from harness.messages import Loaded
+from harness.opening import NamedFailed, Opened
 from harness.outcomes import Inputs, Status
+from harness.pace import PATIENCE, Pacer
+from harness.planning import Plan, Tally
 from harness.scaling.exact import count_instructions
 from harness.scaling.instructions import wrapper
 from harness.scaling.measurement import Measurement, chosen, counts_steps, taking_part
 from harness.streams import Batch, batches
-from harness.suites import parse_budget
-from harness.workers import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from corpora.families.base import Family
-    from corpora.generators.base import Generator
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Check, Observation
     from harness.events import Event
-    from harness.expectations import Expectation
     from harness.findings import Book
-    from harness.scaling.bounds import Bound
-    from harness.suites import Budget, Suite
 
 SPECIAL_GENERATORS = frozenset({"special", "edge", "expectations", "given"})
 """What is worth asking with special tokens on: elsewhere their texts hardly ever occur."""
 
-IMPROPER = frozenset({"not-self-encoding", "no-valid-split", "not-self-encoding-by-rank"})
-"""Kinds of preflight problems that take away what the validity check rests on."""
+LONGEST_WAIT = 30.0
+"""How many times the limit of a request a run waits for an answer that may be a hang. On a quiet
+machine it takes three times that, to ask again alone, in a new process; the limit is CPU time, so
+that it takes as much longer as others have the processor. Only a hang makes a run go on so long."""
 
-TOY_WEIGHT = 0.25
+SUSPECT_SECONDS = 0.5
+"""Seconds of its own, of CPU time or of sitting, after which who is at a single input may hang; who
+was kept from the processor may not."""
 
-LEAST_SECONDS = 0.5
-"""Every vocabulary gets so much, however long those before it took to minimise."""
+OF_WHAT_IS_KNOWN = frozenset({"survival", "equivalence"})
+"""Checks without further questions: they take no time to speak of."""
+
+TIMED_OUT = Status.TIMED_OUT.label
 
 INSTRUCTIONS_SHARE = 0.25
 """Of the time for growth, where instructions are counted besides."""
 
 IN_FLIGHT = 2
 """Batches asked ahead of the one being judged, so that no worker waits for the harness."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a run does.
-
-    vocabularies: sources with their loaders, in order. scaled: those of them on which growth is
-    measured, too; walked: those on which forced tokens are. Without checks, that is all. sampled:
-    checks that cost further calls take a part of the batches only. named: implementations that the
-    user asked for by name.
-    expect: the file of the user's own expectations. bounds: on growth, the user's first. families:
-    the user's own, besides those of the catalog. measured: names of those to measure; none: as
-    many as there is time for.
-    """
-
-    vocabularies: Mapping[str, Callable[[], Vocabulary]]
-    contestants: Sequence[Contestant]
-    references: frozenset[str]
-    generators: Sequence[Generator]
-    checks: Sequence[Check]
-    expectations: Sequence[Expectation]
-    suite: Suite
-    budget: Budget
-    seed: int
-    jobs: int
-    fail_fast: bool
-    sampled: bool = True
-    named: Sequence[str] = ()
-    expect: str | None = None
-    scaled: Sequence[str] = ()
-    walked: Sequence[str] = ()
-    families: Sequence[Family] = ()
-    measured: Sequence[str] = ()
-    bounds: Sequence[Bound] = ()
-    limits: Limits = field(default_factory=Limits)
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """Version of each contestant."""
-        return {contestant.name: contestant.about.version for contestant in self.contestants}
-
-    @property
-    def visited(self) -> list[str]:
-        """The vocabularies on which there is something to do."""
-        measured = {*self.scaled, *self.walked}
-        return [source for source in self.vocabularies if self.checks or source in measured]
-
-    def weight(self, source: str) -> float:
-        """The part of the time that a vocabulary gets, beside the others: toys are soon done."""
-        return TOY_WEIGHT if source in TOYS or source.startswith(RANDOM) else 1.0
-
-    def scaling_seconds(self, seconds: float | None) -> float:
-        """The time for growth on one vocabulary, of a run that may take ``seconds`` in all.
-
-        A run that is limited by its cases measures as long as its suite would: times have no part
-        in what such a run is compared for.
-        """
-        if not self.scaled:
-            return 0.0
-        whole = parse_budget(self.suite.budget).seconds or 0.0 if seconds is None else seconds
-        share = self.suite.scaling if self.checks else 1.0
-        return share * whole / len(self.scaled)
-
-
-@dataclass(slots=True)
-class Tally:
-    """What the campaign has done so far, over all lanes.
-
-    exercised: examples of expectations that were run, by place in the plan; shown: those of
-    them that failed as expected. judged: implementations of which any outcome was judged. refused:
-    how many random vocabularies each would not load.
-    """
-
-    cases: int = 0
-    comparisons: int = 0
-    exercised: set[int] = field(default_factory=set)
-    shown: set[int] = field(default_factory=set)
-    judged: Counter[str] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
-    failed_to_load: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 class Campaign:
@@ -164,22 +84,24 @@ class Campaign:
         self._unmeasured = set(plan.scaled)
         self._scaling_seconds = 0.0
         self._weight = sum(map(plan.weight, plan.visited))
+        self._loads: list[float] = []
+        self.countdown = Countdown(plan.budget.seconds)
         self.tally = Tally()
 
     def run(self, seconds: float | None) -> None:
-        """All vocabularies, checked for ``seconds`` (None: no limit but the budget's cases).
-
-        Loading comes on top: a machine that loads slowly would check nothing otherwise.
+        """Check all vocabularies, for ``seconds`` from the first case on (None: without a limit).
 
         An exception of a lane, KeyboardInterrupt included, stops all and is raised again.
         """
+        if seconds != self.countdown.seconds:
+            self.countdown = Countdown(seconds)
         waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
         for source in self._plan.visited:
             waiting.put(source)
         self._scaling_seconds = self._plan.scaling_seconds(seconds)
         jobs = max(1, min(self._plan.jobs, len(self._plan.visited)))
         with ThreadPoolExecutor(jobs, thread_name_prefix="lane") as lanes:
-            futures = [lanes.submit(self._lane, waiting, seconds, jobs) for _ in range(jobs)]
+            futures = [lanes.submit(self._lane, waiting, jobs) for _ in range(jobs)]
             try:
                 # Wake up now and then: a thread that only waits is deaf to Ctrl-C.
                 while wait(futures, timeout=0.2).not_done:
@@ -191,6 +113,11 @@ class Campaign:
                 self.stop()
                 raise
 
+    @property
+    def left(self) -> float:
+        """Seconds until no new case is to be asked."""
+        return left_for_cases(self.countdown)
+
     def stop(self) -> None:
         """End all lanes and kill all workers, from any thread."""
         self._stop.set()
@@ -198,87 +125,174 @@ class Campaign:
             for arena in self._arenas:
                 arena.kill()
 
-    def _lane(self, waiting: queue.SimpleQueue[str], seconds: float | None, jobs: int) -> None:
+    def _lane(self, waiting: queue.SimpleQueue[str], jobs: int) -> None:
         arena = Arena(self._plan.contestants, self._plan.limits)
         with self._lock:
             self._arenas.append(arena)
-        spent = 0.0
         try:
             while not self._stop.is_set():
                 try:
                     source = waiting.get_nowait()
                 except queue.Empty:
                     return
+                if self.left <= 0:
+                    self._note_unreached(source)
+                    continue
                 with self._lock:
                     ahead = self._weight
                     self._weight -= self._plan.weight(source)
-                reserved = self._scaling_seconds * len(self._unmeasured) / jobs
-                share: float | None = None
-                if seconds is not None:
-                    part = min(1.0, jobs * self._plan.weight(source) / ahead)
-                    share = max(LEAST_SECONDS, (seconds - spent - reserved) * part)
-                spent += self._vocabulary(arena, source, share)
+                self._vocabulary(arena, source, lambda: self._share(source, ahead, jobs))  # noqa: B023
         except Stopped:
             return
         finally:
             arena.close()
 
-    def _vocabulary(self, arena: Arena, source: str, share: float | None) -> float:
-        """Load, check for ``share`` seconds, measure; gives the seconds without the loading.
+    def _note_unreached(self, source: str) -> None:
+        with self._lock:
+            self.tally.unreached.append(source)
 
-        The examples of the expectations come with the loading: their number is given, too, and
-        they would use up all the time of a short run.
-        """
+    def _share(self, source: str, ahead: float, jobs: int) -> float:
+        """The seconds for which a vocabulary is checked, from now on."""
+        growth = self._scaling_seconds * len(self._unmeasured) / jobs
+        with self._lock:
+            usual = sum(self._loads) / len(self._loads) if self._loads else 0.0
+            to_load = usual * (ahead - self._plan.weight(source)) / jobs
+        weight = self._plan.weight(source)
+        return share(self.left, weight, ahead, jobs, growth + to_load)
+
+    def _vocabulary(self, arena: Arena, source: str, seconds: Callable[[], float]) -> None:
+        """Load a vocabulary, check it for as many seconds as it is given then, measure growth."""
         self._emit(Phase(f"loading {source}"))
+        began = time.monotonic()
         vocabulary = self._plan.vocabularies[source]()
-        contracts = self._open(arena, source, vocabulary)
-        self._warm_up(arena, vocabulary, contracts)
-        for contract in contracts:
-            self._examples(arena, contract)
-        started = time.monotonic()
-        if self._plan.checks:
-            self._check(arena, vocabulary, contracts, None if share is None else started + share)
-        if source in self._plan.walked and not self._stop.is_set():
-            self._walk(vocabulary)
-        if source in self._plan.scaled and not self._stop.is_set():
-            self._measure(arena, vocabulary, contracts)
-        self._unmeasured.discard(source)
+        opened = self._begin(arena, source, vocabulary)
+        # Those whom the user named are all waited for: a gate that has not seen one says nothing.
+        everybody = bool(self._plan.named) or self.countdown.seconds is None
+        opened.wait(everybody=everybody, stopped=self._stop.is_set)
         if not self._stop.is_set():
-            for name, reason in arena.withdrawn().items():
-                self._emit(Withdrawn(name, vocabulary.id, reason))
-        return time.monotonic() - started
+            opened.announce()
+        with self._lock:
+            self._loads.append((time.monotonic() - began) / self._plan.weight(source))
+        if self._stop.is_set():
+            return
+        self.countdown.start()
+        end = time.monotonic() + seconds()  # infinite where time is no limit
+        walked = source in self._plan.walked
+        with ThreadPoolExecutor(1, thread_name_prefix="walk") as beside:
+            walking = beside.submit(self._walk, vocabulary, end) if walked else None
+            try:
+                if self._plan.checks:
+                    self._check(arena, vocabulary, opened, end)
+                if walking is not None:
+                    walking.result()
+            except BaseException:
+                self._stop.set()
+                raise
+        if source in self._plan.scaled and not self._stop.is_set():
+            self._measure(arena, vocabulary, opened.contracts(loaded=True))
+        self._unmeasured.discard(source)
+        if self._stop.is_set():
+            return
+        opened.look()
+        self._note_excused(arena, vocabulary.id)
+        for name, reason in arena.withdrawn().items():
+            self._emit(Withdrawn(name, vocabulary.id, reason))
+
+    def _note_excused(self, arena: Arena, vocabulary: str) -> None:
+        """Tell the failures that did not come back; nothing fails for them."""
+        for one in arena.excused():
+            self._emit(SlowOnce.of(one, vocabulary))
+            with self._lock:
+                self.tally.excused[one.implementation] += 1
+
+    def _check(self, arena: Arena, vocabulary: Vocabulary, opened: Opened, end: float) -> None:
+        """Ask cases, until ``end`` or as many as the budget has, and judge the answers."""
+        self._emit(Phase(f"checking {vocabulary.id}"))
+        if self.countdown.seconds is None:
+            contracts = opened.contracts(loaded=True)
+            self._all_examples(arena, contracts)
+            for pending, batch in self._asked(arena, vocabulary, contracts):
+                if self._stop.is_set():
+                    return
+                self._judge(arena, pending.wait(), batch)
+                self._stop_at_the_first()
+            return
+        pacer = Pacer(
+            arena,
+            opened.contracts(),
+            takes,
+            lambda seen, batch: self._judge(arena, seen, batch, end),
+        )
+        examples = [False]
+
+        def over() -> bool:
+            opened.look()
+            if opened.ready(everybody=True) and not examples[0]:
+                examples[0] = True
+                self._all_examples(arena, opened.contracts(loaded=True))
+            self._stop_at_the_first()
+            return self._stop.is_set() or time.monotonic() > end
+
+        plan = self._plan
+        pacer.run(batches(plan.generators, vocabulary, plan.seed, plan.suite.max_input), over)
+        owing = pacer.finish(
+            lambda name, seconds: self._worth_waiting(arena, name, seconds, end),
+            lambda: time.monotonic() < end,
+        )
+        if owing and not self._stop.is_set():
+            with self._lock:
+                self.tally.unanswered.update(set(owing) - set(arena.loading()))
+            arena.abandon([name for name in owing if name not in arena.loading()])
+        if not examples[0] and not self._stop.is_set():
+            self._all_examples(arena, opened.contracts(loaded=True, besides=owing))
+
+    def _worth_waiting(self, arena: Arena, name: str, seconds: float, end: float) -> bool:
+        """Whether to wait on for an answer that is owed for so many seconds.
+
+        As long as the vocabulary has time, and a moment longer; and after that if it may be a hang.
+        Not for who is loading; nor for longer than until a time-out is sure; nor, while the whole
+        run has no more time, for who was found to hang before.
+        """
+        if self._stop.is_set():
+            return False
+        if time.monotonic() < end + PATIENCE:
+            return True
+        if name in arena.loading():
+            return False
+        known = name in self.tally.hung
+        if known and self.left <= 0:
+            return False
+        suspect = arena.at_work(name) > SUSPECT_SECONDS
+        return suspect and seconds < LONGEST_WAIT * self._plan.limits.seconds
+
+    def _stop_at_the_first(self) -> None:
+        if self._plan.fail_fast and self._book.unexpected:
+            self._stop.set()
 
     def _warm_up(self, arena: Arena, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> None:
-        """What is made on first use, by libraries and generators, belongs to the loading."""
+        """Have libraries and generators make what they make on first use."""
         for contract in contracts:
             arena.ask(contract, Inputs.of([b""])).wait()
         for generator in self._plan.generators:
             next(generator.cases(vocabulary, self._plan.seed), None)
 
-    def _check(
-        self,
-        arena: Arena,
-        vocabulary: Vocabulary,
-        contracts: Sequence[Contract],
-        end: float | None,
-    ) -> None:
-        """Cases, until ``end`` or as many as the budget has."""
-        self._emit(Phase(f"checking {vocabulary.id}"))
-        for pending, batch in self._asked(arena, vocabulary, contracts, end):
-            if self._stop.is_set():
-                return
-            self._judge(arena, pending.wait(), batch)
-            if self._plan.fail_fast and self._book.unexpected:
-                self._stop.set()
+    def _all_examples(self, arena: Arena, contracts: Sequence[Contract]) -> None:
+        for contract in contracts:
+            self._examples(arena, contract)
 
-    def _walk(self, vocabulary: Vocabulary) -> None:
-        """Forced tokens on a sample of our own schemas."""
+    def _walk(self, vocabulary: Vocabulary, end: float) -> None:
+        """Walk forced tokens on a sample of our own schemas, until ``end`` at the most."""
         from harness.forced.sample import walk_sample  # noqa: PLC0415 (imports llguidance)
 
         self._emit(Phase(f"forcing tokens of {vocabulary.id}"))
         hurried = self._plan.budget.seconds is not None
         trouble = walk_sample(
-            vocabulary, self._plan.seed, self._emit, hurried=hurried, stopped=self._stop.is_set
+            vocabulary,
+            self._plan.seed,
+            self._emit,
+            hurried=hurried,
+            stopped=self._stop.is_set,
+            over=lambda: time.monotonic() > end,
         )
         if trouble is not None:
             self._emit(ImplementationFailed("forced tokens", vocabulary.id, trouble))
@@ -290,11 +304,12 @@ class Campaign:
         self._emit(Phase(f"measuring growth on {vocabulary.id}"))
         suite, names = self._plan.suite, {name for one in contracts for name in one.names}
         known = families(self._plan.families)
+        whole = min(self._scaling_seconds, max(self.left, LEAST_SECONDS))
         taken = [known[name] for name in self._plan.measured] or chosen(
-            known, len(names), self._scaling_seconds, self._plan.seed
+            known, len(names), whole, self._plan.seed
         )
         counting = wrapper() if suite.scaling_instructions else ()
-        seconds = self._scaling_seconds * (1 - INSTRUCTIONS_SHARE if counting else 1)
+        seconds = whole * (1 - INSTRUCTIONS_SHARE if counting else 1)
         measurement = Measurement(
             arena, contracts, taken, suite.scaling_bytes, steps=suite.scaling_steps
         )
@@ -302,10 +317,15 @@ class Campaign:
         if measurement.left_out:
             count = f"{len(measurement.left_out)} of {len(taken)} families"
             self._emit(Phase(f"growth on {vocabulary.id}: no time was left for {count}"))
+        if not self._stop.is_set():
+            fitting = sum(family.suits(vocabulary) for family in known.values())
+            names_taken = [family.name for family in taken if family.suits(vocabulary)]
+            left = measurement.left_out
+            self._emit(FamiliesMeasured(vocabulary.id, fitting, names_taken, left))
         if counting and not self._stop.is_set():
             self._emit(Phase(f"counting instructions on {vocabulary.id}"))
             others = [c for c, _ in taking_part(contracts) if not counts_steps(c)]
-            rest = self._scaling_seconds * INSTRUCTIONS_SHARE
+            rest = whole * INSTRUCTIONS_SHARE
             count_instructions(
                 others,
                 vocabulary,
@@ -317,66 +337,35 @@ class Campaign:
                 self._stop.is_set,
             )
 
+    def _begin(self, arena: Arena, source: str, vocabulary: Vocabulary) -> Opened:
+        """Have all that can run a vocabulary load it."""
+        plan = self._plan
+        opened = Opened(arena, source, vocabulary, plan, self._emit, self._failed)
+        opened.begin()
+        return opened
+
+    def _failed(self, name: str, vocabulary: str, message: str, *, refused: bool) -> None:
+        """Take note of one that could not load, or, refused, would not."""
+        with self._lock:
+            if refused:
+                self.tally.refused[name] += 1
+            else:
+                self.tally.failed_to_load.append((name, vocabulary, message))
+        if name in self._plan.named and not refused:
+            # Who was asked for by name and cannot run makes the whole run worthless.
+            raise NamedFailed(name, vocabulary, message)
+
     def _open(self, arena: Arena, source: str, vocabulary: Vocabulary) -> list[Contract]:
         """Load the vocabulary into all that can run it, and open its contracts."""
-        from corpora.vocabularies.preflight import preflight  # noqa: PLC0415 (imports Numba)
-
-        # What is drawn may be at fault, so that a refusal is an answer.
-        drawn = source.startswith(RANDOM)
-        problems = preflight(vocabulary)
-        self._emit(
-            VocabularyLoaded.of(vocabulary, source, (problem.message for problem in problems))
-        )
-        plan = self._plan
-        proper = not any(problem.kind in IMPROPER for problem in problems)
-        faults = faulty(vocabulary, plan.contestants)
-        able = [c for c in plan.contestants if c.name not in faults]
-        contracts = contracts_of(vocabulary, able, plan.references, proper=proper)
-        names = list(dict.fromkeys(name for contract in contracts for name in contract.names))
-        missing = arena.load(vocabulary, names)
-        missing |= {name: Loaded(line, Status.ERRORED.label) for name, line in faults.items()}
-        reasons = {name: answer.error or "" for name, answer in missing.items()}
-        if missing and not self._stop.is_set():
-            for name, answer in missing.items():
-                if answer.unsupported:  # its own word: no failure
-                    continue
-                message = reasons[name]
-                if answer.refused and drawn:
-                    reasons[name] = f"refused: {message}"
-                    self._emit(VocabularyRefused(name, vocabulary.id, message))
-                    with self._lock:
-                        self.tally.refused[name] += 1
-                    continue
-                reasons[name] = f"could not load: {message}"
-                self._emit(ImplementationFailed(name, vocabulary.id, message))
-                with self._lock:
-                    self.tally.failed_to_load.append((name, vocabulary.id, message))
-            left = [c for c in plan.contestants if c.name not in missing]
-            contracts = contracts_of(vocabulary, left, plan.references, proper=proper)
-        for contract in contracts:
-            excluded = {**contract.excluded, **reasons}
-            self._emit(
-                ContractOpened(
-                    id=contract.id,
-                    algorithm=contract.algorithm,
-                    vocabulary=vocabulary.id,
-                    mode=contract.mode.label,
-                    implementations=contract.names,
-                    references=sorted(contract.references & set(contract.names)),
-                    excluded=excluded,
-                    checks=[check.name for check in plan.checks if check.applies(contract)],
-                )
-            )
-        return contracts
+        opened = self._begin(arena, source, vocabulary)
+        opened.wait(everybody=True, stopped=self._stop.is_set)
+        opened.announce()
+        return opened.contracts(loaded=True)
 
     def _asked(
-        self,
-        arena: Arena,
-        vocabulary: Vocabulary,
-        contracts: Sequence[Contract],
-        end: float | None,
+        self, arena: Arena, vocabulary: Vocabulary, contracts: Sequence[Contract]
     ) -> Iterator[tuple[Pending, Batch]]:
-        """Batches with their answers on the way, a few asked ahead."""
+        """Batches with their answers on the way, a few asked ahead, as many cases as are wanted."""
         plan = self._plan
         ahead: deque[tuple[Pending, Batch]] = deque()
         done: Counter[str] = Counter()
@@ -384,14 +373,14 @@ class Campaign:
         ordinary = [contract for contract in contracts if contract.mode.special == "none"]
         decisive = ordinary or contracts
         for batch in batches(plan.generators, vocabulary, plan.seed, plan.suite.max_input):
-            if self._stop.is_set() or (end is not None and time.monotonic() > end):
+            if self._stop.is_set():
                 break
             if plan.budget.cases is not None and all(
                 done[contract.id] >= plan.budget.cases for contract in decisive
             ):
                 break
             for contract in contracts:
-                if contract.mode.special == "all" and batch.generator not in SPECIAL_GENERATORS:
+                if not takes(contract, batch):
                     continue
                 inputs = batch.inputs
                 if plan.budget.cases is not None:
@@ -404,8 +393,15 @@ class Campaign:
                 yield ahead.popleft()
         yield from ahead
 
-    def _judge(self, arena: Arena, seen: Observation, batch: Batch) -> None:
+    def _judge(
+        self, arena: Arena, seen: Observation, batch: Batch, end: float = float("inf")
+    ) -> int:
+        """Put all checks to a batch that was answered; how many of its cases are at fault.
+
+        After ``end`` those that have further questions are left out.
+        """
         contract = seen.contract
+        at_fault: set[int] = set()
         exercised: dict[str, dict[str, int]] = {}
         violations: dict[str, dict[str, int]] = {}
         for check in self._plan.checks:
@@ -413,14 +409,20 @@ class Campaign:
                 continue
             if self._plan.sampled and not due(check, batch, contract):
                 continue
+            if time.monotonic() > end and check.name not in OF_WHAT_IS_KNOWN:
+                continue
             judgement = arena.judge(check, seen)
             exercised[check.name] = dict(judgement.exercised)
             blamed: Counter[str] = Counter()
             for violation in judgement.violations:
                 blamed.update(violation.culprits)
+                at_fault.add(violation.index)
+                if violation.check == "survival" and violation.stage == TIMED_OUT:
+                    self.tally.hung.update(violation.culprits)
                 if self._stop.is_set():
-                    return
-                self._book.consider(arena, contract, violation, batch.case(violation.index))
+                    return len(at_fault)
+                with arena.turn:
+                    self._book.consider(arena, contract, violation, batch.case(violation.index))
             if blamed:
                 violations[check.name] = dict(blamed)
         compared = comparisons(seen) if "equivalence" in exercised else 0
@@ -440,6 +442,7 @@ class Campaign:
                 violations=violations,
             )
         )
+        return len(at_fault)
 
     def _examples(self, arena: Arena, contract: Contract) -> None:
         """Run the examples of the expectations that concern a contract."""
@@ -455,10 +458,16 @@ class Campaign:
                     self.tally.exercised.add(place)
             for violation in judgement.violations:
                 case = Case(violation.data, "expectations", self._plan.seed, place)
-                name = self._book.consider(arena, contract, violation, case)
+                with arena.turn:
+                    name = self._book.consider(arena, contract, violation, case)
                 if expectation.shows_in(name, contract.vocabulary.id):
                     with self._lock:
                         self.tally.shown.add(place)
+
+
+def takes(contract: Contract, batch: Batch) -> bool:
+    """Whether a contract takes a batch: with special tokens on, only what is about them."""
+    return contract.mode.special != "all" or batch.generator in SPECIAL_GENERATORS
 
 
 def due(check: Check, batch: Batch, contract: Contract) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import sys
+import traceback
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from corpora.families.user import FamiliesError
@@ -26,9 +28,11 @@ from harness.commands import (
     selftest,
     worst,
 )
+from harness.display import Display, PlainFormatter
 from harness.expectations import ExpectationsError
+from harness.interruption import INTERRUPTED, Terminated, cause, exit_status, listen
 from harness.selection import SelectionError
-from harness.store import OutputError
+from harness.writing import NO_ROOM, OutputError, cannot_write
 from impls.registry import ImplementationError
 
 USERS = (VocabularyError, FamiliesError, SelectionError, ExpectationsError, OutputError)
@@ -70,29 +74,55 @@ def main() -> None:
     debug = "--debug" in sys.argv  # allowed anywhere, so that it can be added to a failed line
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     if debug:
-        logging.basicConfig()
+        handler = logging.StreamHandler()
+        handler.setFormatter(PlainFormatter(logging.BASIC_FORMAT))
+        logging.basicConfig(handlers=[handler])
         logging.getLogger("harness").setLevel(logging.DEBUG)
+    listen()
     try:
-        app()
-    except (
-        VocabularyError,
-        FamiliesError,
-        SelectionError,
-        ExpectationsError,
-        OutputError,
-    ) as error:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # what cannot be written is to be told now, not when Python ends
+    except USERS as error:
         fail(str(error), gate.USAGE, debug=debug)
     except ImplementationError as error:
         fail(str(error), gate.USAGE if error.unknown else gate.CANNOT_START, debug=debug)
-    except KeyboardInterrupt:
-        fail("interrupted", gate.INTERRUPTED, debug=debug)
+    except SystemExit as ended:
+        # Typer has one exit status for a KeyboardInterrupt that no command handled.
+        interrupt = cause(ended)
+        if not isinstance(interrupt, Terminated) or ended.code != INTERRUPTED:
+            raise
+        fail("terminated", exit_status(interrupt), debug=debug)
+    except KeyboardInterrupt as interrupt:
+        fail("interrupted", exit_status(interrupt), debug=debug)
+    except OSError as error:
+        drop_output()
+        if isinstance(error, BrokenPipeError):  # whoever read the output has had enough
+            raise SystemExit(gate.FAILS) from None
+        if error.errno not in NO_ROOM:
+            raise
+        where = error.filename or "standard output, or a temporary file"
+        fail(str(cannot_write(where, error)), gate.USAGE, debug=debug)
+
+
+def drop_output() -> None:
+    """Send what is still to be printed nowhere: Python would try again as it ends, and fail."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def fail(line: str, status: int, *, debug: bool) -> None:
     """Print the one line (and, on request, the traceback) and exit."""
-    if debug:
-        Console(stderr=True).print_exception()
-    Console(stderr=True, highlight=False).print(
-        Text.assemble(("tokgate: ", "bold red"), line), soft_wrap=True
-    )
+    with contextlib.suppress(OSError):  # where standard error is full, too, the status says it
+        _tell(line, debug=debug)
     raise SystemExit(status)
+
+
+def _tell(line: str, *, debug: bool) -> None:
+    if debug:
+        for one in traceback.format_exc().rstrip("\n").split("\n"):
+            Display(stderr=True).print(one, soft_wrap=True)
+    Display(stderr=True).print(Text.assemble(("tokgate: ", "bold red"), line), soft_wrap=True)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -15,18 +14,22 @@ from corpora.vocabularies import sources
 from harness import gate
 from harness.benching.progress import BenchProgress
 from harness.cli_forced import LOG_WIDTH
+from harness.countdown import Countdown, seconds_text
+from harness.display import Display
 from harness.forced import trophies
 from harness.forced.hunt import RECORD, TROPHIES, Hunt, HuntRecord, hunt
 from harness.forced.jobs import Task
 from harness.forced.policies import EXACT, named
 from harness.forced.pool import WorkersFailed, results
 from harness.forced.trophies import Trophy
+from harness.interruption import exit_status
 from harness.selection import SelectionError
 from harness.suites import parse_budget
+from harness.trust import fetched
 from impls.registry import ImplementationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from harness.forced.hunt import Bag
@@ -60,24 +63,34 @@ def search(
     task = Task(sources.resolve(vocab), named(policies or USUAL), "flexible", seed, seconds, memory)
     plan = Hunt(task, amount, jobs)
     record = HuntRecord(out, plan)
-    progress = BenchProgress(Console(stderr=True, highlight=False))
+    console = Display(stderr=True)
+    what = f"searching {task.vocabulary.id} for grammars against {', '.join(task.policies)}"
+    how_long = seconds_text(amount.seconds)
+    if amount.cases is not None:
+        how_long = f"for {amount.cases:,} grammars"
+    console.print(Text(f"{what} {how_long}, seed {seed}"), soft_wrap=True)
+    progress = BenchProgress(console)
+
+    def prepared(spent: float) -> None:
+        console.print(Text(f"prepared in {spent:.0f} s", style="dim"))
+
     try:
-        whole = hunt(plan, record, progress.watch)
+        cut_off = hunt(plan, record, progress.watch, Countdown(amount.seconds), prepared)
     except WorkersFailed as error:
         raise _line(error) from error
     finally:
         progress.stop()
-    console = Console(highlight=False)
+    console = Display()
     if not console.is_terminal:
-        console = Console(highlight=False, width=LOG_WIDTH)
+        console = Display(width=LOG_WIDTH)
     own = [one for one in record.bag.best.values() if one.vocabulary == task.vocabulary.id]
-    console.print(caught(own, task.policies))
+    console.print(caught(own, task.policies, record.bag.tried))
     for line in remarks(record.bag, task.policies):
         console.print(Text(line, style="dim"), soft_wrap=True)
-    last = Console(stderr=True, highlight=False)
+    last = Display(stderr=True)
     last.print(Text(f"  {out / TROPHIES}; {RECORD}: run again to go on", style="dim"))
-    if not whole:
-        return gate.INTERRUPTED
+    if cut_off is not None:
+        return exit_status(cut_off)
     erred = any(one.policy == EXACT for one in own) and EXACT in task.policies
     return gate.FAILS if erred else gate.HOLDS
 
@@ -88,15 +101,17 @@ def _line(error: WorkersFailed) -> SelectionError | ImplementationError:
     return SelectionError(str(error))
 
 
-def caught(found: Sequence[Trophy], policies: Sequence[str]) -> Table:
-    """The trophies, by policy."""
+def caught(found: Sequence[Trophy], policies: Sequence[str], tried: Mapping[str, int]) -> Table:
+    """The trophies, by policy. tried: by policy, how many grammars were."""
     made = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
     for heading in ("policy", "kind", "depth", "forced", "and then", "or"):
         made.add_column(heading, header_style="dim", no_wrap=True)
     for policy in policies:
         own = sorted((one for one in found if one.policy == policy), key=lambda one: one.worth)
         if not own:
-            made.add_row(policy, Text("errs nowhere", style="green"))
+            count = tried.get(policy, 0)
+            nowhere = Text(f"errs in none of {count:,} grammars", style="green")
+            made.add_row(policy, nowhere if count else Text("no grammar was tried"))
         for one in reversed(own):
             first, second = one.sentences[:2]
             made.add_row(
@@ -157,6 +172,8 @@ def replay(
         found = [one for one in found if one.vocabulary == known.id]
         if not found:
             raise SelectionError(f"trophies {source}: none is of {known.id}")
+    if known is None and any(fetched(one.vocabulary) for one in found):
+        raise SelectionError(f"trophies {source}: name vocabularies to be fetched; give --vocab")
     asked = named(policies) if policies else None
     made = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
     for heading in ("vocabulary", "kind", "policy", "then", "now"):
@@ -180,5 +197,5 @@ def replay(
                         status = gate.FAILS
         except WorkersFailed as error:
             raise _line(error) from error
-    Console(highlight=False).print(made)
+    Display().print(made)
     return status

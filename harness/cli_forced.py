@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from corpora.vocabularies import sources
 from harness.benching.progress import BenchProgress
+from harness.display import Display
 from harness.forced.jobs import Task
 from harness.forced.policies import named
 from harness.forced.run import JSON_SIGNS, ForcedPlan, Record, execute
@@ -59,7 +59,7 @@ def walk(
     next(plan.cases(), None)  # what is no corpus shows before the folder is made
     folder = RunFolder(out)
     record = Record(out, identity)
-    progress = BenchProgress(Console(stderr=True, highlight=False))
+    progress = BenchProgress(Display(stderr=True))
     try:
         return execute(plan, out, folder.consume, progress.watch, command, record)
     finally:
@@ -69,9 +69,9 @@ def walk(
 
 def show(record: Any, finished: Finished, report: Path) -> None:
     """The table and the verdict. record: a ``reports.record.RunRecord``."""
-    console = Console(highlight=False)
+    console = Display()
     if not console.is_terminal:
-        console = Console(highlight=False, width=LOG_WIDTH)
+        console = Display(width=LOG_WIDTH)
     console.print(table(record.forced))
     for corpus in record.forced_corpora:
         facts = (
@@ -93,7 +93,7 @@ def show(record: Any, finished: Finished, report: Path) -> None:
             console.print(Text(f"broke off: {name}: {how}", style="yellow"), soft_wrap=True)
         if len(corpus.failed) > FAILED_SHOWN:
             console.print(f"and {len(corpus.failed) - FAILED_SHOWN:,} more broke off")
-    last = Console(stderr=True, highlight=False)
+    last = Display(stderr=True)
     verdict = finished.verdict if finished.complete else "incomplete"
     style = {"pass": "bold green", "fail": "bold red"}.get(verdict, "bold yellow")
     last.print(Text.assemble((verdict.upper(), style), f"  {finished.seconds:.0f} s"))

@@ -6,10 +6,11 @@ pre-tokenization and special-token policy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary
+from harness.standing import Standing, definitions_of, references_of, standings
 from impls.interface import About, Capability, Implementation, Law, Mode
 
 if TYPE_CHECKING:
@@ -34,19 +35,27 @@ class Contestant:
         return capability in self.about.capabilities
 
 
+def algorithm_of(vocabulary: Vocabulary) -> str:
+    """``bpe``, ``spm`` (byte-pair encoding over characters), ``unigram`` or ``wordpiece``."""
+    if vocabulary.algorithm is not Algorithm.BPE:
+        return str(vocabulary.algorithm)
+    return "spm" if vocabulary.alphabet is Alphabet.CHARACTERS else "bpe"
+
+
 @dataclass(frozen=True, slots=True)
 class Circle:
-    """Names that are compared with one another, and whom to trust among them."""
+    """Names that are compared with one another, and how much each is trusted."""
 
     names: tuple[str, ...]
-    trusted: frozenset[str]
+    standing: Mapping[str, Standing]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contract:
     """Implementations that must agree on one vocabulary in one mode.
 
-    contestants: in the order of the run. references: names of the trusted ones.
+    contestants: in the order of the run. references: names of the trusted ones, declared or by
+    the vocabulary's format.
     excluded: the other implementations of the run, with the reason.
     proper: every token encodes to itself, so that looking pre-tokens up whole changes nothing.
     """
@@ -58,6 +67,11 @@ class Contract:
     excluded: Mapping[str, str]
     proper: bool
 
+    def among(self, names: Container[str]) -> Contract:
+        """The same contract with those of these names alone."""
+        members = tuple(one for one in self.contestants if one.name in names)
+        return replace(self, contestants=members)
+
     @property
     def id(self) -> str:
         """``tekken_240911/text``."""
@@ -66,9 +80,7 @@ class Contract:
     @property
     def algorithm(self) -> str:
         """``bpe``, ``spm`` (byte-pair encoding over characters), ``unigram`` or ``wordpiece``."""
-        if self.vocabulary.algorithm is not Algorithm.BPE:
-            return str(self.vocabulary.algorithm)
-        return "spm" if self.vocabulary.alphabet is Alphabet.CHARACTERS else "bpe"
+        return algorithm_of(self.vocabulary)
 
     @property
     def names(self) -> list[str]:
@@ -80,19 +92,34 @@ class Contract:
         """The names of those that mean to give the ids that the vocabulary defines."""
         return [c.name for c in self.contestants if c.about.law is Law.EXACT]
 
-    def circles(self, present: Container[str]) -> list[Circle]:
-        """Who is compared with whom, of those present: all that mean the same, then each dialect.
+    @property
+    def standing(self) -> dict[str, Standing]:
+        """How much each participant is trusted, by its name."""
+        definitions = definitions_of(self.vocabulary, self.algorithm)
+        return standings(self.contestants, self.references, definitions)
 
-        A dialect of an engine (``About.engine``) meets that engine alone, and trusts it.
+    def circles(self, present: Container[str]) -> list[Circle]:
+        """Who is compared with whom, of those present: all that mean the same, then each variant.
+
+        A variant of an engine (``About.engine``) is compared with that engine alone, which is
+        trusted unless the variant is a reference and the engine is not.
         """
         engines = {c.name: c.about.engine for c in self.contestants if c.name in present}
         common = tuple(name for name, engine in engines.items() if not engine)
+        if not common:
+            return []
+        standing = self.standing
         pairs = [
-            Circle((engine, name), frozenset({engine}))
+            Circle((engine, name), _between(engine, name, self.references))
             for name, engine in engines.items()
             if engine in common
         ]
-        return [Circle(common, self.references), *pairs] if common else []
+        return [Circle(common, {name: standing[name] for name in common}), *pairs]
+
+
+def _between(engine: str, variant: str, references: frozenset[str]) -> dict[str, Standing]:
+    trusted = variant if variant in references and engine not in references else engine
+    return {name: Standing(Standing.REFERENCE * (name == trusted)) for name in (engine, variant)}
 
 
 def modes_of(vocabulary: Vocabulary) -> list[Mode]:
@@ -136,11 +163,14 @@ def faulty(vocabulary: Vocabulary, contestants: Sequence[Contestant]) -> dict[st
 def contracts_of(
     vocabulary: Vocabulary,
     contestants: Sequence[Contestant],
-    references: frozenset[str],
+    declared: frozenset[str],
     *,
     proper: bool,
 ) -> list[Contract]:
     """The contracts of a vocabulary, those with somebody to compare first. Raises SupportsFailed.
+
+    declared: names of the references that the user declared; where none of them takes part, the
+    vocabulary's format has one (:func:`harness.standing.references_of`).
 
     A contract with a single implementation is kept only where none has two: its own checks
     (round trip, determinism, validity) still say something.
@@ -157,6 +187,7 @@ def contracts_of(
                 excluded[contestant.name] = reason
         if taking_part:
             members = tuple(taking_part)
+            references = references_of(vocabulary, algorithm_of(vocabulary), members, declared)
             contracts.append(Contract(vocabulary, mode, members, references, excluded, proper))
     compared = [contract for contract in contracts if len(contract.contestants) > 1]
     return compared or contracts

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import PieceType
 from harness.checks.base import Violation, ids_of
+from harness.insides import stages_known
 from harness.outcomes import Answered, Encoded, Outcome, Rejected
+from harness.partition import NEITHER
 from harness.pieces import piece_ends
 from impls.explaining import literal
 
@@ -55,14 +57,24 @@ class Signature:
 
 
 def signature(violation: Violation, contract: Contract) -> Signature:
-    """The signature of a violation; a part's names are joined by ``=``, parts by ``|``."""
-    blamed = set(violation.culprits)
-    groups = [
-        "=".join(name for name in part.names if name in blamed) for part in violation.parts[1:]
-    ]
+    """The signature of a violation: a part's names joined by ``=``, parts by ``|``.
+
+    Equals of which none is blamed are joined by ``<>``, in alphabetical order.
+    """
     stage = violation.stage or stage_of(violation, contract)
-    together = "|".join(group for group in groups if group) or "|".join(violation.culprits)
-    return Signature(violation.check, stage, together)
+    return Signature(violation.check, stage, about(violation))
+
+
+def about(violation: Violation) -> str:
+    """The names of those whom a violation is about, as they stand in its bucket."""
+    named = set(violation.culprits)
+    parts = violation.parts if violation.undecided else violation.parts[1:]
+    groups = [[name for name in part.names if name in named] for part in parts]
+    if violation.undecided:
+        equals = sorted("=".join(sorted(group)) for group in groups if group)
+        return NEITHER.join(equals)
+    together = "|".join("=".join(group) for group in groups if group)
+    return together or "|".join(violation.culprits)
 
 
 def bucket(sign: Signature, contract: Contract, kind: str) -> str:
@@ -114,7 +126,10 @@ def categories(data: bytes) -> str:
 
 
 def stage_of(violation: Violation, contract: Contract) -> str:
-    """The stage at which the first culprit parts from the trusted outcome."""
+    """The stage at which the first culprit parts from the trusted outcome.
+
+    Only what anyone can see in the two outcomes, where the inside of those concerned is not known.
+    """
     trusted, culprit = violation.parts[0].outcome, violation.parts[1].outcome
     if isinstance(trusted, Rejected) != isinstance(culprit, Rejected):
         return "rejection"
@@ -122,11 +137,51 @@ def stage_of(violation: Violation, contract: Contract) -> str:
     vocabulary = contract.vocabulary
     if not all(known(vocabulary, i) for i in (*one, *other)):
         return "unknown-id"
+    if not stages_known(violation, contract):
+        return seen_in(vocabulary, one, other)
     if vocabulary.wordpiece is not None:
         return _word_stage(vocabulary, vocabulary.wordpiece.prefix, one, other)
     if vocabulary.pieces:
         return _piece_stage(vocabulary, one, other)
     return _byte_stage(contract, violation.data, one, other)
+
+
+def seen_in(vocabulary: Vocabulary, one: Sequence[int], other: Sequence[int]) -> str:
+    """What two encodings differ in that can be seen from outside.
+
+    ``special-tokens`` or ``unknown``: only one of them has such a token, or they have others;
+    ``white-space``: the tokens spell texts that differ in spaces alone; ``text``: they spell other
+    texts; ``ids``: none of these.
+    """
+    special = set(vocabulary.special_tokens.values()) | {
+        i for i, piece in enumerate(vocabulary.pieces) if piece.type is PieceType.CONTROL
+    }
+    special -= {vocabulary.unk_id} if vocabulary.unk_id is not None else set()
+    if [i for i in one if i in special] != [i for i in other if i in special]:
+        return "special-tokens"
+    unknown = vocabulary.unk_id
+    if [i for i in one if i == unknown] != [i for i in other if i == unknown]:
+        return "unknown"
+    one_text, other_text = (spelled(vocabulary, ids) for ids in (one, other))
+    if one_text == other_text:
+        return "ids"
+    marks = (SPACE, b" ")
+    if vocabulary.pieces and _without(one_text, marks) == _without(other_text, marks):
+        return "white-space"
+    return "text"
+
+
+def spelled(vocabulary: Vocabulary, ids: Sequence[int]) -> bytes:
+    """The text that ids spell; of WordPiece without the marks of continuations."""
+    if vocabulary.wordpiece is not None:
+        return "".join(words(vocabulary, vocabulary.wordpiece.prefix, ids)).encode()
+    return vocabulary.spell(list(ids))
+
+
+def _without(text: bytes, marks: Sequence[bytes]) -> bytes:
+    for mark in marks:
+        text = text.replace(mark, b"")
+    return text
 
 
 def known(vocabulary: Vocabulary, token_id: int) -> bool:

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
+from harness.events import cause_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -97,10 +99,11 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One bucket under one contract, in both runs.
+    """One cause under one contract, in both runs.
 
-    example: the finding to look at, of the second run where it has one. expected: an expectation
-    of the run that shows it covers it. note: why it counts as this, where that is not plain.
+    bucket: of the example. example: the finding to look at, of the second run where it has one.
+    expected: an expectation of the run that shows it covers it. note: why it counts as this, where
+    that is not plain.
     """
 
     state: State
@@ -158,8 +161,8 @@ class Diff:
 def compare(old: Record, new: Record) -> Diff:
     """The second run against the first, in the order new, still there, fixed, not observed."""
     before, after = _places(old), _places(new)
-    changes = [_seen(before.get(key, []), found, old, *key) for key, found in after.items()] + [
-        _gone(found, old, new, *key) for key, found in before.items() if key not in after
+    changes = [_seen(before.get(key, []), found, old, key[1]) for key, found in after.items()] + [
+        _gone(found, old, new, key[1]) for key, found in before.items() if key not in after
     ]
     order = [State.NEW, State.STILL, State.FIXED, State.NOT_OBSERVED]
     changes.sort(key=lambda c: (order.index(c.state), c.expected, c.bucket, c.contract))
@@ -182,25 +185,37 @@ def _versions(record: Record) -> Mapping[str, str]:
 
 
 def _places(record: Record) -> dict[tuple[str, str], list[Found]]:
-    """(bucket, contract) to its findings, the clearest first."""
+    """(cause, contract) to its findings, the clearest first."""
     places: dict[tuple[str, str], list[Found]] = {}
     for found in record.findings:
-        places.setdefault((found.bucket, found.contract), []).append(found)
+        places.setdefault((cause_of(found.bucket), found.contract), []).append(found)
     for findings in places.values():
         findings.sort(key=lambda f: (f.expected is not None, not f.minimal, len(f.input_b64), f.id))
     return places
 
 
-def _seen(before: list[Found], found: list[Found], old: Record, bucket: str, where: str) -> Change:
+def _seen(before: list[Found], found: list[Found], old: Record, where: str) -> Change:
+    """What became of a cause that the new run shows.
+
+    Another variant of a known cause is no news, unless the old run excused all that it saw of it:
+    what is expected must not hide what is not.
+    """
     expected = all(f.expected is not None for f in found)
+    known = {one.bucket for one in before}
+    fresh = [f for f in found if f.expected is None and f.bucket not in known]
+    if before and all(one.expected is not None for one in before) and fresh:
+        note = "other inputs of this cause are expected"
+        return Change(State.NEW, fresh[0].bucket, where, fresh[0], expected=False, note=note)
+    example = next((f for f in found if f.bucket in known), found[0])
     if before:
-        return Change(State.STILL, bucket, where, found[0], expected)
-    lack = _lack(found[0], old)
+        return Change(State.STILL, example.bucket, where, example, expected)
+    lack = _lack(example, old)
     note = f"the old run had not looked: {lack}" if lack else ""
-    return Change(State.NEW, bucket, where, found[0], expected, note)
+    return Change(State.NEW, example.bucket, where, example, expected, note)
 
 
-def _gone(found: list[Found], old: Record, new: Record, bucket: str, where: str) -> Change:
+def _gone(found: list[Found], old: Record, new: Record, where: str) -> Change:
+    bucket = found[0].bucket
     expected = all(f.expected is not None for f in found)
     reasons = [_doubt(one, old, new) for one in found]
     # Each input was a way to see it: the best look at any of them decides.

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import datetime
 import re
-import tomllib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -29,6 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
+
+from corpora.vocabularies.reading import line_of, read_toml, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,10 +75,13 @@ class Expectation:
         return fnmatchcase(bucket, self.bucket) and fnmatchcase(vocabulary, self.vocabulary)
 
     def shows_in(self, bucket: str, vocabulary: str) -> bool:
-        """Whether a finding shows the divergence, be it that others share it: ``a=b|c``."""
+        """Whether a finding shows the divergence, be it that others share it: ``a=b|c``.
+
+        So does one that blames nobody (``a<>b``), which the entry nevertheless does not cover.
+        """
         head, _, blamed = bucket.rpartition("/")
         return self.covers(bucket, vocabulary) or any(
-            self.covers(f"{head}/{name}", vocabulary) for name in re.split("[=|]", blamed)
+            self.covers(f"{head}/{name}", vocabulary) for name in re.split("<>|[=|]", blamed)
         )
 
     def applies(self, versions: Mapping[str, str]) -> bool:
@@ -121,15 +125,18 @@ def load(path: Path) -> list[Expectation]:
 def tables(path: Path, name: str) -> list[dict[str, Any]]:
     """The tables of one kind in an expectations file, as they stand. Raises ExpectationsError."""
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        raw = read_toml(path)
     except OSError as error:
         raise ExpectationsError(f"{path}: {error.strerror}; check the path") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ExpectationsError(f"{path}: not valid TOML ({error}); mend that line") from error
+    except ValueError as error:
+        raise ExpectationsError(
+            f"{path}: not valid TOML ({line_of(error)}); mend that line"
+        ) from error
     unknown = sorted(set(raw) - KINDS)
     if unknown:
         raise ExpectationsError(
-            f"{path}: unknown table {unknown[0]!r}; entries stand under [[expected]] or [[scaling]]"
+            f"{path}: unknown table {shown(unknown[0])}; "
+            "entries stand under [[expected]] or [[scaling]]"
         )
     entries = raw.get(name, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -141,7 +148,9 @@ def _entry(place: str, raw: dict[str, Any]) -> Expectation:
     unknown = sorted(set(raw) - FIELDS)
     if unknown:
         known = ", ".join(sorted(FIELDS))
-        raise ExpectationsError(f"{place}: unknown field {unknown[0]!r}; the fields are {known}")
+        raise ExpectationsError(
+            f"{place}: unknown field {shown(unknown[0])}; the fields are {known}"
+        )
     for name, kind in (("bucket", str), ("reason", str), ("implementations", dict)):
         if not isinstance(raw.get(name), kind):
             raise ExpectationsError(f"{place}: field {name!r} is missing or no {kind.__name__}")
@@ -170,7 +179,8 @@ def _range(place: str, name: str, text: object) -> SpecifierSet:
         return SpecifierSet("" if text == "*" else str(text))
     except InvalidSpecifier as error:
         raise ExpectationsError(
-            f"{place}: version range {text!r} of {name!r} is not PEP 440; write '>=1.2' or '*'"
+            f"{place}: version range {shown(text)} of {shown(name)} is not PEP 440; "
+            "write '>=1.2' or '*'"
         ) from error
 
 
@@ -181,5 +191,5 @@ def _example(place: str, raw: object) -> bytes:
         try:
             return bytes.fromhex(raw["hex"])
         except ValueError as error:
-            raise ExpectationsError(f"{place}: example {raw!r} is not hexadecimal") from error
-    raise ExpectationsError(f"{place}: example {raw!r} is neither a text nor {{hex = '..'}}")
+            raise ExpectationsError(f"{place}: example {shown(raw)} is not hexadecimal") from error
+    raise ExpectationsError(f"{place}: example {shown(raw)} is neither a text nor {{hex = '..'}}")

@@ -4,7 +4,9 @@ Each of our implementations can say what its text is after every stage (``steps`
 :class:`impls.interface.Explains`). An engine is explained by the one of ours that is exact to it;
 that it gave the very ids of the engine on this input is part of the explanation, so that a model
 that is wrong explains nothing. Byte-level BPE has one definition and no dialects: there the ids
-themselves tell the text, the special tokens, the pre-tokens and the merges of either side.
+themselves tell the text, the special tokens, the pre-tokens and the merges of either side, where
+the inside of who is blamed is known (:mod:`harness.insides`): a black box need not have any of
+these stages, and is not explained.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from harness.diagnosis import known
+from harness.insides import MODELS, stages_known
 from harness.outcomes import Encoded
 from harness.pieces import piece_ends
 from impls import registry
@@ -26,18 +29,6 @@ if TYPE_CHECKING:
     from harness.checks.base import Violation
     from harness.contracts import Contract
     from harness.partition import Part
-
-MODELS: dict[str, dict[str, str]] = {
-    "sentencepiece": {"unigram": "unigram.sentencepiece", "spm": "spm.sentencepiece"},
-    "mistral-common": {"spm": "spm.sentencepiece"},
-    "tokenizers": {"unigram": "unigram.huggingface", "wordpiece": "wordpiece.bert"},
-    "llama.cpp": {
-        "unigram": "unigram.llama-cpp",
-        "spm": "spm.llama-cpp",
-        "wordpiece": "wordpiece.llama-cpp",
-    },
-}
-"""The implementation that explains an engine, by the contract's algorithm."""
 
 LONGEST = 1024
 """Bytes of an input that is explained: stages run interpreted, and nobody reads more."""
@@ -95,6 +86,8 @@ def explain(violation: Violation, contract: Contract) -> Explanation | None:
         return None
     if len(violation.data) > LONGEST:
         return None
+    if contract.algorithm == "bpe" and not stages_known(violation, contract):
+        return None
     look = _observed if contract.algorithm == "bpe" else _modelled
     left, right = (look(part, violation.data, contract) for part in violation.parts[:2])
     if left is None or right is None:
@@ -121,11 +114,15 @@ def _modelled(part: Part, data: bytes, contract: Contract) -> Side | None:
     if not isinstance(part.outcome, Encoded):
         return None
     shown = Step(IDS, shown_ids(part.outcome.ids))
-    own = {contestant.name: contestant.implementation for contestant in contract.contestants}
+    present = {contestant.name: contestant for contestant in contract.contestants}
     for name in part.names:
-        model = MODELS.get(name, {}).get(contract.algorithm)
+        if name not in present:
+            continue
+        own = present[name]
+        engine = MODELS.get(own.spec, {}) if registry.built_in(own.spec) else {}
+        model = engine.get(contract.algorithm)
         try:
-            implementation = registry.resolve(model) if model else own.get(name)
+            implementation = registry.resolve(model) if model else own.implementation
             if not isinstance(implementation, Explains):
                 continue
             steps = implementation.steps(contract.vocabulary, data, contract.mode)

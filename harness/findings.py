@@ -13,11 +13,12 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harness.checks import CHECKS
 from harness.checks.base import Violation
+from harness.confirming import TIMED_OUT, confirm
 from harness.diagnosis import (
     BYTES,
     Signature,
@@ -29,9 +30,9 @@ from harness.diagnosis import (
 )
 from harness.entries import Entry, Page, Snapshot
 from harness.events import Counted, Found
-from harness.outcomes import Encoded, Failed, Inputs, Status
-from harness.partition import Part, comparable
-from harness.shrink import shrink
+from harness.outcomes import Encoded
+from harness.partition import Part
+from harness.shrink import shrink, subsequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -54,6 +55,10 @@ SHRINK_SECONDS = 4.0
 SHRINK_DEATHS_SECONDS = 12.0
 """For a finding that ends the process: each step that fails costs a new one, a second or two."""
 
+LAST_SECONDS = 1.0
+"""For a finding that comes when the time of a run is up: enough for most, as candidates are asked
+in batches; without it, what is expected could not be told from what is not."""
+
 SHRINK_SHARE = 0.25
 """Of a run's time, about so much goes into violations once each signature has an example."""
 
@@ -66,10 +71,6 @@ CLAIMS_TRUSTED = 12
 CLAIMS_ENOUGH = 100
 """A signature with so many findings, one of them unexpected, gets no more of them: what is wrong
 everywhere would else be minimised for ever."""
-
-AGAIN = 4
-"""How often a violation must come back before it is believed: one that shows once in a hundred
-calls, or only after certain others, would pass for one of the input's otherwise."""
 
 FURTHER_QUESTIONS = frozenset(
     {
@@ -87,6 +88,9 @@ answer one question in two ways."""
 
 WHATEVER = "\0"
 """A kind that only a pattern for all of them fits."""
+
+UNSURE = ""
+"""In place of the bucket of a violation that could not be told when it was asked again."""
 
 UNMINIMISED = "any"
 """The kind of input in a bucket that is not minimised, or cannot be."""
@@ -125,6 +129,11 @@ class Book:
         self._spent = 0.0
         self._since = time.monotonic()
         self._lock = threading.Lock()
+        self._seconds_left: Callable[[], float] = lambda: float("inf")
+
+    def limit_by(self, left: Callable[[], float]) -> None:
+        """Minimise no longer than a run has time; left: seconds until its last case."""
+        self._seconds_left = left
 
     def snapshot(self) -> Snapshot:
         """What :meth:`restore` makes the same book of, but for the time spent."""
@@ -197,13 +206,16 @@ class Book:
         if alike is not None:
             return self._count(alike)
         provisional = None
-        if violation.check == "survival":
+        if violation.check == "survival" and violation.stage != TIMED_OUT:
             # On record before it is tried again: that may take long, and the last allowed death.
             provisional = self._provisional(entry)
-        confirmed = self._confirm(arena, contract, violation)
-        entry = Entry(contract, confirmed or violation, case)
+        confirmed = confirm(arena, contract, violation)
+        if confirmed == "unsure":
+            return UNSURE
+        gone = confirmed == "gone"
+        entry = Entry(contract, violation if isinstance(confirmed, str) else confirmed, case)
         page = self._page(entry)
-        if confirmed is None or confirmed.check != violation.check:
+        if gone or entry.violation.check == "determinism":
             # It does not come back alone, so there is nothing to minimise by.
             return self._enter(page, entry.explained(), UNMINIMISED, minimal=False)
         if provisional is None:
@@ -211,7 +223,13 @@ class Book:
         smaller, ended = self._shrink(arena, entry)
         smaller = smaller.explained()
         kind = kind_of(smaller.violation, smaller.label.stage, contract)
-        return self._enter(page, smaller, kind, minimal=ended, replaces=provisional)
+        name = self._enter(page, smaller, kind, minimal=ended, replaces=provisional)
+        if self._excused(name, contract) and not self._covered(entry):
+            # What is expected was a part of this input. Something else may be wrong with the rest.
+            left = self._explained(arena, contract, violation)
+            if isinstance(left, Violation) and len(left.data) < len(violation.data):
+                self._considered(arena, contract, left, case)
+        return name
 
     def _alike(self, page: Page, entry: Entry) -> str | None:
         """The bucket under which a violation is counted without minimising it, if it may be.
@@ -292,6 +310,12 @@ class Book:
         """Whether a bucket is expected, so that what is counted under it does not fail the gate."""
         return self.expected(name, contract.vocabulary.id) is not None
 
+    def _covered(self, entry: Entry) -> bool:
+        """Whether a violation would be expected if its input were already minimal."""
+        label = entry.explained().label
+        kind = kind_of(entry.violation, label.stage, entry.contract)
+        return self._excused(bucket(label, entry.contract, kind), entry.contract)
+
     @property
     def _late(self) -> bool:
         """Whether violations have had their share of the time."""
@@ -305,52 +329,6 @@ class Book:
             self._emit(Counted(name, self._counts[name]))
         return name
 
-    def _confirm(self, arena: Arena, contract: Contract, violation: Violation) -> Violation | None:
-        """Ask again, alone: the violation itself, one of determinism, or None if it is gone.
-
-        Between the empty input and itself, so that what an earlier call left behind shows.
-        """
-        if violation.check == "determinism":
-            return None
-        data = violation.data
-        # A death is not asked for over and over in one batch: the rest would go unanswered.
-        once = violation.check == "survival" or _deadly(violation)
-        inputs = [data] if once else [b"", data, data] * (AGAIN // 2)
-        sign = signature(violation, contract)
-        again = arena.examine(contract, CHECKS[violation.check], inputs).violations
-        # By place: a check may find more than one thing wrong with an input.
-        seen = {one.index for one in again if one.data == data and signature(one, contract) == sign}
-        if len(seen) == inputs.count(data):
-            return violation
-        if violation.check == "survival" or set(violation.culprits) & set(arena.withdrawn()):
-            return None
-        return self._changed_mind(arena, contract, violation)
-
-    def _changed_mind(
-        self, arena: Arena, contract: Contract, violation: Violation
-    ) -> Violation | None:
-        """The violation of determinism that it is; None if there are no answers to tell by."""
-        if violation.check != "equivalence":
-            # What a check found out by further questions comes out otherwise today.
-            return replace(violation, check="determinism", stage="order")
-        data = violation.data
-        seen = arena.ask(contract, Inputs.of([b"", data, data])).wait()
-        for part in violation.parts:
-            for name in part.names:
-                for row in (1, 2):
-                    outcome = seen.results[name].outcome(row)
-                    if comparable(outcome) and outcome != part.outcome:
-                        parts = (
-                            Part((f"{name} (alone)",), outcome),
-                            Part((f"{name} (in a batch)",), part.outcome),
-                        )
-                        return Violation("determinism", 0, data, parts, (name,), "order")
-        answers = [seen.results[name].outcome(1) for name in violation.culprits]
-        if not all(comparable(answer) for answer in answers):
-            return None
-        # Right when it was confirmed, and wrong again by now.
-        return replace(violation, check="determinism", stage="order")
-
     def _shrink(self, arena: Arena, entry: Entry) -> tuple[Entry, bool]:
         """The entry with the smallest input found, and whether the search ended by itself."""
         contract, check = entry.contract, CHECKS[entry.violation.check]
@@ -360,20 +338,33 @@ class Book:
         excused = {name for name in excused if self._excused(name, contract)}
         known = {minimal for minimal, name in claims if name in excused}
 
+        covered = not self._expectations or self._covered(entry)
+
+        def hides(one: Violation) -> bool:
+            # A part of the input that is expected was in it, and the rest is looked at afterwards.
+            # What is put in its place may be another mistake, which is expected when this is not.
+            foreign = not subsequence(one.data, entry.violation.data)
+            return not covered and foreign and self._covered(Entry(contract, one, entry.case))
+
         def failing(candidates: Sequence[bytes]) -> list[bool]:
             # Shrinking into an expected finding would hide this one from the gate.
             lawful = [c for c in candidates if c not in known and contract.vocabulary.can_encode(c)]
-            alike: set[bytes] = set()
-            for one in arena.examine(contract, check, lawful).violations:
-                if signature(one, contract) == entry.signature:
-                    alike.add(one.data)
-                    latest[one.data] = one
-            return [candidate in alike for candidate in candidates]
+            seen = {
+                one.data: one
+                for one in arena.examine(contract, check, lawful).violations
+                if signature(one, contract) == entry.signature
+            }
+            # The first one is taken, and only of that it has to be known whether it hides anything.
+            first = next((c for c in candidates if c in seen and not hides(seen[c])), None)
+            if first is not None:
+                latest[first] = seen[first]
+            return [candidate == first for candidate in candidates]
 
         usual = SHRINK_DEATHS_SECONDS if check.name == "survival" else SHRINK_SECONDS
         seconds = self._patience * usual
         if self._unhurried:
             seconds = UNHURRIED_SECONDS
+        seconds = min(seconds, max(LAST_SECONDS, self._seconds_left()))
         smallest, ended = shrink(entry.violation.data, failing, seconds)
         return Entry(contract, latest[smallest], entry.case), ended
 
@@ -428,6 +419,7 @@ class Book:
             reproducer=self._save(identity, violation, contract),
             replaces=replaces.id if replaces and replaces.id != identity else None,
             explanation=asdict(entry.explanation) if entry.explanation else None,
+            undecided=violation.undecided,
         )
         with self._lock:
             if found.replaces is not None:
@@ -440,14 +432,6 @@ class Book:
 def finding_id(*parts: str) -> str:
     """A short stable name."""
     return "f-" + hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
-def _deadly(violation: Violation) -> bool:
-    """Whether somebody died of the input."""
-    return any(
-        isinstance(part.outcome, Failed) and part.outcome.status is not Status.ERRORED
-        for part in violation.parts
-    )
 
 
 def described(part: Part, vocabulary: Vocabulary) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.events import ExpectationJudged
+from harness.events import ExpectationJudged, by_cause, named
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 HOLDS, FAILS, USAGE, CANNOT_START = 0, 1, 2, 3
 """Exit statuses of ``tokgate``."""
-
-INTERRUPTED = 130
-"""As shells report a program that Ctrl-C ended."""
 
 REASONS_SHOWN = 8
 
@@ -82,21 +79,26 @@ def judge(
     comparisons: int,
     *,
     comparing: bool = True,
+    compared_nothing: str = "nothing was compared",
     judged: int = 0,
     idle: Sequence[str] = (),
+    complete: bool = True,
     forced: Sequence[Forced] = (),
 ) -> Verdict:
-    """The verdict of a complete run.
+    """The verdict of a run; one that is not complete is never said to have passed over anybody.
 
     growth: the cells that bounds are on. failed_to_start: one line each.
     comparing: whether the run was to compare at all, and not only to measure or to check each
-    implementation by itself. judged: outcomes that some check judged. idle: those that the
+    implementation by itself. compared_nothing: why there is no comparison, where there is none.
+    judged: outcomes that some check judged. idle: those that the
     user named and of which no outcome was judged; a gate that never looked at them says nothing.
     forced: rows of forced tokens, of which the exact method's are held to no error.
     A run that compared and judged nothing does not pass: it says nothing.
     """
     reasons = []
-    unexpected = sorted({finding.bucket for finding in findings if finding.expected is None})
+    # By cause: a mistake that shows on several kinds of inputs is one finding.
+    causes = by_cause(finding for finding in findings if finding.expected is None)
+    unexpected = sorted(named(alike) for alike in causes.values())
     if unexpected:
         plural = "" if len(unexpected) == 1 else "s"
         shown = ", ".join(unexpected[:REASONS_SHOWN])
@@ -116,15 +118,19 @@ def judge(
     if erring:
         where = ", ".join(f"{one.vocabulary} ({one.unsafe} sequences)" for one in erring)
         reasons.append(f"exact forces tokens that are not canonical: {where}")
-    if idle:
+    if idle and complete:
         reasons.append(f"asked for by name and never judged: {', '.join(idle)}")
+    elif idle:
+        reasons.append(f"the end came before any outcome was judged of: {', '.join(idle)}")
     if failed_to_start:
         reasons.append(f"could not be started: {'; '.join(failed_to_start[:REASONS_SHOWN])}")
         return Verdict(False, tuple(reasons), CANNOT_START, notes)
-    if not comparing and not measured and not judged and not forced:
+    if not complete:
+        pass  # what did not happen may only not have been reached
+    elif not comparing and not measured and not judged and not forced:
         reasons.append("nothing was judged or measured: no implementation can run a vocabulary")
-    if comparing and not comparisons:
-        reasons.append("nothing was compared: no two implementations share a vocabulary and mode")
+    elif comparing and not comparisons:
+        reasons.append(compared_nothing)
     return Verdict(not reasons, tuple(reasons), FAILS if reasons else HOLDS, notes)
 
 

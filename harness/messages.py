@@ -1,8 +1,12 @@
-"""What the harness and its workers say to each other (pickled over a pipe)."""
+"""What the harness and its workers say to each other.
+
+How it travels, :mod:`harness.workers.wire` says.
+"""
 
 from __future__ import annotations
 
 import mmap
+import pickle
 import struct
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,10 +23,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Make the implementation named ``spec`` (see the registry) and load the vocabulary."""
+    """Make the implementation named ``spec`` (see the registry) and load the vocabulary.
+
+    packed: the vocabulary, pickled once for all workers. modes: those in which it will be asked,
+    for which it may warm up.
+    """
 
     spec: str
-    vocabulary: Vocabulary
+    packed: bytes
+    modes: tuple[Mode, ...] = ()
+
+
+def packed(vocabulary: Vocabulary) -> bytes:
+    """A vocabulary as :class:`Load` carries it."""
+    return pickle.dumps(vocabulary, protocol=pickle.HIGHEST_PROTOCOL)
 
 
 class Meter(StrEnum):
@@ -154,20 +168,45 @@ class Loaded:
 CELL_BYTES = mmap.PAGESIZE
 
 
+@dataclass(frozen=True, slots=True)
+class Compiling:
+    """What a compiler in a worker is at: the function's name, how many were compiled before."""
+
+    function: str
+    before: int
+
+
+_PLACE = struct.Struct("<q")
+_COMPILING = struct.Struct("<qq96s")
+
+
 class Progress:
-    """A shared cell: the index of the input that the worker is at."""
+    """A shared cell: the index of the input that the worker is at, and what it compiles."""
 
     def __init__(self, descriptor: int) -> None:
         self._cell = mmap.mmap(descriptor, CELL_BYTES)
 
     def set(self, index: int) -> None:
-        """Called before each input."""
-        struct.pack_into("<q", self._cell, 0, index)
+        """Say at which input the worker is; -1 while no single input is at work."""
+        _PLACE.pack_into(self._cell, 0, index)
 
-    def get(self) -> int:
-        """The last index set; -1 while no single input is at work."""
-        index: int = struct.unpack_from("<q", self._cell, 0)[0]
+    @property
+    def index(self) -> int:
+        """The last index that was set."""
+        index: int = _PLACE.unpack_from(self._cell, 0)[0]
         return index
+
+    def compile(self, compiling: Compiling | None, before: int = 0) -> None:
+        """Say what a compiler is at; None when it is done, ``before`` being how many it did."""
+        name = compiling.function.encode("utf-8", "replace")[-96:] if compiling else b""
+        count = compiling.before if compiling else before
+        _COMPILING.pack_into(self._cell, _PLACE.size, compiling is not None, count, name)
+
+    @property
+    def compiling(self) -> Compiling | None:
+        """What a compiler is at, or None."""
+        on, before, name = _COMPILING.unpack_from(self._cell, _PLACE.size)
+        return Compiling(name.rstrip(b"\0").decode("utf-8", "replace"), before) if on else None
 
     def close(self) -> None:
         """Unmap the cell."""

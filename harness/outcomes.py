@@ -94,12 +94,15 @@ Outcome = Encoded | Rejected | Unsupported | Failed | Answered
 class Spent:
     """Nanoseconds of one pass over all inputs, timed over ``passes`` of them.
 
-    cpu: of the whole process, as a library may hand the work to threads. wall: on the clock.
+    cpu: of the whole process, as a library may hand the work to threads; of an encoder that works
+    in another process, what it says itself. wall: on the clock. elsewhere: of such an encoder, the
+    CPU time that both processes took by the kernel's count, its protocol included; None of others.
     """
 
     cpu: int
     wall: int
     passes: int
+    elsewhere: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

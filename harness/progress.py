@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -22,7 +21,12 @@ from harness.events import (
     ImplementationFailed,
     Measured,
     Phase,
+    Preparing,
+    SlowOnce,
     Withdrawn,
+    by_cause,
+    cause_of,
+    named,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +35,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from harness.events import Event
+
+LOG_SECONDS = 5.0
+"""Seconds between two lines of a log about who is still loading."""
 
 LINES_SHOWN = 12
 """Buckets named at the end on the terminal; the report has all."""
@@ -43,11 +50,13 @@ class Progress:
         self._console = console
         self._seconds = seconds
         self._start = time.monotonic()
+        self._first_case: float | None = None
+        self._preparing: Preparing | None = None
+        self._told: set[tuple[str, str, bool]] = set()
+        self._logged = 0.0
         self._cases = 0
         self._comparisons = 0
         self._phase = "starting"
-        self._loading = 0.0
-        self._loading_since: float | None = self._start
         self._findings: dict[str, Found] = {}
         self._counts: Counter[str] = Counter()
         self._grown: set[tuple[str, str, str]] = set()
@@ -63,10 +72,22 @@ class Progress:
         match event:
             case Phase():
                 self._phase = event.text
-                self._clock(loading=event.text.startswith("loading"))
+                if event.text.startswith("checking") and self._first_case is None:
+                    self._first_case = time.monotonic()
                 if self._live is None:
-                    self._console.print(escape(event.text), style="dim")
+                    self._console.print(Text(event.text, style="dim"), soft_wrap=True)
+            case Preparing():
+                self._prepare(event)
+            case SlowOnce():
+                self._say(
+                    f"{event.implementation} on {event.vocabulary} was slow once, and answered "
+                    f"when asked again alone ({event.message})",
+                    "dim",
+                )
             case BatchDone():
+                if event.comparisons and not self._comparisons:
+                    seconds = time.monotonic() - self._start
+                    self._say(f"first comparison after {seconds:.1f} s, on {event.contract}", "dim")
                 self._cases += event.cases
                 self._comparisons += event.comparisons
             case Measured():
@@ -77,8 +98,10 @@ class Progress:
             case Counted():
                 self._counts[event.bucket] = event.count
             case ImplementationFailed():
-                line = event.message.split("\n", 1)[0]
+                line, _, trace = event.message.partition("\n")
                 self._say(f"{event.implementation} cannot run {event.vocabulary}: {line}", "red")
+                for one in trace.splitlines():
+                    self._console.print(Text(one, style="dim"), soft_wrap=True)
             case Withdrawn():
                 line = event.message.split("\n", 1)[0]
                 self._say(f"{event.implementation} on {event.vocabulary}: {line}", "yellow")
@@ -97,18 +120,21 @@ class Progress:
         place = f"{event.implementation} on {event.family} of {event.vocabulary}"
         self._say(f"growth {event.verdict}: {place}, {what}", "yellow")
 
-    def _clock(self, *, loading: bool) -> None:
-        """Loading is not part of the budget, so the bar stands still meanwhile."""
-        if self._loading_since is not None:
-            self._loading += time.monotonic() - self._loading_since
-        self._loading_since = time.monotonic() if loading else None
+    def _prepare(self, event: Preparing) -> None:
+        """Show who is still loading; in a log, a line now and then."""
+        self._preparing = event if event.waiting else None
+        now = time.monotonic()
+        if self._live is None and event.waiting and now - self._logged > LOG_SECONDS:
+            self._logged = now
+            self._console.print(Text(prepared(event), style="dim"), soft_wrap=True)
 
     def _found(self, event: Found) -> None:
-        known = event.id in self._findings
         if event.replaces is not None:
             self._findings.pop(event.replaces, None)
         self._findings[event.id] = event
-        if event.minimal and not known:
+        told = news(event)
+        if event.minimal and told not in self._told:
+            self._told.add(told)
             mark = "expected" if event.expected else "finding"
             style = "cyan" if event.expected else "bold red"
             self._say(f"{mark} {event.bucket}: {event.difference}", style)
@@ -122,33 +148,71 @@ class Progress:
 
     def _render(self) -> RenderableType:
         now = time.monotonic()
-        loading = self._loading + (now - self._loading_since if self._loading_since else 0.0)
-        spent = now - self._start - loading
+        spent = now - self._first_case if self._first_case is not None else 0.0
         grid = Table.grid(padding=(0, 2))
-        if self._seconds is not None:
+        if self._first_case is None:
+            grid.add_row(f"{now - self._start:.0f} s of preparing", Text(self._phase))
+        elif self._seconds is not None:
             bar = ProgressBar(total=self._seconds, completed=min(spent, self._seconds), width=30)
-            grid.add_row(bar, f"{spent:.0f} of {self._seconds:.0f} s", self._phase)
+            grid.add_row(bar, f"{spent:.0f} of {self._seconds:.0f} s", Text(self._phase))
         else:
-            grid.add_row(f"{spent:.0f} s", self._phase)
-        expected = sum(1 for f in self._findings.values() if f.expected)
+            grid.add_row(f"{spent:.0f} s", Text(self._phase))
+        every = list(self._findings.values())
+        unexpected = len(by_cause(f for f in every if f.expected is None))
+        expected = len(by_cause(every)) - unexpected
         rate = self._comparisons / spent if spent > 1 else 0.0
         facts = Text.assemble(
             (f"{self._cases:,}", "bold"),
             " cases   ",
             (f"{self._comparisons:,}", "bold"),
             f" comparisons ({rate:,.0f}/s)   ",
-            (f"{len(self._findings) - expected}", "bold red" if self._findings else "bold green"),
+            (f"{unexpected}", "bold red" if unexpected else "bold green"),
             " findings   ",
             (f"{expected}", "bold cyan"),
             " expected",
         )
-        return Group(grid, facts)
+        rows: list[RenderableType] = [grid, facts]
+        if self._preparing is not None:
+            ready, waiting = len(self._preparing.ready), len(self._preparing.waiting)
+            bar = ProgressBar(total=ready + waiting, completed=ready, width=30)
+            loading = Table.grid(padding=(0, 2))
+            loading.add_row(bar, Text(prepared(self._preparing), "dim", overflow="ellipsis"))
+            rows.append(loading)
+        return Group(*rows)
 
     def stop(self) -> None:
         """Take the moving part off the terminal."""
         if self._live is not None:
             self._live.stop()
             self._live = None
+
+
+def prepared(event: Preparing) -> str:
+    """One line on who has not loaded a vocabulary yet, and what is compiled meanwhile."""
+    compiling = {name: what for name, what in event.waiting.items() if what}
+    all_of_them = len(event.ready) + len(event.waiting)
+    line = f"{event.vocabulary}: {len(event.ready)} of {all_of_them} implementations are ready"
+    if compiling:
+        name, what = next(iter(compiling.items()))
+        return f"{line}; {name}: {what}"
+    return f"{line}; loading {', '.join(event.waiting)}"
+
+
+def promised(
+    vocabularies: int, implementations: int, budget: str, checks: int, measured: int, seed: int
+) -> str:
+    """The first line of a run: what it will do, and for how long."""
+    growth = f", growth on {measured} of them" if measured else ""
+    return (
+        f"checking {counted(vocabularies, 'vocabulary', 'vocabularies')} with "
+        f"{counted(implementations, 'implementation')} for {budget}{growth}: "
+        f"{counted(checks, 'check')}, seed {seed}; loading comes first"
+    )
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """``1 finding``, ``2 findings``."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def closing(
@@ -171,24 +235,43 @@ def closing(
         Text.assemble(
             (verdict.upper(), style),
             f"  {finished.cases:,} cases, {finished.comparisons:,} comparisons, "
-            f"{finished.seconds:.0f} s, {len(unexpected)} unexpected findings",
+            f"{took(finished)}, {counted(len(by_cause(unexpected)), 'unexpected finding')}",
         )
     )
     for reason in finished.reasons:
-        console.print(Text(f"  {reason}"), soft_wrap=True)
+        # What follows the first line, such as a traceback, is in the report.
+        first = reason.split("\n", 1)[0]
+        console.print(Text(f"  {first}"), soft_wrap=True)
     for note in finished.notes:
         console.print(Text(f"  {note}", style="yellow"), soft_wrap=True)
     console.print(Text(f"  {report}", style="dim"), soft_wrap=True)
 
 
+def took(finished: Finished) -> str:
+    """How long a run took: from the first case on, and before."""
+    if finished.prepared is None:
+        return f"{finished.seconds:.0f} s"
+    checked = finished.seconds - finished.prepared
+    return f"{checked:.0f} s after {finished.prepared:.0f} s of preparing"
+
+
 def tell(console: Console, findings: Sequence[Found]) -> None:
-    """The first of some findings, each with its input and what differs."""
-    for found in findings[:LINES_SHOWN]:
-        line = Text.assemble((found.bucket, "bold red"), f"  on {found.vocabulary}: {shown(found)}")
-        console.print(line, soft_wrap=True)
-        console.print(Text(f"    {found.difference}", style="dim"), soft_wrap=True)
-    if len(findings) > LINES_SHOWN:
-        console.print(f"and {len(findings) - LINES_SHOWN} more", style="dim")
+    """The first of some findings by cause, each with its clearest input and what differs there."""
+    causes = list(by_cause(findings).values())
+    for alike in causes[:LINES_SHOWN]:
+        found = alike[0]
+        more = "" if len(alike) == 1 else f"  ({len(alike)} inputs of this cause are in the report)"
+        what = f"  on {found.vocabulary}: {shown(found)}{more}"
+        console.print(Text.assemble((named(alike), "bold red"), what), soft_wrap=True)
+        nobody = "nobody is blamed; " if found.undecided else ""
+        console.print(Text(f"    {nobody}{found.difference}", style="dim"), soft_wrap=True)
+    if len(causes) > LINES_SHOWN:
+        console.print(f"and {len(causes) - LINES_SHOWN} more", style="dim")
+
+
+def news(found: Found) -> tuple[str, str, bool]:
+    """What is said once of all findings that share it: cause, vocabulary, whether expected."""
+    return cause_of(found.bucket), found.vocabulary, found.expected is not None
 
 
 def shown(found: Found) -> str:

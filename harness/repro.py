@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import base64
 import re
-import textwrap
+import shlex
 from typing import TYPE_CHECKING, Protocol, cast
 
+from corpora.plain_text import printable_line
 from harness.checks.base import ids_of
 from harness.outcomes import Encoded
+from harness.recipes import function
 from impls.interface import Implementation, Recipe, Reproducible
 
 if TYPE_CHECKING:
@@ -31,11 +33,11 @@ TEMPLATE = '''\
 
 {sentence}
 
-Contract: {contract}. Needs: {install}
+Contract: {contract}. Needs: {needs}
 Run it: python {file_name}; exit status 1: the finding still shows, 0: it is gone, 2: a library
 is missing.
 """
-
+{left_out}
 import base64
 import sys
 from pathlib import Path
@@ -76,7 +78,7 @@ def main():
         again = "" if name in LIBRARIES else " (as recorded)"
         print(f"{{name}}{{again}}: {{shown(answer)}}")
     if missing:
-        print("nothing can be said without them: {install}")
+        print("nothing can be said without them:", {install})
         return 2
     {verdict}
 
@@ -130,11 +132,17 @@ def reproducer(
     violation: Violation,
     contract: Contract,
     recipes: Mapping[str, tuple[Recipe, str]],
+    left_out: Mapping[str, str] | None = None,
 ) -> str:
-    """The source of ``repro.py``.
+    """Return the source of ``repro.py``.
 
-    recipes: by implementation, with the path of its artifact relative to the finding's folder.
-    Implementations without one stand with what the run recorded of them.
+    recipes: by implementation, as :func:`harness.recipes.sound` gives them, with the path of the
+    artifact relative to the finding's folder. Implementations without one stand with what the run
+    recorded of them. left_out: those among them whose recipe is not sound, with the reason.
+
+    Whatever comes from an implementation stands in the script as a literal of Python in ASCII, in
+    the docstring with its quotes escaped, or in a comment of one line; only the code of recipes is
+    code, each in a function of its own.
     """
     question, verdict, ids = ENCODE, DIFFER, ""
     if violation.check == "survival":
@@ -148,19 +156,26 @@ def reproducer(
         ids = f"IDS = {list(ids_of(violation.parts[0].outcome))!r}\n"
         verdict = DIFFER_FROM_INPUT if violation.parts[0].names == ("the input",) else DIFFER
     functions, table = [], []
+    taken: set[str] = set()
     for name, (recipe, path) in recipes.items():
-        function = "load_" + re.sub(r"\W", "_", name)
-        body = textwrap.indent(recipe.code.strip(), "    ")
-        functions.append(f"\ndef {function}(VOCABULARY):\n{body}\n    return locals()\n")
-        where = f"str(HERE / {path!r})" if path else "None"
-        table.append(f"    {name!r}: ({function}, {where}),")
+        loader = "load_" + re.sub(r"[^A-Za-z0-9]", "_", name)[:60]
+        while loader in taken:  # a-b and a.b are two implementations
+            loader += "_"
+        taken.add(loader)
+        functions.append("\n" + function(loader, recipe.code))
+        where = f"str(HERE / {path!a})" if path else "None"
+        table.append(f"    {name!a}: ({loader}, {where}),")
     requirements = sorted({r for recipe, _ in recipes.values() for r in recipe.requirements})
-    install = f"pip install {' '.join(requirements)}" if requirements else "nothing"
+    install = f"pip install {shlex.join(requirements)}" if requirements else "nothing"
     return TEMPLATE.format(
         title=_quoted(title),
         sentence=_quoted(sentence),
         contract=_quoted(contract.id),
-        install=install,
+        needs=_quoted(install),
+        install=ascii(install),
+        left_out="".join(
+            f"\n# Not run here, since {why}: {name!a}" for name, why in (left_out or {}).items()
+        ),
         file_name="repro.py",
         data=base64.b64encode(violation.data).decode("ascii"),
         ids_recorded=IDS_RECORDED,
@@ -199,19 +214,19 @@ def _recorded(violation: Violation) -> list[str]:
         outcome = part.outcome
         if not isinstance(outcome, Encoded):
             value = f"{outcome.status.label}: {outcome.message}".split("\n", 1)[0]
-            lines += [f"    {name!r}: {value!r}," for name in part.names]
+            lines += [f"    {name!a}: {value!a}," for name in part.names]
         elif NEEDED.get(violation.check) == "decode":
-            lines += [f"    {name!r}: {outcome.text!r}," for name in part.names]
+            lines += [f"    {name!a}: {outcome.text!a}," for name in part.names]
         elif violation.check == "release-offsets":
             spans = [list(span) for span in (outcome.offsets or ())[:IDS_RECORDED]]
-            lines += [f"    {name!r}: {spans!r}," for name in part.names]
+            lines += [f"    {name!a}: {spans!a}," for name in part.names]
         else:
             ids = list(outcome.ids[:IDS_RECORDED])
-            lines += [f"    {name!r}: {ids!r}," for name in part.names]
+            lines += [f"    {name!a}: {ids!a}," for name in part.names]
     return lines
 
 
 def _quoted(text: str) -> str:
-    """Text that may stand in the docstring of a source file."""
-    printable = text.encode("ascii", "backslashreplace").decode("ascii")
-    return printable.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    """Return text as one line of ASCII that may stand in the docstring of a source file."""
+    line = printable_line(text).encode("ascii", "backslashreplace").decode("ascii")
+    return line.replace("\\", "\\\\").replace('"', '\\"')

@@ -13,11 +13,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness import gate
-from harness.campaign import Campaign, Plan
+from harness.campaign import Campaign
 from harness.events import Event, ExpectationJudged, Finished, Forced, Found, Measured, Started
 from harness.findings import Book
-from harness.scaling.bounds import judge_growth
-from harness.store import OutputError
+from harness.interruption import exit_status
+from harness.opening import NamedFailed
+from harness.planning import Plan, Tally
+from harness.scaling.bounds import judge_growth, own_candidates
+from harness.shortfall import Shortfall, slow_once
+from harness.workers import first_line
+from harness.writing import NO_ROOM, OutputError, cannot_write
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -66,6 +71,7 @@ def execute(
     started = time.monotonic()
     measured: list[Measured] = []
     forced: list[Forced] = []
+    shortfall = Shortfall()
 
     def remember(event: Event) -> None:
         if isinstance(event, Measured):
@@ -73,7 +79,7 @@ def execute(
         elif isinstance(event, Forced):
             forced.append(event)
 
-    emit = Bus([folder.consume, remember, *consumers])
+    emit = Bus([folder.consume, remember, shortfall.consume, *consumers])
     emit(
         Started(
             time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -94,18 +100,25 @@ def execute(
     unhurried = plan.budget.seconds is None
     book = Book(emit, folder.save_finding, plan.expectations, plan.versions, unhurried=unhurried)
     campaign = Campaign(plan, emit, book)
+    book.limit_by(lambda: campaign.left)
     cut_off: tuple[str, int] | None = None
     try:
         campaign.run(plan.budget.seconds)
-    except KeyboardInterrupt:
-        cut_off = "interrupted before its end", gate.INTERRUPTED
+    except KeyboardInterrupt as interrupt:
+        cut_off = "interrupted before its end", exit_status(interrupt)
     except OutputError:
         folder.close()
         raise
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            cut_off = broken_off(error)
+        else:
+            folder.close()
+            raise cannot_write(error.filename or "a temporary file", error) from error
+    except NamedFailed as error:
+        cut_off = f"ended at once, as {error}", gate.CANNOT_START
     except Exception as error:
-        LOG.debug("the run broke off", exc_info=error)
-        line = str(error).split("\n", 1)[0]
-        cut_off = f"broke off ({type(error).__name__}: {line})", gate.CANNOT_START
+        cut_off = broken_off(error)
     tally = campaign.tally
     judged = gate.judge_expectations(
         plan.expectations,
@@ -118,7 +131,8 @@ def execute(
     for one in judged:
         emit(one)
     claiming = {c.name for c in plan.contestants if c.about.linear}
-    growth = judge_growth(measured, plan.bounds, claiming)
+    own = own_candidates(plan.contestants, plan.named, plan.references)
+    growth = judge_growth(measured, plan.bounds, claiming, own)
     for cell in growth:
         emit(cell)
     verdict = gate.judge(
@@ -126,17 +140,19 @@ def execute(
         judged,
         measured,
         growth,
-        [f"{name} on {vocabulary}: {line}" for name, vocabulary, line in tally.failed_to_load],
+        [f"{name} on {where}: {first_line(why)}" for name, where, why in tally.failed_to_load],
         tally.comparisons,
         comparing=len(plan.contestants) > 1 and any(c.name == "equivalence" for c in plan.checks),
+        compared_nothing=shortfall.compared_nothing(),
         judged=tally.judged.total(),
         idle=[name for name in plan.named if not tally.judged[name]] if plan.checks else (),
+        complete=cut_off is None,
         forced=forced,
     )
     if cut_off is not None:
-        how, exit_status = cut_off
+        how, status = cut_off
         reasons = (f"{how}: what was found so far is here", *verdict.reasons)
-        verdict = gate.Verdict(False, reasons, exit_status, verdict.notes)
+        verdict = gate.Verdict(False, reasons, status, verdict.notes)
     finished = Finished(
         complete=cut_off is None,
         verdict="pass" if verdict.passed else "fail",
@@ -145,17 +161,43 @@ def execute(
         cases=tally.cases,
         comparisons=tally.comparisons,
         exit_status=verdict.exit_status,
-        notes=[*verdict.notes, *refusals(tally.refused)],
+        prepared=campaign.countdown.prepared if campaign.countdown.running else None,
+        notes=[
+            *verdict.notes,
+            *shortfall.withdrawals(),
+            *refusals(tally.refused),
+            *slow_once(tally.excused),
+            *left(tally),
+        ],
     )
     emit(finished)
     folder.close()
     return RunResult(finished, book.findings, judged)
 
 
+def broken_off(error: Exception) -> tuple[str, int]:
+    """Return how a run ended that an error ended, and its exit status."""
+    LOG.debug("the run broke off", exc_info=error)
+    line = str(error).split("\n", 1)[0]
+    return f"broke off ({type(error).__name__}: {line})", gate.CANNOT_START
+
+
 def refusals(refused: Counter[str]) -> list[str]:
     """A line, where random vocabularies were refused, that counts them by implementation."""
     counts = ", ".join(f"{name} {count}" for name, count in sorted(refused.items()))
     return [f"random vocabularies refused: {counts}"] if counts else []
+
+
+def left(tally: Tally) -> list[str]:
+    """A line each on vocabularies, and on answers, that time was not enough for, if any."""
+    lines = []
+    if tally.unreached:
+        names = ", ".join(tally.unreached)
+        lines.append(f"no time was left for {names}; give it more with --budget")
+    if tally.unanswered:
+        counts = ", ".join(f"{name} ({count})" for name, count in sorted(tally.unanswered.items()))
+        lines.append(f"had not answered its last batch of a vocabulary when time was up: {counts}")
+    return lines
 
 
 def budget_text(plan: Plan) -> str:

@@ -25,6 +25,11 @@ WALKED = ("tekken_240911",)
 byte-level BPE has the same pre-tokenizer, and would take its seconds again."""
 
 
+LAST = frozenset({"mistral_v2", "mistral_v3", "mistral_v7"})
+"""Embedded vocabularies that come last where none is named: large ones that differ little from
+``mistral_v1``, so that a run that is short of time has seen one of each kind before."""
+
+
 class SelectionError(Exception):
     """A name that a user gave is none: one line that names it and the mend."""
 
@@ -37,6 +42,7 @@ def vocabularies(names: Sequence[str], seed: int = 0) -> dict[str, Callable[[], 
     """
     if not names:
         names = [name for name in sources.embedded() if name not in sources.ALIKE]
+        names.sort(key=lambda name: name in LAST)
         return {name: partial(sources.resolve, name) for name in names}
     loaded: dict[str, Vocabulary] = {}
     for name in dict.fromkeys(expanded(names, seed)):
@@ -130,9 +136,11 @@ def chosen(kind: str, names: Sequence[str], known: Iterable[str]) -> list[str]:
 
 
 def references(names: Sequence[str], present: Sequence[Contestant]) -> frozenset[str]:
-    """The trusted ones: those named, or the libraries that define their formats."""
-    if not names:
-        return frozenset(registry.REFERENCES)
+    """Return the names of the implementations that the user declared references.
+
+    None where the user named none: then each vocabulary's format decides
+    (:func:`harness.standing.references_of`). Raises SelectionError for one that takes no part.
+    """
     known = {contestant.name for contestant in present} | {c.spec for c in present}
     for name in names:
         if name not in known:

@@ -44,6 +44,12 @@ def shrink(data: bytes, failing: Failing, seconds: float) -> tuple[bytes, bool]:
     return search.best, False
 
 
+def subsequence(part: bytes, whole: bytes) -> bool:
+    """Whether ``part`` is what is left of ``whole`` when some of its bytes are taken out."""
+    rest = iter(whole)
+    return all(byte in rest for byte in part)
+
+
 class _Search:
     """The smallest failing input so far, and the time by which the search must end."""
 

@@ -14,10 +14,13 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from corpora.plain_text import printable_line
 from harness.diagnosis import difference
 from harness.events import Found
 from harness.findings import described
+from harness.recipes import Unsound, plain_name, sound
 from harness.repro import NEEDED, reproducer, reproducible
+from harness.writing import NO_ROOM, Lines, OutputError, cannot_write, write_whole, writing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,10 +30,6 @@ if TYPE_CHECKING:
     from harness.events import Event
     from harness.repro import ReproducibleImplementation
     from impls.interface import Recipe
-
-
-class OutputError(Exception):
-    """The output folder cannot be written: one line with the path and the mend."""
 
 
 OURS = (
@@ -52,25 +51,34 @@ class FindingsFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._recipes: dict[tuple[str, str], tuple[Recipe, str]] = {}
+        self._recipes: dict[tuple[str, str], tuple[Recipe, str] | str] = {}
 
     def save_finding(self, name: str, violation: Violation, contract: Contract) -> str | None:
-        """Write ``findings/<name>/``; the path of its reproducer, None if it can have none."""
+        """Write ``findings/<name>/``; the path of its reproducer, None if it can have none.
+
+        Raises OutputError.
+        """
         folder = self.path / "findings" / name
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "input.bin").write_bytes(violation.data)
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / "input.bin", violation.data)
         groups = [described(part, contract.vocabulary) for part in violation.parts]
         whole = {
             "check": violation.check,
             "contract": contract.id,
             "culprits": list(violation.culprits),
+            "undecided": violation.undecided,
             "partition": groups,
         }
         write_whole(folder / "outcomes.json", json.dumps(whole, indent=1))
-        placed = {
-            implementation.about.name: self._recipe(implementation, contract)
-            for implementation in reproducible(violation, contract)
-        }
+        placed: dict[str, tuple[Recipe, str]] = {}
+        left_out: dict[str, str] = {}
+        for implementation in reproducible(violation, contract):
+            made = self._recipe(implementation, contract)
+            if isinstance(made, str):
+                left_out[implementation.about.name] = made
+            else:
+                placed[implementation.about.name] = made
         needed = NEEDED.get(violation.check)
         if needed is not None:
             placed = {n: made for n, made in placed.items() if f"def {needed}(" in made[0].code}
@@ -78,33 +86,52 @@ class FindingsFolder:
             return None
         _, sentence = difference(violation, contract.vocabulary)
         title = f"tokgate finding {name}: {violation.check}"
-        source = reproducer(title, sentence, violation, contract, placed)
+        source = reproducer(title, sentence, violation, contract, placed, left_out)
         write_whole(folder / "repro.py", source)
         return f"findings/{name}/repro.py"
 
     def _recipe(
         self, implementation: ReproducibleImplementation, contract: Contract
-    ) -> tuple[Recipe, str]:
-        """A recipe and the path of its vocabulary as seen from a finding's folder, made once."""
+    ) -> tuple[Recipe, str] | str:
+        """Return a recipe and the path of its vocabulary as seen from a finding's folder.
+
+        It is made once. Where the implementation gives none that is sound: the reason.
+        """
         key = (implementation.about.name, contract.id)
         with self._lock:
             if key not in self._recipes:
-                recipe = implementation.recipe(contract.vocabulary, contract.mode)
-                path = self._place(recipe, contract)
-                self._recipes[key] = (replace(recipe, artifact=b""), path)
+                self._recipes[key] = self._made(implementation, contract)
             return self._recipes[key]
+
+    def _made(
+        self, implementation: ReproducibleImplementation, contract: Contract
+    ) -> tuple[Recipe, str] | str:
+        try:
+            recipe = sound(implementation.recipe(contract.vocabulary, contract.mode))
+        except Unsound as error:
+            return f"its recipe is not sound: {error}"
+        except OSError as error:
+            if error.errno in NO_ROOM:  # that is no fault of the implementation
+                raise cannot_write(self.path, error) from error
+            return "it failed to give a recipe: OSError"
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a plug-in's SystemExit, or a panic, ends no run
+            return f"it failed to give a recipe: {printable_line(type(error).__name__)}"
+        return replace(recipe, artifact=b""), self._place(recipe, contract)
 
     def _place(self, recipe: Recipe, contract: Contract) -> str:
         if not recipe.artifact_name:
             return ""
-        slug = re.sub(r"[^\w.-]", "_", contract.vocabulary.id)
+        slug = plain_name(re.sub(r"[^\w.-]", "_", contract.vocabulary.id))
         path = self.path / "vocabularies" / slug / recipe.artifact_name
-        if path.exists() and path.read_bytes() != recipe.artifact:
-            # Another mode's, or another library's, of the same name.
-            digest = hashlib.sha256(recipe.artifact).hexdigest()[:8]
-            path = path.with_name(f"{digest}-{path.name}")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(recipe.artifact)
+        with writing(path):
+            if path.exists() and path.read_bytes() != recipe.artifact:
+                # Another mode's, or another library's, of the same name.
+                digest = hashlib.sha256(recipe.artifact).hexdigest()[:8]
+                path = path.with_name(f"{digest}-{path.name}")
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, recipe.artifact)
         return f"../../{path.relative_to(self.path)}"
 
 
@@ -130,9 +157,9 @@ class RunFolder(FindingsFolder):
                     shutil.rmtree(old)
                 else:
                     old.unlink(missing_ok=True)
-            self._record = (path / "run.jsonl").open("w", encoding="utf-8")
         except OSError as error:
-            raise OutputError(f"--out {path}: {error.strerror}; name a writable folder") from error
+            raise cannot_write(f"--out {path}", error) from error
+        self._record = Lines(self.record, afresh=True)
 
     @property
     def record(self) -> Path:
@@ -140,12 +167,11 @@ class RunFolder(FindingsFolder):
         return self.path / "run.jsonl"
 
     def consume(self, event: Event) -> None:
-        """Append an event; a finding that another replaces loses its folder."""
-        try:
-            self._record.write(event.to_json() + "\n")
-            self._record.flush()
-        except OSError as error:
-            raise OutputError(f"{self.record}: {error.strerror}; make room there") from error
+        """Append an event; a finding that another replaces loses its folder.
+
+        Raises OutputError.
+        """
+        self._record.add(event.to_json())
         if isinstance(event, Found) and event.replaces is not None:
             shutil.rmtree(self.path / "findings" / event.replaces, ignore_errors=True)
 
@@ -161,10 +187,3 @@ def is_run(path: Path) -> bool:
             return '"event": "Started"' in record.readline()
     except OSError:
         return False
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8", errors="backslashreplace")
-    part.replace(path)

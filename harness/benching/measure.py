@@ -322,8 +322,8 @@ def characters_apart(text: bytes, size: int) -> Iterator[bytes]:
 
 def measure(
     plan: BenchPlan, emit: Callable[[Event], None], watch: Callable[[float, str], None]
-) -> bool:
-    """Measure all vocabularies, saying what is known of each; False if it was interrupted."""
+) -> KeyboardInterrupt | None:
+    """Measure all vocabularies, saying what is known of each; the interrupt that ended it early."""
     count = len(plan.vocabularies)
     for at, (source, load) in enumerate(plan.vocabularies.items()):
         emit(Phase(f"loading {source}"))
@@ -335,15 +335,15 @@ def measure(
             watch((at + done) / count, what)
 
         bench = Bench(plan, vocabulary, watched, plan.seconds / count)
-        interrupted = False
+        cut_off: KeyboardInterrupt | None = None
         try:
             bench.run()
-        except KeyboardInterrupt:
-            interrupted = True
+        except KeyboardInterrupt as interrupt:
+            cut_off = interrupt
         finally:
             with contextlib.suppress(KeyboardInterrupt):
                 for event in bench.events():
                     emit(event)
-        if interrupted:
-            return False
-    return True
+        if cut_off is not None:
+            return cut_off
+    return None

@@ -15,6 +15,7 @@ from harness import gate
 from harness.benching.measure import measure
 from harness.benching.plan import BASE
 from harness.events import Benched, BenchFinished, BenchStarted, Event, ImplementationFailed
+from harness.interruption import exit_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,7 @@ def execute(
     emit: Callable[[Event], None],
     watch: Callable[[float, str], None],
 ) -> int:
-    """Measure; the exit status. Nothing measured is lost to Ctrl-C."""
+    """Measure; the exit status. Nothing measured is lost to Ctrl-C or SIGTERM."""
     began = time.monotonic()
     failed, measured = 0, 0
 
@@ -39,11 +40,11 @@ def execute(
         emit(event)
 
     emit(started(plan, command))
-    complete = measure(plan, count, watch)
-    status = gate.INTERRUPTED
-    if complete:
-        status = gate.CANNOT_START if failed or not measured else 0
-    emit(BenchFinished(complete, time.monotonic() - began, status))
+    interrupt = measure(plan, count, watch)
+    status = gate.CANNOT_START if failed or not measured else 0
+    if interrupt is not None:
+        status = exit_status(interrupt)
+    emit(BenchFinished(interrupt is None, time.monotonic() - began, status))
     return status
 
 

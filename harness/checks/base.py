@@ -44,7 +44,8 @@ class Violation:
 
     data: the input. index: in the batch. parts: the partition, the trusted part first.
     culprits: the implementations at fault. stage: where the outcomes part, if the check knows;
-    None leaves it to :mod:`harness.diagnosis`.
+    None leaves it to :mod:`harness.diagnosis`. undecided: the culprits differ from one another,
+    and nobody can say which of them is wrong, so that none is blamed.
     """
 
     check: str
@@ -53,6 +54,7 @@ class Violation:
     parts: tuple[Part, ...]
     culprits: tuple[str, ...]
     stage: str | None = None
+    undecided: bool = False
 
 
 @dataclass(slots=True)

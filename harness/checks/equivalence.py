@@ -10,7 +10,7 @@ import numpy as np
 from harness.checks.base import Judgement, Observation, Probe, Violation
 from harness.contracts import Circle, Contract
 from harness.outcomes import Results, Status
-from harness.partition import culprits, partition
+from harness.partition import blames, partition
 
 IN_THE_GAME = (Status.ENCODED, Status.REJECTED)
 
@@ -57,12 +57,18 @@ class Equivalence:
             suspects.update(differing(pivot, seen.results[name]))
         for index in sorted(suspects):
             outcomes = {name: seen.results[name].outcome(index) for name in names}
-            parts = partition(outcomes, circle.trusted)
-            if len(parts) > 1:
-                data = seen.inputs[index]
-                judgement.violations.append(
-                    Violation(self.name, index, data, parts, culprits(parts))
+            parts = partition(outcomes, circle.standing)
+            judgement.violations += [
+                Violation(
+                    self.name,
+                    index,
+                    seen.inputs[index],
+                    one.parts,
+                    one.culprits,
+                    undecided=one.undecided,
                 )
+                for one in blames(parts, circle.standing)
+            ]
 
 
 def differing(one: Results, other: Results) -> list[int]:

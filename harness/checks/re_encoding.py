@@ -11,6 +11,7 @@ from harness.checks.round_trip import rewrites, trusted
 from harness.contracts import Contract
 from harness.messages import Decode, Encode
 from harness.outcomes import Encoded, Inputs, Results
+from harness.standing import most_trusted
 from impls.interface import Capability
 
 
@@ -40,8 +41,10 @@ class ReEncoding:
         ids = trusted(seen)
         decoders = [one.name for one in seen.contract.contestants if one.can(Capability.DECODE)]
         present = [name for name in decoders if name in seen.results]
-        first = [name for name in present if name in seen.contract.references] or present
-        return [Probe(first[0], Decode(ids.ids, ids.ends))] if first else []
+        if not present:
+            return []
+        first = most_trusted(present, seen.contract.standing)
+        return [Probe(first, Decode(ids.ids, ids.ends))]
 
     def follow_ups(self, seen: Observation, answers: Sequence[Results]) -> list[Probe]:
         """That text, to everybody."""

@@ -12,7 +12,7 @@ from harness.checks.base import Judgement, Observation, Probe, Violation
 from harness.contracts import Contract
 from harness.messages import Decode, Encode
 from harness.outcomes import Encoded, Failed, Outcome, Rejected, Results, Status
-from harness.partition import Part, culprits, partition
+from harness.partition import Part, blames, partition
 from impls.interface import Capability
 
 MOST_IDS = 64
@@ -49,17 +49,27 @@ class ReleaseOffsets:
         """Compare where the ids are the same; others are for the equivalence check."""
         named = dict(zip(_asked(seen, Capability.OFFSETS), answers, strict=True))
         judgement = Judgement()
+        standing = seen.contract.standing
         for names in libraries(seen.contract, Capability.OFFSETS):
             for index, data in enumerate(seen.inputs):
                 outcomes = {n: named[n].outcome(index) for n in names if n in named}
-                parts = partition(outcomes, seen.contract.references)
+                parts = partition(outcomes, standing)
                 ids = {part.outcome.ids for part in parts if isinstance(part.outcome, Encoded)}
                 if len(ids) == 1:
                     judgement.exercised.update(outcomes.keys())
-                if len(ids) == 1 and len(parts) > 1:
-                    judgement.violations.append(
-                        Violation(self.name, index, data, parts, culprits(parts), stage="offsets")
-                    )
+                if len(ids) == 1:
+                    judgement.violations += [
+                        Violation(
+                            self.name,
+                            index,
+                            data,
+                            one.parts,
+                            one.culprits,
+                            "offsets",
+                            one.undecided,
+                        )
+                        for one in blames(parts, standing)
+                    ]
                 judgement.violations += _dead(self.name, index, data, parts, outcomes)
         return judgement
 
@@ -92,6 +102,7 @@ class ReleaseDecode:
         """Compare texts."""
         named = dict(zip(_asked(seen, Capability.DECODE), answers, strict=True))
         judgement = Judgement()
+        standing = seen.contract.standing
         for names in libraries(seen.contract, Capability.DECODE):
             present = [name for name in names if name in named]
             if _alike([named[name] for name in present]):
@@ -101,11 +112,13 @@ class ReleaseDecode:
                 ids = tuple(drawn_ids(data, seen.contract.vocabulary))
                 outcomes = {name: _answer(ids, named[name].outcome(index)) for name in present}
                 judgement.exercised.update(present)
-                parts = partition(outcomes, seen.contract.references)
-                if len(parts) > 1:
-                    judgement.violations.append(
-                        Violation(self.name, index, data, parts, culprits(parts), stage="decode")
+                parts = partition(outcomes, standing)
+                judgement.violations += [
+                    Violation(
+                        self.name, index, data, one.parts, one.culprits, "decode", one.undecided
                     )
+                    for one in blames(parts, standing)
+                ]
                 judgement.violations += _dead(self.name, index, data, parts, outcomes)
         return judgement
 

@@ -11,7 +11,8 @@ from harness.checks.base import Judgement, Observation, Probe, Violation, encode
 from harness.contracts import Contract
 from harness.messages import Decode
 from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
-from harness.partition import Part, culprits, partition
+from harness.partition import Part, blames, partition
+from harness.standing import most_trusted
 from impls.interface import Capability
 
 
@@ -85,7 +86,7 @@ class RoundTrip:
             asked = [n for n, one in outcomes.items() if not isinstance(one, Unsupported)]
             judgement.exercised.update(asked)
             parted = [
-                partition({name: outcomes[name] for name in circle.names}, circle.trusted)
+                partition({name: outcomes[name] for name in circle.names}, circle.standing)
                 for circle in circles
             ]
             parts = parted[0] if parted else ()
@@ -98,17 +99,16 @@ class RoundTrip:
                         Violation(self.name, index, data, pair, (name,), stage=stage_of(outcome))
                     )
             judgement.violations += [
-                Violation(self.name, index, data, one, culprits(one), stage="decode")
-                for one in parted
-                if len(one) > 1
+                Violation(self.name, index, data, one.parts, one.culprits, "decode", one.undecided)
+                for circle, classes in zip(circles, parted, strict=True)
+                for one in blames(classes, circle.standing)
             ]
         return judgement
 
 
 def trusted(seen: Observation) -> Results:
-    """The encodings of a reference, or else of the first implementation."""
-    names = [name for name in seen.results if name in seen.contract.references]
-    return seen.results[(names or list(seen.results))[0]]
+    """The encodings of the most trusted implementation, the first of several."""
+    return seen.results[most_trusted(seen.results, seen.contract.standing)]
 
 
 def rewrites(contract: Contract) -> bool:

@@ -14,7 +14,7 @@ from harness.selection import SelectionError
 
 EPILOG = """
 Exit status: 0 nothing was found against exact (or it took no part); 1 something was; 2 usage or
-input error; 3 no process could be started; 130 interrupted, run again to go on.
+input error; 3 no process could be started; 130 interrupted (143 by SIGTERM), run again to go on.
 """
 
 
@@ -27,7 +27,10 @@ def adversary(
         ),
     ] = None,
     budget: Annotated[
-        str, typer.Option(help="60s, 5m, 8h, or 20000cases (grammars tried, in whole rounds).")
+        str,
+        typer.Option(
+            help="60s, 5m, 8h from the first grammar on, or 20000cases (in whole rounds)."
+        ),
     ] = "60s",
     seed: Seed = 0,
     jobs: Annotated[int, typer.Option(min=0, help="Processes; 0: by the cores.")] = 0,

@@ -58,8 +58,21 @@ def replay(
     run_folder: Annotated[
         Path, typer.Option("--run", help="The run's folder, with a finding's id.")
     ] = Path("tokgate-out"),
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="Run what the record names though it is not registered here, as cmd:, pip:, "
+            "module:attr and path.py:attr, and fetch hf: vocabularies that it names.",
+        ),
+    ] = False,
 ) -> None:
-    """Run recorded findings again, on today's implementations."""
+    """Run recorded findings again, on today's implementations.
+
+    A record may come from elsewhere, and names what is to run. Registered implementations (tokgate
+    list impls) run as they are installed here; vocabularies that are embedded, random, tiktoken's,
+    or files are loaded. Anything else that it names is told, and needs --trust.
+    """
     from harness.again import replay_findings  # noqa: PLC0415
 
-    finish(replay_findings(what, run_folder, out, command_line()), out)
+    finish(replay_findings(what, run_folder, out, command_line(), trust=trust), out)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from harness.commands.common import Impls, Vocabs, command_line, name_missing
-from harness.store import OutputError
+from harness.display import Display
+from harness.writing import writing
 
 if TYPE_CHECKING:
     from harness.events import Event
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EPILOG = """
 Other fast tokenizers to compare with: pip install 'tokgate\\[bench]'. Exit status: 0 measured;
 2 usage or input error; 3 an implementation could not be started, or none could be measured;
-130 interrupted, what was measured till then is written.
+130 interrupted (143 by SIGTERM), what was measured till then is written.
 """
 
 
@@ -68,12 +68,10 @@ def bench(
         vocab or [], impl or [], input_ or [], size or [], mode or [],
         rounds, cold, cold_sizes, seed,
     )  # fmt: skip
-    console = Console(stderr=True, highlight=False)
+    console = Display(stderr=True)
     name_missing(console, missing)
-    try:
+    with writing(f"--out {out}"):
         out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"--out {out}: {error.strerror}; name a writable folder") from error
     record, progress = BenchRecord(), BenchProgress(console)
 
     def emit(event: Event) -> None:
@@ -84,11 +82,12 @@ def bench(
         status = execute(plan, command_line(), emit, progress.watch)
     finally:
         progress.stop()
-    write_bench(record, out)
+    with writing(out):
+        write_bench(record, out)
     if as_json:
         print(record.to_json(), end="")
     else:
-        shown = Console(highlight=False)
+        shown = Display()
         for part in bench_text.render(record):
             shown.print(part)
     console.print(Text(f"  {out / 'bench.html'}", style="dim"), soft_wrap=True)

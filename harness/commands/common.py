@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
+from harness.display import Display
 from harness.selection import SelectionError
+from harness.writing import writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from rich.console import Console
 
     from harness.events import Event
     from harness.run import RunResult
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 EXIT_STATUSES = """
 Exit status: 0 the gate holds; 1 it does not (unexpected findings, a broken bound, an expected
 finding that no longer shows); 2 usage or input error; 3 an implementation could not be started,
-or the run broke off; 130 interrupted.
+or the run broke off; 130 interrupted (143 by SIGTERM).
 """
 
 VOCAB_HELP = (
@@ -123,10 +126,11 @@ def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
     from reports import github, write_all  # noqa: PLC0415
 
     record = recorded(out)
-    write_all(record, out, trend_series(ledger))
+    with writing(out):
+        write_all(record, out, trend_series(ledger))
     if github.wanted(os.environ):
         print(github.render(record), end="")
-    console = Console(stderr=True, highlight=False)
+    console = Display(stderr=True)
     closing(
         console, result.finished, result.findings, result.expectations, str(out / "report.html")
     )

@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from harness import gate
 from harness.commands.common import recorded
 from harness.diff import Diff, Growth, Scaling, State, compare
+from harness.display import Display
 from harness.selection import SelectionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rich.console import Console
 
     from harness.diff import Change
 
@@ -64,7 +66,7 @@ def diff(
         text = "\n".join(markdown(result)) + "\n"
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     else:
-        show(result, Console(highlight=False))
+        show(result, Display())
     raise typer.Exit(gate.FAILS if result.new else gate.HOLDS)
 
 
@@ -121,7 +123,7 @@ def document(result: Diff) -> dict[str, Any]:
 
 def show(result: Diff, console: Console) -> None:
     """The changes on a terminal."""
-    from reports.text import printable  # noqa: PLC0415
+    from corpora.plain_text import printable  # noqa: PLC0415
 
     for line in cautions(result):
         console.print(Text(line, style="yellow"))
@@ -146,7 +148,8 @@ def show(result: Diff, console: Console) -> None:
 
 def described(change: Change) -> tuple[str, str]:
     """What happened and where, and the smallest input."""
-    from reports.text import literal, printable  # noqa: PLC0415
+    from corpora.plain_text import printable  # noqa: PLC0415
+    from reports.text import literal  # noqa: PLC0415
     from reports.words import title  # noqa: PLC0415
 
     shown = literal(base64.b64decode(change.example.input_b64), limit=60)
@@ -157,7 +160,7 @@ def described(change: Change) -> tuple[str, str]:
 
 def grown(row: Scaling) -> str:
     """``bpe.heap on runs, tekken: linear (1.02) → superlinear (1.97), in time``."""
-    from reports.text import printable  # noqa: PLC0415
+    from corpora.plain_text import printable  # noqa: PLC0415
 
     def told(side: tuple[str, float | None] | None) -> str:
         if side is None:
@@ -170,8 +173,8 @@ def grown(row: Scaling) -> str:
 
 def markdown(result: Diff) -> Iterator[str]:
     """The changes as GitHub-flavoured Markdown."""
+    from corpora.plain_text import one_line  # noqa: PLC0415
     from reports.markdown import code, escape  # noqa: PLC0415
-    from reports.text import one_line  # noqa: PLC0415
 
     mark = "❌" if result.new else "✅"
     yield f"## {mark} tokgate diff: {counts(result)}"

@@ -7,20 +7,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from harness.commands.common import Impls, Seed, Vocabs, command_line, name_missing, recorded
+from harness.display import Display
+from harness.interruption import INTERRUPTED, TERMINATED, again, exit_status
 from harness.selection import SelectionError
+from harness.writing import writing
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from harness.field.plan import Match
     from reports.bench import BenchRecord
     from reports.field import Played
 
 EPILOG = """
 The libraries: pip install 'tokgate\\[field]'. Exit status: 0 every match was played, whatever it
-showed; 2 usage or input error; 3 no library is there; 130 interrupted, run again to go on.
+showed; 2 usage or input error; 3 no library is there; 130 interrupted (143 by
+SIGTERM), run again to go on.
 """
 
 BENCH_SIZE = 64 << 10
@@ -61,22 +66,27 @@ def field(
     # Forced tokens are no library's own.
     known = [name for name in [*CHECKS, *MEASURES] if name != "canonicality"]
     checks = selection.chosen("check", check or [], known)
-    console = Console(stderr=True, highlight=False)
+    console = Display(stderr=True)
     present, missing = libraries(impl or [])
     name_missing(console, missing)
     if not present:
         raise typer.Exit(3)
     loaders = vocabularies(vocab or [], seed)
     planned = matches(present, loaders)
+    runs = sum(match.refusal is None for match in planned)
+    each = f"{amount.cases:,} cases" if amount.cases is not None else f"{amount.seconds:g} s"
+    line = f"{runs} matches of {len(present)} libraries, {each} each from the first case on"
+    console.print(Text(f"{line}, seed {seed}"), soft_wrap=True)
     played: list[Played] = []
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     speed: BenchRecord | None = None
 
     def write(*, complete: bool) -> None:
         page = conformance(played, speed, time, command_line(), complete=complete)
-        write_field(page, out)
+        with writing(out):
+            write_field(page, out)
 
-    complete = False
+    status = 0
     try:
         for number, match in enumerate(planned, start=1):
             console.print(
@@ -86,12 +96,12 @@ def field(
             write(complete=False)
         if bench:
             speed = _bench(planned, seed, out, console)
-        complete = True
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        status = exit_status(interrupt)
         console.print("interrupted: run again to go on")
-    write(complete=complete)
+    write(complete=not status)
     console.print(Text(f"  {out / 'field.html'}", style="dim"), soft_wrap=True)
-    raise typer.Exit(0 if complete else 130)
+    raise typer.Exit(status)
 
 
 def _play(
@@ -118,9 +128,10 @@ def _play(
                 result = execute(plan, RunFolder(folder), [progress.consume], command_line())
             finally:
                 progress.stop()
-            write_all(recorded(folder), folder)
-            if result.finished.exit_status == 130:
-                raise KeyboardInterrupt
+            with writing(folder):
+                write_all(recorded(folder), folder)
+            if result.finished.exit_status in {INTERRUPTED, TERMINATED}:
+                raise again(result.finished.exit_status)
         record = recorded(folder)
     return Played(
         match.library.name, about.version, about.homepage, match.vocabulary.id,
@@ -157,8 +168,11 @@ def _bench(planned: list[Match], seed: int, out: Path, console: Console) -> Benc
         progress.consume(event)  # type: ignore[arg-type]
 
     try:
-        execute(plan, command_line(), emit, progress.watch)
+        status = execute(plan, command_line(), emit, progress.watch)
     finally:
         progress.stop()
-    write_bench(record, out)
+    with writing(out):
+        write_bench(record, out)
+    if status in {INTERRUPTED, TERMINATED}:
+        raise again(status)
     return record

@@ -12,10 +12,12 @@ import typer
 
 from harness.commands.common import VOCAB_HELP, Seed, command_line, recorded
 from harness.selection import SelectionError
+from harness.writing import writing
 
 EPILOG = """
 Exit status: 0 the exact policy erred nowhere (or took no part); 1 it did, or nothing was walked;
-2 usage or input error; 3 no process could be started; 130 interrupted, run again to go on.
+2 usage or input error; 3 no process could be started; 130 interrupted (143 by SIGTERM), run
+again to go on.
 """
 
 
@@ -75,6 +77,7 @@ def forced(
     from reports import write_all  # noqa: PLC0415
 
     record = recorded(out)
-    write_all(record, out)
+    with writing(out):
+        write_all(record, out)
     show(record, finished, out / "report.html")
     raise typer.Exit(finished.exit_status)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from harness.commands.common import (
@@ -28,11 +27,15 @@ from harness.commands.common import (
     recorded,
     trend_series,
 )
+from harness.countdown import seconds_text
+from harness.display import Display
 from harness.selection import SelectionError
+from harness.writing import writing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from harness.fuzz.plan import FuzzPlan
     from harness.fuzz.progress import FuzzProgress
     from harness.fuzz.record import Record
 
@@ -56,8 +59,8 @@ def fuzz(
     budget: Annotated[
         str | None,
         typer.Option(
-            help="Of this session: 10m, 8h; or of the campaign: 20000cases a vocabulary. "
-            "Default: endless, until Ctrl-C."
+            help="Of this session, from the first case to the verdict: 10m, 8h; or of the "
+            "campaign: 20000cases a vocabulary. Default: endless, until Ctrl-C."
         ),
     ] = None,
     seed: Seed = 0,
@@ -133,12 +136,12 @@ def fuzz(
     """
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness import expectations, selection  # noqa: PLC0415
-    from harness.campaign import Plan  # noqa: PLC0415
     from harness.checks import CHECKS  # noqa: PLC0415
     from harness.fuzz import run  # noqa: PLC0415
     from harness.fuzz.plan import FuzzPlan, fuzzed, seeds  # noqa: PLC0415
     from harness.fuzz.progress import FuzzProgress, closing  # noqa: PLC0415
     from harness.fuzz.store import CampaignStore  # noqa: PLC0415
+    from harness.planning import Plan  # noqa: PLC0415
     from harness.suites import Budget, Suite, parse_budget  # noqa: PLC0415
 
     limits = limits_of(timeout, memory)
@@ -158,7 +161,7 @@ def fuzz(
     known = expectations.load(expectations.SHIPPED)
     if expect is not None:
         known = [*expectations.load(expect), *known]
-    console = Console(stderr=True, highlight=False)
+    console = Display(stderr=True)
     name_missing(console, missing)
     plan = Plan(
         vocabularies=fuzzed(vocab or [], seed),
@@ -189,12 +192,14 @@ def fuzz(
     where = ledger or str(out / "campaign.db")
 
     def progress(before: Mapping[str, str]) -> FuzzProgress:
+        console.print(Text(beginning(campaign, resume=resume)), soft_wrap=True)
         return FuzzProgress(console, before, amount.seconds)
 
     def report(made: Record) -> None:
         from reports import write_all  # noqa: PLC0415
 
-        write_all(recorded(out), out, trend_series(where))
+        with writing(out):
+            write_all(recorded(out), out, trend_series(where))
 
     store = CampaignStore(where, name)
     record = run.execute(
@@ -205,3 +210,18 @@ def fuzz(
         new = run.save_corpus(campaign, store, save_corpus)
         console.print(Text(f"  {new:,} new inputs in {save_corpus}", style="dim"), soft_wrap=True)
     raise typer.Exit(record.finished.exit_status)
+
+
+def beginning(campaign: FuzzPlan, *, resume: bool) -> str:
+    """What a session is about to do, and for how long: the first line that it says."""
+    plan = campaign.plan
+    count = len(plan.vocabularies)
+    vocabularies = "1 vocabulary" if count == 1 else f"{count} vocabularies"
+    lanes = max(1, min(plan.jobs, len(campaign.strands)))
+    turns = f" ({lanes} at a time)" if lanes < len(campaign.strands) else ""
+    several = "" if len(plan.contestants) == 1 else "s"
+    how_long = seconds_text(plan.budget.seconds)
+    if plan.budget.cases is not None:
+        how_long = f"up to {plan.budget.cases:,} cases each"
+    said = f"fuzzing {vocabularies}{turns} with {len(plan.contestants)} implementation{several}"
+    return f"{said} {how_long}, seed {plan.seed}{'' if resume else ', anew'}"

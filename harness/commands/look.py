@@ -7,11 +7,11 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from harness.commands.common import VOCAB_HELP
+from harness.display import Display
 
 
 class Kind(StrEnum):
@@ -40,7 +40,7 @@ def list_(
         table.add_column(heading, header_style="dim", overflow="fold")
     for entry in entries:
         table.add_row(*(Text(plain(value)) for value in entry.values()))
-    Console(highlight=False).print(table)
+    Display().print(table)
 
 
 def preflight(
@@ -51,7 +51,7 @@ def preflight(
     from corpora.vocabularies import preflight as rules  # noqa: PLC0415
     from corpora.vocabularies import sources  # noqa: PLC0415
 
-    console = Console(highlight=False)
+    console = Display()
     report: dict[str, list[dict[str, Any]]] = {}
     for source in vocab:
         vocabulary = sources.resolve(source)

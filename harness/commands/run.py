@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from harness.commands.common import (
     EXIT_STATUSES,
@@ -30,6 +29,7 @@ from harness.commands.common import (
     name_missing,
     recorders,
 )
+from harness.display import Display
 from harness.selection import SelectionError
 
 EPILOG = EXIT_STATUSES
@@ -52,7 +52,10 @@ def run(
     suite: Annotated[SuiteName, typer.Option(help="How much of everything.")] = SuiteName.SMOKE,
     budget: Annotated[
         str | None,
-        typer.Option(help="Time for checking, 60s, 5m, 8h (loading comes on top), or 20000cases."),
+        typer.Option(
+            help="Time from the first case to the verdict, as 60s, 5m or 8h; or cases, as "
+            "20000cases. Loading before the first case comes on top."
+        ),
     ] = None,
     seed: Seed = 0,
     jobs: Jobs = 0,
@@ -82,9 +85,9 @@ def run(
     from corpora.families import user  # noqa: PLC0415
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness import expectations, selection  # noqa: PLC0415
-    from harness.campaign import Plan  # noqa: PLC0415
     from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
-    from harness.progress import Progress  # noqa: PLC0415
+    from harness.planning import Plan  # noqa: PLC0415
+    from harness.progress import Progress, promised  # noqa: PLC0415
     from harness.run import execute  # noqa: PLC0415
     from harness.scaling import bounds  # noqa: PLC0415
     from harness.store import RunFolder  # noqa: PLC0415
@@ -104,7 +107,7 @@ def run(
     if expect is not None:
         known = [*expectations.load(expect), *known]
         bound = [*bounds.load(expect), *bound]
-    console = Console(stderr=True, highlight=False)
+    console = Display(stderr=True)
     name_missing(console, missing)
     plan = Plan(
         vocabularies=selection.vocabularies(vocab or [], seed),
@@ -121,7 +124,7 @@ def run(
         suite=chosen_suite,
         budget=amount,
         seed=seed,
-        jobs=jobs or max(1, (os.cpu_count() or 2) // 2),
+        jobs=jobs or max(2, (os.cpu_count() or 2) // 2),
         fail_fast=fail_fast,
         named=[contestant.name for contestant in present] if impl else [],
         expect=str(expect.resolve()) if expect is not None else None,
@@ -129,6 +132,17 @@ def run(
     )
     kept = recorders(ledger)
     folder = RunFolder(out)
+    console.print(
+        promised(
+            len(plan.visited),
+            len(present),
+            budget or chosen_suite.budget,
+            len(checks),
+            len(plan.scaled),
+            seed,
+        ),
+        soft_wrap=True,
+    )
     progress = Progress(console, amount.seconds)
     try:
         result = execute(plan, folder, [progress.consume, *kept], command_line())

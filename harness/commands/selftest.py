@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from harness.commands.common import Seed, command_line
-from harness.store import OutputError
+from harness.countdown import seconds_text
+from harness.display import Display
+from harness.writing import writing
 
 if TYPE_CHECKING:
     from harness.events import Event
@@ -18,14 +19,15 @@ if TYPE_CHECKING:
 EPILOG = """
 A mistake by itself: tokgate run --impl harness.selftest.mutants.merging:RightmostTie --impl
 tiktoken --vocab toy_runs. Exit status: 0 every mistake is caught under its name, and nothing is
-found of what is right; 1 not so; 2 usage or input error; 3 it broke off; 130 interrupted, what was
-hunted till then is written.
+found of what is right; 1 not so; 2 usage or input error; 3 it broke off; 130 interrupted (143
+by SIGTERM), what was hunted till then is written.
 """
 
 
 def selftest(
     budget: Annotated[
-        str | None, typer.Option(help="Time for everything, 5m, 90s (default: that of suite ci).")
+        str | None,
+        typer.Option(help="Time from the first case on: 5m, 90s (default: of suite ci)."),
     ] = None,
     mutant: Annotated[
         list[str] | None,
@@ -52,11 +54,12 @@ def selftest(
     from reports.selftest import SelftestRecord  # noqa: PLC0415
 
     plan = make_plan(mutant or [], budget, seed, jobs, command_line())
-    console = Console(stderr=True, highlight=False)
-    try:
+    console = Display(stderr=True)
+    with writing(f"--out {out}"):
         out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"--out {out}: {error.strerror}; name a writable folder") from error
+    count = len(plan.mistakes)
+    what = f"hunting {count} planted mistake{'' if count == 1 else 's'}"
+    console.print(Text(f"{what} {seconds_text(plan.seconds)}, seed {seed}"), soft_wrap=True)
     record = SelftestRecord()
     progress = SelftestProgress(console, len(plan.mistakes))
 
@@ -68,11 +71,12 @@ def selftest(
         finished = Selftest(plan, emit).run()
     finally:
         progress.stop()
-    write_selftest(record, out)
+    with writing(out):
+        write_selftest(record, out)
     if as_json:
         print(record.to_json())
     else:
-        shown = Console(highlight=False)
+        shown = Display()
         for part in selftest_text.render(record):
             shown.print(part)
     console.print(Text(f"  {out / 'selftest.html'}", style="dim"), soft_wrap=True)

@@ -7,19 +7,21 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
-from harness import gate
 from harness.commands.common import IMPL_HELP, VOCAB_HELP, Seed, command_line
+from harness.countdown import seconds_text
+from harness.display import Display
+from harness.interruption import exit_status
 from harness.selection import SelectionError
+from harness.writing import writing
 
 EPILOG = """
 A search goes on where it was left, after Ctrl-C as after a kill: run it again with the same options
 (a longer --budget searches longer). It begins with the listed families and breeds from there; with
 `--withhold all` it finds everything by itself, and is compared with them in the end.
 Exit status: 0 searched to the end, whatever was found; 2 usage or input error; 3 the implementation
-could not be started; 130 interrupted, with the search kept.
+could not be started; 130 interrupted (143 by SIGTERM), with the search kept.
 """
 
 
@@ -29,7 +31,13 @@ def worst(
         list[str] | None,
         typer.Option("--vocab", "-V", help="One (default: an embedded one). " + VOCAB_HELP),
     ] = None,
-    budget: Annotated[str, typer.Option(help="Time for all of it: 90s, 5m, 8h.")] = "5m",
+    budget: Annotated[
+        str,
+        typer.Option(
+            help="Time from the first measurement to the verdict: 90s, 5m, 8h (loading comes "
+            "on top)."
+        ),
+    ] = "5m",
     size: Annotated[
         str, typer.Option(help="Bytes of input at which costs are compared: 64KB.")
     ] = "64KB",
@@ -104,15 +112,19 @@ def worst(
         memory=int(memory * 2**30),
         most=most,
     )
-    console = Console(stderr=True, highlight=False)
+    console = Display(stderr=True)
+    said = f"searching for the worst inputs of {contestant.name} on {vocabulary.id}"
+    console.print(Text(f"{said} {seconds_text(seconds)}, seed {seed}"), soft_wrap=True)
     progress = WorstProgress(console, seconds)
     try:
         report = execute(plan, out, command_line(), progress)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         progress.stop()
         line = f"interrupted; run the same again to go on from {out}"
         console.print(Text(line, style="yellow"), soft_wrap=True)
-        raise typer.Exit(gate.INTERRUPTED) from None
+        if (out / "worst.json").is_file():
+            write_worst(tables.WorstRecord.from_json((out / "worst.json").read_text()), out)
+        raise typer.Exit(exit_status(interrupt)) from None
     finally:
         progress.stop()
     if file is not None:
@@ -121,11 +133,12 @@ def worst(
         write(report, out)
     text = report.to_json()
     record = tables.WorstRecord.from_json(text)
-    write_worst(record, out)
+    with writing(out):
+        write_worst(record, out)
     if as_json:
         print(text, end="")
     else:
-        shown = Console(highlight=False)
+        shown = Display()
         for part in worst_text.render(record):
             shown.print(part)
         if report.families:

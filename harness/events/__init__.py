@@ -6,8 +6,9 @@ without :class:`Finished` is an incomplete run.
 """
 
 from harness.events.base import Event, read_events, write_events
+from harness.events.causes import by_cause, cause_of, kind_in, named
 from harness.events.forcing import Forced, ForcedCorpus, ForcedWitness
-from harness.events.growth import GrowthJudged, Measured
+from harness.events.growth import FamiliesMeasured, GrowthJudged, Measured
 from harness.events.running import (
     BatchDone,
     ContractOpened,
@@ -18,6 +19,8 @@ from harness.events.running import (
     Group,
     ImplementationFailed,
     Phase,
+    Preparing,
+    SlowOnce,
     Started,
     VocabularyLoaded,
     VocabularyRefused,
@@ -34,6 +37,7 @@ __all__ = [
     "Counted",
     "Event",
     "ExpectationJudged",
+    "FamiliesMeasured",
     "Finished",
     "Forced",
     "ForcedCorpus",
@@ -44,11 +48,17 @@ __all__ = [
     "ImplementationFailed",
     "Measured",
     "Phase",
+    "Preparing",
+    "SlowOnce",
     "Started",
     "Timing",
     "VocabularyLoaded",
     "VocabularyRefused",
     "Withdrawn",
+    "by_cause",
+    "cause_of",
+    "kind_in",
+    "named",
     "read_events",
     "write_events",
 ]

@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+
+from corpora.vocabularies.reading import fault_of, line_of, open_regular, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+MAX_LINE = 16 << 20
+"""Bytes of a line of a record. The longest are findings, whose inputs and outcomes are cut; they
+stay below 1 MB."""
+
+
+def check_base64(name: str, *texts: str | None) -> None:
+    """Raise ValueError, naming the field, for a text that is not base64."""
+    for text in texts:
+        try:
+            base64.b64decode(text or "")
+        except ValueError as error:
+            raise ValueError(f"{name}: is not base64 ({error})") from error
+
+
+def check_list(name: str, values: list[Any], kind: type[Any]) -> None:
+    """Raise ValueError, with the path of the field, for values that are not of a type."""
+    try:
+        msgspec.convert(values, list[kind])  # type: ignore[valid-type]
+    except msgspec.ValidationError as error:
+        raise ValueError(fault_of(error, name)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +51,29 @@ class Event:
     def from_json(line: str) -> Event | None:
         """The event of one line; None for an event that this version does not know.
 
-        Raises ValueError for a line that is no event, or lacks a field.
+        Fields that this version does not know are passed over. Raises ValueError, with one line,
+        for a line that is no event, lacks a field, or has one of another type.
         """
-        raw: dict[str, Any] = json.loads(line)
+        try:
+            raw: dict[str, Any] = json.loads(line)  # not msgspec's: it refuses lone surrogates
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"a line that is not JSON ({line_of(error)})") from error
         if not isinstance(raw, dict):
-            raise ValueError(f"a line that is no event: {line[:60].rstrip()}")
+            raise ValueError(f"a line that is no event: {shown(line)}")
         kind = Event.kinds.get(str(raw.pop("event", "")))
         if kind is None:
             return None
-        known = {f.name for f in fields(kind)}
         try:
-            return kind(**{name: value for name, value in raw.items() if name in known})
-        except TypeError as error:
-            raise ValueError(f"an event {kind.__name__} that lacks a field ({error})") from error
+            read: Event = msgspec.convert(raw, kind)
+            read.inspect()
+        except msgspec.ValidationError as error:
+            raise ValueError(f"an event {kind.__name__}: {fault_of(error)}") from error
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"an event {kind.__name__}: {line_of(error)}") from error
+        return read
+
+    def inspect(self) -> None:
+        """Look into fields whose type does not say all: ValueError for what cannot be used."""
 
 
 def event(cls: type[Event]) -> type[Event]:
@@ -47,12 +83,22 @@ def event(cls: type[Event]) -> type[Event]:
 
 
 def read_events(path: Path) -> Iterator[Event]:
-    """Events of a record; a last line cut short by a kill is passed over."""
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            if not line.endswith("\n"):
+    """Events of a record; a last line cut short by a kill is passed over.
+
+    Raises OSError, and ValueError with the number of the line at fault.
+    """
+    with open_regular(path) as lines:
+        number = 0
+        while line := lines.readline(MAX_LINE + 1):
+            number += 1
+            if not line.endswith(b"\n"):
+                if len(line) > MAX_LINE:
+                    raise ValueError(f"line {number}: has more than {MAX_LINE:,} bytes")
                 return
-            event = Event.from_json(line)
+            try:
+                event = Event.from_json(line.decode())
+            except ValueError as error:
+                raise ValueError(f"line {number}: {line_of(error)}") from error
             if event is not None:
                 yield event
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from harness.events.base import Event, event
-
-if TYPE_CHECKING:
-    pass
+from harness.events.base import Event, check_base64, check_list, event
 
 
 @event
@@ -102,6 +99,18 @@ class ForcedWitness(Event):
     of: str
     grammar: str = ""
     minimal: dict[str, Any] | None = None
+
+    def inspect(self) -> None:
+        """All bytes are base64, also those of the smallest one."""
+        if self.minimal is not None:
+            check_list("minimal", [self.minimal], ForcedWitness)
+        for one in (self, self.smallest):
+            if one is not None:
+                check_base64("context", one.context)
+                check_base64("forced", one.forced)
+                check_base64("continuation", one.continuation)
+                check_base64("surfaces", *one.surfaces)
+                check_base64("canonical_surfaces", *one.canonical_surfaces)
 
     @property
     def smallest(self) -> ForcedWitness | None:

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from harness.events.base import Event, event
-
-if TYPE_CHECKING:
-    pass
 
 
 @event
@@ -55,11 +51,33 @@ class Measured(Event):
     memory_verdict: str = ""
     expression: str = ""
 
+    def inspect(self) -> None:
+        """Every point has two numbers."""
+        for name in ("points", "cached", "memory", "stack"):
+            for number, point in enumerate(getattr(self, name)):
+                if len(point) != 2:
+                    raise ValueError(f"{name}[{number}]: has {len(point)} numbers, not two")
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class FamiliesMeasured(Event):
+    """Growth was measured on a vocabulary, as far as there was time.
+
+    known: how many families there are that the vocabulary can spell. chosen: those of them that
+    were to be measured; left_out: those of these that there was no time for.
+    """
+
+    vocabulary: str
+    known: int
+    chosen: list[str]
+    left_out: list[str]
+
 
 @event
 @dataclass(frozen=True, slots=True)
 class GrowthJudged(Event):
-    """A cell that a bound of the expectations file is on, judged at the end of a run.
+    """A cell that a bound is on, of the expectations file or by default, judged at a run's end.
 
     bound: ``linear``, ``n log n``, ``n^1.5``, ``quadratic``, ``cubic``. outcome: ``pass``,
     ``fail``, ``inconclusive`` (which fails no gate, but is said). reason: of the bound, as its

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from harness.events.base import Event, event
+from harness.events.base import Event, check_base64, check_list, event
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from corpora.vocabularies.model import Vocabulary
+    from harness.workers.worker import Excused
+
+
+SHOWN_BYTES = 1024
+"""Bytes that a note keeps of an input that was slow once."""
 
 
 @event
@@ -122,6 +128,52 @@ class Withdrawn(Event):
     vocabulary: str
     message: str
 
+    @property
+    def line(self) -> str:
+        """One line for a summary."""
+        why = self.message.split("\n", 1)[0]
+        return f"{self.implementation} was not asked to the end on {self.vocabulary}: {why}"
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class Preparing(Event):
+    """Some implementations have not loaded a vocabulary yet; the others do not wait for them.
+
+    ready: who has. waiting: who has not, with what a compiler is at for it, or nothing.
+    """
+
+    vocabulary: str
+    ready: list[str]
+    waiting: dict[str, str]
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class SlowOnce(Event):
+    """A failure that did not come back when its input was asked again alone: it is no finding.
+
+    status: the label of what it would have been, ``timed-out`` for the most part. message: its
+    line. input_b64: the first bytes of the input, where it was a single one.
+    """
+
+    implementation: str
+    vocabulary: str
+    status: str
+    message: str
+    input_b64: str
+
+    @classmethod
+    def of(cls, excused: Excused, vocabulary: str) -> SlowOnce:
+        """The event of a failure that was excused on a vocabulary."""
+        return cls(
+            implementation=excused.implementation,
+            vocabulary=vocabulary,
+            status=excused.status.label,
+            message=excused.message,
+            input_b64=base64.b64encode(excused.data[:SHOWN_BYTES]).decode("ascii"),
+        )
+
 
 @event
 @dataclass(frozen=True, slots=True)
@@ -162,6 +214,25 @@ class Group:
     offsets: list[list[int]] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    name: str
+    left: str | None
+    right: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Explained:
+    """The fields of :class:`harness.explain.Explanation`, which imports what events may not."""
+
+    left: str
+    right: str
+    left_model: str
+    right_model: str
+    stages: list[_Stage]
+    parted: str
+
+
 @event
 @dataclass(frozen=True, slots=True)
 class Found(Event):
@@ -171,7 +242,8 @@ class Found(Event):
     check: ``equivalence``, ..; stage: where the outcomes part (``pre-tokens``, ``normalization``,
     ``crashed``, ..). bucket: the signature that groups like findings, stable from run to run.
     culprits: the implementations blamed (all but the reference group; for a check of a single
-    implementation, that one). partition: the groups by equal outcome, the reference's first.
+    implementation, that one), or those that differ where nobody can say who is wrong
+    (``undecided``). partition: the groups by equal outcome, the reference's first.
     difference: one sentence on the first difference. first_difference: token index or None.
     generator, seed, index: provenance of the case first seen; minimal: shrinking has ended.
     expected: the reason from the expectations file that covers it, or None.
@@ -201,12 +273,24 @@ class Found(Event):
     """The id of a provisional finding that this one, minimised, takes the place of."""
     explanation: dict[str, Any] | None = None
     """Both pipelines stage by stage: the fields of :class:`harness.explain.Explanation`."""
+    undecided: bool = False
+    """The culprits differ from one another and are trusted equally, so that none is blamed."""
 
     @property
     def groups(self) -> list[Group]:
         """The partition as typed groups."""
         known = {f.name for f in fields(Group)}
         return [Group(**{k: v for k, v in g.items() if k in known}) for g in self.partition]
+
+    def inspect(self) -> None:
+        """Look into the input, the partition and the explanation."""
+        check_base64("input_b64", self.input_b64)
+        check_list("partition", self.partition, Group)
+        for number, group in enumerate(self.groups):
+            check_base64(f"partition[{number}].surfaces", *group.surfaces)
+            check_base64(f"partition[{number}].decoded", group.decoded)
+        if self.explanation is not None:
+            check_list("explanation", [self.explanation], _Explained)
 
 
 @event
@@ -240,7 +324,8 @@ class ExpectationJudged(Event):
 class Finished(Event):
     """The run ended by itself (``complete``) or was interrupted.
 
-    reasons: why the verdict is no pass. notes: what was left open, which fails nothing.
+    reasons: why the verdict is no pass. notes: what was left open, which fails nothing. prepared:
+    how many of the seconds passed before the first case; None where no case was asked.
     """
 
     complete: bool
@@ -251,3 +336,4 @@ class Finished(Event):
     comparisons: int
     exit_status: int
     notes: list[str] = field(default_factory=list)
+    prepared: float | None = None

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from harness.events.base import Event, event
-
-if TYPE_CHECKING:
-    pass
+from harness.events.base import Event, check_list, event
 
 
 @event
@@ -61,6 +58,10 @@ class Benched(Event):
     trusted: str
     tokens: int | None
     timings: list[dict[str, Any]]
+
+    def inspect(self) -> None:
+        """Every timing has the fields of one."""
+        check_list("timings", self.timings, Timing)
 
 
 @dataclass(frozen=True, slots=True)

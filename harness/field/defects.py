@@ -12,14 +12,16 @@ import json
 import subprocess
 import sys
 import tempfile
-import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import VocabularyError
+from corpora.vocabularies.reading import fault_of, line_of, read_toml
 from impls import registry
 from impls.interface import Mode, Reproducible
 
@@ -102,15 +104,52 @@ class Defect:
 
 
 def load(path: Path = KNOWN) -> list[Defect]:
-    """The defects of a file, in its order."""
-    with path.open("rb") as file:
-        return [_defect(entry) for entry in tomllib.load(file)["defect"]]
+    """The defects of a file, in its order. Raises OSError, and ValueError with one line."""
+    try:
+        entries = msgspec.convert(read_toml(path), _File).defect
+        return [_defect(entry) for entry in entries]
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{path}: {fault_of(error)}") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {line_of(error)}") from error
 
 
-def _defect(entry: dict[str, Any]) -> Defect:
-    text = entry.pop("text", "") * entry.pop("times", 1)
-    data = bytes.fromhex(entry.pop("hex", "")) or text.encode()
-    return Defect(**{**entry, "input": data, "ids": tuple(entry.pop("ids", ()))})
+class _Entry(msgspec.Struct, forbid_unknown_fields=True):
+    """A table of the file. input: ``hex``, or ``text`` so many ``times``."""
+
+    library: str
+    version: str
+    title: str
+    vocabulary: str
+    ask: str
+    gives: list[int] | str
+    right: list[int] | str
+    reference: str
+    text: str = ""
+    times: Annotated[int, msgspec.Meta(ge=1, le=1 << 24)] = 1
+    hex: str = ""
+    ids: tuple[int, ...] = ()
+    special: bool = False
+
+
+class _File(msgspec.Struct):
+    defect: list[_Entry]
+
+
+def _defect(entry: _Entry) -> Defect:
+    return Defect(
+        library=entry.library,
+        version=entry.version,
+        title=entry.title,
+        vocabulary=entry.vocabulary,
+        ask=entry.ask,
+        gives=entry.gives,
+        right=entry.right,
+        reference=entry.reference,
+        input=bytes.fromhex(entry.hex) or (entry.text * entry.times).encode(),
+        ids=entry.ids,
+        special=entry.special,
+    )
 
 
 def answer(name: str, vocabulary: Vocabulary, defect: Defect) -> Answer:

@@ -11,9 +11,9 @@ from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Algorithm, VocabularyError
 from harness import expectations, selection
-from harness.campaign import Plan
 from harness.checks import CHECKS
 from harness.contracts import modes_of
+from harness.planning import Plan
 from harness.suites import SUITES
 from impls import registry
 
@@ -30,6 +30,11 @@ VOCABULARIES = ("tekken_240911", "mistral_v1", "unigram_nfkc", "toy_wordpiece")
 
 FETCHED = ("tiktoken:cl100k_base", "tiktoken:o200k_base")
 """Taken where they can be had without a word: some libraries know no others."""
+
+
+REFERENCES = ("tiktoken", "sentencepiece")
+"""Registered libraries that others are compared with, and that have no row of their own unless the
+user names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ class Match:
 
 def libraries(specs: Sequence[str]) -> tuple[list[Contestant], dict[str, str]]:
     """Those named, or all of the field and the registered libraries; with the absent, and why."""
-    everyone = [name for name in registry.registered() if name not in registry.REFERENCES]
+    everyone = [name for name in registry.registered() if name not in REFERENCES]
     chosen = list(specs) or [*registry.FIELD, *everyone]
     present: list[Contestant] = []
     missing: dict[str, str] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +12,13 @@ from harness.forced.adversary import WAYS, Caught, Round
 from harness.forced.pool import results
 from harness.forced.run import versions
 from harness.forced.trophies import Trophy
-from harness.store import OutputError, write_whole
+from harness.writing import Lines, cannot_write, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from harness.countdown import Countdown
     from harness.forced.jobs import Task
     from harness.suites import Budget
 
@@ -100,11 +100,9 @@ class HuntRecord:
             known = {json.dumps(hunt.identity(one)): one for one in hunt.task.policies}
             kept = [line for line in lines if self._take(line, known)]
             write_whole(path, "".join(f"{line}\n" for line in kept))
-            self._file = path.open("a", encoding="utf-8")
+            self._file = Lines(path, afresh=False)
         except OSError as error:
-            raise OutputError(
-                f"--out {folder}: {error.strerror}; name a writable folder"
-            ) from error
+            raise cannot_write(f"--out {folder}", error) from error
         if (folder / TROPHIES).exists():
             self.bag.best = trophies.merged(
                 [*trophies.read(folder / TROPHIES), *self.bag.best.values()]
@@ -138,16 +136,12 @@ class HuntRecord:
             "broke": caught.broke,
             "trophy": caught.trophy and caught.trophy.to_dict(),
         }
-        try:
-            self._file.write(json.dumps(line) + "\n")
-            self._file.flush()
-            if self.bag.best != before:
-                self.save()
-        except OSError as error:
-            raise OutputError(f"--out {self._folder}: {error.strerror}; make room there") from error
+        self._file.add(json.dumps(line))
+        if self.bag.best != before:
+            self.save()
 
     def save(self) -> None:
-        """Write ``trophies.json``."""
+        """Write ``trophies.json``. Raises OutputError."""
         write_whole(self._folder / TROPHIES, trophies.to_json(self.bag.best.values()))
 
     def close(self) -> None:
@@ -156,31 +150,43 @@ class HuntRecord:
         self.save()
 
 
-def hunt(plan: Hunt, record: HuntRecord, watch: Callable[[float, str], None]) -> bool:
-    """Play rounds until the budget is used up; whether it came to that (else Ctrl-C ended it).
+def hunt(
+    plan: Hunt,
+    record: HuntRecord,
+    watch: Callable[[float, str], None],
+    countdown: Countdown,
+    prepared: Callable[[float], None] = lambda seconds: None,
+) -> KeyboardInterrupt | None:
+    """Play rounds until the budget is used up; the interrupt that ended it before, if one did.
 
-    Seconds are counted from the first answer on, as workers load their vocabulary first; cases are
-    grammars tried, in whole rounds. Raises WorkersFailed, OutputError.
+    countdown: of the budget's seconds; it runs from the moment when the first worker has loaded its
+    vocabulary, and ``prepared`` is told how long that took. A round that is on at the end is cut
+    off and lost: whoever goes on plays it again. Cases are grammars tried, in whole rounds.
+    Raises WorkersFailed, OutputError.
     """
-    began: float | None = None
     tried = 0
-    answers = results(plan.task, plan.rounds(record.bag), plan.jobs)
+
+    def ready() -> None:
+        if not countdown.running:
+            countdown.start()
+            prepared(countdown.prepared)
+
+    answers = results(plan.task, plan.rounds(record.bag), plan.jobs, lambda: countdown.over, ready)
     watch(0.0, "loading the vocabulary")
     try:
         for caught in answers:
-            began = began or time.monotonic()
             record.add(caught)
             tried += caught.tried
-            share = _spent(plan.budget, time.monotonic() - began, tried)
+            share = _spent(plan.budget, countdown.spent, tried)
             watch(min(share, 1.0), said(caught, record.bag, plan.task.vocabulary.id))
             if share >= 1:
                 break
-    except KeyboardInterrupt:
-        return False
+    except KeyboardInterrupt as interrupt:
+        return interrupt
     finally:
         answers.close()
         record.close()
-    return True
+    return None
 
 
 def _spent(budget: Budget, seconds: float, tried: int) -> float:

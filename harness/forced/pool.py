@@ -11,11 +11,15 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import psutil
+
 from harness.forced.jobs import one_line
 from harness.forced.policies import Policies
+from harness.workers.clock import Stopwatch, control, usage_of
 from impls.external import die_with_parent, signal_name
 from impls.interface import Unsupported
 
@@ -28,9 +32,12 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 READY_SECONDS = 180.0
-"""For a worker to load its vocabulary, on a machine that is busy with other things."""
+"""Seconds of CPU time for a worker to load its vocabulary, compilation included."""
 
 POLL_SECONDS = 0.2
+
+ENDING = frozenset({signal.SIGINT, signal.SIGTERM})
+"""The signals by which a user ends a command."""
 
 
 class WorkersFailed(Exception):
@@ -51,7 +58,11 @@ class _Done:
 def serve(task: Task, pipe: Connection) -> None:
     """A worker: answers each job, until None comes."""
     die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    # Ctrl-C and SIGTERM, which a terminal and ``timeout`` send to the whole group, are the
+    # parent's to handle: it ends this process.
+    os.setpgrp()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     faulthandler.disable()
     resource.setrlimit(resource.RLIMIT_DATA, (task.memory, task.memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -86,12 +97,21 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self._process = context.Process(target=serve, args=(task, theirs), daemon=True)
-        self._process.start()
+        # Until it has taken leave of the terminal, Ctrl-C waits for it: it would die with a word.
+        # The tracker comes first, as starting it would let the signals through again.
+        resource_tracker.ensure_running()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
         self._task = task
         self.job: Job[Any] | None = None
         self.ready = False
-        self._deadline = time.monotonic() + READY_SECONDS
+        self._late = False
+        self._observed = psutil.Process(self._process.pid)
+        self._watch = self._begun(READY_SECONDS)
 
     def give(self, job: Job[Any]) -> None:
         """Have it do a job; if it is gone, that shows when it is listened to."""
@@ -102,20 +122,31 @@ class Worker:
 
     def touch(self) -> None:
         """It has shown life."""
-        self._deadline = time.monotonic() + self._task.seconds
+        self._watch = self._begun(self._task.seconds)
 
-    @property
-    def late(self) -> bool:
-        """Whether it takes longer than it may."""
-        return (self.job is not None or not self.ready) and time.monotonic() > self._deadline
+    def _begun(self, seconds: float) -> Stopwatch:
+        return Stopwatch.start(seconds, time.monotonic(), usage_of(self._observed))
 
-    def end(self) -> str:
-        """Kill it; how it ended by itself, if it did."""
-        self._process.join(0.5 if not self.late else 0)
-        code = self._process.exitcode
+    def look(self) -> bool:
+        """Whether it takes more CPU time than it may, or sits for as long."""
+        if self.job is None and self.ready:
+            return False
+        usage = usage_of(self._observed)
+        self._watch.look(time.monotonic(), usage, place=-1, compiling=False)
+        self._late = self._watch.overdue(control().slowness) is not None
+        return self._late
+
+    def kill(self) -> None:
+        """End it at once, whatever it is at."""
         self._process.kill()
         self._process.join()
         self.pipe.close()
+
+    def end(self) -> str:
+        """Kill it; how it ended by itself, if it did."""
+        self._process.join(0.5 if not self._late else 0)
+        code = self._process.exitcode
+        self.kill()
         if code is None:
             return f"no answer within {self._task.seconds:.0f} s"
         if code < 0:
@@ -128,8 +159,11 @@ def results(
     jobs: Iterable[Job[Answer]],
     processes: int,
     stopped: Callable[[], bool] = lambda: False,
+    ready: Callable[[], None] = lambda: None,
 ) -> Generator[Answer]:
     """The answers, as they come. Raises WorkersFailed where no worker can be started.
+
+    ready: called whenever a worker has loaded its vocabulary, before its first job.
 
     A job whose worker dies or hangs has an answer that says so, and another worker takes over.
     Closing the generator ends all workers, as it does when ``stopped`` turns true.
@@ -149,12 +183,15 @@ def results(
             readable = set(wait([worker.pipe for worker in workers], POLL_SECONDS))
             for worker in list(workers):
                 if worker.pipe in readable:
+                    loaded = worker.ready
                     heard = answer(worker)
+                    if worker.ready and not loaded:
+                        ready()
                     if isinstance(heard, _Done):
                         yield heard.answer
                     if heard is None or isinstance(heard, _Done):
                         continue
-                elif not worker.late:
+                elif not worker.look():
                     continue
                 workers.remove(worker)
                 job, how = worker.job, worker.end()
@@ -174,7 +211,7 @@ def results(
                         worker.give(job)
     finally:
         for worker in workers:
-            worker.end()
+            worker.kill()
 
 
 def answer(worker: Worker) -> _Done | str | None:

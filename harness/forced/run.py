@@ -28,8 +28,9 @@ from harness.forced.jobs import Minimised, Task, WalkSchema
 from harness.forced.policies import EXACT
 from harness.forced.pool import WorkersFailed, results
 from harness.forced.results import CHECKED, SchemaResult, total
+from harness.interruption import exit_status
 from harness.selection import SelectionError
-from harness.store import OutputError, write_whole
+from harness.writing import Lines, cannot_write, write_whole
 from impls.registry import ImplementationError
 
 if TYPE_CHECKING:
@@ -127,10 +128,9 @@ class Record:
             lines = [head, *(json.dumps(one.to_dict()) for one in self.done.values())]
             lines += [_minimised_line(*pair) for pair in self.minimised.items()]
             write_whole(self.path, "".join(f"{line}\n" for line in lines))
-            self._file = self.path.open("a", encoding="utf-8")
+            self._file = Lines(self.path, afresh=False)
         except OSError as error:
-            reason = error.strerror or "cannot be written"
-            raise OutputError(f"--out {folder}: {reason}; name a writable folder") from error
+            raise cannot_write(f"--out {folder}", error) from error
 
     def _take(self, head: str) -> None:
         lines = self.path.read_text(encoding="utf-8", errors="replace").split("\n")
@@ -153,20 +153,13 @@ class Record:
     def add(self, result: SchemaResult) -> None:
         """Write a result at once. Raises OutputError."""
         self.done[result.name] = result
-        self._write(json.dumps(result.to_dict()))
+        self._file.add(json.dumps(result.to_dict()))
 
     def add_minimised(self, found: Minimised) -> None:
         """Write a failure made small at once. Raises OutputError."""
         key = witnesses.key(found.witness)
         self.minimised[key] = found.smallest
-        self._write(_minimised_line(key, found.smallest))
-
-    def _write(self, line: str) -> None:
-        try:
-            self._file.write(line + "\n")
-            self._file.flush()
-        except OSError as error:
-            raise OutputError(f"{self.path}: {error.strerror}; make room there") from error
+        self._file.add(_minimised_line(key, found.smallest))
 
     def close(self) -> None:
         """Close the file."""
@@ -212,14 +205,14 @@ def execute(
     emit(VocabularyLoaded.of(vocabulary, plan.source))
     watch(0.0, "reading the corpus")
     names: list[str] = []
-    complete = True
+    cut_off: int | None = None
     cases: dict[str, SchemaCase] = {}
     try:
         names = chosen([case.name for case in plan.cases()], plan.limit)
         _walk(plan, set(names), record, watch)
         cases = _minimise(plan, names, record, watch)
-    except KeyboardInterrupt:
-        complete = False
+    except KeyboardInterrupt as interrupt:
+        cut_off = exit_status(interrupt)
     except WorkersFailed as error:
         if error.supported:
             raise ImplementationError(f"forced tokens: {error}") from error
@@ -229,12 +222,12 @@ def execute(
     found = _sum(plan, names, record)
     for event in told(plan, found, record, cases):
         emit(event)
-    reasons, status = judged(found, plan.task.policies)
-    if not complete:
+    reasons, status = judged(found, plan.task.policies, complete=cut_off is None)
+    if cut_off is not None:
         reasons.insert(0, "interrupted before its end: the same command goes on")
-        status = gate.INTERRUPTED
+        status = cut_off
     finished = Finished(
-        complete=complete,
+        complete=cut_off is None,
         verdict="fail" if reasons else "pass",
         reasons=reasons,
         seconds=time.monotonic() - began,
@@ -343,7 +336,9 @@ def rows(found: Totals, vocabulary: str, corpus: str, whitespace: str) -> Iterat
         )
 
 
-def judged(found: Totals, policies: Sequence[str]) -> tuple[list[str], int]:
+def judged(
+    found: Totals, policies: Sequence[str], *, complete: bool = True
+) -> tuple[list[str], int]:
     """Why the gate does not hold, and the exit status: the exact policy may not err."""
     reasons = []
     if EXACT in policies:
@@ -352,7 +347,12 @@ def judged(found: Totals, policies: Sequence[str]) -> tuple[list[str], int]:
             reasons.append(f"exact forced {wrong.non_canonical:,} non-canonical sequences")
         if found.misjudged:
             reasons.append(f"{found.misjudged:,} answers of exact are contradicted by a sentence")
-    if not found.instances:
+    if not found.instances and found.failed:
+        name, how = next(iter(found.failed.items()))
+        count = len(found.failed)
+        several = f"{count:,} schemas broke off, {name} first" if count > 1 else f"{name} broke off"
+        reasons.append(f"nothing was walked to its end: {several}: {how}")
+    elif not found.instances and complete:
         reasons.append(
             "nothing was walked: no schema of the corpus has a valid instance that llguidance takes"
         )

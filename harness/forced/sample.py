@@ -36,10 +36,12 @@ def walk_sample(
     *,
     hurried: bool,
     stopped: Callable[[], bool] = lambda: False,
+    over: Callable[[], bool] = lambda: False,
 ) -> str | None:
     """Walk the sample and tell a row for each policy; why it could not be started, if so.
 
-    A vocabulary that the policies do not take is passed over. Nothing is told once ``stopped``.
+    A vocabulary that the policies do not take is passed over. Nothing is told once ``stopped``;
+    what was walked until then is told once time is ``over``.
     """
     from corpora.grammars.own_schemas import own_cases  # noqa: PLC0415 (imports llguidance)
 
@@ -49,7 +51,7 @@ def walk_sample(
     task = Task(vocabulary, policies, "flexible", seed, seconds=30.0)
     cases = random.Random(f"forced/{seed}").sample(own_cases("flexible"), SCHEMAS)
     found, began = [], None
-    walked = results(task, map(WalkSchema, cases), 1, stopped)
+    walked = results(task, map(WalkSchema, cases), 1, lambda: stopped() or over())
     try:
         for result in walked:
             found.append(result)
@@ -60,7 +62,7 @@ def walk_sample(
         return str(error) if error.supported else None
     finally:
         walked.close()
-    if stopped():
+    if stopped() or not found:
         return None
     sums = total(sorted(found, key=lambda result: result.name), policies)
     for row in rows(sums, vocabulary.id, OWN, "flexible"):

@@ -20,6 +20,7 @@ import numpy as np
 
 from harness.outcomes import Encoded, Status
 from harness.partition import partition
+from harness.standing import most_trusted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,10 +134,9 @@ def observe(seen: Observation, shapes: Shapes) -> Sighting:
 
 
 def _witness(contract: Contract, present: Sequence[str]) -> str:
-    """Whose tokens are looked at: the first trusted one, else the first exact one, else any."""
-    trusted = [name for name in present if name in contract.references]
+    """Whose tokens are looked at: the most trusted of those that are exact, else any."""
     exact = [name for name in present if name in contract.exact]
-    return (trusted or exact or list(present))[0]
+    return most_trusted(exact or present, contract.standing)
 
 
 def _ngrams(
@@ -203,7 +203,7 @@ def disagreement(outcomes: dict[str, Outcome], contract: Contract) -> str | None
     and the failures by kind: ``toy/raw tiktoken=tokenizers|bpe.heap(more) x:crashed``.
     """
     exact = {name: outcome for name, outcome in outcomes.items() if name in contract.exact}
-    parts = partition(exact, contract.references)
+    parts = partition(exact, contract.standing)
     failed = [
         f"{name}:{outcome.status.label}"
         for name, outcome in outcomes.items()

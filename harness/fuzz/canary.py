@@ -65,10 +65,10 @@ class CanaryWatch:
 
     @property
     def said(self) -> str:
-        """What is known, in one line."""
-        cases = f"{self._strand.state.cases:,} cases"
+        """What is known, in one line. The canary's cases are none of the campaign's."""
+        cases = f"{self._strand.state.cases:,} cases of its own"
         if self.found is None:
-            return "the canary was not looked for to the end"
+            return f"the canary was not found yet, in {cases}, when the session ended"
         if self.found:
             return f"the canary was found within {cases}"
         return f"the canary was not found in {cases}: what this campaign does not find means little"

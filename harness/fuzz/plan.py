@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.campaign import Plan
+    from harness.planning import Plan
 
 
 @dataclass(frozen=True, slots=True)

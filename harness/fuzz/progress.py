@@ -11,11 +11,11 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from harness.events import Found, ImplementationFailed, Phase, Withdrawn
+from harness.events import Found, ImplementationFailed, Phase, Withdrawn, by_cause
 from harness.fuzz import estimate
 from harness.fuzz.estimate import Abundance
 from harness.fuzz.plan import spent
-from harness.progress import shown, tell
+from harness.progress import news, shown, tell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +61,10 @@ class FuzzProgress:
         """The strands with the cases that they had when the session began."""
         self._cases = {name: (count, count) for name, count in cases.items()}
 
+    def prepared(self, seconds: float) -> None:
+        """The first vocabulary is loaded, and the budget begins to run."""
+        self._console.print(Text(f"prepared in {spent(seconds)}", style="dim"))
+
     def announce(self, event: Event) -> None:
         """What a lane is busy with."""
         if isinstance(event, Phase):
@@ -88,9 +92,10 @@ class FuzzProgress:
 
     def _tell(self, found: Found) -> None:
         """One line for a finding, once, if it is new."""
-        if found.id in self._known or found.id in self._told:
+        told = "\0".join(map(str, news(found)))
+        if found.id in self._known or told in self._told:
             return
-        self._told.add(found.id)
+        self._told.add(told)
         mark, style = ("expected", "cyan") if found.expected else ("new", "bold red")
         line = Text.assemble((f"{mark:9}", style), f"{found.bucket}  on {found.vocabulary}: ")
         self._console.print(line + Text(shown(found)), soft_wrap=True)
@@ -145,11 +150,12 @@ class FuzzProgress:
 def closing(console: Console, record: Record, report: str) -> None:
     """The last words of a session: what is new, what may be yet to come, where the report is."""
     fresh = [found for found in record.new if found.expected is None]
-    known = len(record.findings) - len(record.new)
+    ids = {found.id for found in record.new}
+    known = len(by_cause(found for found in record.findings if found.id not in ids))
     tell(console, fresh)
     _expected(console, record.expectations)
     finished, about = record.finished, record.campaign
-    expected = len(record.new) - len(fresh)
+    expected = len(by_cause(found for found in record.new if found.expected is not None))
     also = f" ({expected} more are expected)" if expected else ""
     verdict = finished.verdict if finished.complete else "incomplete"
     style = {"pass": "bold green", "fail": "bold red"}.get(verdict, "bold yellow")
@@ -157,11 +163,17 @@ def closing(console: Console, record: Record, report: str) -> None:
         Text.assemble(
             (verdict.upper(), style),
             f"  {finished.cases:,} cases, {finished.comparisons:,} comparisons in "
-            f"{spent(finished.seconds)}: {len(fresh)} new findings{also}, {known} known before",
+            f"{spent(finished.seconds)}: {len(by_cause(fresh))} new findings{also}, "
+            f"{known} known before",
         )
     )
     for reason in finished.reasons:
         console.print(Text(f"  {reason}"), soft_wrap=True)
+    for note in finished.notes:
+        console.print(Text(f"  {note}", style="yellow"), soft_wrap=True)
+    if not record.session_cases and finished.cases:
+        line = "no round was finished in this session: all of it is from earlier ones"
+        console.print(Text(f"  {line}"), soft_wrap=True)
     told = about["estimates"]
     outlook = (
         f"; an hour more would show a new finding with a chance of "

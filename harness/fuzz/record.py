@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from harness import gate
-from harness.campaign import Tally
 from harness.events import (
     Counted,
     Event,
@@ -19,21 +18,31 @@ from harness.events import (
     Finished,
     Found,
     Started,
+    VocabularyLoaded,
+    Withdrawn,
 )
 from harness.findings import Book
 from harness.fuzz import estimate
 from harness.fuzz.behaviour import Map
 from harness.fuzz.estimate import Abundance
 from harness.fuzz.plan import arms, strand_name
+from harness.planning import Tally
 from harness.run import budget_text, versions
+from harness.shortfall import Shortfall, slow_once
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from harness.fuzz.plan import FuzzPlan
     from harness.fuzz.store import CampaignStore, Kept
 
 HOUR = 3600.0
+
+UNASKED_SHOWN = 8
+"""Strands that are named of those that nothing was asked of."""
+
+NO_ROUND = "nothing was compared: no round was finished in the time; a longer --budget is needed"
+"""Said where a campaign has not committed anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +50,22 @@ class Ended:
     """How a session came to its end. how: in words, where it was cut off. exit_status: of that.
 
     canary: None where none rides, else whether it was found; said: what is known about it.
+    cases: committed in the session.
     """
 
     how: str | None = None
     exit_status: int = 0
     canary: bool | None = None
     said: str = ""
+    cases: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Record:
-    """A campaign as committed. events: of the whole of it. known: ids that are not new."""
+    """A campaign as committed. events: of the whole of it. new: findings of this session alone.
+
+    session_cases: those that this session has committed.
+    """
 
     events: list[Event]
     finished: Finished
@@ -59,6 +73,7 @@ class Record:
     expectations: list[ExpectationJudged]
     new: list[Found]
     campaign: dict[str, Any]
+    session_cases: int = 0
 
 
 def record(
@@ -85,7 +100,6 @@ def record(
         datetime.datetime.now(datetime.UTC).date(),
     )
     seconds = store.seconds
-    finished = _finished(plan, findings, judged, tally, seconds, ended)
     counts: Counter[str] = Counter()
     opened: dict[str, Event] = {}
     for one in kept.values():
@@ -99,13 +113,16 @@ def record(
         *opened.values(),
         *(done for one in kept.values() for done in one.state.done()),
         *findings,
+        *withdrawals(kept.values()),
         *(Counted(bucket, count) for bucket, count in counts.items()),
         *judged,
-        finished,
     ]
+    unasked = [name for name in names if name not in kept or not kept[name].state.cases]
+    finished = _finished(plan, events, judged, tally, seconds, ended, unasked)
+    events.append(finished)
     new = [found for found in findings if found.id not in known]
     about = _about(plan, store, kept, findings, new, counts, seconds, ended)
-    return Record(events, finished, findings, judged, new, about)
+    return Record(events, finished, findings, judged, new, about, ended.cases)
 
 
 def merged(plan: FuzzPlan, kept: Mapping[str, Kept]) -> list[Found]:
@@ -151,30 +168,58 @@ def together(kept: Any) -> Tally:
         tally.exercised.update(part["exercised"])
         tally.shown.update(part["shown"])
         tally.judged.update(part["judged"])
+        tally.excused.update(part.get("excused", {}))
         failed |= dict.fromkeys((a, b, c) for a, b, c in part["failed"])
     tally.failed_to_load.extend(failed)
     return tally
 
 
+def withdrawals(kept: Iterable[Kept]) -> list[Withdrawn]:
+    """Who was not asked for a while, on which vocabulary, and why."""
+    found: dict[tuple[str, str], Withdrawn] = {}
+    for one in kept:
+        opened = [Event.from_json(line) for line in one.state.opened]
+        for event in opened:
+            if isinstance(event, VocabularyLoaded):
+                for name, why in one.state.withdrawn.items():
+                    withdrawn = Withdrawn(name, event.id, f"{why.splitlines()[0]}, for a while")
+                    found.setdefault((name, event.id), withdrawn)
+    return list(found.values())
+
+
+def _unasked(names: Sequence[str], strands: int) -> list[str]:
+    """A line on the strands of which no round was finished, in no session, if there are any."""
+    if not names:
+        return []
+    shown = ", ".join(names[:UNASKED_SHOWN])
+    more = f", and {len(names) - UNASKED_SHOWN} more" if len(names) > UNASKED_SHOWN else ""
+    return [f"nothing was asked yet of {len(names)} of {strands} strands: {shown}{more}"]
+
+
 def _finished(
     plan: FuzzPlan,
-    findings: Sequence[Found],
+    events: Sequence[Event],
     judged: Sequence[ExpectationJudged],
     tally: Tally,
     seconds: float,
     ended: Ended,
+    unasked: Sequence[str],
 ) -> Finished:
     comparing = len(plan.plan.contestants) > 1
+    shortfall = Shortfall.of(events)
+    hurried = plan.plan.budget.seconds is not None and len(unasked) == len(plan.strands)
     verdict = gate.judge(
-        findings,
+        [event for event in events if isinstance(event, Found)],
         judged,
         (),
         frozenset(),
         [f"{name} on {vocabulary}: {line}" for name, vocabulary, line in tally.failed_to_load],
         tally.comparisons,
         comparing=comparing and any(check.name == "equivalence" for check in plan.plan.checks),
+        compared_nothing=NO_ROUND if hurried else shortfall.compared_nothing(),
         judged=tally.judged.total(),
-        idle=[name for name in plan.plan.named if not tally.judged[name]],
+        idle=[name for name in plan.plan.named if not tally.judged[name] and not hurried],
+        complete=ended.how is None,
     )
     passed, reasons, status = verdict.passed, list(verdict.reasons), verdict.exit_status
     if ended.canary is False:
@@ -191,6 +236,11 @@ def _finished(
         cases=tally.cases,
         comparisons=tally.comparisons,
         exit_status=status,
+        notes=[
+            *shortfall.withdrawals(),
+            *slow_once(tally.excused),
+            *_unasked(unasked, len(plan.strands)),
+        ],
     )
 
 

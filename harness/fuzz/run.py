@@ -13,13 +13,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness import gate
+from harness.countdown import Countdown
 from harness.events import Started
 from harness.fuzz.plan import strand_name
 from harness.fuzz.record import Ended, Record, record
 from harness.fuzz.session import Session
 from harness.fuzz.store import now
+from harness.interruption import exit_status
 from harness.ledger.recorder import Recorder
-from harness.store import OURS, FindingsFolder, OutputError, write_whole
+from harness.store import OURS, FindingsFolder
+from harness.writing import NO_ROOM, OutputError, cannot_write, write_whole, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -65,17 +68,12 @@ class CampaignFolder(FindingsFolder):
                 else:
                     (path / name).unlink(missing_ok=True)
         except OSError as error:
-            raise OutputError(f"--out {path}: {error.strerror}; name a writable folder") from error
+            raise cannot_write(f"--out {path}", error) from error
 
     def write(self, events: Sequence[Event], about: Mapping[str, object]) -> None:
-        """Write the record and ``campaign.json``."""
-        try:
-            write_whole(
-                self.path / "run.jsonl", "".join(f"{event.to_json()}\n" for event in events)
-            )
-            write_whole(self.path / ABOUT, json.dumps(about, indent=1))
-        except OSError as error:
-            raise OutputError(f"--out {self.path}: {error.strerror}; make room there") from error
+        """Write the record and ``campaign.json``. Raises OutputError."""
+        write_whole(self.path / "run.jsonl", "".join(f"{event.to_json()}\n" for event in events))
+        write_whole(self.path / ABOUT, json.dumps(about, indent=1))
 
     def save_smallest(self, name: str, violation: Violation, contract: Contract) -> str | None:
         """As ``save_finding``, where several strands may have the finding: the smallest stays."""
@@ -102,7 +100,7 @@ def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:
     ``--corpus`` and libFuzzer take. Raises OutputError.
     """
     new = 0
-    try:
+    with writing(f"--save-corpus {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         for one in plan.strands:
             kept = store.strand(strand_name(*one))
@@ -112,10 +110,8 @@ def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:
             for data in [*(entry.data for entry in kept.corpus), *covered]:
                 path = folder / hashlib.sha1(data, usedforsecurity=False).hexdigest()
                 if not path.exists():
-                    path.write_bytes(data)
+                    write_whole(path, data)
                     new += 1
-    except OSError as error:
-        raise OutputError(f"--save-corpus {folder}: {error.strerror}; make room there") from error
     return new
 
 
@@ -130,14 +126,17 @@ def execute(
     *,
     anew: bool = False,
     committed: Callable[[Round], None] = lambda done: None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Record:
     """Run a session; Ctrl-C or a fault gives a record that is not complete.
 
     progress: made when it is known what was found before. report: writes the reports, at the end
     and every so many seconds. committed: called with each round after its commit, one at a time.
+    clock: of the budget.
     Raises SelectionError where the campaign is another or is taken, LedgerError, OutputError.
     """
     with store.held():
+        countdown = Countdown(plan.plan.budget.seconds, clock)
         began = now()
         known = store.known()
         resumed = store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=anew)
@@ -145,14 +144,17 @@ def execute(
         seen = progress(known)
         names = [strand_name(*one) for one in plan.strands]
         kept = {name: store.strand(name) for name in names}
-        seen.begin({name: one.state.cases if one else 0 for name, one in kept.items()})
+        cases = {name: one.state.cases if one else 0 for name, one in kept.items()}
+        seen.begin(cases)
 
         def published(done: Round) -> None:
             committed(done)
             seen.publish(done)
 
         save = folder.save_finding if plan.shards == 1 else folder.save_smallest
-        session = Session(plan, store, save, published, seen.announce)
+        session = Session(
+            plan, store, save, published, seen.announce, countdown, cases, seen.prepared
+        )
 
         def written(ended: Ended) -> Record:
             made = record(plan, store, command, known, ended)
@@ -170,11 +172,13 @@ def execute(
         how: tuple[str | None, int] = (None, 0)
         try:
             session.run(each)
-        except KeyboardInterrupt:
-            how = "interrupted before its end", gate.INTERRUPTED
+        except KeyboardInterrupt as interrupt:
+            how = "interrupted before its end", exit_status(interrupt)
         except OutputError:
             raise
         except Exception as error:
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
+                raise cannot_write(error.filename or "a temporary file", error) from error
             LOG.debug("the campaign broke off", exc_info=error)
             line = str(error).split("\n", 1)[0]
             how = f"broke off ({type(error).__name__}: {line})", gate.CANNOT_START
@@ -198,5 +202,5 @@ def ended_as(session: Session, how: str | None, exit_status: int) -> Ended:
     """How a session ended, with what is known of its canary."""
     watch = session.canary
     if watch is None:
-        return Ended(how, exit_status, None, "no canary rode along")
-    return Ended(how, exit_status, watch.found, watch.said)
+        return Ended(how, exit_status, None, "no canary rode along", session.cases)
+    return Ended(how, exit_status, watch.found, watch.said, session.cases)

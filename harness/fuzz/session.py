@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import queue
 import threading
-import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from harness.arena import Arena, Stopped
@@ -16,10 +16,11 @@ from harness.fuzz.plan import strand_name
 from harness.fuzz.strand import Guides, Strand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from harness.checks.base import Violation
     from harness.contracts import Contract
+    from harness.countdown import Countdown
     from harness.events import Event
     from harness.fuzz.plan import FuzzPlan
     from harness.fuzz.state import Round
@@ -29,10 +30,6 @@ TURN_SECONDS = 60.0
 """For which a strand keeps its lane where others wait: loading a large vocabulary into all
 implementations takes a few seconds, and should not be much of it."""
 
-GRACE_SECONDS = 60.0
-"""A round that is on when the time is over may go on for so long; then it is cut off, and done
-again by the next session. Most take a second or two, one that minimises a hang takes minutes."""
-
 POLL_SECONDS = 0.2
 """A thread that only waits is deaf to Ctrl-C."""
 
@@ -41,7 +38,12 @@ class Session:
     """Runs the strands of a plan.
 
     save: writes a finding's folder. publish: gets each round once it is committed, one at a time.
-    announce: gets what the lanes are busy with.
+    announce: gets what the lanes are busy with. countdown: of the budget; it begins to run when the
+    first vocabulary is loaded. done: by strand, the cases of earlier sessions. prepared: told how
+    long the loading took, when the countdown begins.
+
+    A round that is on when the time is up is cut off and lost: the next session does it again,
+    alike. cases: those that were committed in this session.
     """
 
     def __init__(
@@ -51,6 +53,9 @@ class Session:
         save: Callable[[str, Violation, Contract], str | None],
         publish: Callable[[Round], None],
         announce: Callable[[Event], None],
+        countdown: Countdown,
+        done: Mapping[str, int] = MappingProxyType({}),
+        prepared: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         self._plan, self._store, self._save = plan, store, save
         self._publish, self._announce = publish, announce
@@ -65,7 +70,10 @@ class Session:
         self._arenas: list[Arena] = []
         self._strands: dict[tuple[str, int], Strand] = {}
         self._waiting: queue.SimpleQueue[tuple[str, int]] = queue.SimpleQueue()
-        self._deadline: float | None = None
+        self._countdown = countdown
+        self._done = done
+        self._prepared = prepared
+        self.cases = 0
         self.canary: CanaryWatch | None = CanaryWatch(plan) if plan.canary else None
 
     def run(self, each: Callable[[], None] = lambda: None) -> None:
@@ -73,7 +81,8 @@ class Session:
 
         An exception of a lane, or of ``each``, KeyboardInterrupt included, ends all and is raised.
         """
-        for one in self._plan.strands:
+        # A session that is too short for all of them begins with those that had the least so far.
+        for one in sorted(self._plan.strands, key=lambda one: self._done.get(strand_name(*one), 0)):
             self._waiting.put(one)
         lanes = max(1, min(self._plan.plan.jobs, len(self._plan.strands)))
         with ThreadPoolExecutor(lanes + 1, thread_name_prefix="fuzz") as pool:
@@ -84,7 +93,7 @@ class Session:
                 while wait(futures, timeout=POLL_SECONDS).not_done:
                     if any(f.done() and f.exception() for f in futures):
                         break
-                    if self._over(GRACE_SECONDS):
+                    if self._countdown.over:
                         self.stop()
                     each()
                 for future in futures:
@@ -105,14 +114,11 @@ class Session:
             self.canary.stop()
 
     def _start_clock(self) -> None:
-        """The budget begins when the first vocabulary is loaded: a slow machine would do nothing
-        else."""
-        seconds = self._plan.plan.budget.seconds
-        if seconds is not None and self._deadline is None:
-            self._deadline = time.monotonic() + seconds
-
-    def _over(self, grace: float = 0.0) -> bool:
-        return self._deadline is not None and time.monotonic() > self._deadline + grace
+        """The budget begins when the first vocabulary is loaded."""
+        with self._lock:
+            if not self._countdown.running:
+                self._countdown.start()
+                self._prepared(self._countdown.prepared)
 
     def _watch(self) -> None:
         assert self.canary is not None
@@ -126,7 +132,7 @@ class Session:
         with self._lock:
             self._arenas.append(arena)
         try:
-            while not self._stop.is_set() and not self._over():
+            while not self._stop.is_set() and not self._countdown.over:
                 try:
                     which = self._waiting.get_nowait()
                 except queue.Empty:
@@ -147,21 +153,21 @@ class Session:
         strand.open(arena)
         self._start_clock()
         self._announce(Phase(f"fuzzing {strand.source}"))
-        started = time.monotonic()
+        began = self._countdown.spent
         try:
-            fresh = True  # what took the time to load has one round, at the least
-            while not self._stop.is_set() and (fresh or not self._over()):
-                fresh = False
+            while not self._stop.is_set() and not self._countdown.over:
+                before = strand.state.cases
                 done = strand.round(arena)
                 if done is None:
                     return False
                 self._store.commit(done)
                 with self._lock:
+                    self.cases += done.state.cases - before
                     self._publish(done)
                 strand.share()
                 if self._enough(strand):
                     return False
-                if not endless and time.monotonic() - started > TURN_SECONDS:
+                if not endless and self._countdown.spent - began > TURN_SECONDS:
                     return True
         finally:
             strand.close()

@@ -15,9 +15,9 @@ from harness.events import BatchDone
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from harness.campaign import Tally
     from harness.events import Event, Found
     from harness.fuzz.corpus import Entry
+    from harness.planning import Tally
 
 FORM = 1
 """The number of this form of the state; another one is another version's."""
@@ -39,6 +39,9 @@ class State:
     the expectations whose examples were run. curve: (cases, behaviours, disagreements, buckets),
     each a tenth further than the last. costs: most nanoseconds a byte seen, by implementation.
     covered: Atheris's corpus, base64. shared: marks of inputs shared, or taken up from others.
+    withdrawn: by implementation, why it was not asked for a while, the last time that it was so.
+    rates: bytes a second, by implementation, in campaigns that are limited by time: who is slow
+    gets fewer cases in the next round.
     """
 
     batches: int = 0
@@ -61,6 +64,8 @@ class State:
     costs: dict[str, float] = field(default_factory=dict)
     covered: list[str] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
+    withdrawn: dict[str, str] = field(default_factory=dict)
+    rates: dict[str, float] = field(default_factory=dict)
 
     def packed(self) -> bytes:
         """The form on disk."""
@@ -117,6 +122,7 @@ class State:
             "shown": sorted(tally.shown),
             "judged": dict(tally.judged),
             "failed": [list(one) for one in tally.failed_to_load],
+            "excused": dict(tally.excused),
         }
 
     def add(self, done: BatchDone) -> None:

@@ -21,6 +21,7 @@ from harness.fuzz.models import CampaignRow, FindingRow, InputRow, StrandRow
 from harness.fuzz.state import State, StateError
 from harness.ledger.engine import LedgerError, open_database
 from harness.selection import SelectionError
+from harness.writing import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,7 +62,9 @@ class CampaignStore:
         )
         if self.engine.dialect.name == "sqlite":
             path = Path(f"{self.engine.url.database}.{_digest(self.name)[:8]}.lock")
-            with path.open("w") as lock:
+            with writing(path):
+                opened = path.open("w")
+            with opened as lock:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except OSError:

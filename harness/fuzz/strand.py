@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import time
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from harness.arena import Stopped
@@ -36,23 +39,25 @@ from harness.fuzz.schedule import Schedule
 from harness.fuzz.state import Round, State
 from harness.fuzz.structured import STRUCTURED, Structured
 from harness.outcomes import Inputs
+from harness.pace import first_bytes, slow_ones
 from harness.streams import Batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from hypothesis.database import ExampleDatabase
 
     from corpora.vocabularies.model import Vocabulary
     from harness.arena import Arena, Pending
-    from harness.campaign import Plan
     from harness.checks.base import Violation
     from harness.contracts import Contract
     from harness.fuzz.store import Kept
+    from harness.planning import Plan
 
 BATCHES_A_ROUND = 4
 """Asked together, so that no worker waits while answers are judged; small, so that little is done
-again after a kill, and the schedule learns soon."""
+again after a kill, and the schedule learns soon. As many rounds of one batch come first, so that a
+short session has committed something."""
 
 FORGIVEN_EVERY = 64
 """Batches after which deaths and time-outs are forgiven: an implementation that was withdrawn for
@@ -67,6 +72,10 @@ bucket of findings. Early on nearly all inputs join, so that they must count for
 
 JOINED_COUNTED = 50
 """Inputs of one batch that count: long batches of strange bytes would outdo all else at first."""
+
+SLOW_SECONDS = 3.0
+"""Seconds that an implementation needs for a round before anybody may be called slow: the clock has
+a part in what a campaign asks only where it costs much, so that most campaigns repeat alike."""
 
 CURVE_STEP = 1.1
 """The curve of discoveries has a point each time the cases have grown by this factor."""
@@ -95,6 +104,16 @@ class _Opened:
     shapes: Shapes
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Portion:
+    """A part of a batch on its way, from input ``first`` on, asked at ``began``."""
+
+    pending: Pending
+    batch: Batch
+    first: int
+    began: float
+
+
 class Strand(Campaign):
     """Fuzzes one vocabulary. Not thread-safe, but for :meth:`stop`.
 
@@ -120,6 +139,7 @@ class Strand(Campaign):
         self._opened: _Opened | None = None
         self._makers: dict[str, Maker] = {}
         self._said: dict[str, str] = {}
+        self._committed = {found.id: found for found in kept.findings} if kept else {}
         self._shared: list[bytes] = []
         self.state = kept.state if kept else State()
         self._map = Map(kept.map if kept else None)
@@ -143,7 +163,11 @@ class Strand(Campaign):
         return self._map.species
 
     def open(self, arena: Arena) -> None:
-        """Load the vocabulary into an arena, and be ready to go on where it was left."""
+        """Load the vocabulary into an arena, and be ready to go on where it was left.
+
+        The examples of the expectations come with the loading, where they were not run yet: their
+        number is given, whatever the budget. Raises Stopped.
+        """
         vocabulary = self._plan.vocabularies[self.source]()
         self._arenas = [arena]
         self.tally.failed_to_load.clear()
@@ -165,6 +189,7 @@ class Strand(Campaign):
         if self.state.schedule:
             self._schedule.restore(self.state.schedule)
         self._opened = _Opened(vocabulary, contracts, makers, Shapes(vocabulary))
+        self._run_examples(arena)
 
     def _made(self, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> dict[str, Maker]:
         """All arms; kept from one opening to the next, as their streams are."""
@@ -222,13 +247,12 @@ class Strand(Campaign):
         batches = self._chosen()
         if not batches:
             return None
-        before = {found.id: found for found in self.findings}
         joined = len(self.corpus)
-        self._run_examples(arena)
         asked = [(name, batch, self._ask(arena, batch)) for name, batch in batches]
-        for name, batch, pending in asked:
-            self._learn(arena, name, batch, pending)
-        return self._result(arena, before, joined, time.monotonic() - started)
+        for name, batch, sent in asked:
+            self._learn(arena, name, batch, sent)
+        self._pace([portion for _, _, sent in asked for portion in sent])
+        return self._result(arena, joined, time.monotonic() - started)
 
     def _chosen(self) -> list[tuple[str, Batch]]:
         """The batches of a round, with their arms."""
@@ -240,8 +264,9 @@ class Strand(Campaign):
             self.state.shared += map(mark, self._shared)
             self._shared = []
         # An arm that turns out to have nothing is no batch: all of them may, for a toy's alphabet.
-        most = BATCHES_A_ROUND + len(self._opened.makers)
-        while len(busy) < most and sum(name != SHARED for name, _ in chosen) < BATCHES_A_ROUND:
+        wanted = BATCHES_A_ROUND if self.state.batches >= BATCHES_A_ROUND else 1
+        most = wanted + len(self._opened.makers)
+        while len(busy) < most and sum(name != SHARED for name, _ in chosen) < wanted:
             number = self.state.batches + len(busy)
             name = self._schedule.choose(number, busy)
             if name is None:
@@ -261,32 +286,69 @@ class Strand(Campaign):
         self.state.batches += len(busy) - sum(name != SHARED for name, _ in chosen)
         return chosen
 
-    def _ask(self, arena: Arena, batch: Batch) -> list[Pending]:
-        assert self._opened is not None
-        inputs = Inputs.of(batch.inputs)
-        special = batch.generator in SPECIAL_GENERATORS or batch.number % SPECIAL_EVERY == 0
-        return [
-            arena.ask(contract, inputs)
-            for contract in self._opened.contracts
-            if contract.mode.special != "all" or special
-        ]
+    def _ask(self, arena: Arena, batch: Batch) -> list[Portion]:
+        """Send a batch under each contract: its first inputs to all, the rest to who is not slow.
 
-    def _learn(self, arena: Arena, name: str, batch: Batch, pending: Sequence[Pending]) -> None:
+        Who is slow, the last committed round said; where the budget is a number of cases, nobody.
+        """
+        assert self._opened is not None
+        special = batch.generator in SPECIAL_GENERATORS or batch.number % SPECIAL_EVERY == 0
+        size = sum(map(len, batch.inputs))
+        sent: list[Portion] = []
+        for contract in self._opened.contracts:
+            if contract.mode.special == "all" and not special:
+                continue
+            slow = slow_ones(self.state.rates, contract.names, size)
+            head = first_bytes(batch.inputs, min(slow.values(), default=math.inf))
+            fast = contract.among(set(contract.names) - set(slow))
+            bounds = (head, len(batch.inputs)) if len(fast.contestants) > 1 else (head,)
+            for start, end in pairwise((0, *bounds)):
+                if start < end:
+                    part = replace(batch, start=batch.start + start, inputs=batch.inputs[start:end])
+                    members = fast if start else contract
+                    pending = arena.ask(members, Inputs.of(part.inputs))
+                    sent.append(Portion(pending, part, start, time.monotonic()))
+        return sent
+
+    def _pace(self, asked: Sequence[Portion]) -> None:
+        """Note how fast each implementation was in a round, if time is what limits the campaign."""
+        if self._plan.budget.seconds is None:
+            return
+        spent: dict[str, float] = {}
+        sizes: Counter[str] = Counter()
+        free: dict[str, float] = {}
+        for portion in asked:
+            for name, one in portion.pending.futures.items():
+                # A worker answers one after another, however early it was asked.
+                took = one.finished - max(portion.began, free.get(name, 0.0))
+                spent[name] = spent.get(name, 0.0) + took
+                free[name] = one.finished
+                sizes[name] += len(portion.pending.inputs.data)
+        if max(spent.values(), default=0.0) < SLOW_SECONDS:
+            return  # nobody kept a round waiting for long: what is known of who did stays
+        self.state.rates = {
+            name: round(sizes[name] / max(seconds, 1e-4)) for name, seconds in spent.items()
+        }
+
+    def _learn(self, arena: Arena, name: str, batch: Batch, sent: Sequence[Portion]) -> None:
         """Judge a batch under each contract, keep the inputs that show something new."""
         assert self._opened is not None
         number = self.state.batches
         known = {found.id for found in self.findings}
         fresh: dict[int, int] = {}
         shapes = 0
-        for one in pending:
-            seen = one.wait()
-            self._judge(arena, seen, batch)
+        for portion in sent:
+            seen = portion.pending.wait()
+            self._judge(arena, seen, portion.batch)
             if self._stop.is_set():
                 raise Stopped
             sighting = observe(seen, self._opened.shapes)
-            for index, count in self._map.add(sighting).items():
-                fresh[index] = fresh.get(index, 0) + count
-            shapes += self._count_disagreements(sighting, fresh)
+            new: dict[int, int] = dict(self._map.add(sighting))
+            shapes += self._count_disagreements(sighting, new)
+            for index, count in new.items():
+                place = portion.first + index
+                fresh[place] = fresh.get(place, 0) + count
+        pending = [portion.pending for portion in sent]
         if self._guides.costly and number % EVERY == 0 and pending:
             for index in dearer(arena, pending[0].contract, batch.inputs, self.state.costs):
                 fresh[index] = fresh.get(index, 0) + 1
@@ -331,9 +393,7 @@ class Strand(Campaign):
             self._examples(arena, contract)
         self.state.judged_by = digest
 
-    def _result(
-        self, arena: Arena, before: Mapping[str, Found], joined: int, seconds: float
-    ) -> Round:
+    def _result(self, arena: Arena, joined: int, seconds: float) -> Round:
         """What is to be committed."""
         if self._stop.is_set():
             raise Stopped
@@ -342,10 +402,13 @@ class Strand(Campaign):
             if self._said.get(name) != reason:
                 self._events.append(Withdrawn(name, self.source, reason))
         self._said = withdrawn
+        self.state.withdrawn |= withdrawn
         for event in self._events:
             if isinstance(event, BatchDone):
                 self.state.add(event)
-        after = {found.id: found for found in self.findings}
+        self._note_excused(arena, self.source)
+        before, after = self._committed, {found.id: found for found in self.findings}
+        self._committed = after
         state = self.state
         state.schedule = self._schedule.state()
         state.picks = list(self.corpus.picks)

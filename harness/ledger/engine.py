@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase
 
-from harness.store import OutputError
+from harness.writing import NO_ROOM, OutputError, cannot_write
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 BUSY_SECONDS = 60.0
 """A writer waits so long for another: a transaction takes milliseconds, a stuck disk longer."""
+
+CHECK = "check the path or URL"
 
 SCHEMA = 1
 """The number of the tables' shape; another one in a database means another version of tokgate."""
@@ -62,10 +64,15 @@ def open_database(where: str) -> Engine:
         ) from error
     except DBAPIError as error:
         line = str(error.orig).strip().split("\n", 1)[0]
-        raise LedgerError(f"--ledger {shown}: {line}; check the path or URL") from error
-    except (OSError, SQLAlchemyError) as error:
+        mend = "make room there" if "is full" in line or "I/O error" in line else CHECK
+        raise LedgerError(f"--ledger {shown}: {line}; {mend}") from error
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise LedgerError(str(cannot_write(f"--ledger {shown}", error))) from error
+        raise LedgerError(f"--ledger {shown}: {error.strerror}; {CHECK}") from error
+    except SQLAlchemyError as error:
         line = str(error).split("\n", 1)[0]
-        raise LedgerError(f"--ledger {shown}: {line}; check the path or URL") from error
+        raise LedgerError(f"--ledger {shown}: {line}; {CHECK}") from error
     return engine
 
 

@@ -11,7 +11,10 @@ matches counts, the user's file before the shipped one::
     memory = 64                    # at the most so many bytes a byte; default: no bound
     reason = "a heap of merges"
 
-An implementation that no entry matches is held to ``linear`` where it claims that itself.
+An implementation that no entry matches is held to ``linear`` where it claims that itself, and the
+user's own candidates to :data:`DEFAULT`. A library that tokgate knows by name is held to nothing by
+default, as its growth is its author's matter, and known. The memory of a candidate is held to not
+growing with the square, by default or where an entry's bound is below ``n^1.5``.
 """
 
 from __future__ import annotations
@@ -20,25 +23,42 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from corpora.vocabularies.reading import shown
 from harness.events import GrowthJudged
 from harness.expectations import ExpectationsError, tables
-from harness.scaling.judgement import THRESHOLD, Verdict
+from harness.scaling.judgement import HIERARCHY, LEAST_POINTS, THRESHOLD, Verdict
+from impls.registry import BUILT_IN, FIELD
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
+    from harness.contracts import Contestant
     from harness.events import Measured
 
 LINEAR, NO_BOUND = "linear", "none"
 
-IN_TIME = {LINEAR: THRESHOLD, "n log n": THRESHOLD, "n^1.5": 1.75, "quadratic": 2.3, "cubic": 3.3}
-"""The exponent that a bound allows in time: its own, and 0.25 to 0.3 for caches. Between ``n`` and
-``n log n`` no time decides, as the difference is less than what caches make."""
+DEFAULT = "n log n"
+"""What the user's own candidates are held to: what every algorithm of tokenization can be had in,
+and, in time, all that ``linear`` would say, too."""
 
-IN_STEPS = {LINEAR: 1.1, "n log n": 1.25, "n^1.5": 1.6, "quadratic": 2.1, "cubic": 3.1}
+UNSAID = "as every candidate without an entry under [[scaling]] in the expectations file"
+"""The reason that is given for :data:`DEFAULT`."""
+
+IN_TIME = {LINEAR: THRESHOLD, DEFAULT: THRESHOLD, "n^1.5": 1.75, "quadratic": 2.3, "cubic": 3.3}
+"""The exponent that a bound allows in time: its own, and 0.25 to 0.3 for caches. Between ``n`` and
+``n log n`` no time decides, as the difference is less than what caches make. ``n^1.5`` is told from
+both, but only over a range where it is more than caches make (:data:`judgement.ACCUSED`)."""
+
+IN_STEPS = {LINEAR: 1.1, DEFAULT: 1.25, "n^1.5": 1.6, "quadratic": 2.1, "cubic": 3.1}
 """Likewise in steps and instructions, which are exact: ``n log n`` reads as 1.15 from 256 bytes to
 4 KiB."""
+
+LEAN = (LINEAR, DEFAULT)
+"""Bounds that say that memory does not grow with the square either."""
+
+POWERS = {"n^1.5": 1.5, "quadratic": 2.0, "cubic": 3.0}
+"""The bounds that are more than the judgement calls linear, as powers of the size."""
 
 FIELDS = {"implementation", "vocabulary", "family", "bound", "memory", "reason"}
 
@@ -75,7 +95,9 @@ def _entry(place: str, raw: dict[str, Any]) -> Bound:
     unknown = sorted(set(raw) - FIELDS)
     if unknown:
         known = ", ".join(sorted(FIELDS))
-        raise ExpectationsError(f"{place}: unknown field {unknown[0]!r}; the fields are {known}")
+        raise ExpectationsError(
+            f"{place}: unknown field {shown(unknown[0])}; the fields are {known}"
+        )
     for name in ("bound", "reason"):
         if name not in raw:
             raise ExpectationsError(f"{place}: field {name!r} is missing; add it")
@@ -84,7 +106,7 @@ def _entry(place: str, raw: dict[str, Any]) -> Bound:
             raise ExpectationsError(f"{place}: field {name!r} is no str; put it in quotes")
     if raw["bound"] not in {*IN_TIME, NO_BOUND}:
         allowed = ", ".join([*IN_TIME, NO_BOUND])
-        raise ExpectationsError(f"{place}: bound {raw['bound']!r} is none; write {allowed}")
+        raise ExpectationsError(f"{place}: bound {shown(raw['bound'])} is none; write {allowed}")
     memory = raw.get("memory")
     if memory is not None and (isinstance(memory, bool) or not isinstance(memory, int | float)):
         raise ExpectationsError(f"{place}: 'memory' is no number; write bytes a byte, as 64")
@@ -99,14 +121,22 @@ def _entry(place: str, raw: dict[str, Any]) -> Bound:
 
 
 def judge_growth(
-    measured: Iterable[Measured], bounds: Sequence[Bound], claiming: Collection[str]
+    measured: Iterable[Measured],
+    bounds: Sequence[Bound],
+    claiming: Collection[str],
+    own: Collection[str] = (),
 ) -> list[GrowthJudged]:
-    """What became of each cell that a bound is on; claiming: who claims linear cost."""
+    """What became of each cell that a bound is on.
+
+    claiming: who claims linear cost. own: the user's own candidates (:func:`own_candidates`).
+    """
     judged = []
     for cell in measured:
         bound = next((one for one in bounds if one.covers(cell)), None)
         if bound is None and cell.implementation in claiming:
             bound = Bound(LINEAR, CLAIMED)
+        if bound is None and cell.implementation in own:
+            bound = Bound(DEFAULT, UNSAID)
         if bound is None:
             continue
         if bound.bound != NO_BOUND:
@@ -118,7 +148,37 @@ def judge_growth(
             allowed = f"{bound.memory:g} bytes a byte"
             outcome = "pass" if kept else "fail"
             judged.append(_judged(cell, bound, allowed, "memory", outcome, "" if kept else line))
+        elif cell.implementation in own and bound.bound in LEAN and cell.memory_verdict:
+            kept = cell.memory_verdict != "superlinear"
+            outcome, line = "pass" if kept else "fail", memory_line(cell)
+            judged.append(_judged(cell, bound, DEFAULT, "memory", outcome, "" if kept else line))
     return judged
+
+
+def memory_line(cell: Measured) -> str:
+    """What memory came to at the smallest and the largest size, in words."""
+    (small, least), (large, most) = cell.memory[0], cell.memory[-1]
+    return (
+        f"its memory grows faster than the input ({least / small:.0f} bytes a byte at "
+        f"{small:.0f} bytes, {most / large:.0f} at {large:.0f})"
+    )
+
+
+def own_candidates(
+    contestants: Iterable[Contestant], named: Collection[str], references: Collection[str]
+) -> set[str]:
+    """Names of those that the user named and that are nobody else's: plug-ins and programs.
+
+    named: the implementations that the user asked for by name. Not the references, and none of
+    those that tokgate brings or knows by name: these are named to be compared with. A release of a
+    library (``pip:``) is one as well, as to change to it is what is gated.
+    """
+    known = {*BUILT_IN, *BUILT_IN.values(), *FIELD, *FIELD.values()}
+    return {
+        one.name
+        for one in contestants
+        if one.name in named and one.name not in references and one.spec not in known
+    }
 
 
 def _judged(
@@ -155,6 +215,22 @@ def outcome_of(cell: Measured, bound: str) -> tuple[str, str]:
         return ("fail" if cell.low > limit else "inconclusive"), line
     if cell.verdict == Verdict.LINEAR or cell.high <= limit:
         return "pass", ""
-    if cell.verdict == Verdict.SUPERLINEAR and cell.low > limit:
+    if cell.verdict == Verdict.SUPERLINEAR and cell.low > limit and beyond(cell, bound):
         return "fail", line
     return "inconclusive", f"{line}; {cell.note}" if cell.note else line
+
+
+def beyond(cell: Measured, bound: str) -> bool:
+    """Whether its cost is beyond a bound by more than the caches make.
+
+    Bounds up to ``n log n`` are the judgement's own, which has looked at that.
+    """
+    if bound not in POWERS:
+        return True
+    spent = {size: cost - (cell.overhead or 0.0) for size, cost in cell.points}
+    sizes = sorted(size for size, cost in spent.items() if cost > 0)
+    if len(sizes) < LEAST_POINTS:
+        return False
+    small, large = sizes[0], sizes[-1]
+    allowed = HIERARCHY * (large / small) ** POWERS[bound]
+    return bool(spent[large] > allowed * spent[small])

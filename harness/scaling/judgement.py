@@ -8,12 +8,12 @@ of 5 and 15 % with heavy tails, spells of slowness, and neighbours that slow eve
 ============================================  =====  =====  =========
 judgement                                     right  wrong  undecided
 ============================================  =====  =====  =========
-this one                                      7,611      0         69
-the exponent of the largest sizes alone       5,770      0      1,910
-selection of one law for all sizes            6,649    324        707
+this one                                      7,677      0          3
+the exponent of the largest sizes alone       5,740      0      1,940
+selection of one law for all sizes            6,591    195        894
 ============================================  =====  =====  =========
 
-What this one leaves undecided are rates that drop threefold within four doublings, mostly. The
+What this one leaves undecided are rates that drop threefold within four doublings. The
 selection calls that superlinear, and cannot see a square that begins late; the largest sizes alone
 say nothing of a single step between caches. ``tests/harness/growth_rivals.py`` has all three and
 prints the counts.
@@ -45,8 +45,13 @@ as 1.5.
 """
 
 HIERARCHY = 3.0
-"""By how much a rate may drop between the caches without an algorithmic reason. Growth that makes a
-byte dearer by less than this, over all sizes that are fitted, is not called superlinear."""
+"""How many times dearer a byte may get between the first cache and the memory, without any reason
+in the algorithm. What gets no dearer than this, beyond ``n log n``, may be called linear."""
+
+ACCUSED = 4.5
+"""How many times dearer than under ``n log n`` a byte has to get before growth is called
+superlinear: :data:`HIERARCHY`, and half of it for noise. ``n^2`` gets there over a range of 8,
+``n^1.5`` over one of 128, which is eight sizes; over fewer they cannot be told from caches."""
 
 RANGE = 16
 """Largest size over smallest in the fit of the largest sizes: wide enough that 10 % of noise moves
@@ -63,8 +68,8 @@ STILL = 1.5
 between caches: a step of 1.6 within reads as 1.34 there, a square that has just set in as 1.6."""
 
 SOARING = 8.0
-"""By how much a byte gets dearer over all sizes where no single exponent fits, as of an exponential
-cost: the largest drop that was ever seen between caches, twice over and more."""
+"""How many times dearer than under ``n log n`` a byte gets over all sizes where no single exponent
+fits, as of an exponential cost: the largest drop ever seen between caches, twice over and more."""
 
 SMALL = 1 << 10
 """Sizes up to here tell what a call costs by itself."""
@@ -130,11 +135,12 @@ def judge(costs: Mapping[int, float], tiny: float = 0.0, *, named: bool = True) 
     from the ``TAIL`` quantile of the weighted slopes to its opposite. It is no confidence
     interval of a model of noise, as it must hold for what is no noise, too.
 
-    Two windows are looked at, the largest sizes (a ``RANGE``) and all. Superlinear is what is so
-    in either with all of its interval, and makes a byte dearer by more than caches do; or what
-    grows faster and faster up to the end, which no single exponent describes. Linear is
-    what is so in the largest sizes with all of its interval; or what over all sizes, if they are
-    many, shows no more than steps as between caches.
+    Two windows are looked at, the largest sizes (a ``RANGE``) and all. A cost is superlinear if in
+    either of them the whole interval of the exponent is above the threshold and a byte gets dearer
+    by more than ``n log n`` and the caches together explain; or if it grows faster and faster up to
+    the end, which no single exponent describes. It is linear (``n log n`` included) if the whole
+    interval in the largest sizes is below the threshold; or if over all sizes, where they are many,
+    it shows no more than ``n log n`` and steps as between caches.
     """
     overhead = intercept(costs, tiny)
     sizes = told(costs, overhead)
@@ -144,15 +150,15 @@ def judge(costs: Mapping[int, float], tiny: float = 0.0, *, named: bool = True) 
     largest = [size for size in sizes if size * RANGE >= sizes[-1]]
     tail, whole = exponent_of(spent, largest), exponent_of(spent, sizes)
     verdict, chosen = Verdict.INCONCLUSIVE, tail
-    if superlinear(tail, largest):
+    if superlinear(spent, tail, largest):
         verdict = Verdict.SUPERLINEAR
-    elif superlinear(whole, sizes):
+    elif superlinear(spent, whole, sizes):
         verdict, chosen = Verdict.SUPERLINEAR, whole
     elif soars(spent, sizes):
         verdict = Verdict.SUPERLINEAR
     elif tail.high <= THRESHOLD:
         verdict = Verdict.LINEAR
-    elif steps_only(spent, sizes, largest):
+    elif whole.value <= THRESHOLD and steps_only(spent, sizes, largest):
         verdict, chosen = Verdict.LINEAR, whole
     growth = Growth(chosen.value, chosen.low, chosen.high, verdict, overhead=overhead)
     if not named:
@@ -161,10 +167,15 @@ def judge(costs: Mapping[int, float], tiny: float = 0.0, *, named: bool = True) 
     return replace(growth, law=law, laws=laws, constant=constant_of(spent, largest))
 
 
-def superlinear(exponent: Estimate, sizes: Sequence[int]) -> bool:
-    """Whether growth is faster than linear, and by more than the caches would explain."""
-    factor = (sizes[-1] / sizes[0]) ** (exponent.value - 1)
-    return exponent.low > THRESHOLD and factor > HIERARCHY
+def superlinear(spent: Mapping[int, float], exponent: Estimate, sizes: Sequence[int]) -> bool:
+    """Whether growth is faster than ``n log n``, and by more than the caches would explain.
+
+    Both the exponent over the whole range and the two costs at its ends have to say so: steps close
+    to one another make the exponent too large, and a single disturbed cost does so with the ends.
+    """
+    small, large = sizes[0], sizes[-1]
+    fitted = (large / small) ** (exponent.value - 1) / logarithms(small, large)
+    return exponent.low > THRESHOLD and min(fitted, dearer(spent, small, large)) > ACCUSED
 
 
 def soars(spent: Mapping[int, float], sizes: Sequence[int]) -> bool:
@@ -186,8 +197,13 @@ def steps_only(spent: Mapping[int, float], sizes: Sequence[int], largest: Sequen
 
 
 def dearer(spent: Mapping[int, float], small: int, large: int) -> float:
-    """How many times as much a byte costs at the larger size."""
-    return spent[large] / large / (spent[small] / small)
+    """How many times as much a byte costs at the larger size as it would under ``n log n``."""
+    return spent[large] / large / (spent[small] / small) / logarithms(small, large)
+
+
+def logarithms(small: int, large: int) -> float:
+    """How many times as much a byte costs at the larger size under ``n log n``."""
+    return math.log(large) / math.log(small)
 
 
 def slope(spent: Mapping[int, float], small: int, large: int) -> float:

@@ -17,6 +17,7 @@ from corpora.vocabularies import sources
 from harness.forced.policies import EXACT
 from harness.forced.walk import Walk
 from harness.selftest.events import HuntDone, MistakeJudged
+from harness.selftest.hunt import cut_off
 from impls.forced.exact import Exact
 from impls.forced.tokenizer import Tokenizer
 
@@ -38,9 +39,17 @@ def policy_of(spec: str, tokenizer: Tokenizer) -> Policy:
 
 
 def hunt_forced(
-    group: Group, seed: int, seconds: float, stopped: Callable[[], bool]
+    group: Group,
+    seed: int,
+    seconds: float,
+    stopped: Callable[[], bool],
+    ready: Callable[[], None] = lambda: None,
 ) -> list[Event]:
-    """Walk for at most ``seconds`` besides the loading; HuntDone is the last event."""
+    """Walk for at most ``seconds`` besides the loading; HuntDone is the last event.
+
+    stopped: whether to break off, so that what was not caught is said to be cut off. ready: called
+    when everything is loaded.
+    """
     started = time.monotonic()
     vocabulary = sources.resolve(group.vocabulary)
     tokenizer = Tokenizer(vocabulary)
@@ -49,10 +58,15 @@ def hunt_forced(
     named |= {one.name: one for one in (policy_of(s, tokenizer) for s in group.controls)}
     policies: dict[str, Policy] = {EXACT: Exact(tokenizer), **named}
     cases = random.Random(f"forced/{seed}").sample(own_cases("flexible"), SCHEMAS)
+    ready()
     began = time.monotonic()
+    trouble = ""
     first: dict[str, tuple[int, float, bytes]] = {}
     for walked, case in enumerate(cases, 1):
-        if stopped() or time.monotonic() - began > seconds:
+        if stopped():
+            trouble = cut_off(walked - 1, "schemas")
+            break
+        if time.monotonic() - began > seconds:
             break
         walk = Walk(
             tokenizer, JsonSchemaGrammar(case.schema, "flexible"), policies, case.name, seed
@@ -66,7 +80,7 @@ def hunt_forced(
                 shown = next((w.context for w in result.witnesses if w.policy == name), "")
                 spent = time.monotonic() - began
                 first[name] = walked, spent, base64.b64decode(shown)
-    events: list[Event] = [judged(group, name, first.get(name)) for name in named]
+    events: list[Event] = [judged(group, name, first.get(name), trouble) for name in named]
     events.append(
         HuntDone(
             vocabulary=group.vocabulary,
@@ -80,8 +94,13 @@ def hunt_forced(
     return events
 
 
-def judged(group: Group, name: str, first: tuple[int, float, bytes] | None) -> MistakeJudged:
-    """What became of one policy. first: schemas and seconds until its first error, a context."""
+def judged(
+    group: Group, name: str, first: tuple[int, float, bytes] | None, trouble: str = ""
+) -> MistakeJudged:
+    """What became of one policy. first: schemas and seconds until its first error, a context.
+
+    trouble: of one that was not caught.
+    """
     mistake = next((one for one in group.mistakes if one.name == name), None)
     walked, spent, context = first or (0, 0.0, b"")
     sighting = {
@@ -105,5 +124,5 @@ def judged(group: Group, name: str, first: tuple[int, float, bytes] | None) -> M
         bucket=f"canonicality, after {walked} schemas" if first else "",
         input_b64=base64.b64encode(context).decode("ascii"),
         sightings=[sighting] if first else [],
-        trouble="",
+        trouble="" if first else trouble,
     )

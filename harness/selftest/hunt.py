@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import threading
 import time
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
-from harness.campaign import Campaign, Plan
+from harness.campaign import Campaign
 from harness.checks import CHECKS
 from harness.contracts import Contestant
-from harness.events import ImplementationFailed
+from harness.events import BatchDone, ImplementationFailed, Measured, Phase
+from harness.planning import Plan
 from harness.selftest.events import HuntDone, MistakeJudged
 from harness.selftest.groups import REFERENCES, Kind
 from harness.selftest.ledger import Ledger
@@ -22,7 +24,7 @@ from harness.workers import Limits
 from impls import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.events import Event
@@ -35,15 +37,25 @@ PATIENCE = 4.0
 """Seconds for a batch where mistakes hang, as ``--timeout`` gives them: each is waited for three
 times before it is withdrawn. Elsewhere the default holds."""
 
+UNDECIDED = "there was no time to decide how it grows on any family"
+"""The trouble of a mistake whose growth was measured nowhere, or not enough to tell."""
+
 DEATHS = 6
 """Of a mistake that ends its process: to be named takes three, and each costs a second."""
 
 
 class Hunt:
-    """The hunt of one group. suite: its settings are those of the campaign."""
+    """The hunt of one group. suite: its settings are those of the campaign.
 
-    def __init__(self, group: Group, suite: Suite, seed: int) -> None:
+    began: called when everything is loaded and the first case is about to be asked.
+    """
+
+    def __init__(
+        self, group: Group, suite: Suite, seed: int, began: Callable[[], None] = lambda: None
+    ) -> None:
         self.group = group
+        self._began = began
+        self._cut = threading.Event()
         self._seed = seed
         self._vocabulary = sources.resolve(group.vocabulary)
         self._contestants = contestants(group, self._vocabulary)
@@ -51,14 +63,29 @@ class Hunt:
         checks = {one.name: one.check for one in group.mistakes}
         self._ledger = Ledger(checks | dict.fromkeys(self._controls, ""))
         self._troubles: dict[str, str] = {}
+        self._decided: set[str] = set()
         self._suite = suite
         self._campaign: Campaign | None = None
 
     def run(self, seconds: float) -> list[Event]:
-        """Hunt for at most ``seconds`` besides the loading; HuntDone is the last event."""
+        """Hunt for at most ``seconds`` besides the loading; HuntDone is the last event.
+
+        What was caught before :meth:`stop` is told; what was not has the trouble that it was cut.
+        """
         started = time.monotonic()
         self._campaign = Campaign(self._plan(seconds), self._consume, self._ledger)
+        if self._cut.is_set():
+            self._campaign.stop()
         self._campaign.run(seconds)
+        if self._cut.is_set():
+            trouble = cut_off(sum(self._ledger.cases.values()), "cases")
+            for name, suspect in self._ledger.suspects.items():
+                if not suspect.named:
+                    self._troubles.setdefault(name, trouble)
+        if self.group.kind is Kind.GROWTH:
+            for name, suspect in self._ledger.suspects.items():
+                if not suspect.named and name not in self._decided:
+                    self._troubles.setdefault(name, UNDECIDED)
         events: list[Event] = [self._judged(name) for name in self._ledger.suspects]
         events.append(
             HuntDone(
@@ -74,6 +101,7 @@ class Hunt:
 
     def stop(self) -> None:
         """End it, from any thread."""
+        self._cut.set()
         if self._campaign is not None:
             self._campaign.stop()
 
@@ -101,6 +129,12 @@ class Hunt:
         )
 
     def _consume(self, event: Event) -> None:
+        if isinstance(event, BatchDone | Measured) or (
+            isinstance(event, Phase) and event.text.startswith(("checking", "measuring"))
+        ):
+            self._began()
+        if isinstance(event, Measured) and event.verdict in {"linear", "superlinear"}:
+            self._decided.add(event.implementation)
         self._ledger.consume(event)
         if isinstance(event, ImplementationFailed):
             self._troubles[event.implementation] = event.message.split("\n", 1)[0]
@@ -124,6 +158,11 @@ class Hunt:
             sightings=[asdict(one) for one in suspect.sightings.values()],
             trouble=self._troubles.get(name, ""),
         )
+
+
+def cut_off(count: int, what: str) -> str:
+    """Why a mistake was not hunted to the end: the trouble of one that was not caught by then."""
+    return f"the hunt was cut off after {count:,} {what}"
 
 
 def best(suspect: Suspect) -> tuple[str, str]:

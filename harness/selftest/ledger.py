@@ -164,6 +164,8 @@ def tells(violation: Violation, contract: Contract, name: str) -> bool:
 
     Where no reference answered, candidates were compared with each other: that says nothing.
     """
+    if violation.undecided:
+        return False
     present = set(contract.names)
     trusted = set(violation.parts[0].names) if violation.parts else set()
     rivals = trusted & present - {name}

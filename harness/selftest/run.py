@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 from corpora.generators.catalog import generators
 from harness import gate
 from harness.checks import CHECKS, MEASURES
+from harness.countdown import Countdown
 from harness.events import Phase
+from harness.interruption import exit_status
 from harness.selection import SelectionError
 from harness.selftest.catalog import mistakes
 from harness.selftest.events import HuntDone, MistakeJudged, SelftestFinished, SelftestStarted
@@ -38,13 +40,16 @@ COMING_UP = 6.0
 LEAST = 4.0
 """Seconds that a group is hunted, however late it is."""
 
+UNHUNTED_SHOWN = 8
+"""Mistakes that are named of those that nobody came to."""
+
 ROUND_SEEDS = 1_000_003
 """Between the seeds of two rounds."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelftestPlan:
-    """What a selftest does. seconds: for everything. jobs: groups side by side."""
+    """What a selftest does. seconds: from its first case on. jobs: groups side by side."""
 
     mistakes: Sequence[Mistake]
     suite: Suite
@@ -106,10 +111,19 @@ class Missed:
 
 
 class Selftest:
-    """One selftest. ``emit`` is called from several threads, one call at a time."""
+    """One selftest. ``emit`` is called from several threads, one call at a time.
 
-    def __init__(self, plan: SelftestPlan, emit: Callable[[Event], None]) -> None:
+    now: the clock of its budget, which begins to run with the first case of the first group.
+    """
+
+    def __init__(
+        self,
+        plan: SelftestPlan,
+        emit: Callable[[Event], None],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._plan = plan
+        self._countdown = Countdown(plan.seconds, now)
         self._consumer = emit
         self._lock = threading.Lock()
         self._waiting = groups(plan.mistakes)
@@ -118,27 +132,26 @@ class Selftest:
         self._judged: list[MistakeJudged] = []
         self._missed: dict[str, Missed] = {}
         self._round = 0
-        self._end = 0.0
 
     def run(self) -> SelftestFinished:
         """All groups. Ctrl-C gives a result that is not complete."""
         started = time.monotonic()
-        self._end = started + self._plan.seconds
         self._emit(self._beginning())
-        complete, trouble = True, ""
+        complete, trouble, cut_off = True, "", gate.HOLDS
         try:
             self._rounds()
-        except KeyboardInterrupt:
-            complete = False
+        except KeyboardInterrupt as interrupt:
+            complete, cut_off = False, exit_status(interrupt)
         except Exception as error:
             complete = False
             trouble = f"broke off ({type(error).__name__}: {first_line(str(error))})"
         for missed in self._missed.values():
             self._emit(missed.judged)
-        reasons, status = verdict(self._judged, self._plan.mistakes)
+        late = complete and self._countdown.over
+        reasons, status = verdict(self._judged, self._plan.mistakes, late=late)
         if not complete:
             reasons = [trouble or "interrupted before its end", *reasons]
-            status = gate.CANNOT_START if trouble else gate.INTERRUPTED
+            status = gate.CANNOT_START if trouble else cut_off
         finished = SelftestFinished(
             complete=complete,
             verdict="fail" if reasons else "pass",
@@ -152,14 +165,18 @@ class Selftest:
     def _rounds(self) -> None:
         """All groups, and as long as there is time those again that hold what escaped."""
         self._lanes()
-        while self._missed and self._left > LEAST + COMING_UP:
+        while self._missed and self._countdown.left > LEAST + COMING_UP:
             self._round += 1
             self._waiting = groups([missed.mistake for missed in self._missed.values()])
             self._lanes()
 
-    @property
-    def _left(self) -> float:
-        return self._end - time.monotonic()
+    def _begin(self) -> None:
+        """The first case of all is about to be asked: the budget runs from now on."""
+        with self._lock:
+            first = not self._countdown.running
+            self._countdown.start()
+        if first:
+            self._emit(Phase(f"prepared in {self._countdown.prepared:.0f} s"))
 
     @property
     def _seed(self) -> int:
@@ -169,7 +186,7 @@ class Selftest:
     def _lanes(self) -> None:
         # Not in the lanes: programs are asked who they are, which only the main thread may do.
         self._hunts = {
-            id(group): Hunt(group, self._plan.suite, self._seed)
+            id(group): Hunt(group, self._plan.suite, self._seed, self._begin)
             for group in self._waiting
             if group.kind is not Kind.FORCED
         }
@@ -181,23 +198,30 @@ class Selftest:
                 while wait(futures, timeout=0.2).not_done:
                     if any(f.done() and f.exception() for f in futures):
                         break
+                    if self._countdown.over:
+                        self._cut()
                 for future in futures:
                     future.result()
             except BaseException:
                 self._stopped.set()
-                for hunt in self._hunts.values():
-                    hunt.stop()
+                self._cut()
                 raise
 
+    def _cut(self) -> None:
+        """Break off all hunts; what they have caught by now is told."""
+        for hunt in self._hunts.values():
+            hunt.stop()
+
     def _lane(self, lanes: int) -> None:
-        while not self._stopped.is_set():
+        while not self._stopped.is_set() and not self._countdown.over:
             with self._lock:
                 if not self._waiting:
                     return
                 ahead = sum(group.weight for group in self._waiting)
                 group = self._waiting.pop(0)
             part = min(1.0, lanes * group.weight / ahead)
-            share = max(LEAST, self._left * part - COMING_UP)
+            left = self._countdown.left
+            share = min(left, max(LEAST, left * part - COMING_UP))
             again = " again" if self._round else ""
             self._emit(Phase(f"{group.vocabulary}: {len(group.mistakes)} mistakes{again}"))
             known = {one.name: one for one in group.mistakes}
@@ -213,9 +237,14 @@ class Selftest:
         if group.kind is Kind.FORCED:
             from harness.selftest.forced import hunt_forced  # noqa: PLC0415 (imports llguidance)
 
-            return hunt_forced(group, self._seed, share, self._stopped.is_set)
-        events = self._hunts[id(group)].run(share)
-        return [] if self._stopped.is_set() else events
+            return hunt_forced(
+                group,
+                self._seed,
+                share,
+                lambda: self._stopped.is_set() or self._countdown.over,
+                self._begin,
+            )
+        return self._hunts[id(group)].run(share)
 
     def _judge(self, judged: MistakeJudged, mistake: Mistake | None, done: HuntDone | None) -> None:
         """Say what became of a mistake, or keep it for another round if it escaped."""
@@ -225,6 +254,10 @@ class Selftest:
             return
         before = self._missed.pop(judged.name, None)
         if before is not None:
+            if judged.trouble and not judged.caught:
+                # Cut off in a later round: it escaped in the one before.
+                self._missed[judged.name] = before
+                return
             judged = before.and_then(judged)
         if judged.caught or judged.trouble or done is None:
             self._emit(judged)
@@ -260,8 +293,10 @@ class Selftest:
         )
 
 
-def verdict(judged: Sequence[MistakeJudged], planted: Sequence[Mistake]) -> tuple[list[str], int]:
-    """What speaks against the harness, and the exit status.
+def verdict(
+    judged: Sequence[MistakeJudged], planted: Sequence[Mistake], *, late: bool = False
+) -> tuple[list[str], int]:
+    """What speaks against the harness, and the exit status. late: the time was up before the end.
 
     A mistake that nothing catches, one caught under another name only, and anything found of a
     control, which has no mistake.
@@ -275,11 +310,15 @@ def verdict(judged: Sequence[MistakeJudged], planted: Sequence[Mistake]) -> tupl
             continue
         every.discard(one.name)
         if one.trouble and not one.caught:
-            reasons.append(f"{one.name} could not be hunted: {one.trouble}")
+            reasons.append(f"{one.name} was not hunted to the end: {one.trouble}")
         elif not one.caught:
             reasons.append(f"{one.name} escaped: {one.summary}")
         elif not one.rightly:
             reasons.append(f"{one.name} was found, but as {', '.join(one.named)}")
     if every:
-        reasons.append(f"{len(every)} not hunted: {', '.join(sorted(every))}")
+        names = sorted(every)
+        shown = ", ".join(names[:UNHUNTED_SHOWN])
+        more = f", and {len(every) - UNHUNTED_SHOWN} more" if len(every) > UNHUNTED_SHOWN else ""
+        why = f" of {len(planted)}, for want of time" if late else ""
+        reasons.append(f"{len(every)} not hunted{why}: {shown}{more}")
     return reasons, gate.FAILS if reasons else gate.HOLDS

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from harness.messages import Meter
-from harness.worst.gauge import SLOWEST, foretold, portions
+from harness.worst.gauge import OUT_OF_TIME, SLOWEST, foretold, portions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,8 @@ STAY = 5
 """Listed families that stay: the worst at a small size is among the worst at a large one."""
 
 LEAST_ROUNDS, MOST_ROUNDS = 4, 16
-"""Of the comparison at one size: four are made even where time is up."""
+"""Of the comparison at one size: four are made even where its share of the time is up, though not
+where the whole time is."""
 
 LEAST_GROWTH_ROUNDS, MOST_GROWTH_ROUNDS = 2, 6
 """Of the sizes from which growth is judged: they hold some eight times as many bytes."""
@@ -58,12 +59,16 @@ class Entrant:
 
 class Finals:
     """Measures entrants with one gauge. The rounds go on where they were, so that inputs are
-    fresh."""
+    fresh.
+
+    compared, grown: whole rounds of the comparison at one size, and of the sizes for growth.
+    """
 
     def __init__(self, gauge: Gauge, entrants: Sequence[Entrant]) -> None:
         self.entrants = list(entrants)
         self._gauge = gauge
         self._round = 0
+        self.compared = self.grown = 0
 
     def heats(self, size: int) -> None:
         """Send home the listed families that are not among the worst."""
@@ -80,7 +85,9 @@ class Finals:
         for number in range(MOST_ROUNDS):
             if number >= LEAST_ROUNDS and not more():
                 break
-            self._pass([(one, size) for one in self.entrants])
+            if not self._pass([(one, size) for one in self.entrants]):
+                return
+            self.compared += 1
 
     def grow(self, size: int, more: Callable[[], bool]) -> None:
         """Rounds of all at sizes up to ``size``."""
@@ -89,10 +96,12 @@ class Finals:
             if number >= LEAST_GROWTH_ROUNDS and not more():
                 break
             for one_size in sizes:
-                self._pass([(one, one_size) for one in self.entrants])
+                if not self._pass([(one, one_size) for one in self.entrants]):
+                    return
+            self.grown += 1
 
-    def _pass(self, asked: Sequence[tuple[Entrant, int]]) -> None:
-        """One round."""
+    def _pass(self, asked: Sequence[tuple[Entrant, int]]) -> bool:
+        """One round; whether there was time for all of it."""
         self._round += 1
         alive = [
             (one, size)
@@ -102,12 +111,17 @@ class Finals:
         for part in portions(alive, lambda pair: pair[0].foretold(pair[1])):
             inputs = [one.make(size, self._round) for one, size in part]
             readings = self._gauge.read(inputs, Meter.TIME)
+            if OUT_OF_TIME in readings:
+                return False
             for (one, size), data, reading in zip(part, inputs, readings, strict=True):
                 if reading.died and len(part) > 1:
                     # It may have been short of the time that others took: by itself, then.
                     reading = self._gauge.read([data], Meter.TIME)[0]
+                if reading == OUT_OF_TIME:
+                    return False
                 if reading.answered:
                     one.least[size] = min(one.least.get(size, reading.cost), reading.cost)
                     one.lengths[size] = len(data)
                 else:
                     one.failure = reading
+        return True

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from harness.arena import Stopped
 from harness.messages import Meter
 from harness.outcomes import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from harness.countdown import Countdown
     from harness.outcomes import Results
     from harness.scaling.costs import Loaded
 
@@ -83,6 +85,44 @@ class Gauge(Protocol):
     def over(self) -> str:
         """Why nothing can be measured any more; empty while it can."""
         ...
+
+
+OUT_OF_TIME = Reading(Status.UNSUPPORTED, message="the time was up")
+"""The reading of an input that was not asked, or whose answer was not waited for."""
+
+
+class Timely:
+    """A gauge that asks nothing any more once the time is up.
+
+    cut: whether any input was not asked, or its answer was not waited for, since this was last
+    set to False.
+    """
+
+    def __init__(self, gauge: Gauge, countdown: Countdown) -> None:
+        self._gauge = gauge
+        self._whole = countdown
+        self._phase = countdown
+        self.cut = False
+
+    def confine(self, countdown: Countdown) -> None:
+        """Ask nothing after this end, either, until the next call."""
+        self._phase = countdown
+
+    @property
+    def over(self) -> str:
+        """Why nothing can be measured any more, by the implementation's fault."""
+        return "" if self._whole.over else self._gauge.over
+
+    def read(self, inputs: Sequence[bytes], meter: Meter) -> list[Reading]:
+        """One reading an input; :data:`OUT_OF_TIME` where there was no time for it."""
+        if not self._phase.over and not self._whole.over:
+            try:
+                return self._gauge.read(inputs, meter)
+            except Stopped:  # at the end of the time, a request in flight is cut off
+                if not self._whole.over:
+                    raise
+        self.cut = True
+        return [OUT_OF_TIME] * len(inputs)
 
 
 class Live:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from harness.worst.results import Entry
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from harness.countdown import Countdown
     from harness.worst.deaths import Death, Deaths
     from harness.worst.gauge import Gauge
     from harness.worst.minimise import Keeps
@@ -51,17 +51,15 @@ class Found:
 
 
 def polished(
-    gauge: Gauge, candidates: Sequence[tuple[Aim, Candidate]], scale: Scale, seconds: float
+    gauge: Gauge, candidates: Sequence[tuple[Aim, Candidate]], scale: Scale, countdown: Countdown
 ) -> list[Found]:
     """The smallest patterns for these candidates, each pattern once, in equal shares of time."""
-    end = time.monotonic() + seconds
     chosen: dict[Pattern, Found] = {}
     for aim, one in candidates:
         memory = one.memory(scale.large)
         chosen.setdefault(one.pattern, Found(one.pattern, aim, one.origin, memory))
     for number, found in enumerate(chosen.values()):
-        share = max(0.0, end - time.monotonic()) / (len(chosen) - number)
-        in_time = until(time.monotonic() + share, gauge)
+        in_time = until(countdown.part(countdown.left / (len(chosen) - number)), gauge)
         found.smallest = minimise(found.pattern, as_bad(gauge, found, scale), in_time)
     return list(chosen.values())
 
@@ -98,9 +96,8 @@ def worse(one: Candidate, first: Candidate, aim: Aim, scale: Scale) -> bool:
     return share >= (AS_BIG if aim is Aim.MEMORY else AS_BAD)
 
 
-def smallest_deaths(gauge: Gauge, deaths: Deaths, seconds: float) -> list[Entry]:
+def smallest_deaths(gauge: Gauge, deaths: Deaths, countdown: Countdown) -> list[Entry]:
     """Deaths of each status, each with its smallest pattern and its shortest input."""
-    end = time.monotonic() + seconds
     told: list[Death] = []
     for death in deaths.all():
         same = sum(one.status is death.status for one in told)
@@ -108,8 +105,8 @@ def smallest_deaths(gauge: Gauge, deaths: Deaths, seconds: float) -> list[Entry]
             told.append(death)
     found: dict[str, Entry] = {}
     for number, death in enumerate(told):
-        share = max(0.0, end - time.monotonic()) / (len(told) - number)
-        entry = smallest_death(gauge, death, until(time.monotonic() + share, gauge))
+        share = countdown.part(countdown.left / (len(told) - number))
+        entry = smallest_death(gauge, death, until(share, gauge))
         found.setdefault(f"{entry.kind} {entry.expression}", entry)
     return list(found.values())
 
@@ -148,6 +145,6 @@ def smallest_death(gauge: Gauge, death: Death, in_time: Callable[[], bool]) -> E
     )
 
 
-def until(deadline: float, gauge: Gauge) -> Callable[[], bool]:
+def until(countdown: Countdown, gauge: Gauge) -> Callable[[], bool]:
     """Whether there is time left, and somebody to ask."""
-    return lambda: time.monotonic() < deadline and not gauge.over
+    return lambda: not countdown.over and not gauge.over

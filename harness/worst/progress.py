@@ -41,6 +41,11 @@ class WorstProgress(Watcher):
             )
             self._live.start()
 
+    def prepared(self, seconds: float) -> None:
+        """The bar begins where the budget does."""
+        self._start = time.monotonic()
+        self._say(f"prepared in {seconds:.0f} s")
+
     def searching(self, search: Search, seconds: float) -> None:
         """The worst so far."""
         self._share = min(seconds / self._budget, SEARCHING)

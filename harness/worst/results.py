@@ -44,6 +44,11 @@ class Entry:
 class Report:
     """A whole search. seconds: of searching, in all sittings. ended: why, if before its time.
 
+    complete: whether what was found was compared with what is listed, before any interruption; else
+    ``found`` is what the search itself measured. prepared, spent: seconds before the first
+    measurement, and from it to the end. compared, grown: whole rounds of the finals at one size,
+    and over all sizes; 0 where there was no time for one.
+
     withheld: the families that it was not told of. found: the worst first. listed: likewise.
     guided: places in the source that were reached, None where it was a black box.
     families: the file that the results were added to, empty where none was.
@@ -57,7 +62,11 @@ class Report:
     size: int
     withheld: list[str]
     complete: bool = False
+    prepared: float = 0.0
+    spent: float = 0.0
     seconds: float = 0.0
+    compared: int = 0
+    grown: int = 0
     generations: int = 0
     readings: int = 0
     kinds: int = 0

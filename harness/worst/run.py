@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
+from harness.countdown import Countdown
 from harness.messages import Meter
 from harness.scaling.costs import NotLoaded, loaded
 from harness.scaling.judgement import THRESHOLD, judge
-from harness.store import OutputError, write_whole
 from harness.workers import Limits
 from harness.worst import listed
 from harness.worst.breeding import Breeder
 from harness.worst.candidates import PALPABLE, Aim
 from harness.worst.finals import Entrant, Finals
-from harness.worst.gauge import Live
+from harness.worst.gauge import Live, Timely
 from harness.worst.guide import Guide
 from harness.worst.polish import polished, smallest_deaths, until
 from harness.worst.results import Entry, Report
 from harness.worst.search import Search
 from harness.worst.state import State
+from harness.writing import write_whole
 from impls.registry import ImplementationError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from harness.worst.candidates import Candidate
     from harness.worst.gauge import Gauge
     from harness.worst.plan import WorstPlan
     from harness.worst.polish import Found
 
 SEARCHING, MINIMISING = 0.7, 0.12
-"""Shares of the budget; the rest is for the finals."""
+"""Shares of the budget, which runs from the first measurement on; the rest is for the finals. What
+a phase does not use is the next one's."""
+
+COMPARING = 0.5
+"""The share of the finals' time for comparing at one size; the rest is for growth."""
 
 SECONDS, DEATHS, HANGS = 20.0, 200, 30
 """Limits of the worker: a request is made of what should be done in three seconds, on a machine
@@ -61,6 +67,9 @@ one id for each byte where words have one for four, come to that without any fau
 class Watcher:
     """Told how far a search is. This one says nothing."""
 
+    def prepared(self, seconds: float) -> None:
+        """The implementation is loaded, which took so long, and the budget begins to run."""
+
     def searching(self, search: Search, seconds: float) -> None:
         """After a generation; ``seconds`` of the search so far, in all sittings."""
 
@@ -72,8 +81,10 @@ def execute(plan: WorstPlan, folder: Path, command: str, watcher: Watcher) -> Re
     """Search, or go on with it; the report, which is on disk as well.
 
     Raises ImplementationError where the implementation cannot be loaded, OutputError. Through
-    KeyboardInterrupt nothing is lost: the state of the last whole generation is on disk.
+    KeyboardInterrupt nothing is lost: the state of the last whole generation is on disk, and so is
+    a report of what was found until then, which is not complete.
     """
+    countdown = Countdown(plan.budget)
     report = Report(
         command=command,
         implementation=plan.contestant.name,
@@ -87,7 +98,20 @@ def execute(plan: WorstPlan, folder: Path, command: str, watcher: Watcher) -> Re
     limits = Limits(SECONDS, memory=plan.memory, deaths=DEATHS, hangs=HANGS)
     try:
         with loaded(plan.contestant, plan.vocabulary, limits) as on:
-            Sitting(plan, state, report, Live(on), watcher).run()
+            sitting = Sitting(plan, state, report, Live(on), watcher, countdown)
+            sitting.prepare()
+            # A request that would go on past the end is not waited for.
+            cutting = threading.Timer(countdown.start().left, on.arena.kill)
+            cutting.daemon = True
+            cutting.start()
+            try:
+                sitting.run()
+            except KeyboardInterrupt:
+                sitting.break_off()
+                write(report, folder)
+                raise
+            finally:
+                cutting.cancel()
     except NotLoaded as error:
         raise ImplementationError(str(error)) from error
     write(report, folder)
@@ -96,94 +120,138 @@ def execute(plan: WorstPlan, folder: Path, command: str, watcher: Watcher) -> Re
 
 def write(report: Report, folder: Path) -> None:
     """Write ``worst.json``. Raises OutputError."""
-    try:
-        write_whole(folder / "worst.json", report.to_json())
-    except OSError as error:
-        raise OutputError(f"--out {folder}: {error.strerror}; make room there") from error
+    write_whole(folder / "worst.json", report.to_json())
 
 
 class Sitting:
-    """What one command does of a search."""
+    """What one command does of a search. countdown: of the budget; it runs when run() is called."""
 
     def __init__(
-        self, plan: WorstPlan, state: State, report: Report, gauge: Gauge, watcher: Watcher
+        self,
+        plan: WorstPlan,
+        state: State,
+        report: Report,
+        gauge: Gauge,
+        watcher: Watcher,
+        countdown: Countdown,
     ) -> None:
         self._plan = plan
         self._state = state
         self._report = report
-        self._gauge = gauge
+        self._countdown = countdown
+        self._gauge = Timely(gauge, countdown)
         self._watcher = watcher
-        self._guide = Guide(gauge) if plan.guided else None
+        self._ordinary_memory = 0.0
+        self._guide = Guide(self._gauge) if plan.guided else None
         told = [one for name, one in plan.families.items() if name not in plan.withheld]
         self._search = Search(
             Breeder(plan.vocabulary),
-            gauge,
+            self._gauge,
             plan.sizes,
             plan.seed,
             listed.seeds(told, plan.vocabulary),
             self._guide,
         )
 
+    def prepare(self) -> None:
+        """Read the state, and encode once: what is compiled or built on first use is built then."""
+        self._state.restore(self._search, self._guide)
+        self._gauge.read([self._prose(self._plan.sizes.large, CONTROLS)], Meter.TIME)
+
     def run(self) -> None:
         """All of it; the report is complete then."""
-        self._state.restore(self._search, self._guide)
+        self._report.prepared = self._countdown.prepared
+        self._watcher.prepared(self._countdown.prepared)
         self._measure_control()
         self._go_on()
         self._watcher.doing("minimising")
-        seconds = self._plan.budget * MINIMISING
-        deaths = smallest_deaths(self._gauge, self._search.deaths, seconds / 2)
-        scale = self._search.scale
-        best = [
-            (aim, one)
-            for aim, most in (
-                (Aim.COST, self._plan.most),
-                (Aim.GROWTH, GROWING),
-                (Aim.MEMORY, HUNGRY),
-            )
-            for one in self._search.archive.ranked(aim, scale)[:most]
-        ]
-        found = polished(self._gauge, best, scale, seconds if not deaths else seconds / 2)
+        rest = self._countdown.left * MINIMISING / (1 - SEARCHING)
+        minimising = self._countdown.part(rest)
+        self._gauge.confine(minimising)
+        deaths = smallest_deaths(self._gauge, self._search.deaths, self._countdown.part(rest / 2))
+        found = polished(self._gauge, self._best(), self._search.scale, minimising)
+        self._gauge.confine(self._countdown)
         self._watcher.doing("measuring what was found and what is listed side by side")
         self._finals(found)
         self._report.found += deaths
+        self._report.spent = self._countdown.spent
         self._report.complete = True
+
+    def break_off(self) -> None:
+        """Report what stands out so far, as the search measured it: for an interrupted search."""
+        self._report.spent = self._countdown.spent
+        self._sum_up()
+        if self._report.found:  # the finals had come to their end
+            return
+        for aim, one in self._best():
+            made = Entry(one.pattern.expression(), aim.value, origin=one.origin)
+            made.expression, made.pattern = made.name, one.pattern.to_dict()
+            made.points = [[s.length, s.least / 1e9] for _, s in sorted(one.samples.items())]
+            if all(made.expression != other.expression for other in self._report.found):
+                self._report.found.append(made)
+
+    def _best(self) -> list[tuple[Aim, Candidate]]:
+        """What stands out for each aim, the best first."""
+        wanted = ((Aim.COST, self._plan.most), (Aim.GROWTH, GROWING), (Aim.MEMORY, HUNGRY))
+        return [
+            (aim, one)
+            for aim, most in wanted
+            for one in self._search.archive.ranked(aim, self._search.scale)[:most]
+        ]
+
+    def _prose(self, size: int, variant: int) -> bytes:
+        """An input of the control."""
+        return self._plan.families[listed.CONTROL].make(self._plan.vocabulary, size, variant)
 
     def _measure_control(self) -> None:
         """Measure prose: a machine is as fast as it is today."""
         size = self._plan.sizes.large
-        family = self._plan.families[listed.CONTROL]
-        inputs = [family.make(self._plan.vocabulary, size, i) for i in range(CONTROLS)]
+        inputs = [self._prose(size, i) for i in range(CONTROLS)]
         readings = self._gauge.read(inputs, Meter.TIME)
         costs = [one.cost for one in readings if one.answered]
+        if not costs and self._gauge.cut:
+            return  # there was no time even for this
         if not costs:
             how = readings[0].message.split("\n", 1)[0]
             raise ImplementationError(f"{self._plan.contestant.name} fails on plain prose: {how}")
         self._search.progress.control = min(costs) / size
+        memory = self._gauge.read(inputs[:1], Meter.MEMORY)[0]
+        self._ordinary_memory = max(PALPABLE, memory.cost) / size
 
     def _go_on(self) -> None:
-        began, before = time.monotonic(), self._state.seconds
-        enough = self._plan.budget * SEARCHING
+        """Search for what is left of its share after earlier sittings.
 
-        def spent() -> float:
-            return before + time.monotonic() - began
+        A generation that the end of the time cuts short is not kept: whoever goes on does it again.
+        """
+        before = self._state.seconds
+        searching = self._countdown.part(max(0.0, self._plan.budget * SEARCHING - before))
+        self._gauge.confine(searching)
+        self._gauge.cut = False
 
         def after() -> None:
-            self._state.save(self._search, self._guide, spent())
-            self._watcher.searching(self._search, spent())
+            if not self._gauge.cut:
+                self._state.save(self._search, self._guide, before + searching.spent)
+                self._report.generations = self._search.progress.generation
+            self._watcher.searching(self._search, before + searching.spent)
 
-        self._search.run(lambda: spent() < enough, after)
-        progress, report = self._search.progress, self._report
+        self._report.generations = self._search.progress.generation
+        self._search.run(lambda: not searching.over, after)
+        self._sum_up()
+        self._gauge.confine(self._countdown)
+
+    def _sum_up(self) -> None:
+        """Say how far the search got."""
+        report, search = self._report, self._search
         report.seconds = self._state.seconds
-        report.generations, report.readings = progress.generation, progress.readings
-        report.kinds, report.died = len(self._search.archive), self._search.deaths.count
-        report.ended = self._search.over
+        report.readings = search.progress.readings
+        report.kinds, report.died = len(search.archive), search.deaths.count
+        report.ended = search.over
         if self._guide is not None:
             report.guided = self._guide.places
 
     def _finals(self, found: list[Found]) -> None:
         """What was found beside what is listed, all of it, whoever was told of what."""
         vocabulary, sizes = self._plan.vocabulary, self._plan.sizes
-        seconds = self._plan.budget * (1 - SEARCHING - MINIMISING)
         known = {
             name: Entrant(name, partial(family.make, vocabulary), name != listed.CONTROL)
             for name, family in self._plan.families.items()
@@ -195,9 +263,9 @@ class Sitting:
             pairs.append((one, first, first if one.smallest == one.pattern else smallest))
         mine = {id(it): it for _, *both in pairs for it in both}
         finals = Finals(self._gauge, [*mine.values(), *known.values()])
-        began = time.monotonic()
+        comparing = self._countdown.part(self._countdown.left * COMPARING)
         finals.heats(sizes.large)
-        finals.compare(sizes.full, until(began + seconds / 2, self._gauge))
+        finals.compare(sizes.full, until(comparing, self._gauge))
         chosen: list[tuple[Found, Entrant]] = []
         for one, first, smallest in pairs:
             least = AS_BAD * (first.a_byte(sizes.full) or 0.0)
@@ -208,7 +276,8 @@ class Sitting:
         still.sort(key=lambda one: -(one.a_byte(sizes.full) or 0.0))
         control = known[listed.CONTROL]
         finals.entrants = [control, *still[:SHOWN_LISTED], *(one for _, one in chosen)]
-        finals.grow(sizes.full * BEYOND, until(began + seconds, self._gauge))
+        finals.grow(sizes.full * BEYOND, until(self._countdown, self._gauge))
+        self._report.compared, self._report.grown = finals.compared, finals.grown
         self._tell(control, still, chosen)
 
     def _tell(
@@ -221,21 +290,14 @@ class Sitting:
         for listed_one in (report.control, *report.listed):
             listed_one.expression = families[listed_one.name].expression(vocabulary)
             listed_one.origin = families[listed_one.name].reason
-        ordinary = self._memory_of_control()
         told: dict[str, Entry] = {}
         for one, entrant in sorted(chosen, key=lambda pair: -(pair[1].a_byte(size) or 0.0)):
             made = entry(entrant, one.aim.value, size)
             made.expression, made.origin = one.smallest.expression(), one.origin
             made.pattern, made.memory = one.smallest.to_dict(), one.memory
-            if stands_out(made, ordinary):
+            if stands_out(made, self._ordinary_memory):
                 told.setdefault(made.expression, made)
         report.found = list(told.values())
-
-    def _memory_of_control(self) -> float:
-        size = self._plan.sizes.large
-        data = self._plan.families[listed.CONTROL].make(self._plan.vocabulary, size, 0)
-        reading = self._gauge.read([data], Meter.MEMORY)[0]
-        return max(PALPABLE, reading.cost) / size
 
 
 def entry(entrant: Entrant, kind: str, size: int) -> Entry:

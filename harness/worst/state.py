@@ -6,10 +6,10 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from harness.store import OutputError, write_whole
 from harness.worst.candidates import Aim, Candidate
 from harness.worst.deaths import Death
 from harness.worst.search import Progress
+from harness.writing import OutputError, write_whole, writing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,11 +31,8 @@ class State:
         self.path = folder / STATE
         self.seconds = 0.0
         self._identity = identity
-        try:
+        with writing(f"--out {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            reason = error.strerror or "cannot be written"
-            raise OutputError(f"--out {folder}: {reason}; name a writable folder") from error
 
     def restore(self, search: Search, guide: Guide | None) -> bool:
         """Give a search what is on disk; whether there was a state of the same search."""
@@ -95,7 +92,4 @@ class State:
             "died": search.deaths.count,
             "guide": None if guide is None else guide.to_dict(),
         }
-        try:
-            write_whole(self.path, json.dumps(data))
-        except OSError as error:
-            raise OutputError(f"{self.path}: {error.strerror}; make room there") from error
+        write_whole(self.path, json.dumps(data))

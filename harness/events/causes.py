@@ -1,0 +1,60 @@
+"""Causes: findings that differ in nothing but what their minimal inputs are like.
+
+A bucket is ``check/algorithm/mode/stage/kind/culprits``. Its kind says what the minimal input is
+like, or how many tokens are wrong, and one mistake shows on inputs of many kinds. Buckets that are
+alike in all else are one cause: reports show it once, with a variant for each kind. Expectations
+go on to match buckets, so that one that was written for a kind covers that variant alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from harness.events.running import Found
+
+SLOTS = 6
+"""Slots of a bucket. The last one may have slashes of its own: names of programs and files."""
+
+KIND = 4
+"""The place of the kind among the slots."""
+
+ANY_KIND = "*"
+"""Stands for the kind in the name of a cause, which is therefore a pattern for an expectation that
+covers all of its variants."""
+
+
+def cause_of(bucket: str) -> str:
+    """The bucket with ``*`` in place of its kind: the same for all variants of a cause."""
+    slots = bucket.split("/", SLOTS - 1)
+    if len(slots) < SLOTS:
+        return bucket
+    slots[KIND] = ANY_KIND
+    return "/".join(slots)
+
+
+def kind_in(bucket: str) -> str:
+    """The kind that a bucket names, or nothing."""
+    slots = bucket.split("/", SLOTS - 1)
+    return slots[KIND] if len(slots) == SLOTS else ""
+
+
+def by_cause(findings: Iterable[Found]) -> dict[str, list[Found]]:
+    """Findings by their causes, the one to show first of each: unexpected, minimal, short.
+
+    The causes are in the order of their first findings.
+    """
+    found: dict[str, list[Found]] = {}
+    for one in findings:
+        found.setdefault(cause_of(one.bucket), []).append(one)
+    for alike in found.values():
+        alike.sort(key=lambda f: (f.expected is not None, not f.minimal, len(f.input_b64), f.id))
+    return found
+
+
+def named(alike: Iterable[Found]) -> str:
+    """The name of a cause: its bucket where it has one variant, else with ``*`` for the kind."""
+    buckets = dict.fromkeys(one.bucket for one in alike)
+    return next(iter(buckets)) if len(buckets) == 1 else cause_of(next(iter(buckets)))

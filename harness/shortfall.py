@@ -1,0 +1,99 @@
+"""Why a run compared nothing, and who was not asked to the end: what its events say of that."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from harness.events import BatchDone, ContractOpened, Found, Withdrawn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from harness.events import Event
+
+SURVIVAL = "survival"
+"""The check whose counts say how many calls there were, and how many gave no answer."""
+
+SHOWN = 3
+"""Implementations of which it is said how they failed; the report has all."""
+
+MESSAGE_SHOWN = 200
+"""Characters of a failure's first line."""
+
+
+@dataclass(slots=True)
+class Shortfall:
+    """What a run's events say of answers that are missing.
+
+    opened: implementations by contract. cases: asked, over all contracts. calls, failed: by
+    implementation, those of which the survival check judged the outcome, and those without an
+    answer. how: by implementation, its first failure that was found. withdrawn: by implementation
+    and vocabulary.
+    """
+
+    opened: dict[str, list[str]] = field(default_factory=dict)
+    cases: int = 0
+    calls: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    how: dict[str, str] = field(default_factory=dict)
+    withdrawn: dict[tuple[str, str], Withdrawn] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Shortfall:
+        """What these events say."""
+        made = cls()
+        for event in events:
+            made.consume(event)
+        return made
+
+    def consume(self, event: Event) -> None:
+        """Take note of an event."""
+        match event:
+            case ContractOpened():
+                self.opened[event.id] = event.implementations
+            case BatchDone():
+                self.cases += event.cases
+                self.calls.update(event.exercised.get(SURVIVAL, {}))
+                self.failed.update(event.violations.get(SURVIVAL, {}))
+            case Found(check=check) if check == SURVIVAL:
+                for group in event.groups:
+                    for name in set(group.implementations) & set(event.culprits):
+                        line = group.message.split("\n", 1)[0][:MESSAGE_SHOWN]
+                        self.how.setdefault(name, line or group.kind)
+            case Withdrawn():
+                self.withdrawn[event.implementation, event.vocabulary] = event
+
+    def compared_nothing(self) -> str:
+        """Why no two outcomes were compared, where none were."""
+        if all(len(names) < 2 for names in self.opened.values()):
+            return "nothing was compared: no two implementations share a vocabulary and mode"
+        if not self.cases:
+            return "nothing was compared: no case was answered by all before the end"
+        mute = [name for name, count in self.calls.items() if self.failed[name] >= count > 0]
+        if not mute:
+            return (
+                f"no outcome could be compared: in {self.cases:,} cases no two implementations "
+                "that are held to the same answer gave one"
+            )
+        said = "; ".join(self._failing(name) for name in mute[:SHOWN])
+        more = f"; and {len(mute) - SHOWN} more failed likewise" if len(mute) > SHOWN else ""
+        return f"no outcome could be compared: {said}{more}"
+
+    def _failing(self, name: str) -> str:
+        count = self.calls[name]
+        calls = "the one call" if count == 1 else f"all {count:,} calls"
+        return f"{calls} of {name} gave no answer ({self.how.get(name, 'see the report')})"
+
+    def withdrawals(self) -> list[str]:
+        """A line for each implementation that was withdrawn from a vocabulary."""
+        return [event.line for event in self.withdrawn.values()]
+
+
+def slow_once(excused: Mapping[str, int]) -> list[str]:
+    """A line that counts failures under load that did not come back, where there were any."""
+    counts = ", ".join(f"{name} {count}" for name, count in sorted(excused.items()))
+    if not counts:
+        return []
+    return [f"slow once under load, and answered when asked again alone: {counts}"]
