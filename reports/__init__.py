@@ -106,7 +106,9 @@ def _replace(path: Path, text: str) -> None:
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             temporary.unlink()
+        if isinstance(error, OSError):  # what fails to be written says which file it is
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from corpora.plain_text import printable
 from reports.bench import KINDS, shown_ratio, shown_size, shown_speed
-from reports.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

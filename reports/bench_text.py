@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from corpora.plain_text import printable
 from reports.bench import MEANINGS, caption, legend, shown_ratio, shown_size, shown_speed, tables
-from reports.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,23 +9,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from corpora.plain_text import escape, shows
 from reports.text import (
     CodePoint,
     Literal,
     code_points,
-    escape,
     hexdump,
     literal,
-    shows,
     surface,
 )
-from reports.words import heading, safe_link, title
+from reports.words import heading, headline, safe_link
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.events import Found, Group
-    from reports.record import Bucket
+    from reports.record import Bucket, Variant
 
 MAX_LOG = 4_000
 """Characters of a message or log: the end of a traceback is what counts."""
@@ -129,8 +128,22 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class VariantView:
+    """One kind of input on which a cause shows, by its smallest input. state: as of a card."""
+
+    kind: str
+    state: str
+    count: int
+    bucket: str
+    example: Example
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
-    """A bucket, ready to print. state: ``unexpected``, ``expected`` or ``expired``."""
+    """A cause, ready to print. state: ``unexpected``, ``expected`` or ``expired``.
+
+    variants: what it shows on, where that is of several kinds.
+    """
 
     number: int
     anchor: str
@@ -148,6 +161,7 @@ class Card:
     groups: list[GroupView]
     explanation: ExplanationView | None
     reproduction: Reproduction | None
+    variants: list[VariantView]
     more: list[Example]
     more_hidden: int
     open: bool
@@ -230,19 +244,22 @@ def _kind(bucket: Bucket) -> tuple[str, str]:
 
 def _row(bucket: Bucket) -> Row:
     shown = literal(base64.b64decode(bucket.example.input_b64), 60)
-    return Row(title(bucket.example), bucket.example.contract, shown, bucket.count)
+    return Row(headline(bucket), bucket.example.contract, shown, bucket.count)
 
 
 def card(number: int, bucket: Bucket, budget: Budget, *, unfolded: bool) -> Card:
     """The ``number``-th bucket (from 1) as a card."""
     finding = bucket.example
+    variants = bucket.variants if len(bucket.variants) > 1 else ()
+    shown = {one.example.id for one in variants} | {finding.id}
+    rest = [f for f in bucket.findings if f.id not in shown]
     data = base64.b64decode(finding.input_b64)
     points = list(code_points(data, budget.points))
     spelled = sum(1 if not p.valid else len(chr(int(p.label[2:], 16)).encode()) for p in points)
     return Card(
         number=number,
         anchor=f"bucket-{number}",
-        title=title(finding),
+        title=headline(bucket),
         state=state_of(bucket),
         bucket=bucket,
         finding=finding,
@@ -254,14 +271,31 @@ def card(number: int, bucket: Bucket, budget: Budget, *, unfolded: bool) -> Card
         hex=hexdump(data, budget.bytes),
         hex_missing=max(0, len(data) - budget.bytes),
         groups=[
-            _group(group, finding, budget, reference=i == 0 and len(finding.partition) > 1)
+            _group(group, finding, budget, reference=i == 0 and _has_reference(finding))
             for i, group in enumerate(finding.groups)
         ],
         explanation=_explanation(finding),
         reproduction=_reproduction(finding),
-        more=[_example(f) for f in bucket.findings[1 : MAX_MORE + 1]],
-        more_hidden=max(0, len(bucket.findings) - 1 - MAX_MORE),
+        variants=[_variant(one, bucket) for one in variants],
+        more=[_example(f) for f in rest[:MAX_MORE]],
+        more_hidden=max(0, len(rest) - MAX_MORE),
         open=unfolded,
+    )
+
+
+def _has_reference(finding: Found) -> bool:
+    """Whether the first outcome is the one that the others are held to."""
+    return len(finding.partition) > 1 and not finding.undecided
+
+
+def _variant(variant: Variant, bucket: Bucket) -> VariantView:
+    state = "expired" if bucket.expired else "unexpected"
+    return VariantView(
+        kind=variant.kind,
+        state="expected" if variant.reason is not None else state,
+        count=variant.count,
+        bucket=variant.bucket,
+        example=_example(variant.example),
     )
 
 

@@ -15,6 +15,7 @@ from impls.explaining import literal
 from reports.bench import BenchRecord, shown_ratio, shown_speed, tables
 from reports.html import environment, policy
 from reports.markdown import code, escape
+from reports.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,6 +103,7 @@ class Conformance:
     verdicts: dict[str, dict[str, Verdict]]
     defects: list[Defect]
     growth: list[Growth]
+    growth_scope: str
     measured: dict[str, int]
     speeds: dict[str, dict[str, dict[str, float | None]]]
 
@@ -122,6 +124,7 @@ def conformance(
         verdicts=verdicts,
         defects=[row for one in played for row in defects(one)],
         growth=[row for one in played for row in growth(one)],
+        growth_scope=growth_scope(played),
         measured={
             one.library: sum(
                 len(other.record.measured)
@@ -146,6 +149,8 @@ def verdict(one: Played) -> Verdict:
     own = [b for b in record.buckets if one.library in b.example.culprits]
     unexpected = [bucket for bucket in own if not bucket.expected]
     compared = f"{record.comparisons:,} comparisons with {one.reference}"
+    if any(gone.implementation == one.library for gone in record.withdrawn):
+        compared += ", then withdrawn"
     if unexpected:
         number = f"{len(unexpected)} difference{'' if len(unexpected) == 1 else 's'}"
         return Verdict("differs", number, compared, link)
@@ -213,6 +218,34 @@ def growth(one: Played) -> list[Growth]:
     return sorted(rows, key=lambda row: -(row.exponent or 9.0))
 
 
+def growth_scope(played: Sequence[Played]) -> str:
+    """What the table of growth is a statement about: how much was measured, and how much was not.
+
+    A cell is a library on a family of inputs of a vocabulary.
+    """
+    cells = [
+        m
+        for one in played
+        if one.record is not None
+        for m in one.record.measured
+        if m.implementation == one.library and m.measure == "time"
+    ]
+    left_out = sum(
+        len(families.left_out)
+        for one in played
+        if one.record is not None
+        for families in one.record.families
+    )
+    unreached = f" There was no time for {plural(left_out, 'more cell')}." if left_out else ""
+    if not cells:
+        return f"Growth was not measured.{unreached}"
+    grown = sum(m.verdict in {"superlinear", "failed"} for m in cells)
+    unclear = sum(m.verdict == "inconclusive" for m in cells)
+    faulty = f"{grown:,} superlinear or failed" if grown else "none superlinear or failed"
+    told = f"{plural(len(cells), 'cell')} (a library on a family) measured: {faulty}"
+    return f"{told}, {unclear:,} inconclusive.{unreached}"
+
+
 def speeds(bench: BenchRecord) -> dict[str, dict[str, dict[str, float | None]]]:
     """By text and library: MiB/s of fresh text at the largest size, and times the base's."""
     found: dict[str, dict[str, dict[str, float | None]]] = {}
@@ -245,8 +278,9 @@ def render_markdown(page: Conformance) -> str:
             name = escape(f"{one.library} {one.version}")
             what = escape(one.sentence)
             lines.append(f"| {name} | {escape(one.vocabulary)} | {what} | {code(one.input)} |")
+    lines += ["", "## Growth", "", escape(page.growth_scope)]
     if page.growth:
-        lines += ["", "## Growth", "", "| library | vocabulary | family | growth |"]
+        lines += ["", "| library | vocabulary | family | growth |"]
         lines.append("|---|---|---|---|")
         for grown in page.growth:
             name = escape(f"{grown.library} {grown.version}")

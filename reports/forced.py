@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from reports.text import Literal, literal, printable, surface
+from corpora.plain_text import printable
+from reports.text import Literal, literal, surface
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

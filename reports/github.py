@@ -10,10 +10,11 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING
 
+from corpora.plain_text import one_line
 from reports.places import expectations_file, place
 from reports.record import FAILING_EXPECTATIONS, Verdict
-from reports.text import literal, one_line
-from reports.words import plural, reason, title
+from reports.text import literal
+from reports.words import also, headline, plural, reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,6 +62,8 @@ def _errors(record: RunRecord) -> Iterator[Line]:
 def _warnings(record: RunRecord) -> Iterator[Line]:
     if record.verdict is Verdict.INCOMPLETE:
         yield expectations_file(record), "incomplete run", reason(record)
+    for one in record.withdrawn:
+        yield place(record, [one.implementation]), "withdrawn", one.line
 
 
 def _bucket(record: RunRecord, bucket: Bucket) -> Line:
@@ -69,9 +72,10 @@ def _bucket(record: RunRecord, bucket: Bucket) -> Line:
     more = f" and {plural(shown.missing, 'more byte')}" if shown.missing else ""
     message = (
         f"{example.difference}\ninput: {shown.code}{more}\n"
-        f"seen {plural(bucket.count, 'time')} on {example.contract}\nbucket: {bucket.name}"
+        f"seen {plural(bucket.count, 'time')} on {example.contract}{also(bucket)}\n"
+        f"bucket: {bucket.name}"
     )
-    return place(record, example.culprits), title(example), message
+    return place(record, example.culprits), headline(bucket), message
 
 
 def _commands(kind: str, lines: list[Line]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from reports.record import Status
+from reports.record import NOBODY, Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,13 +36,17 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One implementation under one contract. Without marks, ``reason`` says why."""
+    """One implementation under one contract. Without marks, ``reason`` says why.
+
+    fault: what is said of the violations: ``at fault``, or ``differ`` where nobody is blamed.
+    """
 
     marks: list[Mark]
     word: str
     reason: str
     exercised: int
     violations: int
+    fault: str
     anchor: str
     target: str
     reference: bool
@@ -118,10 +122,16 @@ def _field(
         reason=(out[0].reason if out else "") if not shown else "",
         exercised=max((c.exercised for c in cells), default=0),
         violations=sum(c.violations for c in cells),
+        fault=_fault([c for c in cells if c.violations]),
         anchor=anchor,
         target=target,
         reference=name in contract.references,
     )
+
+
+def _fault(cells: Sequence[Cell]) -> str:
+    """What is said of the cases of some cells: nobody is at fault where equals differ."""
+    return "differ" if cells and all(c.reason == NOBODY for c in cells) else "at fault"
 
 
 def _mark(cell: Cell, letter: str) -> Mark:
@@ -129,7 +139,7 @@ def _mark(cell: Cell, letter: str) -> Mark:
     if cell.exercised:
         text += f", {cell.exercised:,} judged"
     if cell.violations:
-        text += f", {cell.violations:,} at fault"
+        text += f", {cell.violations:,} {_fault([cell])}"
     if cell.reason:
         text += f" ({cell.reason})"
     return Mark(letter, GLYPHS[cell.status], cell.status.name.lower().replace("_", "-"), text)

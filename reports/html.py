@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from corpora.plain_text import printable
 from reports.cards import ROOMY, TIGHT, TIGHT_FROM, Card, card, chosen, kinds
 from reports.forced import failures, forced_rows
 from reports.grids import matrix
 from reports.record import FAILING_EXPECTATIONS, RunRecord, Verdict
 from reports.scaling import growth, worst
-from reports.text import printable
 from reports.trends import trends
-from reports.words import plural, reason, safe_link, title
+from reports.words import growth_left_out, plural, reason, safe_link, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,6 +79,7 @@ def render(record: RunRecord, series: Sequence[Trend] = ()) -> str:
             matrix=matrix(record, anchors),
             growth=growth(record),
             worst=worst(record.measured),
+            left_out=growth_left_out(record),
             trends=trends(series),
             forced=forced_rows(record.forced),
             failures=failures(record.forced_witnesses),

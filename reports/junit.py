@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import base64
-import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from corpora.plain_text import one_line, printable, printable_line
 from reports.record import FAILING_EXPECTATIONS, Cell, Status, Verdict
-from reports.text import literal, one_line
-from reports.words import reason, title
+from reports.text import literal
+from reports.words import also, headline, reason
 
 if TYPE_CHECKING:
     from harness.events import ContractOpened
     from reports.record import Bucket, RunRecord
 
-# XML 1.0, section 2.2: everything outside Char, which no escape can bring in.
-_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 MAX_TEXT = 20_000
 """Characters of one message: CI servers load the file whole."""
 
@@ -29,7 +27,11 @@ def render(record: RunRecord) -> str:
     an incomplete run shows, too.
     """
     suites = [_gate(record), *(_contract(record, c) for c in record.contracts)]
-    suites += [s for s in (_scaling(record), _expectations(record), _unplaced(record)) if len(s)]
+    suites += [
+        s
+        for s in (_scaling(record), _expectations(record), _withdrawn(record), _unplaced(record))
+        if len(s)
+    ]
     root = ET.Element("testsuites", name="tokgate")
     for suite in suites:
         _count(suite)
@@ -42,26 +44,30 @@ def render(record: RunRecord) -> str:
 
 
 def legal(text: str) -> str:
-    r"""Text with the characters that XML 1.0 forbids written as ``\x00``, ``\ud800``."""
+    r"""Text that XML 1.0 admits and that is seen as it is, cut to :data:`MAX_TEXT`.
 
-    def written(match: re.Match[str]) -> str:
-        number = ord(match[0])
-        return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+    What XML forbids (section 2.2: controls, surrogates, U+FFFE and U+FFFF), which no escape of its
+    own can bring in, is among what :func:`printable` writes as ``\x00`` or ``\ud800``.
+    """
+    shown = printable(text)
+    return shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}…"
 
-    legal_text = _FORBIDDEN.sub(written, text)
-    return legal_text if len(legal_text) <= MAX_TEXT else f"{legal_text[:MAX_TEXT]}…"
+
+def legal_line(text: str) -> str:
+    """The same as one line, as an attribute is read."""
+    return legal(printable_line(text))
 
 
 def _case(suite: ET.Element, name: str) -> ET.Element:
     return ET.SubElement(
-        suite, "testcase", classname=suite.get("name", ""), name=legal(name), time="0"
+        suite, "testcase", classname=suite.get("name", ""), name=legal_line(name), time="0"
     )
 
 
 def _tell(case: ET.Element, tag: str, message: str, kind: str = "", text: str = "") -> None:
-    outcome = ET.SubElement(case, tag, message=legal(message))
+    outcome = ET.SubElement(case, tag, message=legal_line(message))
     if kind:
-        outcome.set("type", legal(kind))
+        outcome.set("type", legal_line(kind))
     if text:
         outcome.text = legal(text)
 
@@ -84,7 +90,7 @@ def _gate(record: RunRecord) -> ET.Element:
 
 
 def _contract(record: RunRecord, contract: ContractOpened) -> ET.Element:
-    suite = ET.Element("testsuite", name=legal(contract.id))
+    suite = ET.Element("testsuite", name=legal_line(contract.id))
     by_name = {bucket.name: bucket for bucket in record.buckets}
     for name in record.implementations:
         for check in record.checks:
@@ -99,7 +105,7 @@ def _contract(record: RunRecord, contract: ContractOpened) -> ET.Element:
 def _judge(case: ET.Element, cell: Cell, buckets: list[Bucket], contract: ContractOpened) -> None:
     if cell.status is Status.VIOLATED:
         bad = [b for b in buckets if not b.expected]
-        first = title(bad[0].example) if bad else f"{cell.violations} cases at fault"
+        first = headline(bad[0]) if bad else f"{cell.violations} cases at fault"
         more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
         text = "\n\n".join(_describe(b, contract.id) for b in bad)
         _tell(case, "failure", f"{first}{more}", cell.check, text)
@@ -116,15 +122,16 @@ def _describe(bucket: Bucket, contract: str) -> str:
     example = here[0]
     shown = literal(base64.b64decode(example.input_b64), limit=200)
     lines = [
-        f"{title(example)}, seen {bucket.count} times",
-        f"bucket: {bucket.name}",
+        f"{printable_line(headline(bucket))}, seen {bucket.count} times{also(bucket)}",
+        printable_line(f"bucket: {bucket.name}"),
         f"input: {shown.code}" + (f" and {shown.missing} more bytes" if shown.missing else ""),
     ]
     if example.difference:
-        lines.append(f"difference: {example.difference}")
+        lines.append(printable_line(f"difference: {example.difference}"))
     for group in example.groups:
         ids = " ".join(map(str, group.ids[:40])) + (" ..." if group.total > 40 else "")
-        lines.append(f"{', '.join(group.implementations)}: {group.kind} {group.message or ids}")
+        who = printable_line(", ".join(group.implementations))
+        lines.append(f"{who}: {group.kind} {group.message or ids}")
     if example.reproducer:
         lines.append(f"reproduce: python {example.reproducer}")
     return "\n".join(lines)
@@ -152,6 +159,14 @@ def _expectations(record: RunRecord) -> ET.Element:
             _tell(case, "failure", f"{entry.status}: {entry.reason}", entry.status)
         elif entry.status == "not-exercised":
             _tell(case, "skipped", f"not exercised: {entry.reason}")
+    return suite
+
+
+def _withdrawn(record: RunRecord) -> ET.Element:
+    """Implementations that were not asked to the end: neither passed nor failed."""
+    suite = ET.Element("testsuite", name="withdrawn")
+    for one in record.withdrawn:
+        _tell(_case(suite, f"{one.implementation} on {one.vocabulary}"), "skipped", one.line)
     return suite
 
 

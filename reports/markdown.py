@@ -6,9 +6,10 @@ import base64
 import re
 from typing import TYPE_CHECKING
 
+from corpora.plain_text import one_line, printable_line
 from reports.record import BAD_GROWTH, FAILING_EXPECTATIONS, Verdict, cell_of
-from reports.text import literal, one_line, printable
-from reports.words import plural, reason, safe_link, title
+from reports.text import literal
+from reports.words import also, growth_left_out, headline, plural, reason, safe_link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,8 +52,7 @@ def code(text: str) -> str:
     A backtick is written ``\x60`` and a bar ``\x7c``: inside the Python literals shown here that
     is the same character, and neither can end the span or the cell.
     """
-    inner = printable(text).replace("\n", r"\n").replace("\t", r"\t")
-    inner = inner.replace("`", r"\x60").replace("|", r"\x7c")
+    inner = printable_line(text).replace("`", r"\x60").replace("|", r"\x7c")
     return f"`{inner}`" if inner.strip() else "` `"
 
 
@@ -70,6 +70,9 @@ def _lines(record: RunRecord) -> Iterator[str]:
     if reasons:
         yield ""
         yield from (f"- {escape(line)}" for line in reasons[:MAX_BUCKETS])
+    if record.notes:
+        yield ""
+        yield from (f"- Note: {escape(line)}" for line in record.notes[:MAX_BUCKETS])
     yield from _failures(record)
     yield from _buckets(record)
     yield from _expectations(record)
@@ -98,14 +101,14 @@ def _buckets(record: RunRecord) -> Iterator[str]:
     more = len(record.buckets) - MAX_BUCKETS
     if more > 0:
         yield ""
-        yield f"and {plural(more, 'more bucket')} in report.html."
+        yield f"and {plural(more, 'more finding')} in report.html."
 
 
 def _row(bucket: Bucket) -> str:
     example = bucket.example
     shown = literal(base64.b64decode(example.input_b64), limit=80)
     missing = f" and {plural(shown.missing, 'more byte')}" if shown.missing else ""
-    what = escape(title(example))
+    what = escape(headline(bucket) + also(bucket))
     if bucket.reason is not None:
         label = "expectation expired" if bucket.expired else "expected"
         link = safe_link(bucket.link)
@@ -138,7 +141,7 @@ def _growth(record: RunRecord) -> Iterator[str]:
             where = f"{code(one.implementation)} on {code(one.family)}, {code(one.vocabulary)}"
             mark = "❌" if one.outcome == "fail" else "❔"
             said = f": {escape(one.line)}" if one.line else ""
-            yield f"- {mark} {where}, in {one.measure}, bound {code(one.bound)}{said}"
+            yield f"- {mark} {where}, in {escape(one.measure)}, bound {code(one.bound)}{said}"
     bound = {cell_of(g) for g in record.growth_judged}
     free = [m for m in record.measured if m.verdict in BAD_GROWTH and cell_of(m) not in bound]
     if free:
@@ -149,6 +152,9 @@ def _growth(record: RunRecord) -> Iterator[str]:
             yield f"- {where}: {escape(row.verdict)}{grown}"
         if len(free) > MAX_BUCKETS:
             yield f"- and {len(free) - MAX_BUCKETS} more in report.html."
+    for line in growth_left_out(record)[:MAX_BUCKETS]:
+        yield ""
+        yield escape(line)
     if record.forced:
         yield from ("", "### Forced tokens", "")
         yield "| Implementation | Vocabulary | Method | Sequences | Tokens | Non-canonical |"

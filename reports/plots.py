@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
-from reports.text import printable
+from corpora.plain_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

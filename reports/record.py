@@ -18,6 +18,7 @@ from harness.events import (
     ContractOpened,
     Counted,
     ExpectationJudged,
+    FamiliesMeasured,
     Finished,
     Forced,
     ForcedCorpus,
@@ -28,10 +29,15 @@ from harness.events import (
     Measured,
     Started,
     VocabularyLoaded,
+    Withdrawn,
+    by_cause,
+    cause_of,
+    kind_in,
+    named,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from harness.events import Event
 
@@ -46,6 +52,10 @@ FAILING_EXPECTATIONS = frozenset({"stale", "expired"})
 
 BAD_GROWTH = frozenset({"superlinear", "failed"})
 """Verdicts on growth that a reader wants to know of."""
+
+
+NOBODY = "it differs from another that is trusted equally, and nobody is blamed"
+"""Why a cell is violated of which no finding blames its implementation."""
 
 
 class Verdict(StrEnum):
@@ -86,11 +96,34 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Bucket:
-    """Findings of one signature, the clearest example first.
+class Variant:
+    """One kind of input on which a cause shows: the findings of one bucket, the clearest first.
 
-    count: how often the signature was seen. reason: from the expectations file, None where the
-    bucket is unexpected. expired: an expectation covered it but is past its date.
+    bucket: as expectations match it. kind: what the input is like. count: how often it was seen.
+    reason: from the expectations file, None where any of the findings is unexpected.
+    """
+
+    bucket: str
+    kind: str
+    findings: tuple[Found, ...]
+    count: int
+    reason: str | None
+
+    @property
+    def example(self) -> Found:
+        """The finding to look at."""
+        return self.findings[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """All findings of one cause, the clearest example first.
+
+    name: the bucket of all its findings, with ``*`` for their kinds where these are several.
+    cause: the same with ``*`` in any case, and so the same in every run. variants: a cause shows on
+    inputs of several kinds; the one of the example comes first. count: how often it was seen.
+    reason: from the expectations file, None where any finding is unexpected: an expectation of one
+    variant does not excuse another. expired: an expectation covered it but is past its date.
     """
 
     name: str
@@ -99,6 +132,12 @@ class Bucket:
     reason: str | None
     link: str | None
     expired: bool
+    variants: tuple[Variant, ...] = ()
+
+    @property
+    def cause(self) -> str:
+        """Its name in every run, whatever variants were seen in this one."""
+        return cause_of(self.name)
 
     @property
     def example(self) -> Found:
@@ -146,11 +185,13 @@ class RunRecord:
     vocabularies: tuple[VocabularyLoaded, ...]
     contracts: tuple[ContractOpened, ...]
     failures: tuple[ImplementationFailed, ...]
+    withdrawn: tuple[Withdrawn, ...]
     findings: tuple[Found, ...]
     counts: Mapping[str, int]
     generators: tuple[GeneratorTotals, ...]
     tallies: Mapping[tuple[str, str, str], tuple[int, int]]
     measured: tuple[Measured, ...]
+    families: tuple[FamiliesMeasured, ...]
     growth_judged: tuple[GrowthJudged, ...]
     forced: tuple[Forced, ...]
     forced_corpora: tuple[ForcedCorpus, ...]
@@ -206,6 +247,34 @@ class RunRecord:
         return (*names, *sorted(others - names.keys()))
 
     @cached_property
+    def judged(self) -> tuple[str, ...]:
+        """Those of whom a check judged any outcome, in the same order."""
+        names = {name for (_, _, name), (exercised, _) in self.tallies.items() if exercised}
+        return tuple(name for name in self.implementations if name in names)
+
+    @cached_property
+    def compared(self) -> tuple[str, ...]:
+        """Those of whom any outcome was compared with others', in the same order."""
+        names = {
+            name
+            for (_, check, name), (exercised, _) in self.tallies.items()
+            if exercised and check == "equivalence"
+        }
+        return tuple(name for name in self.implementations if name in names)
+
+    @cached_property
+    def vocabularies_judged(self) -> frozenset[str]:
+        """The vocabularies on which a check judged any outcome."""
+        contracts = {contract for (contract, _, _), (n, _) in self.tallies.items() if n}
+        return frozenset(c.vocabulary for c in self.contracts if c.id in contracts)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left open, and who was withdrawn, also where the run was cut off."""
+        said = self.finished.notes if self.finished else []
+        return (*said, *(one.line for one in self.withdrawn if one.line not in said))
+
+    @cached_property
     def references(self) -> frozenset[str]:
         """Implementations that some contract trusts."""
         return frozenset(name for c in self.contracts for name in c.references)
@@ -220,14 +289,9 @@ class RunRecord:
 
     @cached_property
     def buckets(self) -> tuple[Bucket, ...]:
-        """Findings by signature: unexpected first, then the severest, then the most frequent."""
-        grouped: dict[str, list[Found]] = {}
-        for finding in self.findings:
-            grouped.setdefault(finding.bucket, []).append(finding)
+        """Findings by cause: unexpected first, then the severest, then the most frequent."""
         expired = {e.bucket for e in self.expectations if e.status == "expired"}
-        made = [
-            self._bucket(name, found, expired=name in expired) for name, found in grouped.items()
-        ]
+        made = [self._bucket(alike, expired) for alike in by_cause(self.findings).values()]
         return tuple(sorted(made, key=lambda b: (b.expected, b.severity, -b.count, b.name)))
 
     @property
@@ -241,33 +305,47 @@ class RunRecord:
         failing = {cell_of(one) for one in self.growth_judged if one.outcome == "fail"}
         return tuple(m for m in self.measured if cell_of(m) in failing)
 
-    def _bucket(self, name: str, found: list[Found], *, expired: bool) -> Bucket:
-        ordered = sorted(found, key=lambda f: (not f.minimal, len(f.input_b64), f.id))
-        uncovered = any(f.expected is None for f in ordered)
+    def _bucket(self, alike: list[Found], expired: Collection[str]) -> Bucket:
+        """The findings of one cause, the first of which is what a reader must see."""
+        grouped: dict[str, list[Found]] = {}
+        for one in alike:
+            grouped.setdefault(one.bucket, []).append(one)
+        variants = tuple(self._variant(name, found) for name, found in grouped.items())
+        reasons = list(dict.fromkeys(one.reason for one in variants))
         return Bucket(
-            name=name,
-            # An unexpected example is what a reader must see, where there is one.
-            findings=tuple(sorted(ordered, key=lambda f: f.expected is not None)),
-            count=max(self.counts.get(name, 0), len(ordered)),
-            reason=None if uncovered else ordered[0].expected,
-            link=next((f.link for f in ordered if f.link), None),
-            expired=expired,
+            name=named(alike),
+            findings=tuple(alike),
+            count=sum(one.count for one in variants),
+            reason=None if None in reasons else "; ".join(r for r in reasons if r is not None),
+            link=next((f.link for f in alike if f.link), None),
+            expired=any(one.bucket in expired for one in variants),
+            variants=variants,
+        )
+
+    def _variant(self, name: str, found: list[Found]) -> Variant:
+        uncovered = any(one.expected is None for one in found)
+        return Variant(
+            bucket=name,
+            kind=kind_in(name),
+            findings=tuple(found),
+            count=max(self.counts.get(name, 0), len(found)),
+            reason=None if uncovered else found[0].expected,
         )
 
     @cached_property
     def matrix(self) -> Mapping[tuple[str, str, str], Cell]:
         """(implementation, contract id, check) to its cell, complete over all three."""
-        by_name: dict[tuple[str, str, str], dict[str, Bucket]] = {}
+        blamed: dict[tuple[str, str, str], list[tuple[Bucket, Found]]] = {}
         for bucket in self.buckets:
             for finding in bucket.findings:
                 for culprit in finding.culprits:
                     place = culprit, finding.contract, finding.check
-                    by_name.setdefault(place, {})[bucket.name] = bucket
-        blamed = {place: list(buckets.values()) for place, buckets in by_name.items()}
+                    blamed.setdefault(place, []).append((bucket, finding))
         failed = {(f.implementation, f.vocabulary): f.message for f in self.failures}
+        gone = {(w.implementation, w.vocabulary): w.line for w in self.withdrawn}
         return {
             (name, contract.id, check): self._cell(
-                name, contract, check, blamed.get((name, contract.id, check), []), failed
+                name, contract, check, blamed.get((name, contract.id, check), []), failed, gone
             )
             for name in self.implementations
             for contract in self.contracts
@@ -279,30 +357,35 @@ class RunRecord:
         name: str,
         contract: ContractOpened,
         check: str,
-        blamed: list[Bucket],
+        blamed: list[tuple[Bucket, Found]],
         failed: Mapping[tuple[str, str], str],
+        gone: Mapping[tuple[str, str], str],
     ) -> Cell:
         exercised, violations = self.tallies.get((contract.id, check, name), (0, 0))
 
         def cell(status: Status, reason: str = "") -> Cell:
-            names = tuple(b.name for b in blamed)
+            names = tuple(dict.fromkeys(bucket.name for bucket, _ in blamed))
             return Cell(name, contract.id, check, status, exercised, violations, reason, names)
 
         if blamed or violations:
-            if blamed and all(b.expected for b in blamed):
-                return cell(Status.EXPECTED, "; ".join(b.reason or "" for b in blamed))
-            return cell(Status.VIOLATED)
+            # By the findings of this cell: the same cause may be unexpected on another vocabulary.
+            if blamed and all(f.expected is not None and not b.expired for b, f in blamed):
+                reasons = dict.fromkeys(found.expected or "" for _, found in blamed)
+                return cell(Status.EXPECTED, "; ".join(reasons))
+            undecided = bool(blamed) and all(found.undecided for _, found in blamed)
+            return cell(Status.VIOLATED, NOBODY if undecided else "")
         if (name, contract.vocabulary) in failed:
             return cell(Status.FAILED, failed[name, contract.vocabulary])
         if name in contract.excluded:
             return cell(Status.UNSUPPORTED, contract.excluded[name])
+        withdrawn = gone.get((name, contract.vocabulary), "")
         if exercised:
-            return cell(Status.OK)
+            return cell(Status.OK, withdrawn)
         if name not in contract.implementations:
             return cell(Status.UNSUPPORTED, "takes no part in this contract")
         if check not in contract.checks:
             return cell(Status.NOT_EXERCISED, "this check was not asked for here")
-        return cell(Status.NOT_EXERCISED, "no outcome of it was judged in this run")
+        return cell(Status.NOT_EXERCISED, withdrawn or "no outcome of it was judged in this run")
 
 
 def cell_of(event: Measured | GrowthJudged) -> tuple[str, str, str, str]:
@@ -319,12 +402,14 @@ class _Fold:
         self.vocabularies: dict[str, VocabularyLoaded] = {}
         self.contracts: dict[str, ContractOpened] = {}
         self.failures: dict[tuple[str, str], ImplementationFailed] = {}
+        self.withdrawn: dict[tuple[str, str], Withdrawn] = {}
         self.findings: dict[str, Found] = {}
         self.counts: dict[str, int] = {}
         self.generators: dict[str, Counter[str]] = {}
         self.exercised: Counter[tuple[str, str, str]] = Counter()
         self.violations: Counter[tuple[str, str, str]] = Counter()
         self.measured: dict[tuple[str, ...], Measured] = {}
+        self.families: dict[str, FamiliesMeasured] = {}
         self.growth_judged: dict[tuple[str, ...], GrowthJudged] = {}
         self.forced: dict[tuple[str, str, str], Forced] = {}
         self.forced_corpora: dict[tuple[str, str], ForcedCorpus] = {}
@@ -346,6 +431,8 @@ class _Fold:
                 self.contracts[event.id] = event
             case ImplementationFailed():
                 self.failures[event.implementation, event.vocabulary] = event
+            case Withdrawn():
+                self.withdrawn[event.implementation, event.vocabulary] = event
             case Found():
                 if event.replaces is not None:
                     self.findings.pop(event.replaces, None)
@@ -356,6 +443,8 @@ class _Fold:
                 self._batch(event)
             case Measured():
                 self.measured[cell_of(event)] = event
+            case FamiliesMeasured():
+                self.families[event.vocabulary] = event
             case GrowthJudged():
                 self.growth_judged[cell_of(event)] = event
             case Forced():
@@ -391,6 +480,7 @@ class _Fold:
             vocabularies=tuple(self.vocabularies.values()),
             contracts=tuple(self.contracts.values()),
             failures=tuple(self.failures.values()),
+            withdrawn=tuple(self.withdrawn.values()),
             findings=tuple(self.findings.values()),
             counts=dict(self.counts),
             generators=tuple(
@@ -399,6 +489,7 @@ class _Fold:
             ),
             tallies={key: (self.exercised[key], self.violations[key]) for key in keys},
             measured=tuple(self.measured.values()),
+            families=tuple(self.families.values()),
             growth_judged=tuple(self.growth_judged.values()),
             forced=tuple(self.forced.values()),
             forced_corpora=tuple(self.forced_corpora.values()),

@@ -18,10 +18,11 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from corpora.plain_text import one_line, printable
 from reports.places import expectations_file, place
 from reports.record import FAILING_EXPECTATIONS
-from reports.text import literal, one_line, printable
-from reports.words import plural, title
+from reports.text import literal
+from reports.words import also, headline, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,8 @@ MAX_MESSAGE = 1_000
 """Characters of a result's message: it is the title of an alert."""
 MAX_DESCRIPTION = 1_024
 """Characters of a rule's descriptions."""
+MAX_NOTES = 50
+"""Notes on what was left open, withdrawn implementations among them."""
 PREFIX = "tokgate/"
 
 RULES = {
@@ -95,7 +98,8 @@ def _log(record: RunRecord, results: list[dict[str, Any]], left_out: int) -> dic
     rules = sorted({result["ruleId"].removeprefix(PREFIX) for result in results} | RULES.keys())
     place_of = {PREFIX + rule: index for index, rule in enumerate(rules)}
     started = record.started
-    notes = [{"level": "warning", "message": {"text": _left_out(left_out)}}] if left_out else []
+    lines = [*([_left_out(left_out)] if left_out else []), *record.notes[:MAX_NOTES]]
+    notes = [{"level": "warning", "message": {"text": printable(line)}} for line in lines]
     driver = {
         "name": "tokgate",
         "version": (started.versions.get("tokgate", "unknown") if started else "") or "unknown",
@@ -180,16 +184,17 @@ def _bucket(record: RunRecord, bucket: Bucket) -> dict[str, Any]:
     shown = literal(base64.b64decode(example.input_b64), limit=240)
     more = f" and {plural(shown.missing, 'more byte')}" if shown.missing else ""
     lines = [
-        f"{one_line(title(example))}.",
+        f"{one_line(headline(bucket))}.",
         f"Smallest input: {shown.code}{more}.",
         one_line(example.difference),
-        f"Seen {plural(bucket.count, 'time')} on {example.contract}, finding {example.id}.",
+        f"Seen {plural(bucket.count, 'time')} on {example.contract}{also(bucket)}, "
+        f"finding {example.id}.",
     ]
     return _result(
         example.check,
         " ".join(line for line in lines if line),
         place(record, example.culprits),
-        bucket.name,
+        bucket.cause,
         bucket=printable(bucket.name),
         contract=printable(example.contract),
         finding=example.id,

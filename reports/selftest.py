@@ -191,6 +191,8 @@ def shown(number: float | None, unit: str = "") -> str:
     return f"{text} {unit}".rstrip()
 
 
-def idle(record: SelftestRecord) -> list[str]:
-    """Generators that caught nothing, though they gave cases."""
-    return [line.name for line in by_generator(record) if line.given and not line.caught]
+def idle(record: SelftestRecord) -> list[tuple[str, int]]:
+    """Generators that caught nothing, and how many cases they gave."""
+    return [
+        (line.name, line.given) for line in by_generator(record) if line.given and not line.caught
+    ]

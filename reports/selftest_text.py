@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from corpora.plain_text import printable
 from reports.selftest import (
     Line,
     SelftestRecord,
@@ -19,7 +20,6 @@ from reports.selftest import (
     shown,
     verdict_of,
 )
-from reports.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,8 +45,8 @@ def render(record: SelftestRecord) -> Iterator[RenderableType]:
     for one in record.controls:
         if one["caught"]:
             yield Text(f"false alarm: {one['name']} is right ({one['named'][0]})", style="red")
-    for name in idle(record):
-        yield Text(f"the generator {name} catches nothing", style="yellow")
+    for name, given in idle(record):
+        yield Text(f"the generator {name} caught nothing in {given:,} cases", style="yellow")
     caught = sum(one["rightly"] for one in record.mistakes)
     yield Text.assemble(
         (f"{caught} of {record.started.get('mistakes', 0)} planted mistakes caught", "bold"),

@@ -7,10 +7,13 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from harness.events import kind_in
 from reports.record import Verdict
-from reports.words import reason, title
+from reports.words import headline, reason
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from harness.events import Found
     from reports.record import Bucket, RunRecord
 
@@ -19,8 +22,9 @@ def summary(record: RunRecord) -> dict[str, Any]:
     """The summary of a run.
 
     ``verdict`` is ``pass`` or ``fail``; a run that did not end is ``fail`` with ``complete``
-    false. ``seconds`` is null where the run was cut off. Every finding carries its ``bucket``
-    and the bucket's ``count``.
+    false. ``seconds`` is null where the run was cut off. A finding is a cause under one contract:
+    its fields are those of its clearest variant, ``count`` is how often all of them were seen, and
+    ``variants`` has each of them. ``expected`` is null where any variant is unexpected.
     """
     started, finished = record.started, record.finished
     return {
@@ -28,6 +32,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
         "verdict": "pass" if record.verdict is Verdict.PASS else "fail",
         "reason": reason(record),
         "reasons": list(finished.reasons) if finished else [],
+        "notes": list(record.notes),
         "exit_status": finished.exit_status if finished else None,
         "seed": started.seed if started else None,
         "suite": started.suite if started else None,
@@ -42,13 +47,19 @@ def summary(record: RunRecord) -> dict[str, Any]:
         "vocabularies": [asdict(v) for v in record.vocabularies],
         "contracts": [asdict(c) for c in record.contracts],
         "failures": [asdict(f) for f in record.failures],
+        "withdrawn": [asdict(w) for w in record.withdrawn],
+        "implementations_judged": list(record.judged),
+        "implementations_compared": list(record.compared),
         "buckets": [_bucket(bucket) for bucket in record.buckets],
         "findings": [
-            _finding(finding, bucket) for bucket in record.buckets for finding in bucket.findings
+            _finding(alike, bucket)
+            for bucket in record.buckets
+            for alike in by_contract(bucket.findings)
         ],
         "generators": [asdict(g) for g in record.generators],
         "expectations": [asdict(e) for e in record.expectations],
         "scaling": [asdict(m) for m in record.measured],
+        "scaling_families": [asdict(f) for f in record.families],
         "scaling_judged": [asdict(g) for g in record.growth_judged],
         "canonicality": [
             {"policy": f.method, **asdict(f), "non_canonical_sequences": f.non_canonical}
@@ -82,7 +93,7 @@ def _text(value: Any) -> str:
 def _bucket(bucket: Bucket) -> dict[str, Any]:
     return {
         "bucket": bucket.name,
-        "title": title(bucket.example),
+        "title": headline(bucket),
         "check": bucket.example.check,
         "stage": bucket.example.stage,
         "count": bucket.count,
@@ -91,15 +102,51 @@ def _bucket(bucket: Bucket) -> dict[str, Any]:
         "reason": bucket.reason,
         "link": bucket.link,
         "findings": [f.id for f in bucket.findings],
+        "variants": [
+            {
+                "bucket": one.bucket,
+                "kind": one.kind,
+                "count": one.count,
+                "expected": one.reason is not None,
+                "reason": one.reason,
+                "findings": [f.id for f in one.findings],
+            }
+            for one in bucket.variants
+        ],
     }
 
 
-def _finding(finding: Found, bucket: Bucket) -> dict[str, Any]:
-    groups = finding.groups
+def by_contract(findings: Sequence[Found]) -> list[list[Found]]:
+    """The findings of one cause by the contract that they were found under, in their order."""
+    found: dict[str, list[Found]] = {}
+    for one in findings:
+        found.setdefault(one.contract, []).append(one)
+    return list(found.values())
+
+
+def _finding(alike: Sequence[Found], bucket: Bucket) -> dict[str, Any]:
+    clearest = alike[0]
+    counts = {one.bucket: one.count for one in bucket.variants}
     return {
-        **asdict(finding),
-        "implementations": [name for group in groups for name in group.implementations],
-        "count": bucket.count,
+        **asdict(clearest),
+        "implementations": [name for group in clearest.groups for name in group.implementations],
+        "count": sum(counts[name] for name in {one.bucket for one in alike}),
+        "variants": [_variant(one, counts) for one in alike],
+    }
+
+
+def _variant(finding: Found, counts: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "id": finding.id,
+        "bucket": finding.bucket,
+        "kind": kind_in(finding.bucket),
+        "count": counts[finding.bucket],
+        "input_b64": finding.input_b64,
+        "minimal": finding.minimal,
+        "difference": finding.difference,
+        "expected": finding.expected,
+        "link": finding.link,
+        "reproducer": finding.reproducer,
     }
 
 

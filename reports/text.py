@@ -1,22 +1,22 @@
-"""Odd characters made visible: escapes, code points, and bytes that survive any report.
+"""Inputs made visible: literals, code points, and bytes that survive any report.
 
 An input that breaks a tokenizer often breaks what displays it: NUL, bidi overrides, combining
 marks without a base, bytes that are not UTF-8, a megabyte of one letter. What these functions
-return has no invisible, combining or reordering character left.
+return has no invisible, combining or reordering character left. Text that is no input (names,
+messages) is for :mod:`corpora.plain_text`.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from corpora.plain_text import escape, shows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Letters and symbols by category that nevertheless show nothing.
-_BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _REORDERING = frozenset({"R", "AL", "AN"})
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": "\\'"}
 
@@ -86,46 +86,6 @@ class CodePoint:
     label: str
     name: str
     valid: bool
-
-
-def shows(char: str) -> bool:
-    """Whether a character is seen as itself wherever it stands."""
-    return (
-        char.isprintable() and not unicodedata.category(char).startswith("M") and char not in _BLANK
-    )
-
-
-def escape(char: str) -> str:
-    r"""A character as a Python escape: ``\x00``, ``\u202e``, ``\U000e0001``."""
-    number = ord(char)
-    if number < 0x100:
-        return f"\\x{number:02x}"
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
-
-
-def printable(text: str) -> str:
-    """Free text (a message, a log, a name) with what is invisible or reorders escaped.
-
-    Line feeds, tabs and letters of any script stay; marks stay where they have a letter.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    out: list[str] = []
-    for before, char in pairwise(f"\n{text}"):
-        if char in "\n\t":
-            out.append(char)
-        elif unicodedata.category(char).startswith("M"):
-            based = unicodedata.category(before)[0] in "LM"
-            out.append(char if based else escape(char))
-        else:
-            out.append(char if shows(char) else escape(char))
-    return "".join(out)
-
-
-def one_line(text: str, limit: int = 300) -> str:
-    """Free text as one visible line of at most ``limit`` characters."""
-    line = printable(" ".join(text.split()))
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def literal(data: bytes, limit: int = 400) -> Literal:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from corpora.plain_text import printable
 from reports.plots import duration, figure
 from reports.steps import LEAST, Step, Stretch, steps, stretches
-from reports.text import printable
 
 if TYPE_CHECKING:
     import datetime

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from corpora.plain_text import printable_line
 from reports.record import DEATHS, FAILING_EXPECTATIONS, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.events import Found
-    from reports.record import RunRecord
+    from reports.record import Bucket, RunRecord
+
+KINDS_SHOWN = 8
+"""Variants of a cause that a line names."""
 
 _DIED = {
     "crashed": "crashed",
@@ -51,20 +55,42 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def title(finding: Found) -> str:
-    """What happened, in words: ``tokenizers disagrees with tiktoken (pre-tokens)``."""
+def headline(bucket: Bucket) -> str:
+    """What happened in a cause, in words; the kind of the input where it shows on one kind only."""
+    return title(bucket.example, kind=len(bucket.variants) < 2)
+
+
+def also(bucket: Bucket) -> str:
+    """The other kinds of input on which a cause shows: ``, also on inputs of the kinds L, Mn``."""
+    kinds = [one.kind + (" (expected)" if one.reason else "") for one in bucket.variants[1:]]
+    if not kinds:
+        return ""
+    shown = ", ".join(kinds[:KINDS_SHOWN])
+    more = len(kinds) - KINDS_SHOWN
+    rest = f" and {more} more" if more > 0 else ""
+    return f", also in the variant{'s' if len(kinds) > 1 else ''} {shown}{rest}"
+
+
+def title(finding: Found, *, kind: bool = True) -> str:
+    """What happened, in words: ``tokenizers disagrees with tiktoken (pre-tokens: Mn)``.
+
+    kind: whether the kind of the input is told. Where the finding blames nobody, so it says.
+    """
     dead = any(
         group.kind in DEATHS and set(group.implementations) & set(finding.culprits)
         for group in finding.groups
     )
-    stage = "" if dead or not finding.stage else f" ({_stage(finding)})"
+    told = _stage(finding) if kind else finding.stage
+    stage = "" if dead or not finding.stage else f" ({told})"
     return f"{heading(finding)}{stage}"
 
 
 def heading(finding: Found) -> str:
     """The same without the stage: what is alike in it belongs together."""
-    who = listed(finding.culprits) or "An implementation"
     groups = finding.groups
+    if finding.undecided:
+        return _quarrel(finding)
+    who = listed(finding.culprits) or "An implementation"
     for group in groups:
         if group.kind in DEATHS and set(group.implementations) & set(finding.culprits):
             return f"{listed(group.implementations)} {_DIED[group.kind]}"
@@ -77,6 +103,17 @@ def heading(finding: Found) -> str:
     return f"{who}: {finding.check}"
 
 
+def _quarrel(finding: Found) -> str:
+    """Who differs from whom, where none of them is blamed: ``a and b = c differ``."""
+    told = set(finding.culprits)
+    sides = [[n for n in group.implementations if n in told] for group in finding.groups]
+    who = [" = ".join(names) for names in sides if names] or finding.culprits
+    check = finding.check.replace("_", "-").replace(" ", "-")
+    if check != "equivalence" and check in _LAWS:
+        return f"{' or '.join(who)} {_LAWS[check]}: nobody is blamed"
+    return f"{listed(who)} differ, and nobody is blamed"
+
+
 def _stage(finding: Found) -> str:
     """The stage, with the kind of input that the bucket names after it: ``unknown: Mn``."""
     parts = finding.bucket.split("/")
@@ -87,7 +124,7 @@ def _stage(finding: Found) -> str:
 def reason(record: RunRecord) -> str:
     """Why the verdict is what it is, in one sentence."""
     unexpected = len(record.unexpected)
-    counted = plural(unexpected, "unexpected bucket of findings", "unexpected buckets of findings")
+    counted = plural(unexpected, "unexpected finding")
     if record.verdict is Verdict.INCOMPLETE:
         so_far = f"{counted} so far" if unexpected else "nothing unexpected so far"
         return (
@@ -99,11 +136,7 @@ def reason(record: RunRecord) -> str:
     if record.verdict is Verdict.PASS:
         expected = len(record.buckets) - unexpected
         shown = f"; {plural(expected, 'expected divergence')} shown" if expected else ""
-        return (
-            f"No unexpected finding in {plural(record.comparisons, 'comparison')} of "
-            f"{plural(len(record.implementations), 'implementation')} on "
-            f"{plural(len(record.vocabularies), 'vocabulary', 'vocabularies')}{shown}."
-        )
+        return f"No unexpected finding in {_judged(record)}{shown}."
     faults = [counted] if unexpected else []
     failing = sum(e.status in FAILING_EXPECTATIONS for e in record.expectations)
     if failing:
@@ -125,8 +158,34 @@ def reason(record: RunRecord) -> str:
     )
 
 
+def _judged(record: RunRecord) -> str:
+    """What the absence of findings is a statement about: those that were compared, or judged."""
+    if record.comparisons:
+        what, who = plural(record.comparisons, "comparison"), record.compared
+    else:
+        what, who = plural(record.cases, "case"), record.judged
+    idle = len(record.implementations) - len(record.judged)
+    rest = f" ({idle:,} more took no part)" if idle else ""
+    vocabularies = plural(len(record.vocabularies_judged), "vocabulary", "vocabularies")
+    return f"{what} of {plural(len(who), 'implementation')}{rest} on {vocabularies}"
+
+
+def growth_left_out(record: RunRecord) -> list[str]:
+    """A line for each vocabulary on which there was no time to measure growth on all families."""
+    return [
+        f"On {one.vocabulary} there was no time for growth on {len(one.left_out)} of "
+        f"{plural(len(one.chosen), 'chosen family', 'chosen families')} (of {one.known} known): "
+        f"{', '.join(one.left_out)}."
+        for one in record.families
+        if one.left_out
+    ]
+
+
 def safe_link(link: str | None) -> str | None:
-    """A link that a report may make clickable: http or https, else None."""
+    """Return a link that a report may make clickable, else None.
+
+    It is of http or https, and has no character that a reader would not see.
+    """
     if link is None or not link.lower().startswith(("https://", "http://")):
         return None
-    return link
+    return link if printable_line(link) == link else None

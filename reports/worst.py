@@ -95,8 +95,14 @@ class WorstRecord:
         known = max(self.listed, key=lambda row: row.a_byte or 0.0, default=None)
         died = sum(row.died for row in self.found)
         deaths = f"{died} way{'' if died == 1 else 's'} to bring it down" if died else ""
+        if not self.facts["complete"]:
+            so_far = f"; {deaths}" if deaths else ""
+            return f"broken off before what stood out was measured beside what is listed{so_far}"
+        if not self.facts.get("compared", 1):
+            so_far = f"; {deaths}" if deaths else ""
+            return f"there was no time to measure what stood out beside what is listed{so_far}"
         if found is None or known is None or not known.a_byte:
-            return deaths or "nothing was found"
+            return deaths or f"nothing stood out in {self.facts['readings']:,} inputs"
         share = found / known.a_byte
         hidden = self.facts["withheld"]
         told = "which it was not told of" if known.name in hidden else "which it began with"
@@ -114,8 +120,19 @@ class WorstRecord:
         return (
             f"{facts['readings']:,} inputs in {facts['seconds']:.0f} s, {facts['generations']:,} "
             f"generations, {facts['kinds']} kinds of pattern kept{places}, "
-            f"seed {facts['seed']}{ended}"
+            f"seed {facts['seed']}{ended}; {self.finals}"
         )
+
+    @property
+    def finals(self) -> str:
+        """How often what was found was measured beside what is listed."""
+        compared, grown = self.facts.get("compared", 0), self.facts.get("grown", 0)
+        if not compared:
+            return f"measured in no whole round at {self.size}"
+        rounds = f"measured in {compared} round{'' if compared == 1 else 's'} at {self.size}"
+        if not grown:
+            return f"{rounds}; growth in no whole round, for want of time"
+        return f"{rounds}, growth in {grown}"
 
 
 def _row(data: dict[str, Any], control: float | None) -> Row:

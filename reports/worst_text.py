@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from reports.text import printable
+from corpora.plain_text import printable
 from reports.worst import shown_exponent, shown_times
 
 if TYPE_CHECKING:
