@@ -6,10 +6,10 @@ PYTHON ?= python3
 BIN    := $(VENV)/bin
 ARGS   ?=
 
-.PHONY: help run test lint format bench clean
+.PHONY: help run test test-all test-rest lint format bench alarms clean
 
 help:  ## List the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 11
 
 $(BIN)/python:
 	@if command -v uv >/dev/null 2>&1; then \
@@ -40,8 +40,21 @@ $(VENV)/.installed-dev: $(BIN)/python pyproject.toml
 run: $(VENV)/.installed  ## Do the main job; options as in: make run ARGS="--seed 1"
 	$(BIN)/tokgate run $(ARGS)
 
-test: $(VENV)/.installed-dev  ## Pass the tests
-	$(BIN)/python -m pytest --numprocesses auto $(ARGS)
+# A worker process for each processor that the system counts ("auto" would leave hyperthreads out).
+# Each worker gets neighbouring tests, which share what a module sets up; who is done first takes
+# over a part of what the others still have.
+pytest = $(BIN)/python -m pytest --dist worksteal --numprocesses
+# Many of the quick tests wait: for a time-out to come, or for a process to end.
+twice  = $(shell expr 2 '*' $$(nproc 2>/dev/null || echo 1))
+
+test: $(VENV)/.installed-dev  ## Pass the quick tests: each behaviour once, in 5 minutes on 2 cores
+	$(pytest) $(twice) $(ARGS)
+
+test-all: $(VENV)/.installed-dev  ## Pass all tests: the quick ones and the thorough ones
+	$(pytest) logical -m 'not slow' $(ARGS)
+
+test-rest: $(VENV)/.installed-dev  ## Pass the thorough tests, which are all that "test" leaves out
+	$(pytest) logical -m 'thorough and not slow' $(ARGS)
 
 lint: $(VENV)/.installed-dev  ## Lint, format and types
 	$(BIN)/ruff check .
@@ -54,6 +67,9 @@ format: $(VENV)/.installed-dev  ## Format the sources
 
 bench: $(VENV)/.installed-dev  ## Measure what the harness costs beside what it calls
 	$(BIN)/python -m pytest --override-ini addopts= --benchmark-only tests/benchmarks $(ARGS)
+
+alarms: $(VENV)/.installed-dev  ## Measure false alarms beside busy processes: hours; ARGS="--runs 8" for less
+	$(BIN)/python -m tests.benchmarks.false_alarms $(ARGS)
 
 clean:  ## Remove what the targets made
 	rm -rf $(VENV) tokgate-out tokgate-minimize tokgate-replay .pytest_cache .mypy_cache .ruff_cache .hypothesis

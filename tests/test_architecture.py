@@ -70,6 +70,26 @@ def test_a_file_is_read_in_one_sitting(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= LONGEST
 
 
+def consoles(path: Path) -> list[int]:
+    """Lines of a file that make a console of Rich's own, which shows text as it came."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "Console"
+    ]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_all_that_is_printed_is_printed_on_a_display(path: Path) -> None:
+    assert consoles(path) == []
+
+
+def test_another_console_would_be_seen(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("import rich.console\nrich.console.Console(stderr=True).print('x')\n")
+    assert consoles(wrong) == [2]
+
+
 def test_importing_compiles_nothing() -> None:
     code = (
         "import sys, harness.cli, harness.campaign, impls.registry as r;"
@@ -77,3 +97,74 @@ def test_importing_compiles_nothing() -> None:
         "sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+PLAIN = {
+    "impls.bpe.derivations",
+    "impls.bpe.encoder",
+    "impls.bpe.heap_kernel",
+    "impls.bpe.intrinsics",
+    "impls.bpe.late",
+    "impls.bpe.layout",
+    "impls.bpe.pieces",
+    "impls.bpe.plain",
+    "impls.bpe.plain_backtracking_kernel",
+    "impls.bpe.plain_pairs",
+    "impls.bpe.scanners_special",
+    "impls.bpe.tables",
+    "impls.bpe.trie",
+    "impls.bpe.unicode_version",
+}
+"""All of byte-pair encoding that the exact policy, which judges others, may rest on: the
+definition, its tables, and one plain encoder. None of it is there for speed alone."""
+
+BYTE_PAIR = {f"impls.bpe.{path.stem}" for path in (ROOT / "impls" / "bpe").glob("[!_]*.py")}
+
+HEALING = """
+import importlib, sys
+for name in {hidden!r}:
+    sys.modules[name] = None  # whoever imports it now gets an ImportError
+for name in {imported!r}:
+    importlib.import_module(name)
+from corpora.grammars.finite import FiniteLanguage
+from corpora.vocabularies.sources import resolve
+from impls.forced.exact import Exact
+from impls.forced.interface import Context
+from impls.forced.tokenizer import tokenizer_of
+for name in {vocabularies!r}:
+    tokenizer = tokenizer_of(resolve(name))
+    context = Context(b"the ", tokenizer.encode(b"the "))
+    grammar = FiniteLanguage([b"Id", b"Name 1"])
+    healed = Exact(tokenizer).heal(context, b"order", grammar)
+    print(name, healed.ids, healed.leftover)
+"""
+
+
+def healing(hidden: set[str]) -> subprocess.CompletedProcess[str]:
+    """Let the exact policy decide something in a process where some modules do not exist."""
+    code = HEALING.format(
+        hidden=sorted(hidden),
+        imported=[f"impls.forced.{path.stem}" for path in (ROOT / "impls/forced").glob("*.py")],
+        vocabularies=["toy_bytes", "tekken_240911", "mistral_v1", "unigram_nfkc"],
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+def test_what_judges_rests_on_nothing_that_is_there_for_speed() -> None:
+    hidden = BYTE_PAIR - PLAIN
+    assert {"impls.bpe.vectors", "impls.bpe.machine", "impls.bpe.masks"} <= hidden
+    judged = healing({*hidden, "impls.bpe.services"})
+
+    assert judged.returncode == 0, judged.stderr
+    assert len(judged.stdout.splitlines()) == 4
+    assert judged.stdout == healing(set()).stdout
+
+
+@pytest.mark.parametrize("name", ["impls.bpe.plain_pairs", "impls.bpe.heap_kernel"])
+def test_what_is_hidden_would_be_missed(name: str) -> None:
+    failed = healing({name})
+
+    assert failed.returncode != 0
+    assert name in failed.stderr

@@ -20,7 +20,6 @@ from rich.console import Console
 
 from corpora.generators.catalog import generators
 from harness import selection, streams
-from harness.campaign import Plan
 from harness.checks import CHECKS
 from harness.fuzz import arms
 from harness.fuzz.models import FindingRow, InputRow, StrandRow
@@ -31,6 +30,7 @@ from harness.fuzz.run import execute
 from harness.fuzz.state import Round, State
 from harness.fuzz.store import CampaignStore
 from harness.ledger.engine import open_database
+from harness.planning import Plan
 from harness.suites import Budget, Suite
 from harness.workers import Limits
 
@@ -118,8 +118,8 @@ def everything(where: str) -> dict[str, Any]:
 
 
 def timeless(state: State) -> dict[str, Any]:
-    """A state without what a process told on its way out, or the order of its start."""
-    return asdict(replace(state, opened=[]))
+    """A state without what a process told on its way out, the order of its start, and speeds."""
+    return asdict(replace(state, opened=[], rates={}))
 
 
 if __name__ == "__main__":

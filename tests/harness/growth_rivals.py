@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.scaling.cell import FIRST_LOOK, LAST_LOOK, SECOND_LOOK
+from harness.scaling.cell import AGREEING, FIRST_LOOK, LAST_LOOK, SECOND_LOOK
 from harness.scaling.judgement import (
     LAWS as NAMED,
 )
@@ -80,6 +80,19 @@ def drift(n: Floats) -> Floats:
 def deep(n: Floats) -> Floats:
     """From the first cache to the memory: twice by half, soon after one another."""
     rates: Floats = np.where(n >= n[-4], 2.0, 1.0) * np.where(n >= n[-2], 1.5, 1.0)
+    return rates
+
+
+def threefold(n: Floats) -> Floats:
+    """The rate drops by as much as it does between the first cache and the memory, evenly."""
+    rates: Floats = 3.0 ** (np.log(n / n[0]) / np.log(n[-1] / n[0]))
+    return rates
+
+
+def threefold_late(n: Floats) -> Floats:
+    """Likewise within the last four doublings: what looks most like a faster growth."""
+    steps = np.clip(np.arange(len(n)) - (len(n) - 5), 0, 4)
+    rates: Floats = 3.0 ** (steps / 4)
     return rates
 
 
@@ -175,12 +188,14 @@ RIVALS: dict[str, Judge] = {"ours": ours, "tail only": tail_only, "by law": by_l
 
 
 def looked(times: Floats, sizes: Floats, rival: Judge = ours) -> Verdict:
-    """The verdict that the rounds lead to."""
+    """The verdict that the rounds lead to, decided as by :class:`harness.scaling.cell.Cell`."""
+    agreeing = 0
     for rounds in range(FIRST_LOOK, LAST_LOOK + 1):
         least = times[:rounds].min(axis=0)
         points = {int(n): float(t) for n, t in zip(sizes, least, strict=True)}
         said = rival(points, OVERHEAD)
-        if said is Verdict.LINEAR or (said is Verdict.SUPERLINEAR and rounds >= SECOND_LOOK):
+        agreeing = agreeing + 1 if said is Verdict.SUPERLINEAR else 0
+        if said is Verdict.LINEAR or (agreeing >= AGREEING and rounds >= SECOND_LOOK):
             return said
     return Verdict.INCONCLUSIVE
 

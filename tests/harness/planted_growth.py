@@ -1,7 +1,7 @@
 """Implementations of known growth, and of known failures, for the scaling check to name.
 
 ``--impl tests/harness/planted_growth.py:Quadratic``. All give one id a byte, and burn time besides:
-``burn`` takes some ten nanoseconds a unit. Only those that claim to be linear are held to it.
+``burn`` takes some ten nanoseconds a unit. Where they are named, they are held to ``n log n``.
 """
 
 from __future__ import annotations

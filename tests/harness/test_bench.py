@@ -270,6 +270,7 @@ class TestClock:
 
 
 class TestCommand:
+    @pytest.mark.thorough  # whole benchmarks, by the clock
     def test_planted_implementations_are_told_apart(self, plugin: str, tmp_path: Path) -> None:
         names = ("Planted", "Slow", "Wrong", "Crashing", "Growing")
         done = tokgate(
@@ -334,6 +335,7 @@ class TestCommand:
         assert "unloadable cannot run toy_bytes: RuntimeError: no weights" in done.stderr
         assert recorded(tmp_path)["complete"] is True
 
+    @pytest.mark.thorough  # whole benchmarks, by the clock
     def test_ctrl_c_writes_what_there_is(self, plugin: str, tmp_path: Path) -> None:
         arguments = [*FEW[:-1], "100000", "--mode=text", "--cold=0", "--impl=tiktoken"]
         with subprocess.Popen(

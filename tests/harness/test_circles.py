@@ -10,6 +10,7 @@ from harness.checks.base import Observation
 from harness.checks.equivalence import Equivalence
 from harness.contracts import Circle, Contestant
 from harness.outcomes import Inputs, Results
+from harness.standing import Standing
 from impls.interface import About
 from tests.harness.samples import contract
 
@@ -45,13 +46,19 @@ def test_a_dialect_meets_its_engine_alone():
     made = terms(a="", b="", c="b")
 
     assert made.circles({"a", "b", "c"}) == [
-        Circle(("a", "b"), frozenset({"a"})),
-        Circle(("b", "c"), frozenset({"b"})),
+        Circle(("a", "b"), {"a": Standing.REFERENCE, "b": Standing.CANDIDATE}),
+        Circle(("b", "c"), {"b": Standing.REFERENCE, "c": Standing.CANDIDATE}),
     ]
 
 
 def test_a_dialect_whose_engine_is_not_there_meets_nobody():
-    assert terms(a="", c="b").circles({"a", "c"}) == [Circle(("a",), frozenset({"a"}))]
+    assert terms(a="", c="b").circles({"a", "c"}) == [Circle(("a",), {"a": Standing.REFERENCE})]
+
+
+def test_a_variant_that_the_user_declared_a_reference_is_trusted_before_its_engine():
+    made = replace(terms(b="", c="b"), references=frozenset({"c"}))
+
+    assert found(made, b=[1], c=[2]) == [(("c",), ("b",))]
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,10 @@ class Mine:
     done = tokgate("run", "--vocab", "toy_acbb", *impls, *checks, folder=tmp_path)
     assert done.returncode == 3, done.stderr
     assert "mine cannot run toy_acbb: RuntimeError: no weights" in done.stderr
-    assert "Traceback" not in done.stderr
+    # Named by the user, it ends the run at once, and shows where its own code failed.
+    assert "ended at once, as mine cannot load toy_acbb" in done.stderr
+    assert 'raise RuntimeError("no weights")' in done.stderr
+    assert "harness" not in done.stderr.partition("Traceback")[2]
     summary = json.loads((tmp_path / "tokgate-out" / "summary.json").read_text())
-    assert summary["complete"] is True
+    assert summary["complete"] is False
     assert summary["verdict"] == "fail"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from corpora.vocabularies import sources
@@ -37,7 +39,7 @@ def pieces(vocabulary: Vocabulary, *texts: str) -> Encoded:
 
 def bpe_stage(mode: Mode, data: bytes, one: Outcome, other: Outcome) -> str:
     terms = contract("toy_bytes", "bpe.naive", "bpe.heap", mode=mode)
-    return stage_of(violation("equivalence", data, ("a", one), ("b", other)), terms)
+    return stage_of(violation("equivalence", data, ("bpe.naive", one), ("bpe.heap", other)), terms)
 
 
 BYTES = sources.resolve("toy_bytes")
@@ -80,6 +82,47 @@ def test_special_tokens() -> None:
     assert stage_of(violation("equivalence", b"[INST]", *parts), terms) == "special-tokens"
 
 
+ENGINES = ("unigram.sentencepiece", "sentencepiece")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "seen"),
+    [
+        (("a", "b"), ("ab",), "ids"),
+        (("a", "ba"), ("ab", "a"), "ids"),
+        (("▁a",), ("a",), "white-space"),
+        (("é",), ("<unk>",), "unknown"),
+        (("<unk>",), ("<unk>", "<unk>"), "unknown"),
+        (("é",), ("a",), "text"),
+        (("cab",), ("c", "ab"), "ids"),
+        (("<unk>",), ("<s>",), "special-tokens"),
+    ],
+)
+def test_of_a_black_box_only_what_can_be_seen_is_said(
+    one: tuple[str, ...], other: tuple[str, ...], seen: str
+) -> None:
+    """The user's own, and a library of which there is no model, whichever side they stand on."""
+    terms = contract("toy_unigram", *ENGINES, "mistral-common", mode=TEXT)
+    own = replace(terms.contestants[1], name="mine", spec="mine.py:Mine")
+    terms = replace(terms, contestants=(*terms.contestants, own), references=frozenset({"mine"}))
+    first, second = (pieces(terms.vocabulary, *spelled) for spelled in (one, other))
+    for box in ("mine", "mistral-common"):
+        ours = ("unigram.sentencepiece", first)
+        assert stage_of(violation("equivalence", b"", ours, (box, second)), terms) == seen
+        assert stage_of(violation("equivalence", b"", (box, second), ours), terms) == seen
+
+
+def test_a_reference_needs_no_model_for_our_own_to_be_diagnosed() -> None:
+    terms = contract("toy_bytes", "tiktoken", "bpe.heap", "rs-bpe")
+    right, wrong = ids_of(BYTES, b"th"), ids_of(BYTES, b"t", b"h")
+    ours = violation("equivalence", b"th", ("tiktoken", right), ("bpe.heap", wrong))
+    theirs = violation("equivalence", b"th", ("tiktoken", right), ("rs-bpe", wrong))
+    assert (stage_of(ours, terms), stage_of(theirs, terms)) == ("merges", "ids")
+    # Where neither is trusted, the other one may be wrong, of which nothing is known.
+    equals = replace(ours, undecided=True)
+    assert stage_of(equals, terms) == "ids"
+
+
 @pytest.mark.parametrize(
     ("data", "one", "other", "stage"),
     [
@@ -96,18 +139,21 @@ def test_special_tokens() -> None:
 def test_stages_of_unigram(
     data: str, one: tuple[str, ...], other: tuple[str, ...], stage: str
 ) -> None:
-    terms = contract("toy_unigram", "unigram.sentencepiece", "sentencepiece", mode=TEXT)
-    made = [(name, pieces(terms.vocabulary, *texts)) for name, texts in (("x", one), ("y", other))]
+    terms = contract("toy_unigram", *ENGINES, mode=TEXT)
+    texts = zip(ENGINES, (one, other), strict=True)
+    made = [(name, pieces(terms.vocabulary, *spelled)) for name, spelled in texts]
     assert stage_of(violation("equivalence", data.encode(), *made), terms) == stage
 
 
 def test_byte_fallback() -> None:
-    terms = contract("toy_characters", "sentencepiece", "tokenizers", mode=TEXT)
+    engines = ("sentencepiece", "tokenizers", "spm.sentencepiece")
+    terms = contract("toy_characters", *engines, mode=TEXT)
     one = pieces(terms.vocabulary, "▁", "<0xC3>", "<0xA8>")
     other = Encoded((terms.vocabulary.unk_id or 0,))
-    assert stage_of(violation("equivalence", "è".encode(), ("a", one), ("b", other)), terms) == (
-        "byte-fallback"
-    )
+    trusted = ("sentencepiece", one)
+    box = violation("equivalence", "è".encode(), trusted, ("tokenizers", other))
+    model = violation("equivalence", "è".encode(), trusted, ("spm.sentencepiece", other))
+    assert (stage_of(box, terms), stage_of(model, terms)) == ("unknown", "byte-fallback")
 
 
 def test_runs_of_unknown_count_as_one() -> None:
@@ -150,6 +196,8 @@ def test_the_signature_names_culprits_by_part() -> None:
     sign = signature(one, terms)
     assert (sign.check, sign.stage, sign.culprits) == ("equivalence", "text", "c=d|e")
     assert bucket(sign, terms, "L") == "equivalence/bpe/raw/text/L/c=d|e"
+    equals = replace(one, culprits=("e", "b", "d", "c"), undecided=True)
+    assert signature(equals, terms).culprits == "b<>c=d<>e"
     alone = violation("survival", b"a", ("x", Failed(Status.CRASHED, "")), stage="crashed")
     assert signature(alone, terms).culprits == "x"
 
@@ -159,7 +207,7 @@ def test_the_signature_does_not_depend_on_the_length() -> None:
     for count in (1, 10, 1000):
         whole = ids_of(BYTES, *[b"th"] * count)
         cut = ids_of(BYTES, *[b"t", b"h"] * count)
-        one = violation("equivalence", b"th" * count, ("a", whole), ("b", cut))
+        one = violation("equivalence", b"th" * count, ("bpe.naive", whole), ("bpe.heap", cut))
         assert signature(one, terms).stage == "merges"
         assert kind_of(one, "merges", terms) == "more"
 

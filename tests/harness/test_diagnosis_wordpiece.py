@@ -1,5 +1,7 @@
 """Stages of WordPiece: what parts two encodings, from the words down to their pieces."""
 
+from dataclasses import replace
+
 import pytest
 
 from corpora.vocabularies.sources import resolve
@@ -9,6 +11,7 @@ from harness.diagnosis import stage_of
 from harness.outcomes import Encoded
 from harness.partition import Part
 from impls.interface import Mode
+from tests.harness.samples import contestant
 
 TOY = resolve("toy_wordpiece")
 IDS = {text.decode(): token_id for token_id, text in enumerate(TOY.tokens) if text} | dict(
@@ -17,22 +20,31 @@ IDS = {text.decode(): token_id for token_id, text in enumerate(TOY.tokens) if te
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "stage"),
+    ("one", "other", "stage", "seen"),
     [
-        ("aba", "ab ##a", "pieces"),
-        ("aba", "a ba_", "unknown-id"),
-        ("a ##a", "a a", "words"),
-        ("a", "a ##a", "normalization"),
-        ("[UNK]", "ab ##ac", "unknown"),
-        ("[UNK]", "[UNK] ab", "normalization"),
-        ("a", "[CLS] a", "special-tokens"),
+        ("aba", "ab ##a", "pieces", "ids"),
+        ("aba", "a ba_", "unknown-id", "unknown-id"),
+        ("a ##a", "a a", "words", "ids"),
+        ("a", "a ##a", "normalization", "text"),
+        ("[UNK]", "ab ##ac", "unknown", "unknown"),
+        ("[UNK]", "[UNK] ab", "normalization", "text"),
+        ("a", "[CLS] a", "special-tokens", "special-tokens"),
     ],
 )
-def test_stages_of_wordpiece(one: str, other: str, stage: str) -> None:
-    contract = Contract(TOY, Mode(), (), frozenset(), {}, proper=True)
+@pytest.mark.parametrize("culprit", ["llama.cpp", "black-box"])
+def test_stages_of_wordpiece(one: str, other: str, stage: str, seen: str, culprit: str) -> None:
+    """``seen``: what is said of an implementation whose inside is not known."""
+    members = (
+        contestant("tokenizers"),
+        contestant("llama.cpp"),
+        replace(contestant("tokenizers"), name="black-box", spec="mine.py:Mine"),
+    )
+    references = frozenset({"tokenizers"})
+    contract = Contract(TOY, Mode(), members, references, {}, proper=True)
     first, second = (
         Encoded(tuple(IDS.get(text, 999) for text in texts.split())) for texts in (one, other)
     )
-    parts = (Part(("a",), first), Part(("b",), second))
+    parts = (Part(("tokenizers",), first), Part((culprit,), second))
     assert contract.algorithm == "wordpiece"
-    assert stage_of(Violation("equivalence", 0, b"", parts, ("b",)), contract) == stage
+    said = stage_of(Violation("equivalence", 0, b"", parts, (culprit,)), contract)
+    assert said == (seen if culprit == "black-box" else stage)

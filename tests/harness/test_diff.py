@@ -131,6 +131,33 @@ def test_new_where_the_old_run_had_not_looked_says_so() -> None:
     assert (change.state, "v/text was not part of it" in change.note) == (State.NEW, True)
 
 
+def variant(kind: str, **changes: Any) -> Found:
+    return found(f"equivalence/bpe/text/ids/{kind}/b", **changes)
+
+
+def test_another_variant_of_a_known_cause_is_no_news() -> None:
+    diff = compare(run(variant("L")), run(variant("L"), variant("Mn")))
+    assert (states(diff), diff.new) == ([State.STILL], False)
+    diff = compare(run(variant("L")), run(variant("Mn")))
+    assert (states(diff), diff.new) == ([State.STILL], False)
+    assert states(compare(run(variant("L"), variant("Mn")), run())) == [State.FIXED]
+
+
+def test_an_unexpected_variant_of_what_was_all_expected_is_new() -> None:
+    old = run(variant("L", expected="known"))
+    diff = compare(old, run(variant("L", expected="known"), variant("Mn")))
+    [change] = diff.changes
+    assert (change.state, change.expected, diff.new) == (State.NEW, False, True)
+    assert change.bucket == "equivalence/bpe/text/ids/Mn/b"
+    # The expectation alone is gone: that is no new finding.
+    assert states(compare(old, run(variant("L")))) == [State.STILL]
+
+
+def test_another_stage_is_another_thing() -> None:
+    other = found("equivalence/bpe/text/text/L/b")
+    assert states(compare(run(variant("L")), run(variant("L"), other))) == [State.NEW, State.STILL]
+
+
 def test_one_bucket_under_two_contracts_is_two_things() -> None:
     both = run(found(), found(contract="w/text"))
     assert sorted(states(compare(both, run(found())))) == [State.NOT_OBSERVED, State.STILL]

@@ -111,9 +111,36 @@ def test_ids_of_byte_level_bpe_tell_the_stage(data, one, other, stage):
         return Encoded(tuple(extra.get(token, vocabulary.ids.get(token, -1)) for token in tokens))
 
     told = explain(
-        violation("equivalence", data, ("a", spelled(one)), ("b", spelled(other))), terms
+        violation("equivalence", data, ("bpe.naive", spelled(one)), ("bpe.heap", spelled(other))),
+        terms,
     )
     assert told.parted == stage
+
+
+@pytest.mark.parametrize("name", ["mine", "bpe.heap", "rs-bpe"])
+def test_a_black_box_of_byte_level_bpe_is_not_explained(name):
+    """Neither a plug-in, whatever it calls itself, nor a library without a model of ours."""
+    terms = contract("toy_bytes", "bpe.naive", "rs-bpe", mode=TEXT)
+    plugged = replace(terms.contestants[0], name=name, spec="mine.py:Mine")
+    if name != "rs-bpe":
+        terms = replace(terms, contestants=(*terms.contestants, plugged))
+    one = Encoded((BYTES.ids[b"t"], BYTES.ids[b"h"]))
+    other = Encoded((BYTES.ids[b"th"],))
+    wrong = violation("equivalence", b"th", ("bpe.naive", one), (name, other))
+
+    assert explain(wrong, terms) is None
+
+
+def test_an_engine_is_explained_by_its_model_and_a_plug_in_of_its_name_is_not():
+    names = ("sentencepiece", "llama.cpp")
+    terms = contract("toy_characters", *names, mode=TEXT)
+    data = b"a\xff"
+    parts = [(name, encoded(terms, name, data)) for name in names]
+    wrong = violation("equivalence", data, *parts)
+    own = replace(terms.contestants[1], spec="mine.py:Mine")
+
+    assert explain(wrong, terms).right_model == "spm.llama-cpp"
+    assert explain(wrong, replace(terms, contestants=(terms.contestants[0], own))) is None
 
 
 def test_the_two_dialects_of_sentencepiece_bpe_say_where_they_part():

@@ -23,8 +23,8 @@ from harness.expectations import Expectation
 from harness.findings import Book
 from harness.messages import Decode, Encode
 from harness.outcomes import Encoded, Outcome, Results
-from harness.worker import outcome_of
 from harness.workers import Limits
+from harness.workers.server import outcome_of
 from impls.interface import About, Mode
 
 Encode_ = Callable[[bytes], list[int]]

@@ -16,7 +16,7 @@ import pytest
 from corpora.grammars.corpus import SchemaCase
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import VocabularyError
-from harness import gate
+from harness import gate, interruption
 from harness.cli_forced import walk as start
 from harness.events import Event, Forced
 from harness.forced.jobs import Task, WalkSchema
@@ -92,6 +92,7 @@ def test_walk_and_go_on(tmp_path: Path) -> None:
     assert (out / "forced.jsonl.old").read_text().splitlines() == after
 
 
+@pytest.mark.thorough  # whole processes beside those of the test of walking and going on
 def test_ctrl_c_loses_nothing(tmp_path: Path) -> None:
     corpus, out = write(tmp_path / "corpus", 24), tmp_path / "out"
     command = [TOKGATE, "forced", str(corpus), "--vocab=toy_bytes", "--policy=exact", "--jobs=1"]
@@ -108,7 +109,7 @@ def test_ctrl_c_loses_nothing(tmp_path: Path) -> None:
         process.communicate(timeout=60)
     done = record.read_text().splitlines()
     found = summary(out)
-    if process.returncode == gate.INTERRUPTED:
+    if process.returncode == interruption.INTERRUPTED:
         assert not found["complete"]
         assert "goes on" in found["reasons"][0]
     assert tokgate(*command[1:], f"--out={out}").returncode == 0
@@ -220,6 +221,7 @@ def test_what_llguidance_refuses_is_said(task: Task) -> None:
     assert refused.instances == 0
 
 
+@pytest.mark.thorough  # whole processes beside those of the test of walking and going on
 def test_a_run_walks_a_sample() -> None:
     events: list[Event] = []
     vocabulary = sources.resolve("toy_bytes")

@@ -27,7 +27,7 @@ from harness.fuzz.structured import STRUCTURED, Structured
 from harness.ledger import queries
 from harness.ledger.engine import open_database
 from harness.selection import SelectionError, contestants
-from harness.store import OutputError
+from harness.writing import OutputError
 from impls.interface import Mode
 from tests.harness.command import TOKGATE, tokgate
 from tests.harness.fuzz_campaign import WRONG, everything, run, small_plan
@@ -41,6 +41,7 @@ def never() -> bool:
     return False
 
 
+@pytest.mark.thorough  # whole campaigns, several of them
 def test_a_campaign_tells_what_is_new_once_and_goes_on(tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = tokgate("fuzz", *PLAIN, "--budget=300cases", f"--out={out}")
@@ -244,6 +245,7 @@ def test_databases_have_names(tmp_path: Path) -> None:
 # Atheris.
 
 
+@pytest.mark.thorough  # whole campaigns, several of them
 def test_atheris_finds_the_same_and_goes_on_from_its_corpus() -> None:
     pytest.importorskip("atheris")
 

@@ -13,6 +13,9 @@ from harness.events import Found
 from tests.harness.fuzz_campaign import everything, run, small_plan
 from tests.harness.postgres import server
 
+# Whole campaigns, several a test. In test_fuzz.py there is one that is interrupted and goes on.
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[2]
 CASES = 2000
 """Some eight rounds: enough for five kills."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.breadth import thorough
 from tests.harness.command import TOKGATE
 
 MINIATURES = Path(__file__).parents[1] / "miniatures"
@@ -29,8 +30,8 @@ def wait_for(record: Path, event: str) -> None:
     pytest.fail(f"no {event} within a minute")
 
 
-@pytest.mark.parametrize("event", ["Started", "Found"])
-@pytest.mark.parametrize("whole_group", [False, True], ids=["kill", "terminal"])
+@pytest.mark.parametrize("event", [thorough("Started"), "Found"])
+@pytest.mark.parametrize("whole_group", [thorough(False), True], ids=["kill", "terminal"])
 def test_ctrl_c(event: str, whole_group: bool, tmp_path: Path) -> None:
     program = f"cmd:{sys.executable} {PROGRAM} --kind correct"
     wrong = f"{MINIATURES}/wrong.py:AlwaysWrong"

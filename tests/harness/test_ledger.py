@@ -219,6 +219,7 @@ def test_sqlite_writes_ahead_and_syncs(tmp_path: Path) -> None:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
 
 
+@pytest.mark.thorough  # several whole runs
 def test_a_run_writes_into_the_ledger(tmp_path: Path) -> None:
     where = tmp_path / "ledger.db"
     wrong = f"{Path(__file__).parents[1]}/miniatures/wrong.py:AlwaysWrong"

@@ -60,11 +60,13 @@ def releases(tmp_path: Path) -> Path:
     return path
 
 
-def judged(check: str, path: Path, *names: str) -> list[tuple[bytes, str | None, tuple[str, ...]]]:
-    """The violations of a check: input, stage, culprits."""
+def judged(
+    check: str, path: Path, *names: str, trusted: str = "old"
+) -> list[tuple[bytes, str | None, tuple[str, ...]]]:
+    """The violations of a check: input, stage, culprits; ``trusted`` is declared a reference."""
     present, _ = selection.contestants([f"{path}:{name}" for name in names])
     vocabulary = sources.resolve("tekken_240911")
-    contract = contracts_of(vocabulary, present, frozenset(), proper=True)[0]
+    contract = contracts_of(vocabulary, present, frozenset({trusted}), proper=True)[0]
     arena = Arena(present, Limits(seconds=60))
     try:
         assert not arena.load(vocabulary, contract.names)
@@ -97,6 +99,12 @@ def test_other_texts_are_named(releases: Path) -> None:
     found = judged("release-decode", releases, "OLD", "DECODES")
     assert {(stage, who) for _, stage, who in found} == {("decode", ("decodes",))}
     assert found
+
+
+def test_of_two_releases_neither_of_which_is_a_reference_none_is_blamed(releases: Path) -> None:
+    for check, other in (("release-offsets", "slips"), ("release-decode", "decodes")):
+        found = judged(check, releases, "OLD", other.upper(), trusted="")
+        assert {who for _, _, who in found} == {tuple(sorted(("old", other)))}
 
 
 def test_drawn_ids_reach_special_and_unknown_ones() -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from harness import cli
+from tests.breadth import thorough
 
 
-@pytest.mark.parametrize("debug", [[], ["--debug"]], ids=["plain", "debug"])
+@pytest.mark.parametrize("debug", [[], thorough(["--debug"])], ids=["plain", "debug"])
 def test_a_run_that_breaks_off_is_finished_and_reported(
     debug: list[str],
     tmp_path: Path,

@@ -8,17 +8,35 @@ from pathlib import Path
 import pytest
 
 from harness import expectations
+from harness.contracts import Contestant
 from harness.events import Measured
 from harness.expectations import ExpectationsError
-from harness.scaling.bounds import IN_STEPS, IN_TIME, Bound, judge_growth, load, outcome_of
+from harness.scaling.bounds import (
+    IN_STEPS,
+    IN_TIME,
+    Bound,
+    judge_growth,
+    load,
+    outcome_of,
+    own_candidates,
+)
 from impls import registry
+from tests.harness import planted
 
 CELL = Measured("mine", "v", "letter-run", 1.0, 0.9, 1.1, "linear", [])
 
 
 def cell(exponent: float, low: float, high: float, verdict: str, measure: str = "time") -> Measured:
+    points = [[float(256 << i), 1e-5 * 2 ** (exponent * i)] for i in range(8)]
     return replace(
-        CELL, exponent=exponent, low=low, high=high, verdict=verdict, measure=measure, note="why"
+        CELL,
+        exponent=exponent,
+        low=low,
+        high=high,
+        verdict=verdict,
+        measure=measure,
+        note="why",
+        points=points,
     )
 
 
@@ -38,6 +56,12 @@ SQUARE = cell(2.0, 1.9, 2.1, "superlinear")
         (SQUARE, "cubic", "pass"),
         (cell(1.5, 1.4, 1.6, "superlinear"), "n^1.5", "pass"),
         (cell(1.5, 1.4, 1.6, "superlinear"), "linear", "fail"),
+        # The caches may have made a cost of n^1.5 look like this, over so few sizes.
+        (
+            replace(cell(1.9, 1.8, 2.0, "superlinear"), points=SQUARE.points[:4]),
+            "n^1.5",
+            "inconclusive",
+        ),
         # An interval on both sides, or no interval at all.
         (cell(1.3, 1.1, 1.5, "inconclusive"), "linear", "inconclusive"),
         (cell(2.2, 1.9, 2.5, "superlinear"), "quadratic", "inconclusive"),
@@ -88,6 +112,66 @@ def test_the_first_that_matches_counts_and_claims_come_last() -> None:
     assert (one.bound, one.outcome, one.reason) == ("linear", "fail", "it claims linear cost")
     assert judge_growth([SQUARE], [], {"other"}) == []
     assert judge_growth([SQUARE], [Bound("none", "let it")], {"mine"}) == []
+
+
+def present(*specs: str) -> list[Contestant]:
+    about = planted.Linear().about
+    return [Contestant(spec, spec, about, planted.Linear()) for spec in specs]
+
+
+def test_candidates_are_the_users_own_and_nobody_elses() -> None:
+    specs = (
+        "mine.py:Mine",
+        "cmd:./mine",
+        "pip:tokenizers==0.21.0",
+        "an-entry-point",
+        "tiktoken",
+        "gigatoken",
+        "impls.bpe.naive:IMPLEMENTATION",
+        "trusted.py:Trusted",
+        "never-named.py:X",
+    )
+    named = [spec for spec in specs if spec != "never-named.py:X"]
+    found = own_candidates(present(*specs), named, {"trusted.py:Trusted"})
+    assert found == set(specs[:4])
+    assert own_candidates(present(*specs), [], ()) == set()
+
+
+def test_candidates_are_held_to_n_log_n_unless_an_entry_says_otherwise() -> None:
+    (one,) = judge_growth([SQUARE], [], (), {"mine"})
+    assert (one.bound, one.outcome, one.measure) == ("n log n", "fail", "time")
+    assert "every candidate" in one.reason
+    (one,) = judge_growth([CELL], [], (), {"mine"})
+    assert one.outcome == "pass"
+    assert judge_growth([SQUARE], [], (), {"another"}) == []
+    assert judge_growth([SQUARE], [Bound("none", "let it")], (), {"mine"}) == []
+    (one,) = judge_growth([SQUARE], [Bound("quadratic", "known")], (), {"mine"})
+    assert (one.bound, one.outcome) == ("quadratic", "pass")
+    # What no time tells for certain fails nobody.
+    open_ = cell(1.4, 1.2, 1.6, "inconclusive")
+    assert [one.outcome for one in judge_growth([open_], [], (), {"mine"})] == ["inconclusive"]
+
+
+def test_memory_of_candidates_is_gated_but_where_a_bound_lifts_it() -> None:
+    memory = [[4096.0, 1e6], [65536.0, 2.56e8]]
+    square = replace(CELL, memory=memory, memory_per_byte=3900.0, memory_verdict="superlinear")
+    hungry = replace(square, memory_verdict="hungry")
+
+    def outcomes(one: Measured, bounds: list[Bound], own: set[str]) -> list[tuple[str, str]]:
+        judged = judge_growth([one], bounds, (), own)
+        return [(row.measure, row.outcome) for row in judged]
+
+    assert outcomes(square, [], {"mine"}) == [("time", "pass"), ("memory", "fail")]
+    assert outcomes(hungry, [], {"mine"}) == [("time", "pass"), ("memory", "pass")]
+    assert outcomes(square, [], {"another"}) == []
+    linear, quadratic = Bound("linear", "r"), Bound("quadratic", "r")
+    assert outcomes(square, [linear], {"mine"}) == [("time", "pass"), ("memory", "fail")]
+    assert outcomes(square, [quadratic], {"mine"}) == [("time", "pass")]
+    assert outcomes(square, [Bound("none", "r")], {"mine"}) == []
+    row = judge_growth([square], [], (), {"mine"})[1]
+    assert row.line == (
+        "its memory grows faster than the input (244 bytes a byte at 4096 bytes, 3906 at 65536)"
+    )
 
 
 def test_memory_is_bound_by_itself() -> None:

@@ -40,6 +40,8 @@ from tests.harness.growth_rivals import (
     ours,
     smooth,
     tail_only,
+    threefold,
+    threefold_late,
     two_steps,
 )
 
@@ -134,6 +136,38 @@ class TestNoise:
     def test_what_grows_fastest(self, kind: Callable[..., Floats], law: str) -> None:
         seen = counts(law, rivals.SMALL, smooth, 0.15, kind)
         assert seen[Verdict.SUPERLINEAR] >= 0.95 * CELLS, seen
+
+
+class TestNobodyIsAccused:
+    """Thousands of cells that are as bad as linear ones come: no more than a few may be wrong once
+    in a long time, so that here none is."""
+
+    @pytest.mark.parametrize("law", ["n", "n log n"])
+    @pytest.mark.parametrize("sizes", [LARGE[:7], SIZES, LARGE], ids=["to-16K", "to-64K", "to-1M"])
+    @pytest.mark.parametrize("hierarchy", [one_step, two_steps, deep, threefold, threefold_late])
+    def test_linear_and_n_log_n(
+        self, law: str, sizes: Floats, hierarchy: Callable[[Floats], Floats]
+    ) -> None:
+        seen: Counter[Verdict] = Counter()
+        for kind in NOISES:
+            for noise in (0.05, 0.15):
+                seen += counts(law, sizes, hierarchy, noise, kind)
+        assert seen.total() == 8 * CELLS
+        assert seen[Verdict.SUPERLINEAR] == 0, seen
+
+    @pytest.mark.parametrize("kind", NOISES)
+    @pytest.mark.parametrize("hierarchy", [smooth, one_step, drift])
+    def test_but_who_deserves_it_is(
+        self, hierarchy: Callable[[Floats], Floats], kind: Callable[..., Floats]
+    ) -> None:
+        for law, sizes in (("n^1.5", SIZES), ("n^1.5", LARGE), ("n^2", LARGE[:6]), ("n^2", LARGE)):
+            seen = counts(law, sizes, hierarchy, 0.15, kind)
+            assert seen[Verdict.LINEAR] == 0, (law, seen)
+            assert seen[Verdict.SUPERLINEAR] >= 0.95 * CELLS, (law, seen)
+
+    def test_n_to_the_three_halves_is_open_over_few_sizes(self) -> None:
+        seen = counts("n^1.5", LARGE[:5], smooth, 0.05)
+        assert seen[Verdict.INCONCLUSIVE] >= 0.95 * CELLS, seen
 
 
 def test_the_rivals_err_where_ours_does_not() -> None:

@@ -88,10 +88,12 @@ def right(cells: dict[tuple[str, str], Measured]) -> None:
     assert others <= {"ordinary", ""}
 
 
+@pytest.mark.thorough  # growth by the clock, of many
 def test_all_are_named_rightly(cells: dict[tuple[str, str], Measured]) -> None:
     right(cells)
 
 
+@pytest.mark.thorough  # growth by the clock, of many
 def test_what_an_event_has(cells: dict[tuple[str, str], Measured]) -> None:
     linear = cells["planted.linear", "letter-run"]
     assert eval(linear.expression, {"n": 3}) in (b"aaa", b"eee")

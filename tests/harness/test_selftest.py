@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -50,6 +51,12 @@ def test_candidates_among_themselves_tell_nothing():
     seen = disagreement(("one", "two"), ("three",))
 
     assert not tells(seen, contract("right", "one", "two", "three"), "three")
+
+
+def test_candidates_that_differ_where_nobody_is_blamed_tell_of_none():
+    seen = replace(disagreement(("one",), ("two",)), culprits=("one", "two"), undecided=True)
+    assert not tells(seen, contract("right", "one", "two"), "one")
+    assert not tells(seen, contract("right", "one", "two"), "two")
 
 
 def test_an_answer_compared_with_itself_tells():
@@ -231,7 +238,7 @@ def test_the_table_of_generators(record):
 
     assert (edge.tried, edge.caught, edge.alone, edge.cases) == (3, ("a",), (), 3)
     assert (tokens.caught, tokens.alone, tokens.cases, tokens.given) == (("a", "b"), ("b",), 7, 50)
-    assert (json_.caught, idle(record)) == ((), ["json"])
+    assert (json_.caught, idle(record)) == ((), [("json", json_.given)])
 
 
 def test_the_table_of_checks(record):
@@ -250,7 +257,7 @@ def test_the_json_and_the_page_and_the_terminal(record):
 
     page = selftest_html.render(record)
     assert "2 of 3 planted mistakes caught" in page
-    assert "The generator json catches nothing" in page
+    assert "The generator json caught nothing in" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert list(selftest_text.render(record))
 

@@ -14,11 +14,11 @@ from harness.checks.base import FollowsUp, Observation
 from harness.checks.serving import DEFINITION
 from harness.contracts import Contestant, Contract
 from harness.diagnosis import bucket, difference, kind_of, signature
-from harness.messages import Encode, Load
+from harness.messages import Encode, Load, packed
 from harness.outcomes import Inputs
 from harness.selftest.catalog import mistakes
-from harness.worker import Server
 from harness.workers import Limits
+from harness.workers.server import Server
 from impls import registry
 from impls.interface import Mode
 
@@ -29,6 +29,9 @@ SERVICE_CHECKS = ["incremental", "interval", "count-till-limit", "split"]
 
 
 class NoProgress:
+    def compile(self, compiling, before=0):
+        pass
+
     def set(self, index):
         pass
 
@@ -44,7 +47,7 @@ class Local:
             name = implementation.about.name
             contestants.append(Contestant(name, spec, implementation.about, implementation))
             self.servers[name] = Server(NoProgress())
-            loaded = self.servers[name].answer(Load(spec, vocabulary))
+            loaded = self.servers[name].answer(Load(spec, packed(vocabulary)))
             assert loaded.error is None
         self.contract = Contract(vocabulary, mode, tuple(contestants), frozenset(), {}, proper=True)
 

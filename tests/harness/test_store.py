@@ -9,7 +9,8 @@ import pytest
 
 from harness.events import Found, Phase, read_events
 from harness.outcomes import Encoded
-from harness.store import OutputError, RunFolder, write_whole
+from harness.store import RunFolder
+from harness.writing import OutputError, write_whole
 from tests.harness.samples import contract, violation
 
 

@@ -8,12 +8,15 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.harness.command import TOKGATE, tokgate
 
 SLOW = f"{Path(__file__).with_name('slow_on_punctuation.py')}:IMPLEMENTATION"
 OPTIONS = ("worst", "--impl", SLOW, "--vocab", "toy_bytes", "--withhold", "all", "--size", "16KB")
 
 
+@pytest.mark.thorough  # whole searches, by the clock
 def test_it_finds_what_is_planted_and_goes_on_after_an_interruption(tmp_path: Path) -> None:
     families = tmp_path / "families.toml"
     options = (*OPTIONS, "--families", str(families), "--out", "out")
@@ -51,3 +54,43 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
         assert done.returncode == 2, done.stderr
         assert fault in done.stderr
         assert "Traceback" not in done.stderr
+
+
+HANGING = """
+import time
+from impls.interface import About
+
+
+class Encoder:
+    def encode(self, data, mode):
+        if data.count(b" ") < len(data) // 20:  # no prose
+            time.sleep(600)
+        return list(data)
+
+
+class Implementation:
+    about = About(name="hanging", version="1.0")
+
+    def supports(self, vocabulary, mode):
+        return None
+
+    def load(self, vocabulary):
+        return Encoder()
+
+
+IMPLEMENTATION = Implementation()
+"""
+
+
+def test_a_request_in_flight_is_cut_off_at_the_end(tmp_path: Path) -> None:
+    (tmp_path / "hanging.py").write_text(HANGING)
+    done = tokgate(
+        "worst", "--impl", "hanging.py:IMPLEMENTATION", "--vocab", "toy_bytes", "--size", "4KB",
+        "--no-keep", "--budget", "6s", "--json", "--out", "out", folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("searching for the worst inputs of hanging on toy_bytes for 6 s")
+    report = json.loads(done.stdout)
+    # One request would be waited for 20 s; a busy machine takes its time over the rest.
+    assert 6 <= report["spent"] < 12
+    assert report["complete"]

@@ -11,6 +11,7 @@ import pytest
 from corpora.families import user
 from corpora.families.pattern import Pattern, Pump
 from corpora.vocabularies import sources
+from harness.countdown import Countdown
 from harness.messages import Meter
 from harness.outcomes import Status
 from harness.selection import SelectionError
@@ -145,10 +146,10 @@ def test_minimising_leaves_what_matters() -> None:
 def test_a_smaller_pattern_costs_as_much() -> None:
     scale = Scale(512, 2048, A_BYTE)
     heavy = Candidate(Pattern((Pump((b"##", b"#" * 30)),), suffix=b"tail"), "bred")
-    [found] = polished(Planted(runs(b"#")), [(Aim.COST, heavy)], scale, 60.0)
+    [found] = polished(Planted(runs(b"#")), [(Aim.COST, heavy)], scale, Countdown(60.0).start())
     assert found.smallest == RUN
     spread = Candidate(Pattern((Pump((b"\n", b"abc")),)), "bred")
-    [found] = polished(Planted(many(b"\n")), [(Aim.GROWTH, spread)], scale, 60.0)
+    [found] = polished(Planted(many(b"\n")), [(Aim.GROWTH, spread)], scale, Countdown(60.0).start())
     assert found.smallest == Pattern((Pump((b"\n",)),))
 
 
@@ -157,7 +158,7 @@ def test_a_death_is_made_small_in_pattern_and_size() -> None:
     deaths = Deaths()
     pattern = Pattern((Pump((b"(", b"a", b"(")),), b"start")
     deaths.add(Death(pattern, 65536, 65536, Status.CRASHED, "signal"))
-    [entry] = smallest_deaths(planted, deaths, 60.0)
+    [entry] = smallest_deaths(planted, deaths, Countdown(60.0).start())
     assert entry.kind == "crashed"
     assert entry.expression == "(b'(' * n)[:n]"
     assert 3000 <= (entry.length or 0) < 6000 * 1.5
@@ -217,7 +218,7 @@ def report() -> Report:
             expression="(b'(' * n)[:n]", origin="search", pattern=RUN.to_dict(),
         ),
     ]  # fmt: skip
-    made.complete = True
+    made.complete, made.compared, made.grown = True, 4, 2
     return made
 
 

@@ -10,7 +10,6 @@ from impls.bpe.abreast import LONGEST_ABREAST
 from impls.bpe.backtracking_kernel import BLOCK
 from impls.bpe.encoder import SPARE
 from impls.bpe.layout import EMPTY
-from impls.bpe.machine import prefetch
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabulary
 
 
@@ -61,12 +60,3 @@ def test_dead_positions_of_one_piece_are_not_those_of_another():
     pieces = [b"abc", b"aba", b"abca", b"bcab"] * 50
 
     assert run(backtracking_kernel, drawn, pieces) == run(heap_kernel, drawn, pieces)
-
-
-def test_what_is_asked_for_may_lie_outside():
-    """Nothing is read: interpreted nothing is done at all, and no fault comes of it compiled."""
-    entries = np.arange(4)
-    for index in (0, 3, 4, 1 << 40):
-        prefetch(entries, index)
-
-    assert entries.tolist() == [0, 1, 2, 3]

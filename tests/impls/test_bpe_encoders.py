@@ -20,9 +20,11 @@ from impls.bpe import (
     incremental,
     minimal,
     naive,
+    plain,
     table,
 )
 from impls.interface import Law, Mode, Rejected
+from tests.breadth import thorough
 from tests.data import data_path
 from tests.impls.bpe_vocabularies import (
     encodings,
@@ -40,6 +42,7 @@ LINEAR = [
     cached.IMPLEMENTATION,
     table.IMPLEMENTATION,
     incremental.IMPLEMENTATION,
+    plain.IMPLEMENTATION,
 ]
 EXACT = [naive.IMPLEMENTATION, heap.IMPLEMENTATION, *LINEAR]
 INEXACT = [greedy.IMPLEMENTATION, minimal.IMPLEMENTATION, dropout.IMPLEMENTATION]
@@ -222,7 +225,7 @@ def test_encoders_agree_on_a_megabyte_of_random_bytes():
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["o200k_base", "cl100k_base", "llama3"])
+@pytest.mark.parametrize("name", [thorough("o200k_base"), "cl100k_base", thorough("llama3")])
 def test_encoders_agree_on_real_vocabularies(name):
     found = resolve(str(data_path(f"vocabs/{name}.tiktoken.gz")))
     agree(found, mixed_texts(found, 5, 500))
@@ -242,6 +245,7 @@ def test_late_tokens_of_llama3():
     agree(llama, texts)
 
 
+@pytest.mark.thorough  # interpreted, hence slow; test_bpe.py has a short one
 def test_interpreted_and_compiled_are_one(tmp_path):
     # The tables are built interpreted, too: in a cache of its own.
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "TOKGATE_CACHE_DIR": str(tmp_path)}

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 from corpora.vocabularies.patterns import PATTERNS
 from impls.bpe import abreast, answers, backtracking_kernel, cached, short_rows, wide_rows
@@ -33,6 +35,7 @@ for function in (
 """
 
 
+@pytest.mark.thorough  # compiles the largest kernels anew
 def test_hot_loops_count_no_references(tmp_path):
     """A function that does, for each array with an atomic operation, costs a piece 100 ns more.
 

@@ -82,3 +82,20 @@ def test_ones():
     compiled = numba.njit(lambda bits: machine.ones(bits))  # noqa: PLW0108 - overloads
     for bits in (word for word in WORDS if word >= 0):
         assert compiled(bits) == machine.ones(bits) == f"{bits:b}".count("1")
+
+
+def test_a_line_that_is_asked_for_may_lie_outside():
+    """Compiled it is asked for, nothing is read, and no fault comes of a place that is nobody's."""
+
+    def ask(entries, index):
+        machine.prefetch(entries, index)
+
+    compiled = numba.njit(ask)
+    entries = np.arange(4)
+    for index in (0, 3, 4, 1 << 40):
+        compiled(entries, index)
+        ask(entries, index)
+
+    assert entries.tolist() == [0, 1, 2, 3]
+    (code,) = compiled.inspect_llvm().values()
+    assert "call void @llvm.prefetch" in code  # not an empty body, which would pass the above

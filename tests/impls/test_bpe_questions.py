@@ -104,6 +104,7 @@ def test_without_a_token_of_one_byte_nothing_is_read(tokens):
     assert backtracking_kernel.encode_pieces(block, data, ends, NONE_GIVEN, ids, NONE_GIVEN) == -1
 
 
+@pytest.mark.thorough  # interpreted, hence slow; test_bpe.py has a short one
 def test_interpreted_they_are_the_same():
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         pytest.skip("this is that run")

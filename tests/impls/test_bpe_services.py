@@ -448,6 +448,7 @@ TestRollback = Rollback.TestCase
 TestRollback.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
 
 
+@pytest.mark.thorough  # interpreted, hence slow; test_bpe.py has a short one
 def test_interpreted_and_compiled_are_one(tmp_path):
     # The tables are built interpreted, too: in a cache of its own.
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "TOKGATE_CACHE_DIR": str(tmp_path)}

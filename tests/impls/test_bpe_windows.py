@@ -39,6 +39,7 @@ from impls.bpe.pieces import Cutter
 from impls.bpe.scanner_kernel import classify
 from impls.bpe.scanners import SCANNERS
 from impls.bpe.windows import next_sure, piece_bits
+from tests.breadth import thorough_from
 from tests.impls.test_pretokenizers import CHUNKS as SHORT_CHUNKS
 from tests.impls.test_pretokenizers import (
     NAMES,
@@ -82,7 +83,7 @@ def test_long_texts_split_as_the_regex_package_does(pattern):
 
 
 @pytest.mark.skipif(INTERPRETED, reason="compares compiled code")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", thorough_from(1, NAMES))
 def test_all_short_strings_at_the_beginning_and_within_a_window(name):
     around = [
         ("", " x" * LOADED),

@@ -16,6 +16,7 @@ from impls.field.recipes import FieldImplementation
 from impls.interface import Implementation, Mode, Reproducible, Unsupported
 from impls.peers.common import Peer
 from impls.references import sentencepiece, tiktoken, tokenizers
+from tests.breadth import thorough_from
 from tests.data import data_path
 from tests.impls.test_peers import ranked
 
@@ -86,7 +87,7 @@ def test_an_adapter_is_its_recipe(name: str, tmp_path: Path) -> None:
     assert "Hello world" in done.stdout
 
 
-@pytest.mark.parametrize("name", ["riptoken", "kitoken", "transformers"])
+@pytest.mark.parametrize("name", thorough_from(1, ["riptoken", "kitoken", "transformers"]))
 def test_special_tokens_are_read_only_where_asked(name: str) -> None:
     found = adapter(name)
     vocabulary = sources.resolve("tekken_240911")

@@ -15,6 +15,7 @@ from impls.forced.interface import Context
 from impls.forced.prefix_tree import PrefixTrees
 from impls.forced.tokenizer import Tokenizer, whole_characters
 from impls.interface import Unsupported
+from tests.breadth import thorough_from
 from tests.data import data_path
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary
 from tests.impls.forced_definition import Letters, Unlisted, defined
@@ -66,7 +67,7 @@ def compare(seed):
     return forced_tokens, defined_tokens
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", thorough_from(20, range(60)))
 def test_inside_a_piece_it_is_the_definition(seed):
     forced_tokens, defined_tokens = compare(seed)
     assert forced_tokens == defined_tokens

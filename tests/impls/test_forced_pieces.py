@@ -21,6 +21,7 @@ from impls.forced.merged_characters import MergedCharacters
 from impls.forced.piece_tokenizer import PieceTokenizer
 from impls.interface import Unsupported
 from impls.unigram.normalizer import make_rules, normalize
+from tests.breadth import thorough_from
 from tests.impls.forced_definition import Letters, Unlisted, defined
 from tests.impls.spm_definition import spm
 from tests.impls.unigram_vocabularies import ODD, unigram
@@ -100,7 +101,7 @@ def compare(rng, kind):
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", thorough_from(8, range(40)))
 def test_it_is_the_definition(seed, kind):
     assert compare(random.Random(f"{kind}/{seed}"), kind)
 

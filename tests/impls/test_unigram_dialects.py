@@ -22,6 +22,7 @@ from impls.unigram.charsmap import load_charsmap
 from impls.unigram.graphemes import grapheme_classes, grapheme_end
 from impls.unigram.lexicon import parsed
 from impls.unigram.stages import stages
+from tests.breadth import thorough_from
 from tests.data import data_path
 from tests.impls.unigram_vocabularies import is_text, random_inputs, random_vocabulary, unigram
 
@@ -375,7 +376,7 @@ def test_text_only_dialects_take_text_only():
         encoder.encode_batch("é".encode(), np.array([1, 2]), TEXT)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", thorough_from(1, EVERY))
 def test_interpreted_as_compiled(name):
     code = (
         "import random\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -32,6 +33,13 @@ UNSEEN = {"growth", "healing", "services"}
 def about_answers(mistake):
     """Whether it shows in what is encoded, decoded or located, by one input after another."""
     return mistake.shows and mistake.family not in UNSEEN
+
+
+@cache
+def right_for(name):
+    """The encoder that is right on a vocabulary, which keeps nothing from one input to the next."""
+    vocabulary = resolve(name)
+    return registry.resolve(RIGHT[algorithm_of(vocabulary)]).load(vocabulary)
 
 
 def answer(encoder, data, mode):
@@ -69,7 +77,7 @@ def test_an_input_shows_it(mistake):
     vocabulary = resolve(mistake.vocabulary)
     mode = MODES[mistake.mode]
     wrong = mistake.implementation.load(vocabulary)
-    right = registry.resolve(RIGHT[algorithm_of(vocabulary)]).load(vocabulary)
+    right = right_for(mistake.vocabulary)
 
     def all_of(encoder):
         return [observed(encoder, mistake.check, data, mode) for data in mistake.shows]

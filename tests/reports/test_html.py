@@ -7,9 +7,10 @@ from html.parser import HTMLParser
 
 import pytest
 
+from corpora.plain_text import shows
 from reports import cards, html
 from reports.record import RunRecord
-from reports.text import shows
+from tests.breadth import thorough_from
 from tests.reports import records
 from tests.reports.records import SHAPES
 
@@ -149,7 +150,7 @@ def test_an_incomplete_run_says_so(pages: dict[str, tuple[str, Page]]) -> None:
 
 def test_sections_without_data_say_so(pages: dict[str, tuple[str, Page]]) -> None:
     assert "Growth was not measured in this run." in pages["incomplete"][0]
-    assert "Forced tokens were not part of this run." in pages["incomplete"][0]
+    assert "No forced tokens were walked in this run." in pages["incomplete"][0]
     assert pages["clean"][1].every("svg")
 
 
@@ -161,7 +162,9 @@ def test_many_findings_start_folded(pages: dict[str, tuple[str, Page]]) -> None:
     assert all("open" in card for card in few)
 
 
-@pytest.mark.parametrize(("number", "carded"), [(2, 2), (200, 200), (2000, html.MAX_CARDS)])
+@pytest.mark.parametrize(
+    ("number", "carded"), thorough_from(2, [(2, 2), (2000, html.MAX_CARDS), (200, 200)])
+)
 def test_a_night_of_findings_stays_small_and_readable(number: int, carded: int) -> None:
     record = records.night(number)
     text = html.render(record)
@@ -206,4 +209,4 @@ def test_each_kind_has_its_turn_for_a_card() -> None:
 def test_beyond_the_cards_the_index_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(html, "MAX_CARDS", 5)
     text = html.render(records.many(15))
-    assert "5 of 15 buckets are shown in full" in text
+    assert "5 of 15 findings are shown in full" in text

@@ -85,6 +85,7 @@ def test_a_fault_is_recognised_by_its_bucket() -> None:
     assert len(named(record[1])) == 2
 
 
+@pytest.mark.thorough  # large
 def test_thousands_of_findings_stay_within_the_limits() -> None:
     noise = random.Random(1)
     events = [

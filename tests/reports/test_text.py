@@ -8,7 +8,8 @@ import unicodedata
 
 import pytest
 
-from reports.text import code_points, literal, printable, shows, surface
+from corpora.plain_text import printable, shows
+from reports.text import code_points, literal, surface
 from tests.reports.records import NASTY
 
 

@@ -1,0 +1,69 @@
+"""Who is blamed by the real command, with whatever they are compared, in whatever order."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness.command import tokgate
+
+MINIATURES = Path(__file__).parents[1] / "miniatures" / "wrong.py"
+WRONG, RIGHT = f"{MINIATURES}:AlwaysWrong", f"{MINIATURES}:Correct"
+
+
+def run(out: Path, *specs: str, options: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The summary of a short run of these implementations, in this order."""
+    impls = [f"--impl={spec}" for spec in specs]
+    short = ("--suite=smoke", "--vocab=toy_bytes", "--generator=edge", "--check=equivalence")
+    done = tokgate("run", *short, "--budget=60cases", f"--out={out}", *impls, *options)
+    assert done.returncode == 1, done.stderr
+    summary: dict[str, Any] = json.loads((out / "summary.json").read_text())
+    return summary
+
+
+def blamed(summary: dict[str, Any]) -> set[tuple[tuple[str, ...], bool]]:
+    return {(tuple(one["culprits"]), one["undecided"]) for one in summary["findings"]}
+
+
+@pytest.mark.parametrize(
+    "specs",
+    [
+        pytest.param((WRONG, "bpe.table"), marks=pytest.mark.thorough),  # the order is breadth
+        pytest.param(("bpe.table", WRONG), marks=pytest.mark.thorough),
+        (WRONG, RIGHT, "bpe.table"),
+    ],
+)
+def test_the_users_own_is_blamed_before_a_library(specs: tuple[str, ...], tmp_path: Path) -> None:
+    summary = run(tmp_path, *specs)
+    assert blamed(summary) == {(("mini-always-wrong",), False)}
+    # Nothing is known of its inside, and nothing is said.
+    assert {one["stage"] for one in summary["findings"]} <= {"text", "ids"}
+    assert all(one["explanation"] is None for one in summary["findings"])
+
+
+@pytest.mark.thorough  # several whole processes; test_standing.py has the rule
+def test_between_equals_nobody_is_blamed_and_it_can_be_replayed(tmp_path: Path) -> None:
+    pairs = [run(tmp_path / name, *specs) for name, specs in
+             (("a", (WRONG, RIGHT)), ("b", (RIGHT, WRONG)))]  # fmt: skip
+    for summary in pairs:
+        assert blamed(summary) == {(("mini-always-wrong", "mini-correct"), True)}
+    # One finding, whichever was named first: the same names of buckets, and so the same ids.
+    buckets = [{v["bucket"] for f in one["findings"] for v in f["variants"]} for one in pairs]
+    assert buckets[0] & buckets[1]
+    assert all(name.endswith("/mini-always-wrong<>mini-correct") for name in buckets[0])
+    assert "nobody is blamed" in (tmp_path / "a" / "summary.md").read_text()
+
+    name = pairs[0]["findings"][0]["id"]
+    again = tmp_path / "again"
+    done = tokgate("replay", name, "--run", str(tmp_path / "a"), f"--out={again}", "--trust")
+    assert done.returncode == 1, done.stderr
+    replayed = json.loads((again / "summary.json").read_text())
+    assert name in {one["id"] for one in replayed["findings"]}
+
+
+def test_what_the_user_declares_a_reference_is_not_blamed(tmp_path: Path) -> None:
+    summary = run(tmp_path, "bpe.table", WRONG, options=(f"--reference={WRONG}",))
+    assert blamed(summary) == {(("bpe.table",), False)}

@@ -1,0 +1,290 @@
+"""Budgets are kept, by clocks of our own: no wall time is waited for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from corpora.families.catalog import families
+from corpora.vocabularies import sources
+from harness import gate, selection
+from harness.arena import Stopped
+from harness.countdown import Countdown
+from harness.forced import hunt as hunting
+from harness.forced.adversary import Caught, Round
+from harness.forced.hunt import Hunt, HuntRecord
+from harness.forced.jobs import Task
+from harness.fuzz.progress import FuzzProgress
+from harness.fuzz.record import Record
+from harness.fuzz.run import execute
+from harness.fuzz.state import Round as Committed
+from harness.fuzz.store import CampaignStore
+from harness.messages import Meter
+from harness.outcomes import Status
+from harness.selftest.events import MistakeJudged
+from harness.selftest.run import Selftest, make_plan
+from harness.suites import Budget
+from harness.worst.gauge import OUT_OF_TIME, Reading, Timely
+from harness.worst.plan import WorstPlan, chosen_families
+from harness.worst.results import Report
+from harness.worst.run import Sitting, Watcher
+from harness.worst.search import Search
+from harness.worst.state import State
+from reports.worst import WorstRecord
+from tests.harness.fuzz_campaign import everything, small_plan
+from tests.harness.planted_costs import Planted, runs
+
+
+class Clock:
+    """A clock that moves when it is told to."""
+
+    def __init__(self) -> None:
+        self.at = 0.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+# The search for the worst input.
+
+
+class Slow(Planted):
+    """A gauge each request of which takes a while, and is cut off at the end of the time."""
+
+    clock: Clock
+    a_request: float
+    end: float = float("inf")
+
+    def read(self, inputs: Sequence[bytes], meter: Meter) -> list[Reading]:
+        if self.clock.at + self.a_request > self.end:
+            self.clock.at = self.end
+            raise Stopped
+        self.clock.at += self.a_request
+        return super().read(inputs, meter)
+
+
+def slow(clock: Clock, a_request: float) -> Slow:
+    gauge = Slow(runs(b"#"))
+    gauge.clock, gauge.a_request = clock, a_request
+    return gauge
+
+
+def worst_plan(budget: float) -> WorstPlan:
+    [contestant], _ = selection.contestants(["bpe.naive"])
+    vocabulary = sources.resolve("toy_bytes")
+    suiting, hidden = chosen_families(families().values(), vocabulary, ["all"])
+    return WorstPlan(contestant, vocabulary, suiting, hidden, 16 << 10, budget, 0, False, 1, 3)
+
+
+def sit(folder: Path, clock: Clock, gauge: Slow, budget: float = 60.0) -> tuple[Sitting, Report]:
+    plan = worst_plan(budget)
+    report = Report("tokgate worst", "bpe.naive", "1", "toy_bytes", 0, 16 << 10, [])
+    state = State(folder, plan.identity())
+    countdown = Countdown(budget, clock)
+    sitting = Sitting(plan, state, report, gauge, Watcher(), countdown)
+    sitting.prepare()
+    countdown.start()
+    gauge.end = clock.at + budget
+    return sitting, report
+
+
+@pytest.mark.parametrize("a_request", [0.05, 1.0, 7.0])
+def test_a_search_ends_with_its_budget_however_slow_the_requests(
+    tmp_path: Path, a_request: float
+) -> None:
+    clock = Clock()
+    gauge = slow(clock, a_request)
+    sitting, report = sit(tmp_path, clock, gauge)
+    began = clock.at
+    sitting.run()
+    assert clock.at - began <= 60.0
+    assert report.complete
+    assert report.prepared == pytest.approx(a_request)
+    record = WorstRecord.from_json(report.to_json())
+    if report.compared:
+        assert record.verdict.startswith("the worst input found costs")
+    else:
+        assert "no time" in record.verdict
+    assert a_request > 1 or report.compared
+
+
+def test_each_phase_has_a_share_of_the_budget(tmp_path: Path) -> None:
+    clock = Clock()
+    gauge = slow(clock, 0.05)
+    sitting, report = sit(tmp_path, clock, gauge)
+    sitting.run()
+    assert report.found
+    assert report.compared >= 4
+    assert report.grown >= 2
+
+
+def test_a_generation_that_is_cut_short_is_done_again(tmp_path: Path) -> None:
+    clock = Clock()
+    first, _ = sit(tmp_path / "cut", clock, slow(clock, 1.3), budget=40.0)
+    first.run()
+    # Until it has saved as many generations, a search that is not cut short is the same.
+    kept = json.loads((tmp_path / "cut" / "search.json").read_text())
+    other, clock = tmp_path / "whole", Clock()
+
+    class Enough(Watcher):
+        def searching(self, search: Search, seconds: float) -> None:
+            if search.progress.generation == kept["progress"]["generation"]:
+                raise KeyboardInterrupt
+
+    whole, _ = sit(other, clock, slow(clock, 0.001))
+    whole._watcher = Enough()
+    with pytest.raises(KeyboardInterrupt):
+        whole.run()
+    same = json.loads((other / "search.json").read_text())
+    assert kept["progress"]["generation"] > 0
+    assert {**kept, "seconds": 0} == {**same, "seconds": 0}
+
+
+def test_what_is_found_is_reported_when_it_is_broken_off(tmp_path: Path) -> None:
+    clock = Clock()
+    gauge = slow(clock, 0.05)
+    sitting, report = sit(tmp_path, clock, gauge)
+
+    class Interrupting(Watcher):
+        def doing(self, what: str) -> None:
+            raise KeyboardInterrupt
+
+    sitting._watcher = Interrupting()
+    with pytest.raises(KeyboardInterrupt):
+        sitting.run()
+    sitting.break_off()
+    assert not report.complete
+    assert report.found
+    verdict = WorstRecord.from_json(report.to_json()).verdict
+    assert verdict.startswith("broken off before")
+
+
+def test_what_is_not_asked_is_no_failure_of_the_implementation() -> None:
+    clock = Clock()
+    countdown = Countdown(1.0, clock).start()
+    gauge = Timely(Planted(dies=lambda data: Status.CRASHED), countdown)
+    assert gauge.read([b"a"], Meter.TIME)[0].died
+    clock.at = 2.0
+    assert gauge.read([b"a", b"b"], Meter.TIME) == [OUT_OF_TIME] * 2
+    assert not OUT_OF_TIME.died
+    assert not OUT_OF_TIME.answered
+    assert not gauge.over
+
+
+# A session of a campaign.
+
+
+class Silent(FuzzProgress):
+    """Says nothing."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        super().__init__(Console(quiet=True), {}, None)
+
+
+def session(
+    folder: Path, budget: Budget, clock: Clock, committed: Callable[[Committed], None]
+) -> Record:
+    from dataclasses import replace
+
+    plan = small_plan(600, impls=("bpe.naive", "bpe.heap"))
+    plan = replace(plan, plan=replace(plan.plan, budget=budget))
+    return execute(
+        plan, CampaignStore(str(folder / "x.db"), "test"), folder / "out", "test",
+        lambda known: Silent(), lambda made: None, 3600, committed=committed, clock=clock,
+    )  # fmt: skip
+
+
+def test_rounds_past_the_end_are_lost_and_the_next_session_does_them_alike(tmp_path: Path) -> None:
+    clock = Clock()
+    commits = 0
+
+    def a_second_each(done: Committed) -> None:
+        nonlocal commits
+        commits += 1
+        clock.at += 1.0
+
+    made = session(tmp_path / "parts", Budget(seconds=3.0), clock, a_second_each)
+    assert commits == 3
+    assert made.finished.complete
+    assert made.session_cases > 0
+    session(tmp_path / "parts", Budget(cases=600), Clock(), lambda done: None)
+    session(tmp_path / "whole", Budget(cases=600), Clock(), lambda done: None)
+    assert everything(str(tmp_path / "parts" / "x.db")) == everything(
+        str(tmp_path / "whole" / "x.db")
+    )
+
+
+def test_a_session_without_a_round_says_so(tmp_path: Path) -> None:
+    class Late(Clock):
+        """Each look at it takes longer than the budget."""
+
+        def __call__(self) -> float:
+            self.at += 10.0
+            return self.at
+
+    made = session(tmp_path, Budget(seconds=1.0), Late(), lambda done: None)
+    assert made.finished.cases == 0
+    assert made.finished.exit_status == gate.FAILS
+    [line] = made.finished.reasons
+    assert "no round was finished in the time" in line
+    assert made.finished.notes == ["nothing was asked yet of 1 of 1 strands: toy_bytes#0"]
+
+
+# The selftest.
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_selftest_names_how_many_it_had_no_time_for(jobs: int) -> None:
+    clock = Clock()
+    events = []
+
+    class Rigged(Selftest):
+        def _hunted(self, group: object, share: float) -> list[MistakeJudged]:
+            self._begin()
+            clock.at += 20.0
+            return []
+
+    plan = make_plan(["merging", "growth"], "30s", seed=0, jobs=jobs, command="")
+    finished = Rigged(plan, events.append, clock).run()
+    assert clock.at <= 30.0 + jobs * 20.0
+    assert finished.complete
+    assert finished.exit_status == gate.FAILS
+    [reason] = finished.reasons
+    assert f"of {len(plan.mistakes)}, for want of time" in reason
+
+
+# The search for grammars.
+
+
+def test_the_hunt_for_grammars_ends_with_its_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    task = Task(sources.resolve("toy_merges"), ["exact"], "flexible", 0, 60.0, 1 << 30)
+
+    def results(
+        task: Task, jobs: Iterable[Round], processes: int, stopped: Callable[[], bool],
+        ready: Callable[[], None],
+    ) -> Generator[Caught]:  # fmt: skip
+        clock.at += 100.0  # loading
+        ready()
+        for job in jobs:
+            clock.at += 4.0
+            if stopped():
+                return
+            yield Caught(job.policy, job.kind, job.number, 10, None, "")
+
+    monkeypatch.setattr(hunting, "results", results)
+    plan = Hunt(task, Budget(seconds=30.0))
+    record = HuntRecord(tmp_path, plan)
+    told: list[float] = []
+    ended = hunting.hunt(plan, record, lambda *_: None, Countdown(30.0, clock), told.append)
+    assert ended is None
+    assert told == [100.0]
+    assert clock.at <= 100.0 + 32.0
+    assert len(record.bag.done) == 7

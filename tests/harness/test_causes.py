@@ -1,0 +1,141 @@
+"""One cause is one finding: its kinds are variants, of which an expectation excuses its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from packaging.specifiers import SpecifierSet
+
+from harness.events import by_cause, cause_of, kind_in, named
+from harness.expectations import Expectation
+from harness.gate import Verdict, judge
+from tests.harness import test_findings as book
+from tests.harness.test_findings import Scene, right, wrong_at
+
+time_to_shrink = book.time_to_shrink  # used by every test here, as there
+SPECIFIERS = {"bad": SpecifierSet()}
+
+
+def expected(bucket: str) -> Expectation:
+    return Expectation(bucket, SPECIFIERS, "known")
+
+
+def verdict(scene: Scene) -> Verdict:
+    return judge(scene.book.findings, [], [], (), (), 1)
+
+
+def test_a_cause_is_a_bucket_without_its_kind() -> None:
+    bucket = "equivalence/bpe/raw/text/L+N/cmd:/usr/bin/mine a/b"
+    assert cause_of(bucket) == "equivalence/bpe/raw/text/*/cmd:/usr/bin/mine a/b"
+    assert kind_in(bucket) == "L+N"
+    assert cause_of(cause_of(bucket)) == cause_of(bucket)
+    assert (cause_of("of another form"), kind_in("of another form")) == ("of another form", "")
+
+
+def test_a_cause_is_the_pattern_that_covers_all_its_variants() -> None:
+    bucket = "equivalence/bpe/raw/text/L+N/x=y|z"
+    assert expected(cause_of(bucket)).covers(bucket, "v")
+    assert not expected(cause_of(bucket)).covers(bucket.replace("text", "ids"), "v")
+
+
+def careless(data: bytes) -> list[int]:
+    """One mistake, which shows on inputs of three kinds."""
+    return [0 if byte in b"!z7" else byte for byte in data]
+
+
+INPUTS = (b"x!x", b"-z-", b"-7-")
+
+
+def planted(expectations: Sequence[Expectation] = ()) -> Scene:
+    scene = Scene(expectations, ref=right, bad=careless)
+    scene.check("equivalence", *INPUTS)
+    assert {kind_in(name) for name, _ in scene.found} == {"P", "L", "N"}
+    return scene
+
+
+def test_one_mistake_is_one_finding_though_it_shows_on_several_kinds_of_input() -> None:
+    said = verdict(planted())
+    assert not said.passed
+    assert said.reasons == ("1 unexpected finding: equivalence/bpe/raw/text/*/bad",)
+
+
+def test_an_expectation_of_one_kind_does_not_hide_the_others() -> None:
+    scene = planted([expected("equivalence/bpe/raw/text/P/bad")])
+    said = verdict(scene)
+    assert not said.passed
+    # Two kinds are left; the expected one is no part of what fails the gate.
+    left = [one for one in scene.book.findings if one.expected is None]
+    assert {kind_in(one.bucket) for one in left} == {"L", "N"}
+    assert said.reasons == ("1 unexpected finding: equivalence/bpe/raw/text/*/bad",)
+    (alike,) = by_cause(scene.book.findings).values()
+    assert alike[0].expected is None  # what a reader is shown first
+    assert len(alike) == 3
+
+
+@pytest.mark.parametrize("order", [INPUTS, INPUTS[::-1]])
+@pytest.mark.parametrize("kind", ["P", "L", "N"])
+def test_whatever_the_order_only_what_is_expected_is_excused(
+    kind: str, order: tuple[bytes, ...]
+) -> None:
+    others = [expected(f"equivalence/bpe/raw/text/{one}/bad") for one in "PLN" if one != kind]
+    scene = Scene(others, ref=right, bad=careless)
+    scene.check("equivalence", *order)
+    assert verdict(scene).reasons == (f"1 unexpected finding: equivalence/bpe/raw/text/{kind}/bad",)
+
+
+SIMPLER = b"!a0"
+"""Minimising puts the letter in place of the others, and the digit in place of the mark."""
+
+
+@pytest.mark.parametrize("kind", ["P", "L", "N"])
+@pytest.mark.parametrize("inputs", [(b"x!x", b"-a-", b"-0-"), (b"!a0",), (b"x!xx0x", b"--aa!")])
+def test_minimising_does_not_lead_from_what_is_unexpected_to_what_is_expected(
+    kind: str, inputs: tuple[bytes, ...]
+) -> None:
+    others = [expected(f"equivalence/bpe/raw/text/{one}/bad") for one in "PLN" if one != kind]
+
+    def wrong(data: bytes) -> list[int]:
+        return [1 if byte in SIMPLER else byte for byte in data]
+
+    for order in (inputs, inputs[::-1]):
+        scene = Scene(others, ref=right, bad=wrong)
+        scene.check("equivalence", *order)
+        left = {kind_in(one.bucket) for one in scene.book.findings if one.expected is None}
+        assert left == {kind}
+
+
+def test_an_expectation_of_the_cause_covers_all_its_variants() -> None:
+    scene = Scene([expected("equivalence/bpe/raw/text/*/bad")], ref=right, bad=careless)
+    scene.check("equivalence", *INPUTS)
+    assert scene.found and verdict(scene).passed
+
+
+def test_two_mistakes_of_two_implementations_are_two_findings() -> None:
+    scene = Scene(ref=right, bad=wrong_at(b"!"), worse=wrong_at(b"z"))
+    scene.check("equivalence", *INPUTS)
+    assert set(by_cause(scene.book.findings)) == {
+        "equivalence/bpe/raw/text/*/bad",
+        "equivalence/bpe/raw/text/*/worse",
+    }
+
+
+def test_two_mistakes_of_one_implementation_at_two_stages_are_two_findings() -> None:
+    def twice_wrong(data: bytes) -> list[int]:
+        return [*careless(data), 99_999] if b"?" in data else careless(data)
+
+    scene = Scene(ref=right, bad=twice_wrong)
+    scene.check("equivalence", *INPUTS, b"x?x")
+    causes = by_cause(scene.book.findings)
+    assert set(causes) == {
+        "equivalence/bpe/raw/text/*/bad",
+        "equivalence/bpe/raw/unknown-id/*/bad",
+    }
+    assert [len(alike) for alike in causes.values()] == [3, 1]
+    assert "2 unexpected findings" in verdict(scene).reasons[0]
+
+
+def test_a_cause_with_one_variant_keeps_the_name_of_its_bucket() -> None:
+    scene = Scene(ref=right, bad=wrong_at(b"!"))
+    scene.check("equivalence", b"a!")
+    assert named(scene.book.findings) == "equivalence/bpe/raw/text/P/bad"

@@ -1,0 +1,89 @@
+"""What comes back is believed, another answer is determinism, what cannot be told is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from harness import findings
+from impls.interface import Died, Unsupported
+from tests.harness.test_findings import Scene, right
+
+
+@pytest.fixture(autouse=True)
+def time_to_shrink(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(findings, "SHRINK_SHARE", 1e9)
+
+
+def in_turn(*answers: object) -> Callable[[bytes], list[int]]:
+    """An encoder that does these on inputs with ``!``, one after another, the last for ever.
+
+    An exception is raised; ``wrong`` is a wrong answer, ``right`` a right one.
+    """
+    turns: Iterator[object] = iter(answers)
+    last: list[object] = [answers[-1]]
+
+    def encode(data: bytes) -> list[int]:
+        if b"!" not in data:
+            return list(data)
+        turn = next(turns, last[0])
+        if isinstance(turn, Exception):
+            raise turn
+        return list(data) if turn == "right" else [0] * len(data)
+
+    return encode
+
+
+LATE = Died("timed-out", "no answer within 8.0 s of CPU time")
+GONE = Unsupported("withdrawn after 3 time-outs")
+
+
+def test_a_time_out_that_comes_back_is_a_finding() -> None:
+    scene = Scene(ref=right, bad=in_turn(LATE))
+    scene.check("survival", b"text!")
+    assert scene.found == [("survival/bpe/raw/timed-out/P/bad", b"!")]
+
+
+def test_a_time_out_that_answers_when_asked_again_is_none() -> None:
+    scene = Scene(ref=right, bad=in_turn(LATE, "right"))
+    assert scene.check("survival", b"text!") == [""]
+    assert scene.found == []
+
+
+def test_a_time_out_of_one_who_is_withdrawn_by_then_stays() -> None:
+    # The worker asked again before it said so, and others of its time-outs had it withdrawn.
+    scene = Scene(ref=right, bad=in_turn(LATE, GONE))
+    scene.check("survival", b"text!")
+    assert scene.found == [("survival/bpe/raw/timed-out/any/bad", b"text!")]
+
+
+def test_a_difference_that_cannot_be_asked_again_is_none() -> None:
+    scene = Scene(ref=right, bad=in_turn("wrong", GONE))
+    assert scene.check("equivalence", b"text!") == [""]
+    assert scene.found == []
+
+
+def test_who_does_not_answer_any_more_has_not_changed_its_answer() -> None:
+    # Two differ from the reference; one of them is gone when they are asked again.
+    scene = Scene(ref=right, bad=in_turn("wrong"), lost=in_turn("wrong", GONE))
+    scene.check("equivalence", b"text!")
+    assert not [bucket for bucket, _ in scene.found if bucket.startswith("determinism")]
+
+
+def test_who_answers_otherwise_is_of_determinism() -> None:
+    scene = Scene(ref=right, bad=in_turn("wrong", "right"))
+    scene.check("equivalence", b"text!")
+    assert scene.found == [("determinism/bpe/raw/order/any/bad", b"text!")]
+
+
+def test_a_failure_on_the_second_time_alone_is_no_determinism() -> None:
+    scene = Scene(ref=right, bad=in_turn("right", LATE, "right"))
+    assert scene.check("determinism", b"text!") == [""]
+    assert scene.found == []
+
+
+def test_two_answers_are_determinism_though_it_answers_alike_from_then_on() -> None:
+    scene = Scene(ref=right, bad=in_turn("right", "wrong", "right"))
+    scene.check("determinism", b"text!")
+    assert [bucket for bucket, _ in scene.found] == ["determinism/bpe/raw/order/any/bad"]

@@ -1,0 +1,98 @@
+"""Records with fields of wrong types: one line with the number of the line and the field."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.events import Event, Measured, Phase, base, read_events
+from tests.reports import records
+
+ROOT = Path(__file__).parents[2]
+
+
+def changed(event: Event, **fields: Any) -> str:
+    """The line of an event with some of its fields replaced."""
+    return json.dumps({**json.loads(event.to_json()), **fields})
+
+
+def fault(line: str, tmp_path: Path) -> str:
+    """What reading a record says whose second line this is."""
+    path = tmp_path / "run.jsonl"
+    path.write_text(f"{Phase('one').to_json()}\n{line}\n")
+    with pytest.raises(ValueError, match="line 2: ") as caught:
+        list(read_events(path))
+    assert str(caught.value).isprintable()
+    return str(caught.value)
+
+
+FOUND = records.found("f-1", b"ab")
+GROUP = FOUND.partition[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("[]", "a line that is no event"),
+        ("{", "a line that is not JSON"),
+        ("[" * 10_000, "a line that is not JSON"),
+        ('{"event": "Phase"}', "an event Phase: object missing required field `text`"),
+        ('{"event": "Phase", "text": 1}', "an event Phase: text: expected `str`, got `int`"),
+        (changed(records.started(), versions=[]), "versions: expected `object`, got `array`"),
+        (changed(records.started(), seed="7"), "seed: expected `int`, got `str`"),
+        (changed(records.finished(), seconds=None), "seconds: expected `float`, got `null`"),
+        (changed(FOUND, input_b64="a"), "input_b64: is not base64"),
+        (changed(FOUND, partition=[{}]), "partition[0]: object missing required field"),
+        (changed(FOUND, partition=[{**GROUP, "ids": "x"}]), "partition[0].ids: expected `array`"),
+        (changed(FOUND, partition=[{**GROUP, "surfaces": ["a"]}]), "partition[0].surfaces: is not"),
+        (changed(FOUND, explanation={}), "explanation[0]: object missing required field"),
+        (changed(records.measured()[0], points=[[1.0]]), "points[0]: has 1 numbers, not two"),
+    ],
+)
+def test_a_field_of_a_wrong_type_is_named(line: str, told: str, tmp_path: Path) -> None:
+    assert told in fault(line, tmp_path)
+
+
+def test_what_other_versions_have_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text(
+        '{"event": "Phase", "text": "x", "of": "a later version"}\n{"event": "Unheard"}\n'
+    )
+    assert list(read_events(path)) == [Phase("x")]
+
+
+def test_whole_numbers_are_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text(changed(records.measured()[0], exponent=1, points=[[1, 2]]) + "\n")
+    (read,) = read_events(path)
+    assert isinstance(read, Measured)
+    assert (read.exponent, read.points) == (1, [[1, 2]])
+
+
+def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text(Phase("x" * 1000).to_json() + "\n")
+    monkeypatch.setattr(base, "MAX_LINE", 100)
+    with pytest.raises(ValueError, match="line 1: has more than 100 bytes"):
+        list(read_events(path))
+
+
+def test_a_command_says_it_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "run.jsonl").write_text(changed(FOUND, partition=7) + "\n")
+    for command in (["report", str(tmp_path)], ["replay", str(tmp_path)]):
+        done = subprocess.run(
+            [sys.executable, "-c", "from harness.cli import main; main()", *command],
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2, done.stderr
+        assert "damaged (line 1: an event Found: partition: expected `array`" in done.stderr
+        assert len(done.stderr.splitlines()) == 1

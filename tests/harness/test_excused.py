@@ -1,0 +1,237 @@
+"""What does not come back when asked again, alone and unhurried, is excused; the rest is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from corpora.vocabularies import sources
+from corpora.vocabularies.model import Vocabulary
+from harness.messages import Decode, Encode, Meter
+from harness.outcomes import Encoded, Inputs, Outcome, Results, Status, Unsupported
+from harness.workers import Limits, Worker, rows
+from impls.interface import Mode
+from tests.breadth import thorough_from
+
+RAW = Mode(pretokenize=False)
+LIMITS = Limits(seconds=0.4, memory=1 << 30)
+
+# Slow or greedy as long as a mark is not there, which it leaves on the first time.
+PLUGIN = '''
+import mmap, os, threading, time
+from impls.interface import About, Capability
+
+MARK = os.environ["TOKGATE_TEST_MARK"]
+
+def first_time():
+    if os.path.exists(MARK):
+        return False
+    open(MARK, "w").close()
+    return True
+
+def spin(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+KEPT = []
+
+class Plain:
+    about = About(name="plain", version="1", capabilities=frozenset({Capability.DECODE}))
+    def supports(self, vocabulary, mode): return None
+    def load(self, vocabulary): return self
+    def act(self, data):
+        if b"once" in data and first_time():
+            time.sleep(60)
+        if b"spin" in data and first_time():
+            spin(60)
+        if b"always" in data:
+            time.sleep(60)
+        if b"burn" in data:
+            spin(60)
+        if b"killed" in data and first_time():
+            os.kill(os.getpid(), 9)
+        if b"leak" in data:
+            kept = mmap.mmap(-1, 96 << 20)  # shared, so that it is resident and no data
+            for _ in range(96):  # at once it would take twice as much for a moment
+                kept.write(b"x" * (1 << 20))
+            KEPT.append(kept)
+            time.sleep(0.15)
+        if b"slow" in data:
+            spin(0.25)
+        return list(data)
+    def encode(self, data, mode): return self.act(data)
+    def decode(self, ids): return bytes(self.act(bytes(ids)))
+
+class Batches(Plain):
+    """Answers a batch at once, so that nobody knows at which input it is."""
+    def encode_batch(self, data, ends, mode):
+        import numpy as np
+        starts = [0, *ends.tolist()]
+        ids = [self.act(data[a:b]) for a, b in zip(starts, ends.tolist())]
+        return (np.array([i for one in ids for i in one], dtype=np.int32),
+                np.cumsum([len(one) for one in ids], dtype=np.int64))
+
+class Locked(Plain):
+    """Waits for itself where two calls meet."""
+    def encode(self, data, mode):
+        time.sleep(0.05)
+        if threading.active_count() > 2:
+            time.sleep(60)
+        return list(data)
+'''
+
+Make = Callable[..., Worker]
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    return sources.resolve("toy_bytes")
+
+
+@pytest.fixture
+def make(tmp_path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    """Start a worker of one of the plug-in's classes."""
+    path = tmp_path / "plugin.py"
+    path.write_text(PLUGIN)
+    monkeypatch.setenv("TOKGATE_TEST_MARK", str(tmp_path / "mark"))
+    made: list[Worker] = []
+
+    def worker(name: str = "Plain", limits: Limits = LIMITS) -> Worker:
+        made.append(Worker(name, f"{path}:{name}", limits))
+        assert made[-1].load(vocabulary).result().error is None
+        return made[-1]
+
+    yield worker
+    for one in made:
+        one.close()
+
+
+def ask(worker: Worker, *inputs: bytes, threads: bool = False) -> list[Outcome]:
+    return rows(worker.encode(Encode(Inputs.of(inputs), RAW, threads=threads)).result(timeout=120))
+
+
+def of(*inputs: bytes) -> list[Outcome]:
+    return [Encoded(tuple(data)) for data in inputs]
+
+
+@pytest.mark.parametrize("name", thorough_from(1, ["Plain", "Batches"]))
+@pytest.mark.parametrize("data", thorough_from(2, [b"once", b"spin", b"killed"]))
+def test_a_failure_that_does_not_come_back_is_excused(make: Make, name: str, data: bytes) -> None:
+    worker = make(name)
+    assert ask(worker, b"a", data, b"b") == of(b"a", data, b"b")
+    [excused] = worker.excused()
+    assert excused.implementation == name
+    assert worker.excused() == []  # told once
+    assert worker.losses == (0, 0)
+    assert worker.withdrawn is None
+
+
+@pytest.mark.parametrize("name", thorough_from(1, ["Plain", "Batches"]))
+@pytest.mark.parametrize("data", thorough_from(1, [b"burn", b"always"]))
+def test_a_hang_that_comes_back_is_one_on_its_own_input(make: Make, name: str, data: bytes) -> None:
+    worker = make(name)
+    outcomes = ask(worker, b"a", data)
+    assert outcomes[0] == Encoded((97,))
+    assert outcomes[1].status is Status.TIMED_OUT
+    assert worker.excused() == []
+    assert worker.losses == (0, 1)
+
+
+@pytest.mark.thorough
+def test_a_single_input_is_asked_again_too(make: Make) -> None:
+    worker = make()
+    assert ask(worker, b"once") == of(b"once")
+    assert len(worker.excused()) == 1
+
+
+def test_many_slow_inputs_are_no_hang(make: Make) -> None:
+    # Each takes most of its time, and all together many times as much.
+    inputs = [b"slow" + bytes([n]) for n in range(6)]
+    worker = make()
+    assert ask(worker, *inputs) == of(*inputs)
+    assert worker.excused() == []
+
+
+@pytest.mark.thorough
+def test_a_batch_that_is_too_slow_as_a_whole_is_excused_and_cut(make: Make) -> None:
+    inputs = [b"slow" + bytes([n]) for n in range(6)]
+    worker = make("Batches")
+    assert ask(worker, *inputs) == of(*inputs)
+    assert [one.status for one in worker.excused()] == [Status.TIMED_OUT]
+    worker._most_bytes = 5  # as it would be with longer inputs
+    assert ask(worker, *inputs) == of(*inputs)
+    assert worker.excused() == []
+
+
+def test_a_leak_is_named_though_no_input_takes_so_much_alone(make: Make) -> None:
+    worker = make(limits=Limits(seconds=10.0, memory=400 << 20))
+    outcomes: list[Outcome] = []
+    for _ in range(6):
+        outcomes += ask(worker, *[b"leak"] * 6)
+    failed = [one for one in outcomes if one.status is Status.OUT_OF_MEMORY]
+    assert failed
+    assert "leak" in getattr(failed[0], "message", "")
+    assert all(one.status in (0, Status.UNSUPPORTED, Status.OUT_OF_MEMORY) for one in outcomes)
+
+
+@pytest.mark.thorough
+def test_a_deadlock_of_threads_is_no_excuse(make: Make) -> None:
+    outcomes = ask(make("Locked"), *[b"a"] * 8, threads=True)
+    assert Status.TIMED_OUT in [one.status for one in outcomes]
+
+
+@pytest.mark.thorough
+def test_decoding_is_excused_likewise(make: Make) -> None:
+    worker = make()
+    packed = Results.of(of(b"a", b"once", b"b"))
+    outcomes = rows(worker.decode(Decode(packed.ids, packed.ends)).result(timeout=120))
+    assert outcomes[1] == Encoded(tuple(b"once"), text=b"once")
+    assert outcomes[2] == Unsupported()
+    assert len(worker.excused()) == 1
+
+
+@pytest.mark.thorough
+def test_what_is_measured_is_measured_again_whole(make: Make) -> None:
+    worker = make()
+    request = Encode(Inputs.of([b"a", b"once", b"b"]), RAW, meter=Meter.TIME)
+    results = worker.encode(request).result(timeout=120)
+    assert results.costs is not None
+    assert np.all(results.status == 0)
+    assert len(worker.excused()) == 1
+
+
+def test_who_is_abandoned_answers_nothing_and_starts_again(
+    make: Make, vocabulary: Vocabulary
+) -> None:
+    worker = make(limits=Limits(seconds=60.0))
+    future = worker.encode(Encode(Inputs.of([b"always", b"a"]), RAW))
+    while worker._process is None or worker._process.usage().awake:
+        pass
+    worker.abandon()
+    assert [one.status for one in rows(future.result(timeout=60))] == [Status.UNSUPPORTED] * 2
+    assert worker.excused() == []
+    assert worker.losses == (0, 0)
+    assert worker.load(vocabulary).result(timeout=60).error is None
+    assert ask(worker, b"a") == of(b"a")
+
+
+@pytest.mark.thorough
+def test_the_processor_of_others_is_not_its_time(make: Make) -> None:
+    """Beside as many busy processes as would make it miss its time on the wall."""
+    import subprocess
+    import sys
+
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8)]
+    try:
+        worker = make()
+        inputs = [b"slow" + bytes([n]) for n in range(3)]
+        assert ask(worker, *inputs) == of(*inputs)
+        assert worker.excused() == []
+    finally:
+        for one in busy:
+            one.kill()
+            one.wait()

@@ -1,0 +1,228 @@
+"""A full disk is one line that names the path and the mend, status 2, and no half of a file."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import cli
+from harness.events import Event
+from harness.writing import Lines, OutputError, cannot_write, write_whole, writing
+from tests.harness.command import TOKGATE
+
+RUN = (
+    "run --vocab toy_runs --impl tiktoken --impl harness.selftest.mutants.merging:RightmostTie "
+    "--budget 300cases"
+)
+
+COMMANDS = {
+    "run": (RUN, "16k", "64k", "256k"),
+    "ledger": (f"{RUN} --ledger {{disk}}/runs.db", "4k", "128k"),
+    "fuzz": (RUN.replace("run", "fuzz", 1) + " --no-coverage --no-structured", "64k", "256k"),
+    "bench": ("bench --vocab toy_runs --impl bpe.heap --input one-piece --size 1KB --rounds 1 "
+              "--cold 0", "4k"),
+    "forced": ("forced own --limit 3 --vocab tekken_240911 --policy none", "4k", "16k"),
+    "adversary": ("adversary --vocab toy_runs --budget 20cases", "4k"),
+    "worst": ("worst --impl bpe.heap --vocab toy_bytes --budget 4s --no-keep", "4k"),
+    "selftest": ("selftest --mutant merging.* --budget 5s", "4k"),
+}  # fmt: skip
+"""By name: a command, and sizes of disks on which it cannot end."""
+
+CASES = [(name, size) for name, (_, *sizes) in COMMANDS.items() for size in sizes]
+
+
+def on_a_small_disk(disk: Path, size: str, command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command where ``disk`` is a file system of this size; copy what is there at the end.
+
+    The file system is gone with the command, as is the name space that it was mounted in.
+    """
+    mount = f"mount -t tmpfs -o size={size} none {shlex.quote(str(disk))}"
+    script = (
+        f"{mount} || exit 99; {shlex.join(command)}; status=$?; "
+        f"cp -a {shlex.quote(str(disk))}/. {shlex.quote(str(disk))}.left; exit $status"
+    )
+    return subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture(scope="session")
+def mounts(tmp_path_factory: pytest.TempPathFactory) -> None:
+    disk = tmp_path_factory.mktemp("disk")
+    try:
+        done = on_a_small_disk(disk, "4k", ["true"])
+    except FileNotFoundError:
+        pytest.skip("there is no unshare here")
+    if done.returncode != 0:
+        pytest.skip(f"nothing can be mounted here: {done.stderr}")
+
+
+@pytest.mark.usefixtures("mounts")
+@pytest.mark.parametrize(("name", "size"), CASES, ids=[f"{n}-{s}" for n, s in CASES])
+def test_a_small_disk(name: str, size: str, tmp_path: Path) -> None:
+    disk, left = tmp_path / "disk", tmp_path / "disk.left"
+    disk.mkdir()
+    command = COMMANDS[name][0].format(disk=disk)
+    out = tmp_path / "out" if name == "ledger" else disk / "out"
+    done = on_a_small_disk(disk, size, [TOKGATE, *shlex.split(command), "--out", str(out)])
+
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("tokgate: ")
+    assert str(disk) in last or "--ledger" in last
+    assert "make room there" in last
+    assert sum("make room" in line for line in done.stderr.splitlines()) == 1
+    for path in left.rglob("*"):
+        assert not path.name.startswith(".")
+        assert path.suffix != ".part"
+        if path.suffix == ".jsonl":
+            text = path.read_text()
+            assert text == "" or text.endswith("\n")
+            assert all(json.loads(line) for line in text.splitlines())
+        elif path.suffix == ".json":
+            json.loads(path.read_text())
+
+
+def test_enough_room_is_no_error(mounts: None, tmp_path: Path) -> None:
+    """The test above can tell the difference."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = [TOKGATE, *shlex.split(RUN), "--out", str(disk / "out")]
+    assert on_a_small_disk(disk, "8m", command).returncode == 1
+    assert (tmp_path / "disk.left" / "out" / "report.html").is_file()
+
+
+@pytest.mark.parametrize("arguments", [["list", "vocabs"], ["list", "families", "--json"]])
+def test_standard_output_that_is_full(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [TOKGATE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+        assert done.returncode == 2
+        (line,) = done.stderr.splitlines()
+        assert "make room there" in line
+        nowhere = subprocess.run([TOKGATE, "report", "nowhere"], stderr=full, check=False)
+        assert nowhere.returncode == 2
+
+
+def test_a_limit_on_the_size_of_files(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"ulimit -f 1; exec {TOKGATE} bench --vocab toy_runs --impl bpe.naive "
+         f"--input one-piece --size 1KB --rounds 1 --cold 0 --out {tmp_path}"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "ulimit -f" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def fail_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    """Let a disk have room for so many bytes."""
+    real = os.write
+
+    def write(descriptor: int, data: Any) -> int:
+        nonlocal room
+        if room <= 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        done = real(descriptor, memoryview(data)[:room])
+        room -= done
+        return done
+
+    monkeypatch.setattr(os, "write", write)
+
+
+@pytest.mark.parametrize("room", [0, 1, 5, 6, 7, 11])
+def test_lines_are_whole_at_any_point(
+    room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = Lines(tmp_path / "record", afresh=True)
+    fail_after(monkeypatch, room)
+    with pytest.raises(OutputError, match="record: No space left on device; make room there"):
+        for _ in range(3):
+            lines.add("12345")
+    monkeypatch.undo()
+    assert (tmp_path / "record").read_text() == "12345\n" * (room // 6)
+    lines.add("67890")  # there is room again
+    lines.close()
+    lines.close()
+    assert (tmp_path / "record").read_text() == "12345\n" * (room // 6) + "67890\n"
+    with pytest.raises(OutputError, match="is closed"):
+        lines.add("more")
+
+
+def test_lines_go_on_where_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "record"
+    for afresh in (True, False):
+        lines = Lines(path, afresh=afresh)
+        lines.add("bad \ud800")
+        lines.close()
+    assert path.read_text() == "bad \\ud800\n" * 2
+
+
+@pytest.mark.parametrize("step", ["mkstemp", "fdopen", "chmod", "replace"])
+def test_what_was_there_stays_whole(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    write_whole(path, "before")
+
+    def full(*arguments: object, **options: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    where = {"mkstemp": "tempfile.mkstemp", "fdopen": "os.fdopen"}
+    monkeypatch.setattr(where.get(step, f"pathlib.Path.{step}"), full)
+    with pytest.raises(OutputError, match="make room there") as raised:
+        write_whole(path, "after")
+    assert "\n" not in str(raised.value)
+    monkeypatch.undo()
+    assert path.read_text() == "before"
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_file_has_the_rights_of_its_neighbours(tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        write_whole(tmp_path / "file", b"\xff")
+        lines = Lines(tmp_path / "lines", afresh=True)
+        lines.close()
+    finally:
+        os.umask(old)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o640
+    assert (tmp_path / "lines").stat().st_mode & 0o777 == 0o640
+    assert (tmp_path / "file").read_bytes() == b"\xff"
+
+
+def test_the_mend_is_that_of_the_fault() -> None:
+    def told(number: int) -> str:
+        return str(cannot_write("x", OSError(number, os.strerror(number))))
+
+    assert told(errno.EACCES) == "x: Permission denied; name a writable folder"
+    assert "quota" in told(errno.EDQUOT)
+    with pytest.raises(OutputError, match=r"^the-file: "), writing("the-folder"):
+        raise OSError(errno.ENOSPC, "full", "the-file")
+
+
+def test_a_full_disk_anywhere_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(event: Event) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/somewhere")
+
+    monkeypatch.setattr("harness.commands.report.recorded", full)
+    monkeypatch.setattr(sys, "argv", ["tokgate", "report"])
+    with pytest.raises(SystemExit) as exit_:
+        cli.main()
+    assert exit_.value.code == 2
+    assert capsys.readouterr().err == (
+        "tokgate: /somewhere: No space left on device; make room there\n"
+    )

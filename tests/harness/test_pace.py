@@ -1,0 +1,164 @@
+"""Nobody waits for a slow implementation, and it is not left out."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+import pytest
+
+from corpora.vocabularies import sources
+from harness.arena import Asked, Pending
+from harness.checks.base import Observation
+from harness.contracts import Contestant, Contract
+from harness.outcomes import Encoded, Inputs, Results
+from harness.pace import PATIENCE, Pacer, Yields, first_bytes
+from harness.streams import Batch
+from impls.interface import About, Mode
+
+RAW = Mode(pretokenize=False)
+
+
+@dataclass
+class Workers:
+    """An arena whose workers answer after as many seconds a kilobyte as they are told."""
+
+    pace: dict[str, float]
+    unloaded: set[str] = field(default_factory=set)
+    asked: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.turns = {name: threading.Lock() for name in self.pace}
+
+    def ask(self, contract: Contract, inputs: Inputs) -> Pending:
+        futures = {
+            name: Asked(self._begin(name, inputs), [], len(inputs)) for name in contract.names
+        }
+        return Pending(contract, inputs, futures, threading.Event())
+
+    def _begin(self, name: str, inputs: Inputs) -> Future[Results]:
+        future: Future[Results] = Future()
+        self.asked[name] += len(inputs)
+
+        def answer() -> None:
+            with self.turns[name]:
+                time.sleep(self.pace[name] * len(inputs.data) / 1000)
+            future.set_result(Results.of([Encoded(())] * len(inputs)))
+
+        threading.Thread(target=answer, daemon=True).start()
+        return future
+
+    def loading(self) -> dict[str, None]:
+        return dict.fromkeys(self.unloaded)
+
+
+def contract(*names: str) -> Contract:
+    members = tuple(
+        Contestant(name, name, About(name, "1"), implementation=None)  # type: ignore[arg-type]
+        for name in names
+    )
+    vocabulary = sources.resolve("toy_bytes")
+    return Contract(vocabulary, RAW, members, frozenset(), {}, proper=True)
+
+
+def endless(size: int = 1000) -> Iterator[Batch]:
+    number = 0
+    while True:
+        for generator in ("one", "two", "three"):
+            yield Batch(generator, 0, number, number * 10, [b"x" * (size // 10)] * 10)
+        number += 1
+
+
+def run(workers: Workers, seconds: float) -> Counter[str]:
+    """Run for so long; how many cases of each were judged."""
+    judged: Counter[str] = Counter()
+    lock = threading.Lock()
+
+    def judge(seen: Observation, batch: Batch) -> int:
+        with lock:
+            judged.update({name: len(seen.inputs) for name in seen.results})
+        assert seen.contract.names == list(seen.results)
+        return 0
+
+    pacer = Pacer(workers, [contract(*workers.pace)], lambda one, batch: True, judge)  # type: ignore[arg-type]
+    end = time.monotonic() + seconds
+    pacer.run(endless(), lambda: time.monotonic() > end)
+    pacer.finish(lambda name, waited: waited < 5, lambda: True)
+    return judged
+
+
+def test_a_slow_one_does_not_starve_the_others() -> None:
+    judged = run(Workers({"a": 0.001, "b": 0.001, "slow": 2.0}), 3.0)
+    assert judged["a"] == judged["b"] > 20 * judged["slow"]
+    assert judged["slow"] > 0
+
+
+def test_one_that_never_answers_costs_the_others_its_patience_only() -> None:
+    workers = Workers({"a": 0.001, "b": 0.001, "hangs": 1000.0})
+    judged: Counter[str] = Counter()
+    pacer = Pacer(
+        workers,  # type: ignore[arg-type]
+        [contract(*workers.pace)],
+        lambda one, batch: True,
+        lambda seen, batch: judged.update(dict.fromkeys(seen.results, 1)) or 0,
+    )
+    end = time.monotonic() + 1.0 + PATIENCE
+    pacer.run(endless(), lambda: time.monotonic() > end)
+    assert pacer.behind() == {"hangs"}
+    assert pacer.finish(lambda name, waited: False, lambda: True) == ["hangs"]
+    assert judged["a"] == judged["b"] > 10
+    assert judged["hangs"] == 0
+
+
+def test_who_loads_is_behind_and_joins_later() -> None:
+    workers = Workers({"a": 0.001, "b": 0.001, "late": 0.001}, unloaded={"late"})
+    threading.Timer(0.5, workers.unloaded.clear).start()
+    judged = run(workers, 1.5)
+    assert 0 < judged["late"] < judged["a"]
+
+
+def test_of_two_the_fast_one_waits() -> None:
+    # Alone it would compare with nobody.
+    judged = run(Workers({"a": 0.001, "slow": 0.5}), 2.0)
+    assert judged["a"] <= 2 * judged["slow"] + 60
+
+
+def test_equals_are_asked_alike() -> None:
+    workers = Workers({"a": 0.01, "b": 0.01, "c": 0.01})
+    judged = run(workers, 1.0)
+    assert judged["a"] == judged["b"] == judged["c"] == workers.asked["a"]
+
+
+def test_a_judge_that_fails_is_heard() -> None:
+    def judge(seen: Observation, batch: Batch) -> int:
+        raise ValueError("no")
+
+    workers = Workers({"a": 0.0, "b": 0.0})
+    pacer = Pacer(workers, [contract("a", "b")], lambda one, batch: True, judge)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no"):
+        pacer.run(endless(), lambda: False)
+
+
+def test_the_best_generators_come_first_and_none_is_left_out() -> None:
+    yields = Yields()
+    for name in ("good", "idle", "third", "fourth"):
+        yields.add(name, 1000, 50 if name == "good" else 0)
+    asked: Counter[str] = Counter()
+    assert yields.worthy("good", asked)
+    assert not yields.worthy("fourth", asked)
+    for _ in range(400):
+        for name in ("good", "idle", "third", "fourth"):
+            if yields.worthy(name, asked):
+                asked[name] += 1
+    assert set(asked) == {"good", "idle", "third", "fourth"}
+    assert asked["good"] > 5 * asked["idle"]
+
+
+def test_the_first_bytes() -> None:
+    assert first_bytes([b"aa", b"bb", b"cc"], 4) == 2
+    assert first_bytes([b"aa", b"bb"], 1) == 1  # one at the least
+    assert first_bytes([b"aa", b"bb"], 100) == 2

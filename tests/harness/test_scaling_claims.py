@@ -1,0 +1,132 @@
+"""A real program behind a pipe whose word is not its cost: what the harness makes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from corpora.families.catalog import families
+from corpora.vocabularies import sources
+from harness import cli, selection
+from harness.arena import Arena
+from harness.contracts import contracts_of
+from harness.events import Measured
+from harness.scaling.claims import Claims, reconcile
+from harness.scaling.costs import costs, loaded
+from harness.scaling.judgement import Verdict
+from harness.scaling.measurement import Measurement
+from harness.workers import Limits
+from impls.processes import descendants, processor_time
+from tests.harness import lying_program
+
+PROGRAM = f"{sys.executable} {Path(lying_program.__file__)}"
+SIZES = [256 << i for i in range(9)]
+
+
+def measured(command: str) -> Measured:
+    vocabulary = sources.resolve("toy_bytes")
+    present, _ = selection.contestants([f"cmd:{command}"])
+    contracts = contracts_of(vocabulary, present, frozenset(), proper=True)[:1]
+    arena = Arena(present, Limits(seconds=60))
+    said: list[Measured] = []
+    try:
+        assert not arena.load(vocabulary, [one.name for one in present])
+        taken = [families()["letter-run"]]
+        Measurement(arena, contracts, taken, 32 << 10, longest_call=0.06).run(120.0, said.append)
+    finally:
+        arena.close()
+    (one,) = said
+    return one
+
+
+def test_a_lying_program_is_found_out_and_it_is_said() -> None:
+    found = measured(PROGRAM)
+    assert found.verdict == "superlinear", found
+    assert found.exponent is not None and found.exponent > 1.5
+    assert "it says of itself that" in found.note and "0.001 ms" in found.note
+    assert "ms of CPU time" in found.note
+
+
+def test_an_honest_one_is_told_by_its_own_word() -> None:
+    found = measured(f"{PROGRAM} --honest")
+    assert found.verdict == "superlinear", found
+    assert "it says of itself" not in found.note
+
+
+def test_the_search_and_its_like_do_not_believe_it_either() -> None:
+    (contestant,), _ = selection.contestants([f"cmd:{PROGRAM}"])
+    with loaded(contestant, sources.resolve("toy_bytes")) as on:
+        found = costs(on, [lambda _: b"a" * 4096, lambda _: b"a" * 32768], rounds=3)
+    small, large = (cost.spent for cost in found.of)
+    assert small is not None and large is not None
+    assert large > 8 * small > 8 * 1000  # what it says is the same microsecond for both
+
+
+def test_the_gate_fails_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ["run", "--check", "scaling", "--vocab", "toy_bytes", "--budget", "20s"]
+    arguments += ["--family", "letter-run", "--impl", f"cmd:{PROGRAM}", "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["tokgate", *arguments])
+    with pytest.raises(SystemExit) as exited:
+        cli.main()
+    assert exited.value.code == 1
+    (reason,) = json.loads((tmp_path / "summary.json").read_text())["reasons"]
+    assert reason.startswith("lying is bound to n log n (as every candidate")
+
+
+class TestReconciled:
+    """Told and counted, as numbers."""
+
+    def claims(self, told: float, counted: float, hidden: bool = False) -> Claims:
+        """Powers of the size."""
+        by_clock = {size: 100.0 * size**counted for size in SIZES}
+        share = 0.001 if hidden else 0.9
+        return Claims(
+            {size: 100.0 * size**told for size in SIZES},
+            {size: share * cost for size, cost in by_clock.items()},
+            by_clock,
+        )
+
+    @pytest.mark.parametrize(
+        ("told", "counted", "verdict", "contradicted"),
+        [
+            (1.0, 1.0, Verdict.LINEAR, False),
+            (0.0, 1.0, Verdict.LINEAR, False),
+            (2.0, 2.0, Verdict.SUPERLINEAR, False),
+            # The protocol, which is linear, hides the square from the clock.
+            (2.0, 1.0, Verdict.SUPERLINEAR, False),
+            (1.0, 2.0, Verdict.SUPERLINEAR, True),
+            (0.0, 1.5, Verdict.SUPERLINEAR, True),
+        ],
+    )
+    def test_both_are_looked_at(
+        self, told: float, counted: float, verdict: Verdict, contradicted: bool
+    ) -> None:
+        found = reconcile(self.claims(told, counted), 0, 0, named=False)
+        assert (found.growth.verdict, found.contradicted) == (verdict, contradicted)
+
+    def test_the_wall_accuses_nobody(self) -> None:
+        found = reconcile(self.claims(1.0, 2.0, hidden=True), 0, 0, named=False)
+        assert (found.growth.verdict, found.contradicted) == (Verdict.INCONCLUSIVE, True)
+
+
+def test_the_time_of_other_processes_is_counted() -> None:
+    burning = (
+        "import time\nwhile time.process_time() < 0.3: pass\nprint('done', flush=True)\ninput()"
+    )
+    # A shell between us and it.
+    command = ["sh", "-c", f'"{sys.executable}" -c "{burning}"; true']
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        assert program.stdout is not None and program.stdin is not None
+        assert program.stdout.readline() == b"done\n"
+        assert processor_time(program.pid) > 250_000_000
+        assert len(descendants(program.pid)) == 1
+        program.stdin.close()
+    assert (processor_time(program.pid), descendants(program.pid)) == (0, [])
+    before = time.process_time_ns()
+    assert processor_time(os.getpid()) >= before

@@ -1,0 +1,136 @@
+"""The order in which cells of growth are measured, with planted times and a clock of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from zlib import crc32
+
+import pytest
+
+from corpora.families.catalog import FAMILIES
+from harness.scaling.cell import FIRST_LOOK, LAST_LOOK, Cell
+from harness.scaling.judgement import Verdict
+from harness.scaling.schedule import CONTROLS, LEAST_CALL, Clock, Schedule
+from tests.harness.test_scaling_measured import contestant, contract
+
+SECONDS = 4.5
+
+Rounds = Callable[[Cell], int]
+"""After how many rounds a cell is decided."""
+
+
+@dataclass
+class World:
+    """A clock that only planted rounds move on. speed: how much slower all of it is."""
+
+    now: float = 0.0
+    order: list[Cell] = field(default_factory=list)
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def run(
+        self,
+        round_seconds: dict[str, float],
+        needed: Rounds = lambda cell: FIRST_LOOK,
+        families: int = 13,
+        slower: float = 1.0,
+    ) -> list[Cell]:
+        taking = contract([contestant(name) for name in round_seconds])
+        every = [
+            [Cell(one, taking, family) for one in taking.contestants]
+            for family in FAMILIES[:families]
+        ]
+        schedule = Schedule(every, Clock(SECONDS), 2.0)
+        while (cell := schedule.next()) is not None:
+            seconds = slower * round_seconds[cell.contestant.name]
+            self.now += seconds
+            self.order.append(cell)
+            cell.rounds += 1
+            if cell.rounds >= needed(cell):
+                cell.verdict = Verdict.LINEAR
+            schedule.take_back(cell, seconds)
+        return [cell for cells in every for cell in cells]
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    made = World()
+    monkeypatch.setattr("harness.scaling.schedule.time", made)
+    monkeypatch.setattr("harness.scaling.schedule.crowding", lambda: 0.0)
+    return made
+
+
+def begun(cells: list[Cell], name: str = "") -> list[Cell]:
+    return [cell for cell in cells if cell.rounds and name in ("", cell.contestant.name)]
+
+
+def open_of(cells: list[Cell]) -> list[Cell]:
+    return [cell for cell in begun(cells) if cell.verdict is Verdict.INCONCLUSIVE]
+
+
+QUICK = {f"quick-{number}": 0.003 + 0.0005 * number for number in range(13)}
+
+
+def test_a_slow_implementation_starves_nobody(world: World) -> None:
+    cells = world.run({**QUICK, "slow": 0.3})
+    assert all(len(begun(cells, name)) == 13 for name in QUICK)
+    assert 1 <= len(begun(cells, "slow")) < 8
+    assert open_of(cells) == []
+    assert world.now <= 1.1 * SECONDS
+
+
+@pytest.mark.parametrize("salt", range(5))
+@pytest.mark.parametrize("slower", [1.0, 2.0, 3.0])
+def test_what_is_begun_is_decided_however_slow_the_machine_is(
+    world: World, slower: float, salt: int
+) -> None:
+    def hard(cell: Cell) -> int:
+        """One cell in eight needs three times as many rounds, one in forty is never decided."""
+        number = crc32(f"{salt} {cell.contestant.name} {cell.family.name}".encode())
+        return 99 if number % 40 == 0 else 9 if number % 8 == 0 else FIRST_LOOK
+
+    cells = world.run({**QUICK, "slow": 0.05}, hard, slower=slower)
+    assert begun(cells)
+    assert len(open_of(cells)) <= 0.05 * len(begun(cells))
+    assert world.now <= 1.1 * SECONDS
+
+
+def test_the_telling_families_come_first_for_all(world: World) -> None:
+    cells = world.run(QUICK, slower=20.0)
+    assert len(begun(cells)) < len(cells)
+    for name in QUICK:
+        families = [FAMILIES.index(cell.family) for cell in begun(cells, name)]
+        assert families == sorted(families) == list(range(len(families)))
+
+
+def test_the_undecided_wait_and_the_quickest_go_first(world: World) -> None:
+    undecided = {"brackets", "newlines"}
+
+    def hard(cell: Cell) -> int:
+        return 99 if cell.family.name in undecided else FIRST_LOOK
+
+    cells = world.run({"a": 0.001, "b": 0.01}, hard)
+    assert all(cell.rounds == LAST_LOOK for cell in begun(cells) if hard(cell) > FIRST_LOOK)
+    # All others were decided before any got more than its first rounds.
+    last = max(i for i, cell in enumerate(world.order) if cell.family.name not in undecided)
+    late = [cell.contestant.name for cell in world.order[last + 1 :]]
+    assert late[: late.index("b")].count("a") > 15
+
+
+def test_the_control_goes_further(world: World) -> None:
+    taking = contract([contestant("a")])
+    every = [[Cell(taking.contestants[0], taking, family)] for family in FAMILIES]
+    schedule = Schedule(every, Clock(SECONDS), 2.0)
+    control = schedule.next()
+    assert control is not None and control.family is FAMILIES[0]
+    share = schedule.limit(control)
+    control.verdict, control.rounds = Verdict.LINEAR, FIRST_LOOK
+    schedule.take_back(control, 0.0)
+    other = schedule.next()
+    assert other is not None and other.family is FAMILIES[1]
+    assert share == pytest.approx(CONTROLS * schedule.limit(other), rel=0.05)
+    world.now += 2 * SECONDS
+    assert schedule.limit(other) == LEAST_CALL
+    assert schedule.next() is None

@@ -1,0 +1,79 @@
+"""Why a run compared nothing: each sentence follows from the events, whatever they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from harness import gate
+from harness.events import BatchDone, ContractOpened, Event, Withdrawn
+from harness.shortfall import Shortfall
+from tests.reports.records import died, found
+
+
+def opened(*names: str) -> ContractOpened:
+    return ContractOpened("toy/raw", "bpe", "toy", "raw", list(names), ["right"], {}, [])
+
+
+def batch(exercised: dict[str, int], violations: dict[str, int], cases: int = 128) -> BatchDone:
+    return BatchDone(
+        "toy/raw", "edge", cases, 9, 0, {"survival": exercised}, {"survival": violations}
+    )
+
+
+RAISING = found(
+    "f-1",
+    b"",
+    check="survival",
+    culprits=["mine"],
+    partition=[died(["mine"], "errored", "RuntimeError: no weights\n  at line 7")],
+)
+
+
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        ([opened("mine")], "no two implementations share a vocabulary and mode"),
+        ([], "no two implementations share a vocabulary and mode"),
+        ([opened("mine", "right")], "no case was answered by all before the end"),
+        (
+            [opened("mine", "right"), batch({"mine": 128, "right": 128}, {"mine": 128}), RAISING],
+            "all 128 calls of mine gave no answer (RuntimeError: no weights)",
+        ),
+        (
+            [opened("mine", "right"), batch({"mine": 128, "right": 128}, {"mine": 127}), RAISING],
+            "in 128 cases no two implementations that are held to the same answer gave one",
+        ),
+    ],
+    ids=["alone", "nobody", "no case", "all raised", "all but one raised"],
+)
+def test_the_sentence_follows_from_the_record(events: Sequence[Event], said: str) -> None:
+    sentence = Shortfall.of(events).compared_nothing()
+    assert said in sentence
+    others = {"no two implementations share", "no case was", "calls of mine", "in 128 cases"}
+    assert sum(other in sentence for other in others) == 1
+
+
+def test_withdrawals_are_lines() -> None:
+    gone = Withdrawn("mine", "toy", "withdrawn after 3 time-outs\nmore")
+    [line] = Shortfall.of([gone, gone]).withdrawals()
+    assert line == "mine was not asked to the end on toy: withdrawn after 3 time-outs"
+
+
+def verdict(*, complete: bool) -> gate.Verdict:
+    return gate.judge(
+        (), (), (), frozenset(), [], 0, compared_nothing="nothing at all", idle=["mine"],
+        complete=complete,
+    )  # fmt: skip
+
+
+def test_a_whole_run_that_passed_somebody_over_says_so() -> None:
+    reasons = verdict(complete=True).reasons
+    assert reasons == ("asked for by name and never judged: mine", "nothing at all")
+
+
+def test_an_interrupted_one_blames_the_interruption() -> None:
+    assert verdict(complete=False).reasons == (
+        "the end came before any outcome was judged of: mine",
+    )

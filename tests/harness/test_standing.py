@@ -1,0 +1,133 @@
+"""How much each participant is trusted, by its origin and by the format of the vocabulary."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from corpora.vocabularies import sources
+from harness.contracts import Contestant, contracts_of
+from harness.standing import Standing
+from impls import registry
+from impls.interface import About, Mode
+
+CANDIDATE, LIBRARY, DEFINITION, REFERENCE = Standing
+
+
+class Willing:
+    """An implementation that runs everything."""
+
+    def __init__(self, name: str) -> None:
+        self.about = About(name, "1")
+
+    def supports(self, vocabulary: object, mode: Mode) -> str | None:
+        return None
+
+    def load(self, vocabulary: object) -> object:
+        raise NotImplementedError
+
+
+def named(name: str, spec: str = "") -> Contestant:
+    one = Willing(name)
+    return Contestant(name, spec or name, one.about, one)  # type: ignore[arg-type]
+
+
+def standings(
+    vocabulary: str, kind: str, *members: Contestant, declared: frozenset[str] = frozenset()
+) -> dict[str, Standing]:
+    made = replace(sources.resolve(vocabulary), format=kind)
+    contracts = contracts_of(made, members, declared, proper=True)
+    (found,) = {tuple(contract.standing.items()) for contract in contracts}
+    return dict(found)
+
+
+BPE, SPM, UNIGRAM, WORDPIECE = "toy_bytes", "toy_characters", "toy_unigram", "toy_wordpiece"
+ALL = ("tiktoken", "tokenizers", "sentencepiece", "mistral-common", "llama.cpp", "rs-bpe")
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "kind", "reference"),
+    [
+        (BPE, "tiktoken", "tiktoken"),
+        (BPE, "tekken", "tiktoken"),
+        (BPE, "tokenizer.json", "tokenizers"),
+        (BPE, "gguf", None),
+        (BPE, "toy", "tiktoken"),
+        (SPM, "sentencepiece", "sentencepiece"),
+        (SPM, "tokenizer.json", "tokenizers"),
+        (SPM, "gguf", "llama.cpp"),
+        (SPM, "drawn", "sentencepiece"),
+        (UNIGRAM, "sentencepiece", "sentencepiece"),
+        (UNIGRAM, "tokenizer.json", "tokenizers"),
+        (UNIGRAM, "gguf", "llama.cpp"),
+        (WORDPIECE, "tokenizer.json", "tokenizers"),
+        (WORDPIECE, "gguf", "llama.cpp"),
+        (WORDPIECE, "toy", "tokenizers"),
+    ],
+)
+def test_every_format_has_a_reference(vocabulary: str, kind: str, reference: str | None) -> None:
+    found = standings(vocabulary, kind, *map(named, ALL))
+    assert [name for name, one in found.items() if one is REFERENCE] == (
+        [reference] * bool(reference)
+    )
+    assert all(one is LIBRARY for name, one in found.items() if name != reference)
+
+
+def test_another_reference_stands_in_for_one_that_takes_no_part() -> None:
+    found = standings(BPE, "tekken", named("rs-bpe"), named("mistral-common"))
+    assert found == {"rs-bpe": LIBRARY, "mistral-common": REFERENCE}
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "kind", "definitions"),
+    [
+        (BPE, "tiktoken", {"bpe.naive", "bpe.heap"}),
+        (BPE, "gguf", {"bpe.naive", "bpe.heap"}),
+        (BPE, "tokenizer.json", {"bpe.naive", "bpe.heap"}),
+        (SPM, "sentencepiece", {"spm.sentencepiece"}),
+        (SPM, "tokenizer.json", set()),
+        (SPM, "gguf", set()),
+        (UNIGRAM, "sentencepiece", {"unigram.sentencepiece"}),
+        (UNIGRAM, "tokenizer.json", set()),
+        (WORDPIECE, "tokenizer.json", {"wordpiece.bert"}),
+        (WORDPIECE, "gguf", set()),
+    ],
+)
+def test_our_plain_definitions_decide_where_they_define(
+    vocabulary: str, kind: str, definitions: set[str]
+) -> None:
+    ours = [name for name in registry.BUILT_IN if "." in name and name != "llama.cpp"]
+    found = standings(vocabulary, kind, *map(named, ours))
+    assert {name for name, one in found.items() if one is DEFINITION} == definitions
+    assert {one for name, one in found.items() if name not in definitions} == {LIBRARY}
+
+
+@pytest.mark.parametrize(
+    "spec", ["mine.py:Mine", "a.module:Mine", "cmd:mine", "pip:tiktoken==0.1", "./lib/mine.py:X"]
+)
+@pytest.mark.parametrize("name", ["mine", "tiktoken", "bpe.naive"])
+def test_what_the_user_brings_is_a_candidate_whatever_it_calls_itself(spec: str, name: str) -> None:
+    assert standings(BPE, "tiktoken", named(name, spec)) == {name: CANDIDATE}
+
+
+def test_an_entry_point_is_a_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_plugged", lambda: frozenset({"tiktoken"}))
+    found = standings(BPE, "tiktoken", named("tiktoken"), named("plugged"))
+    assert found == {"tiktoken": CANDIDATE, "plugged": CANDIDATE}
+
+
+def test_what_the_user_declares_a_reference_is_the_only_one() -> None:
+    members = [named("mine", "mine.py:Mine"), named("tiktoken"), named("bpe.heap")]
+    found = standings(BPE, "tiktoken", *members, declared=frozenset({"mine"}))
+    assert found == {"mine": REFERENCE, "tiktoken": LIBRARY, "bpe.heap": DEFINITION}
+
+
+def test_a_declared_reference_that_takes_no_part_leaves_it_to_the_format() -> None:
+    found = standings(BPE, "tiktoken", named("tiktoken"), declared=frozenset({"absent"}))
+    assert found == {"tiktoken": REFERENCE}
+
+
+def test_the_names_of_the_tables_exist() -> None:
+    tables = (*registry.REFERENCES.values(), *registry.DEFINITIONS.values())
+    assert {name for names in tables for name in names} <= set(registry.BUILT_IN)

@@ -1,0 +1,143 @@
+"""A record that came from elsewhere runs nothing of its own unless the user says so."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness import cli
+from harness.commands.common import recorded
+from harness.events import Found, Started, VocabularyLoaded, read_events, write_events
+from harness.trust import instructions
+from impls import registry
+from tests.harness.command import tokgate
+
+PLUGIN = """
+from pathlib import Path
+Path({mark!r}).write_text("ran")
+from tests.miniatures.wrong import AlwaysWrong as Mine
+"""
+
+Say = Callable[..., tuple[object, str]]
+
+
+@pytest.fixture
+def say(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Say:
+    """Run the command in this process; its exit status, and what it said."""
+
+    def run(*arguments: str) -> tuple[object, str]:
+        monkeypatch.setattr(sys, "argv", ["tokgate", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        return exit_.value.code, capsys.readouterr().err
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with findings, of registered implementations on an embedded vocabulary."""
+    folder = tmp_path_factory.mktemp("plain")
+    done = tokgate(
+        "run", "--vocab=toy_runs", "--impl=tiktoken",
+        "--impl=harness.selftest.mutants.merging:RightmostTie",
+        "--budget=300cases", "--check=equivalence", folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    return folder / "tokgate-out"
+
+
+def changed(plain: Path, to: Path, spec: str, source: str | None = None) -> Path:
+    """The same record, where the second implementation or the vocabulary is another."""
+    to.mkdir(exist_ok=True)
+    events = []
+    for event in read_events(plain / "run.jsonl"):
+        if isinstance(event, Started):
+            event = replace(event, specs=dict.fromkeys(event.specs, spec))
+        elif isinstance(event, VocabularyLoaded) and source is not None:
+            event = replace(event, source=source)
+        events.append(event)
+    write_events(to / "run.jsonl", events)
+    return to
+
+
+@pytest.mark.parametrize("kind", ["cmd", "file", "module", "pip"])
+def test_what_is_not_registered_does_not_run(
+    kind: str, plain: Path, tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = tmp_path / "mark"
+    (tmp_path / "sly_plugin.py").write_text(PLUGIN.format(mark=str(mark)))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    spec = {
+        "cmd": f"cmd:touch {mark}",
+        "file": f"{tmp_path}/sly_plugin.py:Mine",
+        "module": "sly_plugin:Mine",
+        "pip": "pip:tiktoken==0.0.0.1",
+    }[kind]
+    folder = changed(plain, tmp_path / "run", spec)
+    out = tmp_path / "again"
+    status, said = say("replay", str(folder), "--out", str(out))
+    assert status == 2
+    assert f"run {spec!r}" in said
+    assert "--trust" in said
+    assert len(said.splitlines()) == 1
+    # By the id of a finding it is no other.
+    name = next(e.id for e in read_events(folder / "run.jsonl") if isinstance(e, Found))
+    assert say("replay", name, "--run", str(folder), "--out", str(out))[0] == 2
+    # Nor do the commands that only read.
+    say("report", str(folder), "--format", "markdown")
+    say("diff", str(folder), str(folder))
+    assert not mark.exists()
+    assert not out.exists()
+    if kind == "cmd":  # it is no encoder, but it does run now
+        status, said = say("replay", str(folder), "--out", str(out), "--trust")
+        assert status == 3, said
+        assert mark.exists()
+
+
+def test_a_vocabulary_that_the_record_has_fetched(plain: Path, tmp_path: Path, say: Say) -> None:
+    folder = changed(plain, tmp_path / "run", "tiktoken", "hf:somebody/something")
+    status, said = say("replay", str(folder), "--out", str(tmp_path / "again"))
+    assert status == 2
+    assert "fetch 'hf:somebody/something'" in said
+
+
+def test_what_is_registered_runs_as_before(plain: Path, tmp_path: Path) -> None:
+    own = "harness.selftest.mutants.merging:RightmostTie"
+    done = tokgate("replay", str(plain), folder=tmp_path)
+    assert done.returncode == 2
+    assert own in done.stderr
+    done = tokgate("replay", str(plain), "--trust", folder=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert recorded(tmp_path / "tokgate-replay").findings
+    folder = changed(plain, tmp_path / "run", "tiktoken")
+    done = tokgate("replay", str(folder), "--out", "second", folder=tmp_path)
+    assert "--trust" not in done.stderr
+    assert (tmp_path / "second" / "summary.json").exists()
+
+
+def test_what_needs_no_word() -> None:
+    paths = [
+        "toy_bytes",
+        "random:bpe:1",
+        "tiktoken:o200k_base",
+        "a/b.model",
+        "x#pattern=o200k_base",
+    ]
+    assert instructions(registry.names(), paths) == []
+    assert instructions(["tiktokn"], ["hf:a/b"]) == ["run 'tiktokn'", "fetch 'hf:a/b'"]
+
+
+def test_trophies_do_not_choose_what_is_fetched(tmp_path: Path, say: Say) -> None:
+    from harness.forced import trophies
+
+    one = replace(trophies.read("shipped")[0], vocabulary="hf:somebody/something")
+    (tmp_path / "trophies.json").write_text(json.dumps([one.to_dict()]))
+    status, said = say("adversary", "--replay", str(tmp_path / "trophies.json"))
+    assert status == 2
+    assert "give --vocab" in said

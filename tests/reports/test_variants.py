@@ -1,0 +1,130 @@
+"""A cause with several variants is one finding in every report, and hides nothing unexpected."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from harness.events import Counted, Event, Found
+from reports import github, html, junit, markdown, sarif, summary_json
+from reports.record import NOBODY, RunRecord, Status
+from tests.reports import records
+
+CAUSE = "equivalence/bpe/text/ids/{}/tokenizers"
+
+
+def variant(kind: str, data: bytes, **more: object) -> Found:
+    return records.found(f"f-{kind}", data, bucket=CAUSE.format(kind), stage="ids", **more)
+
+
+def record(*events: Event) -> RunRecord:
+    return RunRecord.from_events([*records.opening(), *events, records.finished("fail")])
+
+
+def three(**more: object) -> RunRecord:
+    """Three kinds of input; ``more`` of the one of marks."""
+    return record(
+        variant("Mn", "\u0301".encode(), **more),
+        variant("L", b"ab"),
+        variant("So", "\u00a9abc".encode()),
+        Counted(CAUSE.format("Mn"), 50),
+        Counted(CAUSE.format("L"), 7),
+    )
+
+
+def test_the_record_has_one_finding_with_its_variants() -> None:
+    (bucket,) = three().buckets
+    assert bucket.name == bucket.cause == CAUSE.format("*")
+    assert [(one.kind, one.count) for one in bucket.variants] == [("L", 7), ("Mn", 50), ("So", 1)]
+    assert (bucket.count, bucket.expected) == (58, False)
+
+
+def test_an_expected_variant_hides_no_unexpected_one() -> None:
+    run = three(expected="known")
+    (bucket,) = run.buckets
+    assert not bucket.expected and run.unexpected == (bucket,)
+    assert bucket.example.id == "f-L"  # what fails the gate is what a reader sees first
+    assert [one.reason for one in bucket.variants] == [None, None, "known"]
+    cell = run.matrix["tokenizers", "tekken_240911/text", "equivalence"]
+    assert cell.status is Status.VIOLATED
+
+
+def test_a_cause_of_which_all_variants_are_expected_is_expected() -> None:
+    run = record(
+        variant("Mn", b"a", expected="marks"),
+        variant("L", b"b", expected="letters"),
+    )
+    (bucket,) = run.buckets
+    assert (bucket.expected, bucket.reason) == (True, "letters; marks")
+    assert run.unexpected == ()
+
+
+def test_another_stage_and_another_culprit_are_other_findings() -> None:
+    run = record(
+        variant("L", b"a"),
+        records.found("f-2", b"a", bucket="equivalence/bpe/text/text/L/tokenizers"),
+        records.found("f-3", b"a", bucket="equivalence/bpe/text/ids/L/mine"),
+        records.found("f-4", b"a", bucket="round-trip/bpe/text/ids/L/tokenizers"),
+    )
+    assert len(run.buckets) == 4
+
+
+def test_summary_json_folds_the_variants_into_one_finding() -> None:
+    (finding,) = json.loads(summary_json.render(three(expected="known")))["findings"]
+    assert (finding["id"], finding["bucket"]) == ("f-L", CAUSE.format("L"))
+    assert (finding["expected"], finding["count"]) == (None, 58)
+    told = [(one["id"], one["kind"], one["expected"]) for one in finding["variants"]]
+    assert told == [("f-L", "L", None), ("f-So", "So", None), ("f-Mn", "Mn", "known")]
+
+
+def test_summary_json_keeps_contracts_apart() -> None:
+    elsewhere = variant("So", b"abcd", contract="tekken_240911/raw")
+    summary = json.loads(summary_json.render(record(variant("L", b"a"), elsewhere)))
+    assert [(f["id"], len(f["variants"])) for f in summary["findings"]] == [("f-L", 1), ("f-So", 1)]
+
+
+def test_every_report_says_it_once_and_names_the_variants() -> None:
+    run = three(expected="known")
+    assert markdown.render(run).count("disagrees with tiktoken") == 1
+    assert "also in the variants So, Mn &#40;expected&#41;" in markdown.render(run)
+    assert github.render(run).count("::error") == 1
+    results = json.loads(sarif.render(run))["runs"][0]["results"]
+    assert sum(one["ruleId"].endswith("equivalence") for one in results) == 1
+    failures = ET.fromstring(junit.render(run)).findall(".//failure[@type='equivalence']")
+    assert len(failures) == 1
+    page = html.render(run)
+    assert page.count('<details class="card') == 1
+    assert "3 variants of this finding" in page
+    assert all(f"f-{kind}" in page for kind in ("Mn", "L", "So"))
+
+
+def test_the_fingerprint_does_not_depend_on_which_variants_were_seen() -> None:
+    def fingerprint(run: RunRecord) -> object:
+        (one,) = [r for r in json.loads(sarif.render(run))["runs"][0]["results"]
+                  if r["ruleId"].endswith("equivalence")]  # fmt: skip
+        return one["partialFingerprints"]
+
+    assert fingerprint(three()) == fingerprint(record(variant("So", b"x")))
+
+
+@pytest.mark.parametrize("check", ["equivalence", "round-trip"])
+def test_where_nobody_is_blamed_every_report_says_so(check: str) -> None:
+    bucket = f"{check}/bpe/text/ids/L/tiktoken<>tokenizers"
+    culprits = ["tiktoken", "tokenizers"]
+    run = record(
+        records.found(
+            "f-1", b"a", bucket=bucket, check=check, stage="ids", culprits=culprits, undecided=True
+        )
+    )
+    pages = [markdown.render(run), github.render(run), sarif.render(run), junit.render(run)]
+    for page in [*pages, html.render(run)]:
+        assert "nobody is blamed" in page
+        assert "disagrees with" not in page
+    (finding,) = json.loads(summary_json.render(run))["findings"]
+    assert finding["undecided"] is True
+    assert finding["implementations"] == ["tiktoken", "bpe.heap", "tokenizers"]
+    assert "trusted ·" not in html.render(run)
+    cell = run.matrix["tokenizers", "tekken_240911/text", check]
+    assert (cell.status, cell.reason) == (Status.VIOLATED, NOBODY)
