@@ -105,7 +105,7 @@ class Runner:
             },
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         lines = [line for line in output.read_text().splitlines() if line]

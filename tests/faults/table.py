@@ -133,11 +133,11 @@ def tried(fault: str, step: str, transport: str) -> Row:
 
 
 def _asked(worker: Worker, fault: str, step: str) -> tuple[list[str], bool]:
-    loaded = worker.load(sources.resolve("toy_bytes")).result(timeout=120)
+    loaded = worker.load(sources.resolve("toy_bytes")).result(timeout=300)
     if step == "load":
         if loaded.error is not None:
             return [loaded.kind], True
-        after = rows(worker.encode(Encode(Inputs.of(AFTER), RAW)).result(timeout=120))
+        after = rows(worker.encode(Encode(Inputs.of(AFTER), RAW)).result(timeout=300))
         return ["loaded", *_failures(after)], _right(after, AFTER)
     faulty = f"fault: {fault}".encode()
     inputs = [*BEFORE, faulty, *AFTER]
@@ -153,10 +153,10 @@ def _asked(worker: Worker, fault: str, step: str) -> tuple[list[str], bool]:
 
 def _ask(worker: Worker, step: str, inputs: list[bytes]) -> Results:
     if step == "encode":
-        return worker.encode(Encode(Inputs.of(inputs), RAW)).result(timeout=120)
+        return worker.encode(Encode(Inputs.of(inputs), RAW)).result(timeout=300)
     ids = np.array([i for data in inputs for i in data], dtype=np.int32)
     ends = np.cumsum([len(data) for data in inputs], dtype=np.int64)
-    return worker.decode(Decode(ids, ends)).result(timeout=120)
+    return worker.decode(Decode(ids, ends)).result(timeout=300)
 
 
 def _failures(outcomes: list[Outcome]) -> list[str]:

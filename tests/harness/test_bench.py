@@ -345,7 +345,7 @@ class TestCommand:
         ) as running:  # fmt: skip
             time.sleep(8)
             os.killpg(running.pid, signal.SIGINT)
-            said, complaints = running.communicate(timeout=60)
+            said, complaints = running.communicate(timeout=300)
         assert running.returncode == 130, complaints
         assert "Traceback" not in complaints
         assert "Interrupted" in said

@@ -111,7 +111,7 @@ def make(tmp_path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
 
 
 def ask(worker: Worker, *inputs: bytes, threads: bool = False) -> list[Outcome]:
-    return rows(worker.encode(Encode(Inputs.of(inputs), RAW, threads=threads)).result(timeout=120))
+    return rows(worker.encode(Encode(Inputs.of(inputs), RAW, threads=threads)).result(timeout=300))
 
 
 def of(*inputs: bytes) -> list[Outcome]:
@@ -188,7 +188,7 @@ def test_a_deadlock_of_threads_is_no_excuse(make: Make) -> None:
 def test_decoding_is_excused_likewise(make: Make) -> None:
     worker = make()
     packed = Results.of(of(b"a", b"once", b"b"))
-    outcomes = rows(worker.decode(Decode(packed.ids, packed.ends)).result(timeout=120))
+    outcomes = rows(worker.decode(Decode(packed.ids, packed.ends)).result(timeout=300))
     assert outcomes[1] == Encoded(tuple(b"once"), text=b"once")
     assert outcomes[2] == Unsupported()
     assert len(worker.excused()) == 1
@@ -198,7 +198,7 @@ def test_decoding_is_excused_likewise(make: Make) -> None:
 def test_what_is_measured_is_measured_again_whole(make: Make) -> None:
     worker = make()
     request = Encode(Inputs.of([b"a", b"once", b"b"]), RAW, meter=Meter.TIME)
-    results = worker.encode(request).result(timeout=120)
+    results = worker.encode(request).result(timeout=300)
     assert results.costs is not None
     assert np.all(results.status == 0)
     assert len(worker.excused()) == 1
@@ -212,10 +212,10 @@ def test_who_is_abandoned_answers_nothing_and_starts_again(
     while worker._process is None or worker._process.usage().awake:
         pass
     worker.abandon()
-    assert [one.status for one in rows(future.result(timeout=60))] == [Status.UNSUPPORTED] * 2
+    assert [one.status for one in rows(future.result(timeout=300))] == [Status.UNSUPPORTED] * 2
     assert worker.excused() == []
     assert worker.losses == (0, 0)
-    assert worker.load(vocabulary).result(timeout=60).error is None
+    assert worker.load(vocabulary).result(timeout=300).error is None
     assert ask(worker, b"a") == of(b"a")
 
 

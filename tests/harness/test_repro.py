@@ -37,7 +37,7 @@ def run_alone(out: Path, found: Violation, terms: Contract) -> subprocess.Comple
         [sys.executable, "-c", ALONE, str(out / path)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         cwd=out.parent,
     )
@@ -131,7 +131,7 @@ def test_a_missing_library_is_said(tmp_path: Path) -> None:
         [sys.executable, "-c", guard, str(tmp_path / "out" / str(path))],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 2, done.stdout + done.stderr

@@ -510,7 +510,9 @@ class TestSeams:
 def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("Linear", "Quadratic", "QuadraticOnRuns", "Dies", "Picky")
     implementations = [part for name in names for part in ("--impl", f"{PLANTED}:{name}")]
-    arguments = ["run", "--check", "scaling", "--vocab", "toy_acbb", "--budget", "40s"]
+    # Two families, so that each cell has several times as much time as it needs.
+    arguments = ["run", "--check", "scaling", "--vocab", "toy_acbb", "--budget", "60s"]
+    arguments += [part for name in ("letter-run", "long-word") for part in ("--family", name)]
     monkeypatch.setattr(
         "sys.argv", ["tokgate", *arguments, *implementations, "--out", str(tmp_path)]
     )
@@ -530,7 +532,7 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "superlinear" in of("quadratic")
     assert verdicts["quadratic-on-runs", "letter-run"] == "superlinear"
     assert verdicts["quadratic-on-runs", "long-word"] == "linear"
-    assert of("dies") == {"failed", "inconclusive"}
+    assert "failed" in of("dies") and of("dies") <= {"failed", "inconclusive"}
     assert not of("picky")
     # What claims to be linear is held to that, every other candidate to n log n.
     assert any("quadratic is bound to linear (it claims" in line for line in summary["reasons"])

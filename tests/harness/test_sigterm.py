@@ -155,7 +155,7 @@ def test_sigterm_ends_each_command_as_ctrl_c_does(
         # As ``timeout`` does: to its child, and then to the whole group.
         running.send_signal(signal.SIGTERM)
         os.killpg(running.pid, signal.SIGTERM)
-        said, complaints = running.communicate(timeout=90)
+        said, complaints = running.communicate(timeout=300)
     assert running.returncode == interruption.TERMINATED, complaints
     assert "Traceback" not in said + complaints
     missing = [name for name in command.written if not (here / name).is_file()]
@@ -164,7 +164,7 @@ def test_sigterm_ends_each_command_as_ctrl_c_does(
         if "recorded" not in path.parts:
             summary = json.loads(path.read_text())
             assert (summary["complete"], summary["exit_status"]) == (False, 143)
-    _, alive = psutil.wait_procs(family, timeout=10)
+    _, alive = psutil.wait_procs(family, timeout=60)
     assert not alive
 
 

@@ -40,7 +40,7 @@ def browse(page: Path, tmp_path: Path, *arguments: str) -> tuple[str, str, list[
         "--enable-logging=stderr", f"--log-net-log={net_log}", *arguments, page.as_uri(),
     ]  # fmt: skip
     try:
-        done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=300, check=False)
     except subprocess.TimeoutExpired:
         pytest.skip("chromium hangs on this machine")
     console = [
