@@ -91,6 +91,6 @@ def test_a_request_in_flight_is_cut_off_at_the_end(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith("searching for the worst inputs of hanging on toy_bytes for 6 s")
     report = json.loads(done.stdout)
-    # One request would be waited for 20 s; a busy machine takes its time over the rest.
-    assert 6 <= report["spent"] < 12
+    # One request would be waited for 20 s, and then asked again alone.
+    assert 6 <= report["spent"] < 20
     assert report["complete"]
