@@ -24,14 +24,15 @@ from corpora.families.recipes import (
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
 from impls.unigram.charsmap import load_charsmap
+from tests.breadth import thorough_from
 
 SIZES = (0, 1, 2, 5, 16, 100, 256, 1000, 4096)
-VOCABULARIES = ("toy_bytes", "toy_acbb", "toy_unigram", "toy_wordpiece", "unigram_nfkc")
+VOCABULARIES = ("toy_bytes", "unigram_nfkc", "toy_acbb", "toy_unigram", "toy_wordpiece")
 SHORTER = VARIANTS - 1 + 3
 """Bytes by which an input may be shorter than asked for: a variant, and a cut character."""
 
 
-@pytest.fixture(scope="module", params=VOCABULARIES)
+@pytest.fixture(scope="module", params=thorough_from(2, VOCABULARIES))
 def vocabulary(request: pytest.FixtureRequest) -> Vocabulary:
     return sources.resolve(request.param)
 

@@ -14,6 +14,7 @@ from corpora.generators.catalog import generators
 from corpora.generators.material import is_text
 from corpora.generators.runs import LADDER
 from corpora.vocabularies.model import Vocabulary
+from tests.breadth import thorough
 from tests.corpora.generator_vocabularies import VOCABULARIES, byte_level, toy, unigram
 
 FEW = settings(
@@ -85,7 +86,7 @@ def test_json_is_json() -> None:
         (strategies.tokens(byte_level()), lambda d: len(d) > 1, 2),
         (strategies.concatenations(byte_level()), lambda d: b"the" in d, 5),
         (strategies.overlaps(byte_level()), lambda d: len(d) >= 4, 4),
-        (strategies.repeats(byte_level()), lambda d: b"aab" in d, 3),
+        thorough((strategies.repeats(byte_level()), lambda d: b"aab" in d, 3)),
         (strategies.repeats(byte_level()), lambda d: len(d) >= 100, 100),
         (strategies.codepoint_templates(), lambda d: "\u0301" in d.decode(), 3),
         (strategies.whitespace(), lambda d: "\u3000" in d.decode(), 3),

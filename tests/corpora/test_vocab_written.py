@@ -126,6 +126,7 @@ def agree_on_bytes(vocabulary: Vocabulary, texts: list[str]) -> None:
         assert split.token_to_id(text) == token_id
 
 
+@pytest.mark.thorough  # a large vocabulary
 def test_tekken_through_tokenizers_and_tiktoken() -> None:
     agree_on_bytes(resolve("tekken_240911"), [*TEXTS, "<s>", "[INST] x<s></s>", "<SPECIAL_20>"])
 
@@ -137,6 +138,7 @@ def test_byte_level_toys_through_tokenizers_and_tiktoken(name: str) -> None:
 
 
 @pytest.mark.data
+@pytest.mark.thorough  # a large vocabulary
 def test_llama3_is_encoded_alike_though_improper() -> None:
     path = data_path("vocabs/llama3.tiktoken.gz")
     vocabulary = resolve(f"{path}#pattern=llama3")

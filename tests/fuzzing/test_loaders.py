@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.breadth import thorough, thorough_from
 from tests.fuzzing.formats import FORMATS, Format
 from tests.fuzzing.loaders import NAMES, fuzz, mutant
 
@@ -18,7 +19,7 @@ def test_the_table_has_all_formats() -> None:
     assert tuple(FORMATS) == NAMES
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", thorough_from(3, NAMES))
 def test_mutants_are_refused_clearly_or_load_whole(name: str) -> None:
     tally = fuzz(name, mutants=300, seed=0)
     assert tally.faults == []
@@ -42,7 +43,7 @@ def test_a_seed_decides_the_mutants() -> None:
         ("unclear", "Unclear at formats.py"),
         ("broken", "AssertionError at formats.py"),
         ("memory", "MemoryError at planted.py"),
-        ("hang", "more than 0.5 s"),
+        thorough(("hang", "more than 0.5 s")),
         ("death", "died by 6"),
     ],
 )

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from harness import cli
 
 TOKGATE = str(Path(sys.executable).with_name("tokgate"))
 
@@ -21,3 +29,28 @@ def tokgate(
         check=False,
         cwd=folder,
     )
+
+
+def here(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run ``tokgate`` in this process, for what ends before any work begins.
+
+    That takes a hundredth of the time that a process of its own takes to import all.
+    """
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    argv, cwd, handler = sys.argv, Path.cwd(), signal.getsignal(signal.SIGTERM)
+    try:
+        sys.argv = ["tokgate", *arguments]
+        os.chdir(folder or cwd)
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            pytest.raises(SystemExit) as ended,
+        ):
+            cli.main()
+    finally:
+        sys.argv = argv
+        os.chdir(cwd)
+        signal.signal(signal.SIGTERM, handler)
+    status = int(ended.value.code or 0)
+    said, complaints = (one.buffer.getvalue().decode() for one in (out, err))
+    return subprocess.CompletedProcess(arguments, status, said, complaints)

@@ -22,7 +22,7 @@ from harness.selection import SelectionError
 from harness.suites import Budget
 from tests.breadth import thorough_from
 from tests.data import data_path
-from tests.harness.command import tokgate
+from tests.harness.command import here, tokgate
 from tests.impls.bpe_vocabularies import vocabulary
 
 HEALED = "healed:tokens=4"
@@ -306,7 +306,7 @@ def test_as_a_user_runs_it(tmp_path: Path) -> None:
     ],
 )
 def test_each_mistake_is_one_line(options: list[str], said: str, tmp_path: Path) -> None:
-    ran = tokgate("adversary", *options, f"--out={tmp_path / 'out'}")
+    ran = here("adversary", *options, f"--out={tmp_path / 'out'}")
     assert ran.returncode == gate.USAGE, ran.stderr
     line = ran.stderr.strip().splitlines()[-1]
     assert line.startswith("tokgate: ")

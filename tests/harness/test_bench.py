@@ -26,7 +26,7 @@ from harness.selection import SelectionError
 from harness.timing import as_ids, measured
 from impls import registry
 from impls.interface import About, Mode
-from tests.harness.command import TOKGATE, tokgate
+from tests.harness.command import TOKGATE, here, tokgate
 
 PLUGIN = """
 import os, time
@@ -114,6 +114,7 @@ class TestTexts:
             assert text.of(loaded, size, 5) == data
         assert len({text.of(loaded, 70_001, seed) for seed in range(5)}) == 5
 
+    @pytest.mark.thorough  # processes of their own
     def test_texts_do_not_depend_on_the_process(self) -> None:
         code = (
             "import hashlib; from corpora import texts; from corpora.vocabularies import sources;"
@@ -360,7 +361,7 @@ class TestCommand:
             (("--mode", "fast"), "there are text, raw"),
             (("--impl", "gigatokn"), "did you mean 'gigatoken'?"),
         ):
-            done = tokgate("bench", *arguments, folder=tmp_path)
+            done = here("bench", *arguments, folder=tmp_path)
             assert done.returncode == 2, done.stderr
             assert words in done.stderr
             assert len(done.stderr.strip().splitlines()) == 1

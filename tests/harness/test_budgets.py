@@ -34,6 +34,7 @@ from harness.worst.run import Sitting, Watcher
 from harness.worst.search import Search
 from harness.worst.state import State
 from reports.worst import WorstRecord
+from tests.breadth import thorough
 from tests.harness.fuzz_campaign import everything, small_plan
 from tests.harness.planted_costs import Planted, runs
 
@@ -91,7 +92,7 @@ def sit(folder: Path, clock: Clock, gauge: Slow, budget: float = 60.0) -> tuple[
     return sitting, report
 
 
-@pytest.mark.parametrize("a_request", [0.05, 1.0, 7.0])
+@pytest.mark.parametrize("a_request", [thorough(0.05), 1.0, 7.0])
 def test_a_search_ends_with_its_budget_however_slow_the_requests(
     tmp_path: Path, a_request: float
 ) -> None:
@@ -111,6 +112,7 @@ def test_a_search_ends_with_its_budget_however_slow_the_requests(
     assert a_request > 1 or report.compared
 
 
+@pytest.mark.thorough  # a whole search
 def test_each_phase_has_a_share_of_the_budget(tmp_path: Path) -> None:
     clock = Clock()
     gauge = slow(clock, 0.05)

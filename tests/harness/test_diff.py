@@ -208,6 +208,7 @@ def written(folder: Path, *events: Event) -> str:
     return str(folder)
 
 
+@pytest.mark.thorough  # three whole runs
 def test_the_command(tmp_path: Path) -> None:
     old = written(tmp_path / "old", found("gone"), found("stays"), grown("linear"))
     new = written(tmp_path / "new", found("fresh|`"), found("stays"), grown("superlinear"))

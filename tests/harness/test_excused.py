@@ -167,6 +167,7 @@ def test_a_batch_that_is_too_slow_as_a_whole_is_excused_and_cut(make: Make) -> N
     assert worker.excused() == []
 
 
+@pytest.mark.thorough  # it fills memory
 def test_a_leak_is_named_though_no_input_takes_so_much_alone(make: Make) -> None:
     worker = make(limits=Limits(seconds=10.0, memory=400 << 20))
     outcomes: list[Outcome] = []

@@ -234,6 +234,7 @@ def test_results_are_not_mixed_by_mistake(tmp_path: Path) -> None:
     assert "go on with them by --resume" in done.stderr
 
 
+@pytest.mark.thorough  # whole runs
 def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
     given = ["--runs", "1", "--planted", "0", "--load", "0", "--cold", "0", "--kinds", "run"]
     results.append(tmp_path / "results.jsonl", SOME[0])

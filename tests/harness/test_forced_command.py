@@ -56,6 +56,7 @@ def summary(out: Path) -> dict:
     return json.loads((out / "summary.json").read_text())
 
 
+@pytest.mark.thorough  # five whole walks
 def test_walk_and_go_on(tmp_path: Path) -> None:
     corpus, out = write(tmp_path / "corpus", 6), tmp_path / "out"
     (corpus / "z-refused.json").write_text(json.dumps({"schema": False, "tests": []}))

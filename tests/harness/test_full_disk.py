@@ -36,7 +36,15 @@ COMMANDS = {
 }  # fmt: skip
 """By name: a command, and sizes of disks on which it cannot end."""
 
-CASES = [(name, size) for name, (_, *sizes) in COMMANDS.items() for size in sizes]
+THOROUGH = pytest.mark.thorough
+"""Of a command that runs whole."""
+
+QUICK = {("ledger", "4k"), ("forced", "4k"), ("run", "64k")}
+CASES = [
+    pytest.param(name, size, id=f"{name}-{size}", marks=() if (name, size) in QUICK else THOROUGH)
+    for name, (_, *sizes) in COMMANDS.items()
+    for size in sizes
+]
 
 
 def on_a_small_disk(disk: Path, size: str, command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -66,7 +74,7 @@ def mounts(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.mark.usefixtures("mounts")
-@pytest.mark.parametrize(("name", "size"), CASES, ids=[f"{n}-{s}" for n, s in CASES])
+@pytest.mark.parametrize(("name", "size"), CASES)
 def test_a_small_disk(name: str, size: str, tmp_path: Path) -> None:
     disk, left = tmp_path / "disk", tmp_path / "disk.left"
     disk.mkdir()

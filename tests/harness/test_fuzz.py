@@ -196,6 +196,7 @@ def test_inputs_to_begin_with_come_first(tmp_path: Path) -> None:
 # Hypothesis.
 
 
+@pytest.mark.thorough  # it makes thousands of inputs
 def test_hypothesis_makes_the_same_whatever_was_made_before() -> None:
     one, other = Structured(TOY, 0, 0, never), Structured(TOY, 0, 0, never)
     try:
@@ -217,6 +218,7 @@ def test_a_helper_ends_when_the_campaign_is_stopped() -> None:
         stopped.take(0, 0)
 
 
+@pytest.mark.thorough  # two whole campaigns
 def test_findings_are_shared_and_those_of_others_taken_up(tmp_path: Path) -> None:
     where = str(tmp_path / "examples")
     wrong = small_plan(400, ("bpe.naive", f"{WRONG}:OneToken"))
@@ -271,6 +273,7 @@ def test_what_atheris_can_instrument() -> None:
 # Cost.
 
 
+@pytest.mark.thorough  # a whole campaign
 def test_cost_guides_where_it_is_asked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.fuzz.strand.EVERY", 1)
     plan = replace(small_plan(800, ("bpe.naive", "bpe.heap")), costly=True)
@@ -290,6 +293,7 @@ def test_the_canary_is_found(tmp_path: Path) -> None:
     assert made.findings == []
 
 
+@pytest.mark.thorough  # a whole campaign
 def test_a_campaign_that_misses_the_canary_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ from harness.display import Display, safe
 from harness.events import Event, read_events
 from reports import FORMATS
 from reports.record import RunRecord
+from tests.breadth import thorough
 from tests.harness.command import TOKGATE, tokgate
 from tests.harness.hostile_plugin import HOSTILE
 
@@ -243,9 +244,11 @@ def test_the_record_keeps_what_was_said(
 @pytest.mark.parametrize(
     "command",
     [
-        ["fuzz", "--budget=300cases", "--no-coverage", "--no-structured", "--impl=tiktoken"],
-        ["bench", "--input=one-piece", "--size=1KB", "--rounds=1", "--cold=0"],
-        ["worst", "--budget=2s", "--no-keep"],
+        thorough(
+            ["fuzz", "--budget=300cases", "--no-coverage", "--no-structured", "--impl=tiktoken"]
+        ),
+        thorough(["bench", "--input=one-piece", "--size=1KB", "--rounds=1", "--cold=0"]),
+        thorough(["worst", "--budget=2s", "--no-keep"]),
         ["list", "impls"],
     ],
     ids=lambda command: command[0],

@@ -15,6 +15,7 @@ from harness.messages import Encode, Way
 from harness.outcomes import Inputs, Status
 from harness.selftest.catalog import mistakes
 from impls.interface import Mode
+from tests.breadth import thorough
 from tests.harness.test_service_checks import RAW, TEXT, Local
 
 SPECIAL = Mode(special="all")
@@ -92,8 +93,8 @@ def test_a_batch_encoder_is_held_to_its_single_calls():
     [
         ("toy_bytes", ["tiktoken", "tokenizers", "bpe.heap"], TEXT),
         ("toy_bytes", ["tiktoken", "tokenizers", "bpe.heap"], RAW),
-        ("tekken_240911", ["tiktoken", "tokenizers", "bpe.heap"], SPECIAL),
-        ("mistral_v3", ["sentencepiece", "spm.sentencepiece"], TEXT),
+        thorough(("tekken_240911", ["tiktoken", "tokenizers", "bpe.heap"], SPECIAL)),
+        thorough(("mistral_v3", ["sentencepiece", "spm.sentencepiece"], TEXT)),
         ("unigram_nfkc", ["sentencepiece", "unigram.sentencepiece"], TEXT),
         ("toy_wordpiece", ["tokenizers", "wordpiece.bert"], TEXT),
     ],

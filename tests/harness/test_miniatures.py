@@ -104,6 +104,7 @@ BREACHES = {
     ],
     ids=["in-process", "slow-in-process", "over-stdio", "slow-over-stdio"],
 )
+@pytest.mark.thorough  # whole runs of who crashes and hangs: test_workers.py has each once
 def test_who_does_not_survive_is_named(
     plug: Plug, kinds: dict[str, tuple[str, str]], tmp_path: Path
 ) -> None:

@@ -244,6 +244,7 @@ def test_where_no_recipe_is_sound_there_is_no_script(tmp_path: Path) -> None:
     folder.close()
 
 
+@pytest.mark.thorough  # it loads every implementation
 def test_the_recipes_of_all_registered_implementations_are_sound() -> None:
     """Those that have recipes pass, so that no reproducer is lost to the rules above."""
     from impls import registry

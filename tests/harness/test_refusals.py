@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.command import tokgate
+from tests.breadth import thorough
+from tests.harness.command import here, tokgate
 
 PROGRAM = """
 import json, sys
@@ -51,6 +52,7 @@ def test_a_program_that_refuses_a_vocabulary_takes_no_part(tmp_path: Path) -> No
 
 PLUGIN = """
 from impls.interface import About
+from tests.breadth import thorough
 
 class Mine:
     about = About(name="mine", version="1")
@@ -60,7 +62,7 @@ class Mine:
 """
 
 
-@pytest.mark.parametrize("body", ["raise ValueError('which one')", "return False"])
+@pytest.mark.parametrize("body", ["raise ValueError('which one')", thorough("return False")])
 def test_a_supports_that_fails_is_a_failure_to_start(body: str, tmp_path: Path) -> None:
     (tmp_path / "plugin.py").write_text(PLUGIN.format(body=body))
     impls = [f"--impl={spec}" for spec in ("tiktoken", "bpe.heap", "plugin.py:Mine")]
@@ -89,6 +91,6 @@ def test_messages_and_arguments_that_are_no_text(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
     for form in ("html", "junit", "markdown", "json"):
-        done = tokgate("report", f"--format={form}", folder=tmp_path)
+        done = here("report", f"--format={form}", folder=tmp_path)
         assert done.returncode == 0, done.stderr
         assert done.stdout

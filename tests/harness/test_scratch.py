@@ -113,6 +113,7 @@ def test_a_folder_that_is_not_there_is_no_error(tmp_path: Path) -> None:
     assert scratch.sweep(tmp_path / "nowhere") == []
 
 
+@pytest.mark.thorough  # a whole run
 def test_a_killed_run_leaves_nothing_for_long(tmp_path: Path) -> None:
     """As it happens: the command is killed with its workers at work, and another one starts."""
     temporary = tmp_path / "temporary"

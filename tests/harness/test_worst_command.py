@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.command import TOKGATE, tokgate
+from tests.harness.command import TOKGATE, here, tokgate
 
 SLOW = f"{Path(__file__).with_name('slow_on_punctuation.py')}:IMPLEMENTATION"
 OPTIONS = ("worst", "--impl", SLOW, "--vocab", "toy_bytes", "--withhold", "all", "--size", "16KB")
@@ -50,7 +50,7 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
         (("--grey",), "own source"),
         (("--impl", SLOW), "one implementation"),
     ):
-        done = tokgate(*OPTIONS, *options, folder=tmp_path)
+        done = here(*OPTIONS, *options, folder=tmp_path)
         assert done.returncode == 2, done.stderr
         assert fault in done.stderr
         assert "Traceback" not in done.stderr

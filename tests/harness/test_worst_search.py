@@ -64,6 +64,7 @@ def test_it_finds_many_newlines_wherever_they_stand(breeder: Breeder, seed: int)
     assert search.leaders()[0].pattern.make(SIZES.large).count(b"\n") > SIZES.large / 2
 
 
+@pytest.mark.thorough  # a whole search
 def test_it_finds_a_pair_of_tokens(breeder: Breeder) -> None:
     # Two of 260 tokens, side by side: by chance one pattern of some thousands has them.
     search = searched(breeder, Planted(many(b"\x01\x02")), dear(2.5))

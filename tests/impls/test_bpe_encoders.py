@@ -215,6 +215,7 @@ def mixed_texts(vocabulary, seed, count):
     return texts + [random_text(rng, b"ab \n\0\xe2") for _ in range(count)]
 
 
+@pytest.mark.thorough  # a large vocabulary in nine encoders
 def test_encoders_agree_on_tekken():
     tekken = resolve("tekken_240911")
     agree(tekken, mixed_texts(tekken, 3, 1000))

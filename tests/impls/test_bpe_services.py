@@ -161,6 +161,7 @@ def test_embedded_vocabularies(name):
 
 
 @pytest.mark.data
+@pytest.mark.thorough  # a large vocabulary
 def test_o200k():
     drawn = resolve(f"{data_path('vocabs/o200k_base.tiktoken.gz')}#pattern=o200k_base")
     rng = random.Random(8)

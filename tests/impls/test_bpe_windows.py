@@ -84,6 +84,7 @@ def test_long_texts_split_as_the_regex_package_does(pattern):
 
 @pytest.mark.skipif(INTERPRETED, reason="compares compiled code")
 @pytest.mark.parametrize("name", thorough_from(1, NAMES))
+@pytest.mark.thorough  # exhaustive
 def test_all_short_strings_at_the_beginning_and_within_a_window(name):
     around = [
         ("", " x" * LOADED),

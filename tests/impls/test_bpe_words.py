@@ -192,6 +192,7 @@ def test_the_last_bytes_of_the_data_have_no_key_and_are_encoded_all_the_same(siz
     assert run(backtracking_kernel.encode_pieces, block, pieces) == expected
 
 
+@pytest.mark.thorough  # interpreted kernels are slow
 def test_interpreted_it_does_the_same():
     program = """
 import numpy as np

@@ -15,9 +15,11 @@ from corpora.vocabularies.toys import TOYS
 from impls import registry
 from impls.conformance import conformance_problems, run_conformance_test
 from impls.interface import About, Capability, Mode, Rejected, Unsupported
+from tests.breadth import thorough
 
 MINIATURES = Path(__file__).parents[1] / "miniatures"
 PROGRAM = Path(__file__).parents[2] / "harness" / "selftest" / "program.py"
+
 EXAMPLE = Path(registry.__file__).with_name("examples") / "stdio_encoder.py"
 
 
@@ -39,7 +41,7 @@ def test_what_tokgate_brings_conforms(name: str) -> None:
 
 @pytest.mark.parametrize(
     "program",
-    [str(EXAMPLE), f"{PROGRAM} --kind correct"],
+    [str(EXAMPLE), thorough(f"{PROGRAM} --kind correct")],
     ids=["example", "mini"],
 )
 def test_programs_conform(program: str) -> None:

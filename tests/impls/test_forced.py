@@ -220,6 +220,7 @@ def test_vocabularies_that_it_cannot_run_are_refused():
 
 
 @pytest.mark.data
+@pytest.mark.thorough  # a large vocabulary
 def test_llama_3_late_tokens_are_decided_exactly():
     """Tokens whose merges act out of order: whole, begun, and others instead."""
     tokenizer = Tokenizer(loaded("vocabs/llama3.tiktoken.gz#pattern=llama3"))

@@ -109,6 +109,7 @@ def built(path: Path, capfd: pytest.CaptureFixture[str]) -> tuple[Environment, s
     return found, capfd.readouterr().err
 
 
+@pytest.mark.thorough  # it builds three environments
 def test_an_environment_is_built_once_and_again_when_damaged(
     tmp_path: Path, cache: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

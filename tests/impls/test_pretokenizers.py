@@ -374,6 +374,7 @@ def test_every_scalar_in_every_template_is_cut_as_tiktoken_does(name):
 
 
 @pytest.mark.skipif(INTERPRETED, reason="runs itself interpreted")
+@pytest.mark.thorough  # interpreted kernels are slow
 def test_the_scanners_run_interpreted():
     chosen = "worked or package or long_runs or utf8 or special or exhaustively or normalization"
     done = subprocess.run(

@@ -220,6 +220,7 @@ def test_raw_and_special_through_tekken():
 
 
 @pytest.mark.parametrize("source", ["tekken_240911", pytest.param("o200k", marks=pytest.mark.data)])
+@pytest.mark.thorough  # large vocabularies
 def test_random_text_through_all(source):
     vocabulary = o200k() if source == "o200k" else resolve(source)
     rng = random.Random(7)
@@ -239,6 +240,7 @@ def test_random_text_through_all(source):
 
 
 @pytest.mark.data
+@pytest.mark.thorough  # a large vocabulary
 def test_late_merges_of_llama3():
     llama3 = resolve(f"{data_path('vocabs/llama3.tiktoken.gz')}#pattern=llama3")
     late = 111954

@@ -364,6 +364,7 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.thorough  # interpreted kernels are slow
 def test_interpreted_equals_compiled():
     def run(disabled):
         environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}

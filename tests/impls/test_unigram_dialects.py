@@ -377,6 +377,7 @@ def test_text_only_dialects_take_text_only():
 
 
 @pytest.mark.parametrize("name", thorough_from(1, EVERY))
+@pytest.mark.thorough  # interpreted kernels are slow
 def test_interpreted_as_compiled(name):
     code = (
         "import random\n"

@@ -11,6 +11,7 @@ from corpora.vocabularies.sources import resolve
 from harness.selftest.catalog import mistakes
 from impls import registry
 from impls.interface import Mode
+from tests.breadth import thorough_from
 from tests.mutants.test_mistakes import answer
 
 TEXT, RAW, SPECIAL = Mode(), Mode(pretokenize=False), Mode(special="all")
@@ -35,7 +36,7 @@ EACH = 60
 LONGEST = 600
 
 
-@pytest.mark.parametrize(("plain", "compiled", "name", "mode"), CASES)
+@pytest.mark.parametrize(("plain", "compiled", "name", "mode"), thorough_from(5, CASES))
 def test_the_ids_are_those_of_the_compiled_encoder(plain, compiled, name, mode):
     vocabulary = resolve(name)
     implementation = registry.resolve(f"harness.selftest.plain.{plain}")
