@@ -1,4 +1,4 @@
-"""The JSON bundle of the stdio protocol: a vocabulary in one plain form (PROTOCOL.md)."""
+"""The JSON bundle of the stdio protocol: a vocabulary in one plain form (docs/protocol.md)."""
 
 from __future__ import annotations
 

@@ -41,7 +41,8 @@ def encodings_by_valid_splits(spellings: Spellings) -> tuple[NDArray[np.bool_], 
     """Derive one split a token as linear encoders do, and encode each token with those alone.
 
     The split of a token is the one with the longest left part whose two parts are earlier tokens
-    and a valid pair (ALGORITHMS, pair validity). Returns two boolean arrays, one entry a token:
+    and a valid pair (docs/algorithms.md, pair validity). Returns two boolean arrays, one entry a
+    token:
     tokens of several bytes without such a split, and those that do not encode to themselves.
     In a proper vocabulary both are all false. Tokens of which a byte is missing count as lost.
     """

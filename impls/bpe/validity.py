@@ -135,8 +135,8 @@ def valid_pair(
 ) -> bool:
     """Whether encoding keeps the tokens apart.
 
-    merged: MERGED as int64. bloom: BLOOM. seam: of :func:`seam_of`, not 0. ALGORITHMS: at most
-    13 rounds on o200k, about 4 on text; here less than 3 (see above, and single bytes are older
+    merged: MERGED as int64. bloom: BLOOM. seam: of :func:`seam_of`, not 0. At most 13 rounds were
+    seen on o200k, about 4 on text (docs/algorithms.md); here less than 3 (see above, and single bytes are older
     than all merges).
     """
     limit = len(splits)  # above all tokens

@@ -5,7 +5,7 @@ the text's end. For each start s such that text[s:] is a proper beginning of a t
 which may follow the encoding of text[:s], the text with e encodes to the encoding of text[:s] and
 that token; and every continuation leaves either the whole encoding or that of text[:s] for one of
 these s. So what all futures have in common is their lowest common ancestor in the tree of
-beginnings (ALGORITHMS.md, section 3). At the end of a text the pre-tokenizer adds the ways in
+beginnings (docs/algorithms.md, section 3). At the end of a text the pre-tokenizer adds the ways in
 which the last pre-tokens may come out; these are finite.
 """
 

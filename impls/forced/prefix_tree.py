@@ -47,7 +47,7 @@ def last_tokens(
     the piece is a token. O(n t), where t is the length of the longest token.
 
     Of the tokens that end at a place just one may stand after the encoding of what is before it
-    (ALGORITHMS.md, section 1, the third and fourth property), so the first that may is the one.
+    (docs/algorithms.md, section 1, the third and fourth property), so the first that may is it.
     """
     trie, atoms = section(block, TRIE), section(block, ATOMS)
     pairs, splits = section(block, AGED_PAIRS), section(block, SPLITS)
