@@ -1,9 +1,8 @@
 """Pair validity by the plain law, for what judges other implementations.
 
 This is the law of docs/algorithms.md, section 1, with nothing added for speed; the encoders that
-are
-compared by their speed ask :mod:`impls.bpe.validity`, which answers the same question from filters
-over the bytes at the boundary.
+are compared by their speed ask :mod:`impls.bpe.validity`, which answers the same question from
+filters over the bytes at the boundary.
 """
 
 from __future__ import annotations

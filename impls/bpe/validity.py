@@ -136,8 +136,8 @@ def valid_pair(
     """Whether encoding keeps the tokens apart.
 
     merged: MERGED as int64. bloom: BLOOM. seam: of :func:`seam_of`, not 0. At most 13 rounds were
-    seen on o200k, about 4 on text (docs/algorithms.md); here less than 3 (see above, and single bytes are older
-    than all merges).
+    seen on o200k, about 4 on text (docs/algorithms.md); here less than 3 (see above, and
+    single bytes are older than all merges).
     """
     limit = len(splits)  # above all tokens
     first_word, words, oldest = parts_of(seam)
