@@ -19,8 +19,9 @@ named as in the Protocols below. The smallest plug-in is therefore::
 
 ``load`` and the encoder run in a worker process with limits: they may hang, abort or eat memory,
 and only the encoder's own cases are lost. There it has no network and may write to its folder for
-temporary files only, unless ``About.needs`` says that it needs more. The import, ``about`` and ``supports`` run in the harness
-itself, too: keep them quick and free of risk, and leave heavy imports to ``load``.
+temporary files only, unless ``About.needs`` says that it needs more. The import, ``about`` and
+``supports`` run in the harness itself, too: keep them quick and free of risk, and leave heavy
+imports to ``load``.
 """
 
 from __future__ import annotations

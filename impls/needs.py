@@ -1,8 +1,8 @@
 """What an implementation needs beyond what a confined worker may do (``About.needs``).
 
 ``network``     sockets of all kinds
-``write:PATH``  writing to a file, or into a folder, which is made where it is not there; ``~`` is the
-                user's home
+``write:PATH``  writing to a file, or into a folder, which is made where it is not there; ``~`` is
+                the user's home
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Needs:
 
 
 def understood(declared: Iterable[str]) -> Needs:
-    """Return what these lines ask for. Raises ValueError, with one line, for one that is no need."""
+    """Return what these lines ask for. Raises ValueError, in one line, for what is no need."""
     if isinstance(declared, str):
-        raise ValueError(f"needs {declared!r}: give a tuple of texts")  # noqa: TRY004
+        raise ValueError(f"needs {declared!r}: give a tuple of texts")
     network, writable = False, []
     for need in declared:
         if need == NETWORK:

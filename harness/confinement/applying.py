@@ -5,8 +5,8 @@
    fork bomb, and nothing else. It does not hold for root. There is no limit of CPU time, as that
    would count compilation, and the whole life of a worker, which the harness's clock does not.
 2. No new privileges, which the kernel asks for before the rest.
-3. Landlock, by the newest ABI that the kernel has: no writing but below the plan's paths, no TCP, no
-   signals to processes outside, no Unix sockets by an abstract name.
+3. Landlock, by the newest ABI that the kernel has: no writing but below the plan's paths, no TCP,
+   no signals to processes outside, no Unix sockets by an abstract name.
 4. A seccomp filter that refuses sockets.
 
 Nothing here raises where the kernel says no: what is missing is said by the result.

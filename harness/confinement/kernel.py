@@ -39,7 +39,7 @@ class Kernel(Protocol):
         ...
 
     def landlock_ruleset(self, files: int, network: int, scopes: int, size: int) -> int:
-        """Return a descriptor of a new rule set that handles these; size: bytes of the structure."""
+        """Return a new rule set that handles these, as a descriptor; size: of its structure."""
         ...
 
     def landlock_allow(self, ruleset: int, path: int, access: int) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+
+CONFINEMENT, CONFINEMENT_OFF = "TOKGATE_CONFINEMENT", "off"
+"""The variable of the environment, and its value, that have workers start without confinement."""
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 """Devices that anybody may write to, as nothing comes of it."""
 
-SHARED_MEMORY = "/dev/shm"  # noqa: S108 (no temporary file: POSIX semaphores live there)
-"""Where POSIX semaphores and shared memory are made, which ``multiprocessing`` cannot do without."""
+SHARED_MEMORY = "/dev/shm"
+"""Where POSIX semaphores and shared memory are made, which ``multiprocessing`` needs."""
 
 PROCESSES = "/proc"
 """Where the peak of a process's memory is reset (``clear_refs``), so that it can be measured."""
@@ -66,9 +69,9 @@ class Held:
 
     network: by what it has no sockets (``seccomp``), or at least no TCP (``Landlock``); empty where
     it has them. files: the Landlock ABI that keeps files from it, or 0. signals: whether it can
-    signal no other process. files_open: the most descriptors; processes: the most tasks of its user, or
-    0. missing: what could not be applied, one line each with the kernel's reason. off: nothing was
-    to be applied.
+    signal no process outside. files_open: the most descriptors. processes: the most tasks that
+    its user may have, or 0 for no limit. missing: what could not be applied, each with the kernel's
+    reason. off: nothing was to be applied.
     """
 
     network: str = ""
@@ -98,7 +101,7 @@ class Held:
 OFF = Held(off=True)
 
 
-def sentence(held: Held, memory: int, needs: dict[str, Sequence[str]] | None = None) -> str:
+def sentence(held: Held, memory: int, needs: Mapping[str, Sequence[str]] | None = None) -> str:
     """Return the line of a record that says what confined the workers.
 
     memory: bytes that each may take. needs: by implementation, what it declared.

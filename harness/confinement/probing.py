@@ -10,13 +10,18 @@ import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from corpora.vocabularies.compilers import compiled_folder
+from harness import scratch
 from harness.confinement.applying import apply
 from harness.confinement.plan import (
+    CONFINEMENT,
+    CONFINEMENT_OFF,
     DEVICES,
     OFF,
     PROCESSES,
@@ -29,21 +34,16 @@ from harness.confinement.start import NOT_CONFINED
 from impls.bpe.cache import directory
 from impls.needs import understood
 
-VARIABLE = "TOKGATE_CONFINEMENT"
-SWITCHED_OFF = "off"
+if TYPE_CHECKING:
+    from harness.contracts import Contestant
 
 PROBE_SECONDS = 60.0
 """For hangs: a probe takes some hundredths of a second."""
 
 
-def switch_off() -> None:
-    """Start workers without confinement from now on, in all processes that come of this one."""
-    os.environ[VARIABLE] = SWITCHED_OFF
-
-
 def switched_on() -> bool:
     """Whether workers are to be confined."""
-    return os.environ.get(VARIABLE) != SWITCHED_OFF
+    return os.environ.get(CONFINEMENT) != CONFINEMENT_OFF
 
 
 def plan_for(
@@ -90,14 +90,20 @@ def held_here() -> Held:
     return _probed() if switched_on() else OFF
 
 
-def line(memory: int, needs: Mapping[str, Sequence[str]] | None = None) -> str:
-    """Return the line of a record on what confines workers; needs: by implementation."""
-    return sentence(held_here(), memory, dict(needs or {}))
+def line(memory: int, contestants: Iterable[Contestant] = ()) -> str:
+    """Return the line of a record on what confines the workers of these implementations."""
+    needs = {one.name: one.about.needs for one in contestants}
+    return sentence(held_here(), memory, needs)
 
 
-def confine_child(own: Iterable[str] = (), needs: Sequence[str] = ()) -> Held:
-    """Confine this process, unless that is switched off; for processes that are not workers.
+def confine_child(needs: Sequence[str] = ()) -> Held:
+    """Confine this process, unless that is switched off; for children that are not workers.
 
-    Threads that there are already stay free of Landlock, but not of seccomp.
+    It gets a folder for temporary files of its own, which goes like those of workers. Threads that
+    there are already stay free of Landlock, but not of seccomp.
     """
-    return apply(plan_for(own, needs)) if switched_on() else OFF
+    if not switched_on():
+        return OFF
+    own = str(scratch.folder())
+    os.environ["TMPDIR"] = tempfile.tempdir = own
+    return apply(plan_for([own], needs))

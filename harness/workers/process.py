@@ -87,10 +87,11 @@ class Process:
         )
         variables = {**os.environ, **environment, "TMPDIR": self._scratch.name, IN_WORKER: "1"}
         variables.setdefault(CACHE_VARIABLE, str(compiled_folder(variables)))
-        variables.setdefault("PYTHONDONTWRITEBYTECODE", "1")  # it would only be refused
         # A program around it, such as Valgrind, knows some of the system calls only.
         confined = probing.switched_on() and not wrapper
         plan = probing.plan_for([self._scratch.name], needs, variables) if confined else None
+        if confined:
+            variables.setdefault("PYTHONDONTWRITEBYTECODE", "1")  # it would only be refused
         self._popen = subprocess.Popen(
             [
                 *(*wrapper, sys.executable, "-m", "harness.confinement.start"),

@@ -494,4 +494,3 @@ def main(arguments: Sequence[int], held: Held = OFF) -> None:
             else:
                 outlet.write(wire.packed_results(sequence, answer))
             outlet.flush()
-

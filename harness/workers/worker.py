@@ -257,9 +257,7 @@ class Worker:
         if self._vocabulary is None:
             return Loaded("no vocabulary", "internal")
         if self._process is None:
-            self._process = Process(
-                self._limits, self._environment, self._wrapper, self._needs
-            )
+            self._process = Process(self._limits, self._environment, self._wrapper, self._needs)
         loading = Load(self._spec, self._vocabulary, self._modes)
         seconds = patience * self._limits.load_seconds
         response = self._process.ask(loading, seconds, loading=True)
