@@ -51,12 +51,17 @@ TASKS_BESIDE_PER_CORE = 1 << 10
 start a thread for each core, and there may be a worker for each core."""
 
 
-def apply(plan: Plan, kernel: Kernel | None = None, machine: str | None = None) -> Held:
+def apply(
+    plan: Plan,
+    kernel: Kernel | None = None,
+    machine: str | None = None,
+    limits: Callable[[], tuple[int, int]] | None = None,
+) -> Held:
     """Confine this process, and say what holds. Nothing is raised.
 
-    kernel, machine: those of this machine by default.
+    kernel, machine, limits: those of this machine, and :func:`lowered_limits`, by default.
     """
-    files_open, processes = _limits()
+    files_open, processes = (limits or lowered_limits)()
     asked = kernel or Linux()
     missing: list[str] = []
 
@@ -88,7 +93,7 @@ def apply(plan: Plan, kernel: Kernel | None = None, machine: str | None = None) 
     )
 
 
-def _limits() -> tuple[int, int]:
+def lowered_limits() -> tuple[int, int]:
     """Lower the limits of this process; open files, and processes, or 0 where it is not limited."""
     files = _lowered(resource.RLIMIT_NOFILE, OPEN_FILES)
     _lowered(resource.RLIMIT_FSIZE, LARGEST_FILE)
