@@ -13,7 +13,7 @@ Four things differ from plain ``numba.njit(cache=True)``:
   for each other.
 - **A constant argument is no type of its own.** Numba would compile a callee once for ``f(0)`` and
   once for ``f(n)``, though the code is the same.
-- **The cache is a folder of its own** (:func:`corpora.vocabularies.compilers.compiled_folder`), the
+- **The cache is a folder of its own** (:func:`corpora.vocabularies.caches.compiled_folder`), the
   only one outside its temporary files that a confined worker writes to, with that of tables.
 - **Without a writable cache all still works**, by a cache in the folder for temporary files.
 """
@@ -28,10 +28,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from corpora.vocabularies import compilers
+from corpora.vocabularies import caches, compilers
 
 # Numba reads it when it is imported; workers have it in their environment from the start.
-os.environ.setdefault(compilers.CACHE_VARIABLE, str(compilers.compiled_folder()))
+os.environ.setdefault(caches.COMPILED, str(caches.compiled_folder()))
 
 import numba
 from numba.core import event

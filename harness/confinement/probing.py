@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.compilers import compiled_folder
+from corpora.vocabularies.caches import compiled_folder, tables_folder
 from harness import scratch
 from harness.confinement.applying import apply
 from harness.confinement.plan import (
@@ -31,7 +31,6 @@ from harness.confinement.plan import (
     sentence,
 )
 from harness.confinement.start import NOT_CONFINED
-from impls.bpe.cache import directory
 from impls.needs import understood
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def plan_for(
     :mod:`impls.needs`. environment: its variables. Raises ValueError for what is no need.
     """
     wanted = understood(needs)
-    folders = [*own, str(compiled_folder(environment)), str(directory(environment))]
+    folders = [*own, str(compiled_folder(environment)), str(tables_folder(environment))]
     declared = [path for path in wanted.writable if not os.path.lexists(path)]
     for folder in [*folders, *declared]:
         with contextlib.suppress(OSError):  # what cannot be made cannot be written to

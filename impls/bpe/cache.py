@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from corpora.vocabularies.caches import tables_folder
 from impls.bpe.layout import HEADER, pack, unpack
 
 if TYPE_CHECKING:
@@ -38,17 +38,9 @@ _PAYLOAD = -(-(len(MAGIC) + _DIGEST) // 64) * 64
 """Where the entries begin: a multiple of a cache line."""
 
 
-def directory(environment: Mapping[str, str] | None = None) -> Path:
-    """``$TOKGATE_CACHE_DIR``, or a folder of its own below the user's cache.
-
-    Of its own, because confined workers may write to it and to nothing beside it.
-    """
-    given = (os.environ if environment is None else environment).get("TOKGATE_CACHE_DIR")
-    if given:
-        return Path(given)
-    from platformdirs import user_cache_path  # noqa: PLC0415 - only where it is asked
-
-    return user_cache_path("tokgate", appauthor=False) / "tables"
+def directory() -> Path:
+    """``$TOKGATE_CACHE_DIR``, or a folder below the user's cache directory."""
+    return tables_folder()
 
 
 def tables(

@@ -268,7 +268,7 @@ def test_a_failure_of_an_unconfined_worker_has_no_hint(
 
 def test_an_unknown_need_is_one_line(tmp_path: Path, places: dict[str, object]) -> None:
     path = written(tmp_path / "plugin.py", PLUGIN, places)
-    with pytest.raises(ImplementationError, match="'everything'.*'network' and 'write:PATH'"):
+    with pytest.raises(ImplementationError, match=r"'everything'.*'network' and 'write:PATH'"):
         selection.contestants([f"{path}:Wrong"])
     program = written(tmp_path / "program.py", PROGRAM, {**places, "needs": 7})
     with pytest.raises(ImplementationError, match="its hello"):
@@ -279,6 +279,7 @@ def test_an_unknown_need_is_one_line(tmp_path: Path, places: dict[str, object]) 
 
 
 @SOCKETS
+@pytest.mark.thorough
 def test_a_machine_without_goes_on_and_says_so_in_one_line(
     tmp_path: Path, places: dict[str, object], victim: Path
 ) -> None:
@@ -420,7 +421,7 @@ def test_a_processor_whose_calls_are_not_known_is_told() -> None:
 def verdict(program: bytes, audit: int, number: int, first: int = 0) -> int:
     """What a classic BPF program returns for a system call."""
     data = {filters.NUMBER: number, filters.ARCHITECTURE: audit, filters.FIRST_ARGUMENT: first}
-    code = [one for one in filters.INSTRUCTION.iter_unpack(program)]
+    code = list(filters.INSTRUCTION.iter_unpack(program))
     value, place = 0, 0
     while True:
         kind, yes, no, constant = code[place]
