@@ -24,7 +24,7 @@ from pathlib import Path
 
 from harness.confinement import filters
 from harness.confinement.kernel import Kernel, Linux
-from harness.confinement.plan import LARGEST_FILE, OPEN_FILES, Held, Plan
+from harness.confinement.plan import LARGEST_FILE, OPEN_FILES, OWN_PROCESS, Held, Plan
 
 WRITE_FILE = 1 << 1
 REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
@@ -149,10 +149,15 @@ def _landlock(plan: Plan, kernel: Kernel) -> int:
 
 
 def _allow(kernel: Kernel, ruleset: int, path: str, handled: int) -> None:
-    """Allow to write to a file, or to all below a folder. Raises OSError."""
+    """Allow to write to a file, or to all below a folder. Raises OSError.
+
+    The folder of this process stays open, because a rule is about an inode, and the kernel may
+    forget that of a process as long as nobody has it open.
+    """
     opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         folder = stat.S_ISDIR(os.fstat(opened).st_mode)
         kernel.landlock_allow(ruleset, opened, handled if folder else handled & OF_FILES)
     finally:
-        os.close(opened)
+        if path != OWN_PROCESS:
+            os.close(opened)

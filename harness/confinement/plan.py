@@ -15,8 +15,12 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 SHARED_MEMORY = "/dev/shm"
 """Where POSIX semaphores and shared memory are made, which ``multiprocessing`` needs."""
 
-PROCESSES = "/proc"
-"""Where the peak of a process's memory is reset (``clear_refs``), so that it can be measured."""
+OWN_PROCESS = "/proc/self"
+"""Where the peak of a worker's memory is reset (``clear_refs``), so that it can be measured."""
+
+OF_PROGRAMS = "write:/proc"
+"""The need of a worker that runs a program, whose peak is reset as well. Nobody knows its number
+beforehand, so that all processes are named."""
 
 OPEN_FILES = 1 << 16
 """Descriptors of one process: no library comes near, and it is far below what a machine has."""

@@ -24,7 +24,7 @@ from harness.confinement.plan import (
     CONFINEMENT_OFF,
     DEVICES,
     OFF,
-    PROCESSES,
+    OWN_PROCESS,
     SHARED_MEMORY,
     Held,
     Plan,
@@ -61,7 +61,7 @@ def plan_for(
     for folder in [*folders, *declared]:
         with contextlib.suppress(OSError):  # what cannot be made cannot be written to
             Path(folder).mkdir(parents=True, exist_ok=True)
-    allowed = (*folders, *wanted.writable, SHARED_MEMORY, PROCESSES, *DEVICES)
+    allowed = (*folders, *wanted.writable, SHARED_MEMORY, OWN_PROCESS, *DEVICES)
     return Plan(wanted.network, tuple(dict.fromkeys(allowed)))
 
 

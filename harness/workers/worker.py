@@ -19,6 +19,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from harness.confinement.plan import OF_PROGRAMS
 from harness.messages import Decode, Encode, Load, Loaded, Measure, Serve, packed
 from harness.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
 from harness.workers.process import Process, WorkerDied
@@ -108,7 +109,8 @@ class Worker:
         needs: Sequence[str] = (),
     ) -> None:
         self.name = name
-        self._needs = needs
+        programs = spec.startswith(("cmd:", "pip:"))
+        self._needs = (*needs, OF_PROGRAMS) if programs else needs
         self._confined = ""
         self._turn = turn or contextlib.nullcontext()
         self._spec = spec

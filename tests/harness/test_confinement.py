@@ -61,6 +61,11 @@ def act(asked):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "a").write_text("written")
             (Path(folder) / "a").rename(Path(folder) / "b")
+    if asked == b"peak":
+        Path("/proc/self/clear_refs").write_text("5")
+    if asked == b"other process":
+        place = Path("/proc/{harness}/oom_score_adj")
+        place.write_text(place.read_text())
     if asked == b"signal":
         os.kill({harness}, 0)
     return list(asked)
@@ -182,8 +187,8 @@ def test_a_plug_in_is_kept_from_the_network_and_from_files(
     tmp_path: Path, places: dict[str, object], victim: Path
 ) -> None:
     spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
-    refused = [b"socket", b"home", b"folder", b"delete", b"truncate"]
-    allowed = [b"pair", b"read", b"temporary", b"nothing"]
+    refused = [b"socket", b"home", b"folder", b"delete", b"truncate", b"other process"]
+    allowed = [b"pair", b"read", b"temporary", b"peak", b"nothing"]
     outcomes = asked(spec, *refused, *allowed)
     assert {data: is_refused(outcomes[data]) for data in refused} == dict.fromkeys(refused, True)
     assert {data: outcomes[data] for data in allowed} == {
@@ -201,9 +206,10 @@ def test_a_program_is_kept_from_them_as_well(
 ) -> None:
     program = written(tmp_path / "program.py", PROGRAM, {**places, "needs": []})
     refused = [b"socket", b"home", b"folder", b"delete"]
-    outcomes = asked(f"cmd:{sys.executable} {program}", *refused, b"temporary")
+    outcomes = asked(f"cmd:{sys.executable} {program}", *refused, b"temporary", b"peak")
     assert {data: is_refused(outcomes[data]) for data in refused} == dict.fromkeys(refused, True)
     assert outcomes[b"temporary"] == Encoded(tuple(b"temporary"))
+    assert outcomes[b"peak"] == Encoded(tuple(b"peak"))
     assert victim.read_text() == "precious"
 
 
