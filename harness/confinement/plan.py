@@ -29,9 +29,8 @@ LARGEST_FILE = 8 << 30
 """Bytes of one file: several times the largest vocabulary with all that is derived from it."""
 
 HINT = (
-    "the worker is confined: it has no network and writes to its own folder only; "
-    "an implementation that needs more declares it in About.needs, and --no-confinement "
-    "runs without"
+    "perhaps as the worker is confined: declare what it needs in About.needs, "
+    "or run with --no-confinement"
 )
 """What is added to a failure that a refused system call may have brought about."""
 

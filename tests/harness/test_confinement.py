@@ -541,3 +541,26 @@ class Compiles:
     finally:
         worker.close()
     assert list(compiled.rglob("*.nbi"))
+
+
+@SOCKETS
+@FILES
+def test_other_children_confine_themselves_in_one_line(tmp_path: Path) -> None:
+    code = f"""
+import socket, tempfile
+from harness.confinement.probing import confine_child
+held = confine_child()
+assert not held.missing, held
+with tempfile.TemporaryFile() as file:
+    file.write(b"allowed")
+for refused in (socket.socket, lambda: open({str(tmp_path / "x")!r}, "w")):
+    try:
+        refused()
+    except PermissionError as error:
+        print("refused", error.errno)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=300,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
+    )  # fmt: skip
+    assert done.stdout.split("\n") == [f"refused {errno.EACCES}"] * 2 + [""], done.stderr
