@@ -54,8 +54,12 @@ AT_WILL = frozenset(
 answers a batch twice is started again, and asked input by input, which it answers."""
 
 
-REFUSED_FILES = frozenset({"writes to the home"})
-"""Faults that a confined worker is kept from, and that are none where files are not confined."""
+REFUSED = {
+    "opens a socket": probing.held_here().network == "seccomp",
+    "writes to the home": probing.held_here().files > 0,
+}
+"""Faults that a confined worker is kept from, and whether this machine can keep it from them: where
+it cannot, nothing is wrong."""
 
 
 @dataclass(frozen=True)
@@ -181,8 +185,8 @@ def _named(fault: str, step: str, labels: list[str]) -> bool:
     failed = {"crashed", "timed-out", "protocol", "out-of-memory", "errored"} & set(labels)
     if fault in AT_WILL:
         return True
-    if fault in REFUSED_FILES and not probing.held_here().files:
-        return not failed
+    if fault in REFUSED:
+        return bool(failed) == REFUSED[fault]
     if fault in HARMLESS:
         return not failed
     if step == "load" and fault in {"stopped when idle", "deadlock in __del__"}:
