@@ -131,8 +131,11 @@ def victim(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def places(tmp_path: Path, victim: Path) -> Iterator[dict[str, object]]:
-    """Fill in what the actions name."""
+def places(
+    tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dict[str, object]]:
+    """Fill in what the actions name. The home is another one, in case that it is written to."""
+    monkeypatch.setenv("HOME", str(tmp_path))
     folder = tmp_path / "folder"
     folder.mkdir()
     with socket.create_server(("127.0.0.1", 0)) as listening:
