@@ -109,7 +109,8 @@ class Arena:
         # Whoever comes first loads first; all at once would make all of them late.
         turn = threading.Semaphore((os.cpu_count() or 1) + 2)
         self._workers = {
-            c.name: Worker(c.name, c.spec, limits, environment, wrapper, turn) for c in contestants
+            c.name: Worker(c.name, c.spec, limits, environment, wrapper, turn, c.about.needs)
+            for c in contestants
         }
         self.turn = threading.Lock()
         """Held by whoever asks about one finding after another, which one at a time does."""

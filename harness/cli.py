@@ -28,6 +28,7 @@ from harness.commands import (
     selftest,
     worst,
 )
+from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
 from harness.display import Display, PlainFormatter
 from harness.expectations import ExpectationsError
 from harness.interruption import INTERRUPTED, Terminated, cause, exit_status, listen
@@ -48,9 +49,31 @@ app = typer.Typer(
 )
 
 
-@app.callback(epilog="Add --debug to any command to see the traceback behind an error.")
-def common() -> None:
+STARTING_WORKERS = frozenset(
+    {"run", "minimize", "replay", "fuzz", "bench", "forced", "adversary", "worst", "field"}
+    | {"selftest"}
+)
+"""The commands that run implementations, and so say where they cannot be confined."""
+
+
+@app.callback(
+    epilog="Add --debug to any command to see the traceback behind an error, and --no-confinement "
+    "to let implementations use the network and write files (see docs/boundary.md)."
+)
+def common(context: typer.Context) -> None:
     """Differential fuzzing and conformance harness for LLM tokenizers."""
+    asking = {"-h", "--help"} & set(sys.argv)
+    if context.invoked_subcommand in STARTING_WORKERS and not asking:
+        tell_of_confinement()
+
+
+def tell_of_confinement() -> None:
+    """Say in one line what keeps workers from being confined fully, where anything does."""
+    from harness.confinement import plan, probing  # noqa: PLC0415 (for these commands alone)
+
+    line = plan.shortfall(probing.held_here())
+    if line is not None:
+        Display(stderr=True).print(Text(line, style="dim"), soft_wrap=True)
 
 
 app.command(epilog=run.EPILOG)(run.run)
@@ -72,7 +95,10 @@ app.command(epilog=selftest.EPILOG)(selftest.selftest)
 def main() -> None:
     """The entry point: one line for what a user can mend, a traceback only on request."""
     debug = "--debug" in sys.argv  # allowed anywhere, so that it can be added to a failed line
-    sys.argv = [argument for argument in sys.argv if argument != "--debug"]
+    confined = "--no-confinement" not in sys.argv
+    sys.argv = [one for one in sys.argv if one not in ("--debug", "--no-confinement")]
+    if not confined:
+        os.environ[CONFINEMENT] = CONFINEMENT_OFF
     if debug:
         handler = logging.StreamHandler()
         handler.setFormatter(PlainFormatter(logging.BASIC_FORMAT))

@@ -149,10 +149,12 @@ class Loaded:
     """The answer to Load: no error, or the message of what went wrong, and its kind.
 
     kind: the label of a status. ``unsupported`` is no failure: it does not run this vocabulary.
+    confined: what confines the process, as :class:`harness.confinement.plan.Held` writes it.
     """
 
     error: str | None = None
     kind: str = ""
+    confined: str = ""
 
     @property
     def unsupported(self) -> bool:

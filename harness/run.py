@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from harness import gate
 from harness.campaign import Campaign
+from harness.confinement import probing
 from harness.events import Event, ExpectationJudged, Finished, Forced, Found, Measured, Started
 from harness.findings import Book
 from harness.interruption import exit_status
@@ -94,6 +95,7 @@ def execute(
             timeout=plan.limits.seconds,
             memory=plan.limits.memory,
             expect=plan.expect,
+            confinement=probing.line(plan.limits.memory, plan.contestants),
         )
     )
     # The clock is not to decide what a run finds whose budget is a number of cases.

@@ -244,7 +244,8 @@ def _install(part: Path, wanted: Wanted, helpers: Sequence[str]) -> None:
     uv = shutil.which("uv")
     if uv is not None:
         make = [uv, "venv", "--quiet", "--no-project", "--python", sys.executable, str(part)]
-        install = [uv, "pip", "install", "--python", python, *only]
+        # As pip does by itself: a confined worker cannot save bytecode later.
+        install = [uv, "pip", "install", "--compile-bytecode", "--python", python, *only]
     else:
         make, pip = [sys.executable, "-m", "venv", str(part)], [python, "-m", "pip"]
         if _pip_reaches_out():

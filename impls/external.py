@@ -41,6 +41,7 @@ import numpy as np
 
 from impls import processes
 from impls.interface import About, Capability, Died, Mode, Rejected, Unsupported
+from impls.needs import understood
 from impls.registry import ImplementationError
 
 if TYPE_CHECKING:
@@ -414,6 +415,13 @@ class ExternalImplementation:
     def about(self) -> About:
         """What the program says of itself."""
         hello = self._hello
+        needs = hello.get("needs", [])
+        try:
+            understood(needs)
+        except (TypeError, ValueError) as error:
+            raise ImplementationError(
+                f"implementation 'cmd:{self._command}': its hello: {error}"
+            ) from error
         known = {capability.value: capability for capability in SPOKEN}
         claimed = {known[op] for op in hello["operations"] if op in known}
         return About(
@@ -423,6 +431,7 @@ class ExternalImplementation:
             homepage=str(hello.get("homepage") or ""),
             issues=str(hello.get("issues") or ""),
             capabilities=frozenset(claimed),
+            needs=tuple(needs),
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:

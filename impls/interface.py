@@ -18,8 +18,10 @@ named as in the Protocols below. The smallest plug-in is therefore::
 :func:`impls.conformance.run_conformance_test` tells what is wrong with it.
 
 ``load`` and the encoder run in a worker process with limits: they may hang, abort or eat memory,
-and only the encoder's own cases are lost. The import, ``about`` and ``supports`` run in the harness
-itself, too: keep them quick and free of risk, and leave heavy imports to ``load``.
+and only the encoder's own cases are lost. There it has no network and may write to its folder for
+temporary files only, unless ``About.needs`` says that it needs more. The import, ``about`` and
+``supports`` run in the harness itself, too: keep them quick and free of risk, and leave heavy
+imports to ``load``.
 """
 
 from __future__ import annotations
@@ -117,6 +119,8 @@ class About:
         design (a dialect): then it is compared with that one alone, and with none in its absence.
     library: the distribution of which it is a release, so that releases of one library can be
         compared in all that they answer; empty for what has none.
+    needs: what it does besides reading and computing, which a worker may not do else:
+        ``"network"``, ``"write:PATH"`` (:mod:`impls.needs`).
     """
 
     name: str
@@ -130,6 +134,7 @@ class About:
     law: Law = Law.EXACT
     engine: str = ""
     library: str = ""
+    needs: tuple[str, ...] = ()
 
     @property
     def defined(self) -> bool:

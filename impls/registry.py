@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from impls.interface import About
+from impls.needs import understood
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -282,4 +283,8 @@ def _implementation(spec: str, module: ModuleType, attribute: str) -> Implementa
     if not isinstance(about, About):
         message = f"implementation {spec!r}: about is not an impls.interface.About; make it one"
         raise ImplementationError(message)
+    try:
+        understood(about.needs)
+    except ValueError as error:
+        raise ImplementationError(f"implementation {spec!r}: {error}") from error
     return cast("Implementation", found)

@@ -80,6 +80,9 @@ def _lines(record: RunRecord) -> Iterator[str]:
     if record.started:
         yield ""
         yield f"Again: {code(record.started.command)}"
+        if record.started.confinement:
+            yield ""
+            yield escape(record.started.confinement)
 
 
 def _failures(record: RunRecord) -> Iterator[str]:

@@ -40,6 +40,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
         "command": started.command if started else None,
         "time": started.time if started else None,
         "machine": started.machine if started else None,
+        "confinement": started.confinement if started else None,
         "versions": dict(started.versions) if started else {},
         "cases": record.cases,
         "comparisons": record.comparisons,

@@ -4,7 +4,7 @@
 follows it; so the compiled functions keep to what both ways mean alike (no unsigned wrap-around, no
 reliance on integer overflow but in vectors, where NumPy's numbers of 32 bits wrap around, too).
 
-Three things differ from plain ``numba.njit(cache=True)``:
+Four things differ from plain ``numba.njit(cache=True)``:
 
 - **One process compiles a function, the others wait and load it.** A run starts many workers at
   once, which need the same functions. A file lock beside the cache's index, held while a function
@@ -13,6 +13,8 @@ Three things differ from plain ``numba.njit(cache=True)``:
   for each other.
 - **A constant argument is no type of its own.** Numba would compile a callee once for ``f(0)`` and
   once for ``f(n)``, though the code is the same.
+- **The cache is a folder of its own** (:func:`corpora.vocabularies.caches.compiled_folder`), the
+  only one outside its temporary files that a confined worker writes to, with that of tables.
 - **Without a writable cache all still works**, by a cache in the folder for temporary files.
 """
 
@@ -26,12 +28,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from corpora.vocabularies import caches, compilers
+
+# Numba reads it when it is imported; workers have it in their environment from the start.
+os.environ.setdefault(caches.COMPILED, str(caches.compiled_folder()))
+
 import numba
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.types import unliteral  # type: ignore[attr-defined]
-
-from corpora.vocabularies import compilers
 
 F = TypeVar("F", bound=Callable[..., object])
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from corpora import texts
 from harness import gate
-from harness.benching.measure import measure
+from harness.benching.measure import LIMITS, measure
 from harness.benching.plan import BASE
+from harness.confinement import probing
 from harness.events import Benched, BenchFinished, BenchStarted, Event, ImplementationFailed
 from harness.interruption import exit_status
 
@@ -72,6 +73,7 @@ def started(plan: BenchPlan, command: str) -> BenchStarted:
         homepages={one.name: one.about.homepage for one in everyone},
         cpu=cpu_model(),
         machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        confinement=probing.line(LIMITS.memory, everyone),
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from rich.text import Text
 
+from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
 from harness.display import Display
 from harness.selection import SelectionError
 from harness.writing import writing
@@ -139,4 +140,5 @@ def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
 
 def command_line() -> str:
     """The command that repeats this run."""
-    return shlex.join(["tokgate", *sys.argv[1:]])
+    unconfined = os.environ.get(CONFINEMENT) == CONFINEMENT_OFF
+    return shlex.join(["tokgate", *sys.argv[1:], *(["--no-confinement"] * unconfined)])

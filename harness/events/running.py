@@ -38,6 +38,8 @@ class Started(Event):
     memory: int = 0
     expect: str | None = None
     """References, limits and the expectations file of the run: a replay judges by them, too."""
+    confinement: str = ""
+    """What the workers were kept from, and by what, in one line."""
 
 
 @event

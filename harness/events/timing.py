@@ -31,6 +31,7 @@ class BenchStarted(Event):
     homepages: dict[str, str]
     cpu: str
     machine: str
+    confinement: str = ""
 
 
 @event

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import psutil
 
+from harness.confinement.probing import confine_child
 from harness.forced.jobs import one_line
 from harness.forced.policies import Policies
 from harness.workers.clock import Stopwatch, control, usage_of
@@ -66,6 +67,7 @@ def serve(task: Task, pipe: Connection) -> None:
     faulthandler.disable()
     resource.setrlimit(resource.RLIMIT_DATA, (task.memory, task.memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    confine_child()
     # Engines print what they panic about: it is told by the result.
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)

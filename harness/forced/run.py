@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.grammars.corpus import CorpusError, read_cases
 from harness import gate
+from harness.confinement import probing
 from harness.events import (
     Event,
     Finished,
@@ -200,6 +201,7 @@ def execute(
             command=command,
             versions=versions(),
             machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+            confinement=probing.line(plan.task.memory),
         )
     )
     emit(VocabularyLoaded.of(vocabulary, plan.source))

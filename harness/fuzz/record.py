@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from harness import gate
+from harness.confinement import probing
 from harness.events import (
     Counted,
     Event,
@@ -260,6 +261,7 @@ def _started(plan: FuzzPlan, store: CampaignStore, command: str) -> Started:
         timeout=one.limits.seconds,
         memory=one.limits.memory,
         expect=one.expect,
+        confinement=probing.line(one.limits.memory, one.contestants),
     )
 
 

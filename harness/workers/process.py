@@ -2,7 +2,8 @@
 
 The exchange, step by step, and the failure that belongs to each step:
 
-1. The process is started with two pipes, a cell of shared memory for its progress, and a log.
+1. The process is started with two pipes, a cell of shared memory for its progress, and a log. It
+   confines itself before it does anything else (:mod:`harness.confinement`).
 2. A request is written. A worker that does not read it is overdue like one that does not answer.
 3. The answer is read as it comes, while the worker's time and memory are looked at: it may time
    out, run out of memory, or end. Reading and writing never wait for longer than one look.
@@ -27,7 +28,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import psutil
 
+from corpora.vocabularies import caches
 from harness import scratch
+from harness.confinement import probing
 from harness.messages import CELL_BYTES, Progress, Request
 from harness.outcomes import Failed, Results, Status
 from harness.workers import wire
@@ -64,7 +67,11 @@ class Process:
     """One worker process. Not thread-safe, but for :meth:`kill` and :attr:`compiling`."""
 
     def __init__(
-        self, limits: Limits, environment: Mapping[str, str], wrapper: Sequence[str] = ()
+        self,
+        limits: Limits,
+        environment: Mapping[str, str],
+        wrapper: Sequence[str] = (),
+        needs: Sequence[str] = (),
     ) -> None:
         self._limits = limits
         self._log = log_file()
@@ -78,9 +85,17 @@ class Process:
         self._scratch = tempfile.TemporaryDirectory(
             prefix="worker-", dir=scratch.folder(), ignore_cleanup_errors=True
         )
+        variables = {**os.environ, **environment, "TMPDIR": self._scratch.name, IN_WORKER: "1"}
+        variables.setdefault(caches.COMPILED, str(caches.compiled_folder(variables)))
+        # A program around it, such as Valgrind, knows some of the system calls only.
+        confined = probing.switched_on() and not wrapper
+        plan = probing.plan_for([self._scratch.name], needs, variables) if confined else None
+        if confined:
+            variables.setdefault("PYTHONDONTWRITEBYTECODE", "1")  # it would only be refused
         self._popen = subprocess.Popen(
             [
-                *(*wrapper, sys.executable, "-m", "harness.workers.server"),
+                *(*wrapper, sys.executable, "-m", "harness.confinement.start"),
+                probing.argument(plan),
                 *(str(descriptor) for descriptor in inherited),
                 str(limits.memory),
             ],
@@ -88,7 +103,7 @@ class Process:
             stderr=self._log,
             pass_fds=inherited,
             start_new_session=True,
-            env={**os.environ, **environment, "TMPDIR": self._scratch.name, IN_WORKER: "1"},
+            env=variables,
         )
         self._progress = Progress(cell)
         for descriptor in inherited:

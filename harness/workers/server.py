@@ -1,7 +1,7 @@
 """The inside of a worker process: loads implementations and answers the harness's requests.
 
-Started by :mod:`harness.workers.process` as ``python -m harness.workers.server REQUESTS RESPONSES
-PROGRESS MEMORY`` (three file descriptors, and bytes). Whatever an encoder raises, including the
+Started by :mod:`harness.confinement.start`, when the process is confined, with REQUESTS RESPONSES
+PROGRESS MEMORY (three file descriptors, and bytes). Whatever an encoder raises, including the
 ``BaseException`` of a Rust panic, becomes an outcome of the one input; what kills this process is
 told apart by the harness, which finds in the progress cell the index of the input at work.
 """
@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from harness.confinement.plan import HINT, OFF, Held, refused
 from harness.messages import (
     PAST_THE_LIMIT,
     Decode,
@@ -119,10 +120,11 @@ def clean_ids(ids: Sequence[int]) -> tuple[int, ...]:
 
 
 class Server:
-    """Answers requests with one loaded encoder."""
+    """Answers requests with one loaded encoder. held: what confines this process."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, held: Held = OFF) -> None:
         self._progress = progress
+        self._held = held
         self._encoder: Encoder | None = None
         self._reloaded: Encoder | None = None
 
@@ -130,16 +132,35 @@ class Server:
         """One response a request."""
         self._progress.set(-1)
         if isinstance(request, Load):
-            return self._load(request)
+            loaded = self._load(request)
+            return replace(
+                loaded,
+                error=loaded.error and self._hinted(loaded.error),
+                confined=self._held.to_json(),
+            )
         if self._encoder is None:
             return Loaded("no vocabulary is loaded", "internal")
+        results = self._results(request, self._encoder)
+        results.messages.update(
+            {row: self._hinted(text) for row, text in results.messages.items() if refused(text)}
+        )
+        return results
+
+    def _hinted(self, message: str) -> str:
+        """A failure's message, its first line with a word on confinement if that may be why."""
+        if not (self._held.refuses and refused(message)):
+            return message
+        line, newline, rest = message.partition("\n")
+        return f"{line} ({HINT}){newline}{rest}"
+
+    def _results(self, request: Encode | Decode | Serve | Measure, encoder: Encoder) -> Results:
         if isinstance(request, Decode):
-            return self._decode(request, self._encoder)
+            return self._decode(request, encoder)
         if isinstance(request, Serve):
-            return self._serve(request, self._encoder)
+            return self._serve(request, encoder)
         if isinstance(request, Measure):
-            return self._measure(request, self._encoder)
-        return self._encode(request, self._encoder)
+            return self._measure(request, encoder)
+        return self._encode(request, encoder)
 
     def _load(self, request: Load) -> Loaded:
         if isinstance(self._encoder, ExternalEncoder):
@@ -449,20 +470,20 @@ def expected_length(answer: Sequence[T], length: int) -> Sequence[T]:
     return answer
 
 
-def main() -> None:
+def main(arguments: Sequence[int], held: Held = OFF) -> None:
     """Serve until the harness closes the pipe."""
-    requests, responses, progress, memory = (int(argument) for argument in sys.argv[1:5])
+    requests, responses, progress, memory = arguments
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the harness's to handle
     faulthandler.enable()
     # Private writable memory, which is what a runaway allocation takes; mapped files are free.
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # confined or not
     # What a library prints must not land among the harness's own output.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     watched = Progress(progress)
     compiling.watch(watched)
-    server = Server(watched)
+    server = Server(watched, held)
     with open(requests, "rb") as inlet, open(responses, "wb") as outlet:  # noqa: PTH123 (descriptors)
         while (asked := wire.read_request(inlet.read)) is not None:
             sequence, request = asked
@@ -473,7 +494,3 @@ def main() -> None:
             else:
                 outlet.write(wire.packed_results(sequence, answer))
             outlet.flush()
-
-
-if __name__ == "__main__":
-    main()

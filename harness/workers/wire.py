@@ -112,7 +112,8 @@ def packed_results(sequence: int, results: Results) -> bytes:
 def packed_loaded(sequence: int, loaded: Loaded) -> bytes:
     """The message of what became of a vocabulary."""
     error = None if loaded.error is None else loaded.error[:MESSAGE_LIMIT]
-    return _packed({"seq": sequence, "kind": "loaded", "error": error, "is": loaded.kind}, b"")
+    header = {"seq": sequence, "kind": "loaded", "error": error, "is": loaded.kind}
+    return _packed({**header, "confined": loaded.confined}, b"")
 
 
 def _packed(header: dict[str, Any], body: bytes) -> bytes:
@@ -191,10 +192,10 @@ def response_of(message: dict[str, Any], sequence: int, count: int) -> Loaded | 
         raise Garbled(f"answered request {sequence} with an answer to {message.get('seq')!r}")
     kind = message.get("kind")
     if kind == "loaded":
-        error, label = message.get("error"), message.get("is")
+        error, label, confined = (message.get(name) for name in ("error", "is", "confined"))
         if not (error is None or isinstance(error, str)) or not isinstance(label, str):
             raise Garbled("its answer to a vocabulary has no text")
-        return Loaded(error, label)
+        return Loaded(error, label, confined if isinstance(confined, str) else "")
     if kind != "results":
         raise Garbled(f"its answer is of no kind that there is: {kind!r}")
     return results_of(message, count)

@@ -19,6 +19,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from harness.confinement.plan import OF_PROGRAMS
 from harness.messages import Decode, Encode, Load, Loaded, Measure, Serve, packed
 from harness.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
 from harness.workers.process import Process, WorkerDied
@@ -92,7 +93,8 @@ class Worker:
 
     environment: variables of its process, besides those of this one. wrapper: a program with its
     arguments that runs the process. turn: held while a vocabulary is loaded, so that not all that
-    share it load at once.
+    share it load at once. needs: what its process may do though it is confined
+    (:mod:`impls.needs`).
     All methods but ``close`` and ``kill`` return futures, answered in the order of the calls.
     """
 
@@ -104,8 +106,12 @@ class Worker:
         environment: Mapping[str, str] | None = None,
         wrapper: Sequence[str] = (),
         turn: AbstractContextManager[object] | None = None,
+        needs: Sequence[str] = (),
     ) -> None:
         self.name = name
+        programs = spec.startswith(("cmd:", "pip:"))
+        self._needs = (*needs, OF_PROGRAMS) if programs else needs
+        self._confined = ""
         self._turn = turn or contextlib.nullcontext()
         self._spec = spec
         self._limits = limits
@@ -132,6 +138,11 @@ class Worker:
     def losses(self) -> tuple[int, int]:
         """How often it died and how often it hung on this vocabulary so far."""
         return self._deaths, self._hangs
+
+    @property
+    def confined(self) -> str:
+        """What confines its process, as that says itself; empty before it has loaded anything."""
+        return self._confined
 
     @property
     def compiling(self) -> Compiling | None:
@@ -248,11 +259,12 @@ class Worker:
         if self._vocabulary is None:
             return Loaded("no vocabulary", "internal")
         if self._process is None:
-            self._process = Process(self._limits, self._environment, self._wrapper)
+            self._process = Process(self._limits, self._environment, self._wrapper, self._needs)
         loading = Load(self._spec, self._vocabulary, self._modes)
         seconds = patience * self._limits.load_seconds
         response = self._process.ask(loading, seconds, loading=True)
         assert isinstance(response, Loaded)
+        self._confined = response.confined
         return response
 
     def _ask(self, request: Asking, seconds: float | None = None) -> Results:

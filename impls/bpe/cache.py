@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from corpora.vocabularies.caches import tables_folder
 from impls.bpe.layout import HEADER, pack, unpack
 
 if TYPE_CHECKING:
@@ -39,13 +39,8 @@ _PAYLOAD = -(-(len(MAGIC) + _DIGEST) // 64) * 64
 
 
 def directory() -> Path:
-    """``$TOKGATE_CACHE_DIR``, or the user's cache directory."""
-    given = os.environ.get("TOKGATE_CACHE_DIR")
-    if given:
-        return Path(given)
-    from platformdirs import user_cache_path  # noqa: PLC0415 - only where it is asked
-
-    return user_cache_path("tokgate", appauthor=False)
+    """``$TOKGATE_CACHE_DIR``, or a folder below the user's cache directory."""
+    return tables_folder()
 
 
 def tables(

@@ -11,6 +11,7 @@ import ctypes
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -129,6 +130,16 @@ def other_time() -> None:
     time.monotonic = lambda: -1e9
 
 
+def opens_a_socket() -> None:
+    socket.socket().close()
+
+
+def writes_to_the_home() -> None:
+    path = Path.home() / ".tokgate-fault"
+    path.write_text("written by a fault")
+    path.unlink()
+
+
 def exits() -> None:
     os._exit(0)
 
@@ -168,6 +179,8 @@ ACTIONS: dict[str, Callable[[], object]] = {
     "exits in a thread": exits_in_a_thread,
     "deadlock in __del__": deadlock_when_collected,
     "another clock": other_time,
+    "opens a socket": opens_a_socket,
+    "writes to the home": writes_to_the_home,
     "exits with status 0": exits,
     "aborts": aborts,
     "reads nowhere": reads_nowhere,

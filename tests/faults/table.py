@@ -17,6 +17,7 @@ import psutil
 
 from corpora.vocabularies import sources
 from harness import scratch
+from harness.confinement import probing
 from harness.messages import Decode, Encode
 from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results
 from harness.workers import Limits, Worker, rows
@@ -51,6 +52,14 @@ AT_WILL = frozenset(
 )
 """Faults that may or may not be noticed, by whether they meet what is needed later. A program that
 answers a batch twice is started again, and asked input by input, which it answers."""
+
+
+REFUSED = {
+    "opens a socket": probing.held_here().network == "seccomp",
+    "writes to the home": probing.held_here().files > 0,
+}
+"""Faults that a confined worker is kept from, and whether this machine can keep it from them: where
+it cannot, nothing is wrong."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +185,8 @@ def _named(fault: str, step: str, labels: list[str]) -> bool:
     failed = {"crashed", "timed-out", "protocol", "out-of-memory", "errored"} & set(labels)
     if fault in AT_WILL:
         return True
+    if fault in REFUSED:
+        return bool(failed) == REFUSED[fault]
     if fault in HARMLESS:
         return not failed
     if step == "load" and fault in {"stopped when idle", "deadlock in __del__"}:

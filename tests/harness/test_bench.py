@@ -308,7 +308,7 @@ class TestCommand:
         }  # fmt: skip
         assert set(whole["started"]) == {
             "time", "command", "seed", "rounds", "cold", "sizes", "texts", "modes", "base",
-            "versions", "homepages", "cpu", "machine",
+            "versions", "homepages", "cpu", "machine", "confinement",
         }  # fmt: skip
         cell = whole["cells"][0]
         assert set(cell) == {

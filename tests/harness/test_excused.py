@@ -101,7 +101,7 @@ def make(tmp_path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
     made: list[Worker] = []
 
     def worker(name: str = "Plain", limits: Limits = LIMITS) -> Worker:
-        made.append(Worker(name, f"{path}:{name}", limits))
+        made.append(Worker(name, f"{path}:{name}", limits, needs=[f"write:{tmp_path}"]))
         assert made[-1].load(vocabulary).result().error is None
         return made[-1]
 

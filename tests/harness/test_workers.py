@@ -154,7 +154,7 @@ def make(tmp_path: Path, vocabulary: Vocabulary) -> Iterator[Make]:
     made: list[Worker] = []
 
     def worker(name: str = "Plain", limits: Limits = QUICK) -> Worker:
-        made.append(Worker(name, f"{path}:{name}", limits))
+        made.append(Worker(name, f"{path}:{name}", limits, needs=[f"write:{tmp_path}"]))
         assert made[-1].load(vocabulary).result().error is None
         return made[-1]
 

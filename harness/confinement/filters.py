@@ -1,0 +1,85 @@
+"""The seccomp program that refuses sockets: classic BPF, assembled here.
+
+The program looks at the number of each system call and refuses ``socket``, of any family, so that
+neither a network nor a daemon behind a Unix socket can be reached; ``socketpair``, which reaches
+nobody, stays. ``io_uring_setup`` is refused as well, because a ring makes sockets past the filter.
+A machine of 64 bits runs programs of 32 bits, too, whose calls have other numbers.
+"""
+
+from __future__ import annotations
+
+import errno
+import struct
+from dataclasses import dataclass
+
+LOAD = 0x20  # BPF_LD | BPF_W | BPF_ABS
+AND = 0x54  # BPF_ALU | BPF_AND | BPF_K
+EQUAL = 0x15  # BPF_JMP | BPF_JEQ | BPF_K
+RETURN = 0x06  # BPF_RET | BPF_K
+
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
+"""Offsets in ``struct seccomp_data``; both architectures below are little-endian."""
+
+ALLOW = 0x7FFF0000
+ERRNO = 0x00050000
+
+X32 = 0x40000000
+"""The bit that marks calls of the x32 ABI, whose numbers are those of x86-64 for what is here."""
+
+IO_URING_SETUP = 425
+"""The same on all architectures, as for all calls that came after 2018."""
+
+SYS_SOCKET = 1
+"""What the first argument of ``socketcall`` says for ``socket``."""
+
+INSTRUCTION = struct.Struct("<HBBI")
+
+Instruction = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """An architecture as the kernel calls it (``AUDIT_ARCH_..``), and numbers of its calls."""
+
+    audit: int
+    socket: int
+    socketcall: int | None = None
+
+
+CALLS: dict[str, tuple[Calls, ...]] = {
+    "x86_64": (Calls(0xC000003E, 41), Calls(0x40000003, 359, socketcall=102)),
+    "aarch64": (Calls(0xC00000B7, 198), Calls(0x40000028, 281)),
+}
+"""By ``platform.machine()``: its own calls, and those of its programs of 32 bits."""
+
+SECCOMP = {"x86_64": 317, "aarch64": 277}
+"""The number of ``seccomp`` itself."""
+
+
+def no_sockets(machine: str) -> bytes | None:
+    """Return the program for a machine; None for one whose numbers are not known here."""
+    known = CALLS.get(machine)
+    if known is None:
+        return None
+    program: list[Instruction] = [(LOAD, 0, 0, ARCHITECTURE)]
+    for calls in known:
+        block = _block(calls)
+        program += [(EQUAL, 0, len(block), calls.audit), *block]
+    program.append((RETURN, 0, 0, ALLOW))
+    return b"".join(INSTRUCTION.pack(*one) for one in program)
+
+
+def _block(calls: Calls) -> list[Instruction]:
+    """Return the instructions for the calls of one architecture, which always return."""
+    # Masking the bit of x32 changes no number of the others.
+    block: list[Instruction] = [(LOAD, 0, 0, NUMBER), (AND, 0, 0, ~X32 & 0xFFFFFFFF)]
+    block += [(EQUAL, 0, 1, calls.socket), (RETURN, 0, 0, ERRNO | errno.EACCES)]
+    block += [(EQUAL, 0, 1, IO_URING_SETUP), (RETURN, 0, 0, ERRNO | errno.EPERM)]
+    if calls.socketcall is not None:
+        refusing: list[Instruction] = [
+            (LOAD, 0, 0, FIRST_ARGUMENT),
+            (EQUAL, 0, 1, SYS_SOCKET),
+            (RETURN, 0, 0, ERRNO | errno.EACCES),
+        ]
+        block += [(EQUAL, 0, len(refusing), calls.socketcall), *refusing]
+    return [*block, (RETURN, 0, 0, ALLOW)]

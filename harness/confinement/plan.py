@@ -1,0 +1,138 @@
+"""What a worker is to be denied, and what of that holds: plain data, and the lines that say it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+CONFINEMENT, CONFINEMENT_OFF = "TOKGATE_CONFINEMENT", "off"
+"""The variable of the environment, and its value, that have workers start without confinement."""
+
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+"""Devices that anybody may write to, as nothing comes of it."""
+
+SHARED_MEMORY = "/dev/shm"
+"""Where POSIX semaphores and shared memory are made, which ``multiprocessing`` needs."""
+
+OWN_PROCESS = "/proc/self"
+"""Where the peak of a worker's memory is reset (``clear_refs``), so that it can be measured."""
+
+OF_PROGRAMS = "write:/proc"
+"""The need of a worker that runs a program, whose peak is reset as well. Nobody knows its number
+beforehand, so that all processes are named."""
+
+OPEN_FILES = 1 << 16
+"""Descriptors of one process: no library comes near, and it is far below what a machine has."""
+
+LARGEST_FILE = 8 << 30
+"""Bytes of one file: several times the largest vocabulary with all that is derived from it."""
+
+HINT = (
+    "perhaps as the worker is confined: declare what it needs in About.needs, "
+    "or run with --no-confinement"
+)
+"""What is added to a failure that a refused system call may have brought about."""
+
+REFUSALS = (
+    "Permission denied",
+    "Operation not permitted",
+    "PermissionError",
+    "EACCES",
+    "EPERM",
+)
+"""What runtimes print of a system call that was refused: C, Rust, Python, Node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a worker may do besides reading and computing.
+
+    network: whether it may have sockets. writable: paths of files and folders that it may write
+    to; those that are not there are passed over.
+    """
+
+    network: bool
+    writable: tuple[str, ...]
+
+    def to_json(self) -> str:
+        """Return the plan as one argument of a command line."""
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def from_json(text: str) -> Plan:
+        """Return the plan of an argument that :meth:`to_json` made."""
+        raw = json.loads(text)
+        return Plan(raw["network"], tuple(raw["writable"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What confines a process.
+
+    network: by what it has no sockets (``seccomp``), or at least no TCP (``Landlock``); empty where
+    it has them. files: the Landlock ABI that keeps files from it, or 0. signals: whether it can
+    signal no process outside. files_open: the most descriptors. processes: the most tasks that
+    its user may have, or 0 for no limit. missing: what could not be applied, each with the kernel's
+    reason. off: nothing was to be applied.
+    """
+
+    network: str = ""
+    files: int = 0
+    signals: bool = False
+    files_open: int = 0
+    processes: int = 0
+    missing: tuple[str, ...] = ()
+    off: bool = False
+
+    def to_json(self) -> str:
+        """Return it as one line."""
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def from_json(text: str) -> Held:
+        """Return what :meth:`to_json` made a line of. Raises ValueError, KeyError, TypeError."""
+        raw = json.loads(text)
+        return Held(**{**raw, "missing": tuple(raw["missing"])})
+
+    @property
+    def refuses(self) -> bool:
+        """Whether anything that a program asks for may be refused."""
+        return bool(self.network or self.files)
+
+
+OFF = Held(off=True)
+
+
+def sentence(held: Held, memory: int, needs: Mapping[str, Sequence[str]] | None = None) -> str:
+    """Return the line of a record that says what confined the workers.
+
+    memory: bytes that each may take. needs: by implementation, what it declared.
+    """
+    amount = f"{memory >> 20} MiB"
+    if held.off:
+        return f"workers: not confined, as --no-confinement asks, {amount}"
+    network = {
+        "seccomp": "no network (seccomp)",
+        "Landlock": f"no TCP (Landlock ABI {held.files})",
+    }.get(held.network, "network open")
+    files = (
+        f"files read-only but for their own folders (Landlock ABI {held.files})"
+        if held.files
+        else "files open"
+    )
+    line = f"workers: {network}, {files}, {amount}"
+    asked = [f"{name} declares {', '.join(its)}" for name, its in (needs or {}).items() if its]
+    return "; ".join([line, *asked])
+
+
+def shortfall(held: Held) -> str | None:
+    """Return the line for a machine that cannot confine workers fully; None for one that can."""
+    if held.off or not held.missing:
+        return None
+    return f"workers are confined in part only, as this machine lacks {'; '.join(held.missing)}"
+
+
+def refused(text: str) -> bool:
+    """Whether a failure's text says that a system call was refused."""
+    return any(sign in text for sign in REFUSALS)

@@ -1,0 +1,108 @@
+"""The harness's side: what a worker is to be denied, and what this machine can deny it.
+
+Confinement is on wherever the machine has it. ``--no-confinement``, which any command takes, turns
+it off; it sets a variable of the environment, so that processes that the harness starts know.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.caches import compiled_folder, tables_folder
+from harness import scratch
+from harness.confinement.applying import apply
+from harness.confinement.plan import (
+    CONFINEMENT,
+    CONFINEMENT_OFF,
+    DEVICES,
+    OFF,
+    OWN_PROCESS,
+    SHARED_MEMORY,
+    Held,
+    Plan,
+    sentence,
+)
+from harness.confinement.start import NOT_CONFINED
+from impls.needs import understood
+
+if TYPE_CHECKING:
+    from harness.contracts import Contestant
+
+PROBE_SECONDS = 60.0
+"""For hangs: a probe takes some hundredths of a second."""
+
+
+def switched_on() -> bool:
+    """Whether workers are to be confined."""
+    return os.environ.get(CONFINEMENT) != CONFINEMENT_OFF
+
+
+def plan_for(
+    own: Iterable[str],
+    needs: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> Plan:
+    """Return the plan of a worker, and make the folders in it that are not there.
+
+    own: folders and files of its own. needs: what its implementation declares; see
+    :mod:`impls.needs`. environment: its variables. Raises ValueError for what is no need.
+    """
+    wanted = understood(needs)
+    folders = [*own, str(compiled_folder(environment)), str(tables_folder(environment))]
+    declared = [path for path in wanted.writable if not os.path.lexists(path)]
+    for folder in [*folders, *declared]:
+        with contextlib.suppress(OSError):  # what cannot be made cannot be written to
+            Path(folder).mkdir(parents=True, exist_ok=True)
+    allowed = (*folders, *wanted.writable, SHARED_MEMORY, OWN_PROCESS, *DEVICES)
+    return Plan(wanted.network, tuple(dict.fromkeys(allowed)))
+
+
+def argument(plan: Plan | None) -> str:
+    """Return a plan as :mod:`harness.confinement.start` takes it; None is no confinement."""
+    return NOT_CONFINED if plan is None else plan.to_json()
+
+
+@cache
+def _probed() -> Held:
+    """What confines a process on this machine, tried in one that ends at once."""
+    empty = argument(Plan(network=False, writable=()))
+    command = [sys.executable, "-m", "harness.confinement.start", empty]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PROBE_SECONDS, check=True
+        )
+        return Held.from_json(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
+        return Held(missing=(f"a process to try it in ({type(error).__name__})",))
+
+
+def held_here() -> Held:
+    """Return what confines the workers of this harness."""
+    return _probed() if switched_on() else OFF
+
+
+def line(memory: int, contestants: Iterable[Contestant] = ()) -> str:
+    """Return the line of a record on what confines the workers of these implementations."""
+    needs = {one.name: one.about.needs for one in contestants}
+    return sentence(held_here(), memory, needs)
+
+
+def confine_child(needs: Sequence[str] = ()) -> Held:
+    """Confine this process, unless that is switched off; for children that are not workers.
+
+    It gets a folder for temporary files of its own, which goes like those of workers. Threads that
+    there are already stay free of Landlock, but not of seccomp.
+    """
+    if not switched_on():
+        return OFF
+    own = str(scratch.folder())
+    os.environ["TMPDIR"] = tempfile.tempdir = own
+    return apply(plan_for([own], needs))

@@ -1,0 +1,569 @@
+"""Workers are kept from the network and from files that are not theirs, where the kernel can."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from corpora.vocabularies import sources
+from corpora.vocabularies.model import Vocabulary
+from harness import selection
+from harness.arena import Arena
+from harness.confinement import applying, filters, plan, probing
+from harness.confinement.plan import HINT, OFF, Held, Plan, sentence, shortfall
+from harness.contracts import Contestant, contracts_of
+from harness.messages import Encode
+from harness.outcomes import Encoded, Failed, Inputs, Outcome, Status
+from harness.workers import Limits, Worker, rows
+from impls.interface import Mode
+from impls.needs import Needs, understood
+from impls.registry import ImplementationError
+from tests.harness import refusing
+
+RAW = Mode(pretokenize=False)
+LIMITS = Limits(seconds=20.0, memory=1 << 30)
+ROOT = Path(__file__).parents[2]
+
+HELD = probing.held_here()
+SOCKETS = pytest.mark.skipif(HELD.network != "seccomp", reason=f"no seccomp here: {HELD.missing}")
+FILES = pytest.mark.skipif(not HELD.files, reason=f"no Landlock here: {HELD.missing}")
+
+# What an input may ask for. PLACES is filled in: a port that listens, a folder, a file.
+ACTIONS = """
+import os, socket, sys, tempfile
+from pathlib import Path
+
+PORT, FOLDER, VICTIM = {port}, Path({folder!r}), Path({victim!r})
+
+def act(asked):
+    if asked == b"socket":
+        socket.create_connection(("127.0.0.1", PORT)).close()
+    if asked == b"pair":
+        [end.close() for end in socket.socketpair()]
+    if asked == b"home":
+        (Path.home() / ".tokgate-test").write_text("written")
+    if asked == b"folder":
+        (FOLDER / "written").write_text("written")
+    if asked == b"delete":
+        VICTIM.unlink()
+    if asked == b"truncate":
+        os.truncate(VICTIM, 0)
+    if asked == b"read":
+        VICTIM.read_text()
+    if asked == b"temporary":
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "a").write_text("written")
+            (Path(folder) / "a").rename(Path(folder) / "b")
+    if asked == b"peak":
+        Path("/proc/self/clear_refs").write_text("5")
+    if asked == b"other process":
+        place = Path("/proc/{harness}/oom_score_adj")
+        place.write_text(place.read_text())
+    if asked == b"signal":
+        os.kill({harness}, 0)
+    return list(asked)
+"""
+
+PLUGIN = (
+    ACTIONS
+    + """
+from impls.interface import About
+
+class Plain:
+    about = About(name="plain", version="1")
+    def supports(self, vocabulary, mode): return None
+    def load(self, vocabulary): return self
+    def encode(self, data, mode): return act(data)
+
+class Declares(Plain):
+    about = About(name="declares", version="1", needs=("network", "write:{folder}"))
+
+class Loads(Plain):
+    about = About(name="loads", version="1")
+    def load(self, vocabulary): return act(b"delete")
+
+class Wrong(Plain):
+    about = About(name="wrong", version="1", needs=("everything",))
+"""
+)
+
+PROGRAM = (
+    ACTIONS
+    + """
+import base64, json
+
+for line in sys.stdin:
+    request = json.loads(line)
+    op, answer = request["op"], {{"ok": True}}
+    if op == "hello":
+        answer = {{"protocol": 1, "name": "program", "operations": ["encode"], "needs": {needs}}}
+    if op == "encode":
+        answer = {{"results": []}}
+        for item in request["inputs"]:
+            try:
+                answer["results"].append({{"ids": act(base64.b64decode(item))}})
+            except OSError as error:
+                answer["results"].append({{"error": f"{{type(error).__name__}}: {{error}}"}})
+    if op == "stop":
+        break
+    print(json.dumps({{"seq": request["seq"], **answer}}), flush=True)
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    return sources.resolve("toy_bytes")
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    path = tmp_path / "victim"
+    path.write_text("precious")
+    return path
+
+
+@pytest.fixture
+def places(
+    tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dict[str, object]]:
+    """Fill in what the actions name. The home is another one, in case that it is written to."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield {
+            "port": listening.getsockname()[1],
+            "folder": str(folder),
+            "victim": str(victim),
+            "harness": os.getpid(),
+        }
+
+
+def written(path: Path, code: str, places: dict[str, object]) -> str:
+    path.write_text(code.format(**places))
+    return str(path)
+
+
+def asked(spec: str, *inputs: bytes) -> dict[bytes, Outcome]:
+    """What an implementation answers to each input, as a run starts it."""
+    present, _ = selection.contestants([spec])
+    return answered(present, *inputs)
+
+
+def answered(present: list[Contestant], *inputs: bytes) -> dict[bytes, Outcome]:
+    vocabulary = sources.resolve("toy_bytes")
+    arena = Arena(present, LIMITS)
+    try:
+        assert arena.load(vocabulary, [one.name for one in present]) == {}
+        [contract, *_] = contracts_of(vocabulary, present, frozenset(), proper=True)
+        seen = arena.ask(contract, Inputs.of(list(inputs))).wait()
+        [results] = seen.results.values()
+        return dict(zip(inputs, rows(results), strict=True))
+    finally:
+        arena.close()
+
+
+def is_refused(outcome: Outcome) -> bool:
+    """Whether it failed as a refusal does, and its first line says why."""
+    return (
+        isinstance(outcome, Failed)
+        and outcome.status is Status.ERRORED
+        and "PermissionError" in outcome.message
+        and HINT in outcome.message.split("\n")[0]
+    )
+
+
+# A worker, on this kernel.
+
+
+@SOCKETS
+@FILES
+def test_a_plug_in_is_kept_from_the_network_and_from_files(
+    tmp_path: Path, places: dict[str, object], victim: Path
+) -> None:
+    spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
+    refused = [b"socket", b"home", b"folder", b"delete", b"truncate", b"other process"]
+    allowed = [b"pair", b"read", b"temporary", b"peak", b"nothing"]
+    outcomes = asked(spec, *refused, *allowed)
+    assert {data: is_refused(outcomes[data]) for data in refused} == dict.fromkeys(refused, True)
+    assert {data: outcomes[data] for data in allowed} == {
+        data: Encoded(tuple(data)) for data in allowed
+    }
+    assert victim.read_text() == "precious"
+    assert not list(Path(str(places["folder"])).iterdir())
+    assert not (Path.home() / ".tokgate-test").exists()
+
+
+@SOCKETS
+@FILES
+def test_a_program_is_kept_from_them_as_well(
+    tmp_path: Path, places: dict[str, object], victim: Path
+) -> None:
+    program = written(tmp_path / "program.py", PROGRAM, {**places, "needs": []})
+    refused = [b"socket", b"home", b"folder", b"delete"]
+    outcomes = asked(f"cmd:{sys.executable} {program}", *refused, b"temporary", b"peak")
+    assert {data: is_refused(outcomes[data]) for data in refused} == dict.fromkeys(refused, True)
+    assert outcomes[b"temporary"] == Encoded(tuple(b"temporary"))
+    assert outcomes[b"peak"] == Encoded(tuple(b"peak"))
+    assert victim.read_text() == "precious"
+
+
+@SOCKETS
+@FILES
+def test_what_is_declared_is_allowed_and_nothing_else(
+    tmp_path: Path, places: dict[str, object], victim: Path
+) -> None:
+    needs = ["network", f"write:{places['folder']}"]
+    plugin = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Declares"
+    program = written(tmp_path / "program.py", PROGRAM, {**places, "needs": needs})
+    for spec in (plugin, f"cmd:{sys.executable} {program}"):
+        outcomes = asked(spec, b"socket", b"folder", b"delete")
+        assert outcomes[b"socket"] == Encoded(tuple(b"socket"))
+        assert outcomes[b"folder"] == Encoded(tuple(b"folder"))
+        assert is_refused(outcomes[b"delete"])
+    assert victim.exists()
+
+
+@FILES
+def test_a_failed_load_says_that_confinement_may_be_why(
+    tmp_path: Path, places: dict[str, object], vocabulary: Vocabulary, victim: Path
+) -> None:
+    worker = Worker("loads", f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Loads", LIMITS)
+    try:
+        error = worker.load(vocabulary).result().error
+        assert error is not None and "PermissionError" in error
+        assert HINT in error.split("\n")[0]
+        assert Held.from_json(worker.confined) == HELD
+    finally:
+        worker.close()
+    assert victim.exists()
+
+
+@pytest.mark.skipif(not HELD.signals, reason="no scopes of signals in this kernel's Landlock")
+def test_a_worker_cannot_signal_the_harness(tmp_path: Path, places: dict[str, object]) -> None:
+    spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
+    assert is_refused(asked(spec, b"signal")[b"signal"])
+
+
+def test_it_can_be_switched_off(
+    tmp_path: Path, places: dict[str, object], victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(plan.CONFINEMENT, plan.CONFINEMENT_OFF)
+    spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
+    wanted = [b"socket", b"folder", b"delete"]
+    assert asked(spec, *wanted) == {data: Encoded(tuple(data)) for data in wanted}
+    assert not victim.exists()
+    assert "not confined" in probing.line(1 << 30)
+
+
+def test_a_failure_of_an_unconfined_worker_has_no_hint(
+    tmp_path: Path, places: dict[str, object], victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(plan.CONFINEMENT, plan.CONFINEMENT_OFF)
+    code = PLUGIN.replace("VICTIM.unlink()", "raise PermissionError('by its own doing')")
+    spec = f"{written(tmp_path / 'plugin.py', code, places)}:Plain"
+    outcome = asked(spec, b"delete")[b"delete"]
+    assert isinstance(outcome, Failed) and "by its own doing" in outcome.message
+    assert HINT not in outcome.message
+
+
+def test_an_unknown_need_is_one_line(tmp_path: Path, places: dict[str, object]) -> None:
+    path = written(tmp_path / "plugin.py", PLUGIN, places)
+    with pytest.raises(ImplementationError, match=r"'everything'.*'network' and 'write:PATH'"):
+        selection.contestants([f"{path}:Wrong"])
+    program = written(tmp_path / "program.py", PROGRAM, {**places, "needs": 7})
+    with pytest.raises(ImplementationError, match="its hello"):
+        selection.contestants([f"cmd:{sys.executable} {program}"])
+
+
+# A machine that has none of it.
+
+
+@SOCKETS
+@pytest.mark.thorough
+def test_a_machine_without_goes_on_and_says_so_in_one_line(
+    tmp_path: Path, places: dict[str, object], victim: Path
+) -> None:
+    spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
+    code = f"""
+import sys
+from harness import cli
+from harness.confinement import probing
+from tests.harness.test_confinement import Encoded, asked
+cli.tell_of_confinement()
+print(asked({spec!r}, b"delete") == {{b"delete": Encoded(tuple(b"delete"))}})
+print(probing.line(1 << 30))
+"""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.harness.refusing", sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=ROOT,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "True",
+        "workers: network open, files open, 1024 MiB",
+    ]
+    [line] = done.stderr.splitlines()
+    assert "in part only" in line
+    assert "Landlock (Function not implemented)" in line
+    assert "seccomp (Function not implemented)" in line
+    assert not victim.exists()
+
+
+class Fake:
+    """A kernel of a given Landlock ABI that takes note of what it is asked for."""
+
+    def __init__(self, abi: int, refusing: dict[str, int] | None = None) -> None:
+        self.abi = abi
+        self.refusing = refusing or {}
+        self.asked: list[str] = []
+        self.ruleset: tuple[int, int, int, int] | None = None
+        self.rules: list[int] = []
+
+    def _ask(self, name: str) -> None:
+        self.asked.append(name)
+        if name in self.refusing:
+            raise OSError(self.refusing[name], os.strerror(self.refusing[name]))
+
+    def no_new_privileges(self) -> None:
+        self._ask("privileges")
+
+    def landlock_version(self) -> int:
+        self._ask("version")
+        return self.abi
+
+    def landlock_ruleset(self, files: int, network: int, scopes: int, size: int) -> int:
+        self._ask("ruleset")
+        self.ruleset = files, network, scopes, size
+        return os.open(os.devnull, os.O_RDONLY)
+
+    def landlock_allow(self, ruleset: int, path: int, access: int) -> None:
+        self._ask("allow")
+        self.rules.append(access)
+
+    def landlock_restrict(self, ruleset: int) -> None:
+        self._ask("restrict")
+
+    def seccomp(self, program: bytes) -> None:
+        self._ask("seccomp")
+
+
+def applied(kernel: Fake, wanted: Plan, machine: str = "x86_64") -> Held:
+    return applying.apply(wanted, kernel, machine, limits=lambda: (0, 0))
+
+
+@pytest.mark.parametrize(
+    ("abi", "files", "network", "scopes", "size"),
+    [
+        (1, 0x1FF2, 0, 0, 8),
+        (2, 0x3FF2, 0, 0, 8),
+        (3, 0x7FF2, 0, 0, 8),
+        (4, 0x7FF2, 3, 0, 16),
+        (5, 0xFFF2, 3, 0, 16),
+        (6, 0xFFF2, 3, 3, 24),
+        (7, 0xFFF2, 3, 3, 24),
+        (99, 0xFFF2, 3, 3, 24),
+    ],
+)
+def test_each_abi_is_asked_for_what_it_has(
+    abi: int, files: int, network: int, scopes: int, size: int, tmp_path: Path
+) -> None:
+    kernel = Fake(abi)
+    held = applied(kernel, Plan(network=False, writable=(str(tmp_path), "/dev/null", "/nowhere")))
+    assert kernel.ruleset == (files, network, scopes, size)
+    # A rule for a file may have no right of a folder; a path that is not there has none.
+    assert kernel.rules == [files, files & 0xC002]
+    assert held.files == abi
+    assert held.missing == ()
+
+
+def test_a_declared_network_lifts_all_that_is_about_sockets() -> None:
+    kernel = Fake(7)
+    held = applied(kernel, Plan(network=True, writable=()))
+    assert kernel.ruleset == (0xFFF2, 0, 0b10, 24)
+    assert "seccomp" not in kernel.asked
+    assert held.network == ""
+
+
+@pytest.mark.parametrize(
+    ("refusing", "said", "left"),
+    [
+        ({"version": errno.ENOSYS}, "Landlock (Function not implemented)", "no network (seccomp)"),
+        ({"version": errno.EOPNOTSUPP}, "Landlock (Operation not supported)", "no network"),
+        ({"restrict": errno.EPERM}, "Landlock (Operation not permitted)", "no network (seccomp)"),
+        ({"allow": errno.EINVAL}, "Landlock (Invalid argument)", "files open"),
+        ({"seccomp": errno.EINVAL}, "seccomp (Invalid argument)", "no TCP (Landlock ABI 7)"),
+        ({"privileges": errno.EINVAL}, "no_new_privs (Invalid argument)", "network open, files op"),
+    ],
+)
+def test_what_a_kernel_refuses_is_said_and_the_rest_holds(
+    refusing: dict[str, int], said: str, left: str, tmp_path: Path
+) -> None:
+    held = applied(Fake(7, refusing), Plan(network=False, writable=(str(tmp_path),)))
+    line = shortfall(held)
+    assert line is not None and said in line and "\n" not in line
+    assert left in sentence(held, 1 << 32)
+
+
+def test_a_processor_whose_calls_are_not_known_is_told() -> None:
+    held = applied(Fake(3), Plan(network=False, writable=()), machine="riscv64")
+    assert held.network == ""
+    assert held.missing == ("seccomp (no filter for riscv64)",)
+
+
+# The filter, run as the kernel runs it.
+
+
+def verdict(program: bytes, audit: int, number: int, first: int = 0) -> int:
+    """What a classic BPF program returns for a system call."""
+    data = {filters.NUMBER: number, filters.ARCHITECTURE: audit, filters.FIRST_ARGUMENT: first}
+    code = list(filters.INSTRUCTION.iter_unpack(program))
+    value, place = 0, 0
+    while True:
+        kind, yes, no, constant = code[place]
+        place += 1
+        if kind == filters.LOAD:
+            value = data[constant]
+        elif kind == filters.AND:
+            value &= constant
+        elif kind == filters.EQUAL:
+            place += yes if value == constant else no
+        else:
+            assert kind == filters.RETURN
+            return constant
+
+
+@pytest.mark.parametrize("machine", filters.CALLS)
+def test_the_filter_refuses_sockets_and_nothing_else(machine: str) -> None:
+    program = filters.no_sockets(machine)
+    assert program is not None
+    for calls in filters.CALLS[machine]:
+        refused = {
+            number: verdict(program, calls.audit, number) & 0xFFFF
+            for number in range(600)
+            if verdict(program, calls.audit, number) != filters.ALLOW
+        }
+        assert refused == {calls.socket: errno.EACCES, filters.IO_URING_SETUP: errno.EPERM}
+        if calls.socketcall is not None:
+            sockets = verdict(program, calls.audit, calls.socketcall, filters.SYS_SOCKET)
+            assert sockets == filters.ERRNO | errno.EACCES
+            assert verdict(program, calls.audit, calls.socketcall, 8) == filters.ALLOW
+    assert verdict(program, 0x12345678, filters.CALLS[machine][0].socket) == filters.ALLOW
+
+
+def test_the_numbers_of_x32_are_refused_as_well() -> None:
+    program = filters.no_sockets("x86_64")
+    assert program is not None
+    socket_of_x32 = 41 | filters.X32
+    assert verdict(program, 0xC000003E, socket_of_x32) == filters.ERRNO | errno.EACCES
+
+
+def test_the_refusing_filter_refuses_what_it_says() -> None:
+    answer = verdict(refusing.program(), 0, 444)
+    assert answer == filters.ERRNO | errno.ENOSYS
+    assert verdict(refusing.program(), 0, 1) == filters.ALLOW
+
+
+# Lines.
+
+
+def test_needs_are_understood_or_refused() -> None:
+    home = str(Path.home() / "x")
+    assert understood(["network", "write:/a/b", "write:~/x"]) == Needs(True, ("/a/b", home))
+    assert understood([]) == Needs()
+    for wrong in (["write:relative"], ["net"], [7], "network"):
+        with pytest.raises(ValueError, match="need"):
+            understood(wrong)  # type: ignore[arg-type]
+
+
+def test_the_line_says_what_holds_and_who_needs_more() -> None:
+    full = Held(network="seccomp", files=5)
+    assert sentence(full, 4 << 30, {"a": (), "b": ("network",)}) == (
+        "workers: no network (seccomp), files read-only but for their own folders "
+        "(Landlock ABI 5), 4096 MiB; b declares network"
+    )
+    assert shortfall(full) is None
+    assert shortfall(OFF) is None
+    assert "--no-confinement" in sentence(OFF, 1 << 30)
+
+
+def test_a_plan_and_what_holds_survive_the_way_there_and_back() -> None:
+    wanted = Plan(network=True, writable=("/a b", "/ü"))
+    assert Plan.from_json(wanted.to_json()) == wanted
+    held = Held("seccomp", 7, signals=True, files_open=9, processes=3, missing=("x (y)",))
+    assert Held.from_json(held.to_json()) == held
+
+
+def test_a_plan_makes_the_folders_that_are_declared(tmp_path: Path) -> None:
+    deep = tmp_path / "not" / "there"
+    made = probing.plan_for([], [f"write:{deep}"], {"NUMBA_CACHE_DIR": str(tmp_path / "n")})
+    assert deep.is_dir() and (tmp_path / "n").is_dir()
+    assert str(deep) in made.writable and str(tmp_path / "n") in made.writable
+    assert not made.network
+
+
+@FILES
+def test_compiled_functions_are_saved_by_workers(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    compiled = tmp_path / "compiled"
+    plugin = tmp_path / "compiling.py"
+    plugin.write_text(
+        """
+import numba
+from impls.interface import About
+
+@numba.njit(cache=True)
+def double(number):
+    return 2 * number
+
+class Compiles:
+    about = About(name="compiles", version="1")
+    def supports(self, vocabulary, mode): return None
+    def load(self, vocabulary): return self
+    def encode(self, data, mode): return [double(len(data))]
+"""
+    )
+    environment = {"NUMBA_CACHE_DIR": str(compiled)}
+    worker = Worker("compiles", f"{plugin}:Compiles", LIMITS, environment)
+    try:
+        assert worker.load(vocabulary).result().error is None
+        request = Encode(Inputs.of([b"abc"]), RAW)
+        assert rows(worker.encode(request).result()) == [Encoded((6,))]
+    finally:
+        worker.close()
+    assert list(compiled.rglob("*.nbi"))
+
+
+@SOCKETS
+@FILES
+def test_other_children_confine_themselves_in_one_line(tmp_path: Path) -> None:
+    code = f"""
+import socket, tempfile
+from harness.confinement.probing import confine_child
+held = confine_child()
+assert not held.missing, held
+with tempfile.TemporaryFile() as file:
+    file.write(b"allowed")
+for refused in (socket.socket, lambda: open({str(tmp_path / "x")!r}, "w")):
+    try:
+        refused()
+    except PermissionError as error:
+        print("refused", error.errno)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=300,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
+    )  # fmt: skip
+    assert done.stdout.split("\n") == [f"refused {errno.EACCES}"] * 2 + [""], done.stderr
