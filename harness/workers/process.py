@@ -18,8 +18,6 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -32,7 +30,8 @@ from harness.messages import CELL_BYTES, Progress, Request
 from harness.outcomes import Failed, Results, Status
 from harness.workers import wire
 from harness.workers.clock import Stopwatch, control, usage_of
-from impls.external import IN_WORKER, OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name, trim
+from harness.workers.keeping import Kept
+from impls.external import OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name, trim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,6 +45,9 @@ LOOK_SECONDS = 0.1
 
 CHUNK = 1 << 20
 """Bytes that are read or written at once."""
+
+ENDING_SECONDS = 5.0
+"""For a worker that has closed its descriptors to end, and for its keeper to say how it did."""
 
 MUCH = 0.2
 """Share of the allowed memory that no single request should need besides."""
@@ -78,24 +80,22 @@ class Process:
         self._scratch = tempfile.TemporaryDirectory(
             prefix="worker-", dir=scratch.folder(), ignore_cleanup_errors=True
         )
-        self._popen = subprocess.Popen(
+        self._kept = Kept(
             [
                 *(*wrapper, sys.executable, "-m", "harness.workers.server"),
                 *(str(descriptor) for descriptor in inherited),
                 str(limits.memory),
             ],
-            stdin=subprocess.DEVNULL,
-            stderr=self._log,
-            pass_fds=inherited,
-            start_new_session=True,
-            env={**os.environ, **environment, "TMPDIR": self._scratch.name, IN_WORKER: "1"},
+            descriptors=inherited,
+            environment={**environment, "TMPDIR": self._scratch.name},
+            errors=self._log,
         )
         self._progress = Progress(cell)
         for descriptor in inherited:
             os.close(descriptor)
         os.set_blocking(self._outlet, False)
         os.set_blocking(self._inlet, False)
-        self._observed = psutil.Process(self._popen.pid)
+        self._observed = psutil.Process(self._kept.pid)
         self._at_rest = 0
         self._sequence = self._count = 0
         self._watch: Stopwatch | None = None
@@ -197,42 +197,46 @@ class Process:
         # What an earlier request left there says nothing of this one.
         index = self._progress.index if self._progress.index < self._count else -1
         if failure is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._popen.wait(timeout=2.0)
-        self.kill()
+            self._kept.wait(ENDING_SECONDS)
+        self._kept.end(gently=True)
         raise WorkerDied(failure or self._cause_of_death(), index)
 
     def _cause_of_death(self) -> Failed:
-        code = self._popen.returncode
+        code = self._kept.exit_code
         log = log_tail(self._log)
         if any(sign in log for sign in OUT_OF_MEMORY_SIGNS):
             return Failed(Status.OUT_OF_MEMORY, f"{self._memory_message()}\n{log}".rstrip())
-        if code is not None and code < 0:
+        if code is None:
+            how = "killed together with the process that the harness keeps it by"
+        elif code < 0:
             how = f"killed by {signal_name(-code)}"
         else:
             how = f"exited with status {code}"
         return Failed(Status.CRASHED, f"{how}\n{log}".rstrip())
 
     def kill(self) -> None:
-        """Kill the worker, every program in its session, and those that have left the session."""
-        left: list[psutil.Process] = []
-        with contextlib.suppress(psutil.Error):
-            left = self._observed.children(recursive=True)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._popen.pid, signal.SIGKILL)
-        for process in left:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-        self._popen.wait()
+        """Kill the worker and all that it has started, at once."""
+        self._kept.end()
 
     def close(self) -> None:
         """Kill and let go of all descriptors."""
-        self.kill()
+        # It ends by itself where it only waits for a request; that is not waited for, unless it
+        # has started something that has left its session.
         os.close(self._outlet)
+        self._kept.end(gently=True)
         os.close(self._inlet)
         self._progress.close()
         self._log.close()
         self._scratch.cleanup()
+
+    @property
+    def left(self) -> str | None:
+        """What it left behind that would not end by itself, on one line; known when it is gone."""
+        report = self._kept.report
+        if report is None or not report.count:
+            return None
+        several = "a process" if report.count == 1 else f"{report.count:,} processes"
+        return f"left {several} behind: {'; '.join(report.left)}"
 
 
 class _Exchange:
