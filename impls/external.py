@@ -39,6 +39,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from corpora.vocabularies import scratch
 from impls import processes
 from impls.interface import About, Capability, Died, Mode, Rejected, Unsupported
 from impls.registry import ImplementationError
@@ -436,7 +437,7 @@ class ExternalImplementation:
         """Start the program and give it the vocabulary."""
         from corpora.vocabularies import bundle  # noqa: PLC0415
 
-        folder = tempfile.TemporaryDirectory(prefix="tokgate-bundle-")
+        folder = scratch.temporary("bundle-")
         path = Path(folder.name) / "bundle.json"
         bundle.write_bundle(vocabulary, path)
         wire = bundle.wire_vocabulary(vocabulary, path)

@@ -90,6 +90,35 @@ def test_another_console_would_be_seen(tmp_path: Path) -> None:
     assert consoles(wrong) == [2]
 
 
+NAMED = {"mkdtemp", "mkstemp", "TemporaryDirectory", "NamedTemporaryFile", "mktemp"}
+"""What makes temporary files that have a name, and so stay when their maker is killed."""
+
+NAMING = {
+    Path("corpora/vocabularies/scratch.py"),  # the one place, whose files are swept
+    Path("harness/writing.py"),  # beside the file that it takes the place of
+    Path("impls/bpe/cache.py"),  # likewise
+}
+
+
+def named_temporaries(path: Path) -> set[str]:
+    """The calls by which a file makes temporary files with names."""
+    calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+    return {ast.unparse(one.func).rpartition(".")[2] for one in calls} & NAMED
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_temporary_files_are_made_where_they_are_swept(path: Path) -> None:
+    assert bool(named_temporaries(path)) == (path.relative_to(ROOT) in NAMING)
+
+
+def test_another_temporary_file_would_be_seen(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("import tempfile\ndef f() -> tempfile.TemporaryDirectory: ...\n")
+    assert named_temporaries(wrong) == set()
+    wrong.write_text("from tempfile import mkdtemp\nmkdtemp()\ntempfile.NamedTemporaryFile()\n")
+    assert named_temporaries(wrong) == {"mkdtemp", "NamedTemporaryFile"}
+
+
 RUNNING = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "multiprocessing"}
 """Modules whose data runs code when it is read, or whose pipes carry such data."""
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import psutil
 
+from corpora.vocabularies import scratch
 from harness.workers import wire
 from harness.workers.clock import Stopwatch, control, usage_of
 from harness.workers.keeping import Kept
@@ -60,11 +61,12 @@ class Worker:
     def __init__(self, task: Task) -> None:
         inlet, outlet = os.pipe()
         own_inlet, own_outlet = os.pipe()
+        self._scratch = scratch.temporary("forced-")
         try:
             self._kept = Kept(
                 [sys.executable, "-m", "harness.forced.server", str(inlet), str(own_outlet)],
                 descriptors=(inlet, own_outlet),
-                environment={},
+                environment={"TMPDIR": self._scratch.name},
                 # Engines print what they panic about: it is told by the result.
                 errors=subprocess.DEVNULL,
                 output=subprocess.DEVNULL,
@@ -154,6 +156,7 @@ class Worker:
     def kill(self) -> None:
         """End it and all that it has started at once, whatever it is at."""
         self._kept.end()
+        self._scratch.cleanup()
         for end in (self.inbox, self.outbox):
             if end.descriptor >= 0:
                 os.close(end.descriptor)

@@ -16,6 +16,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from corpora.vocabularies import scratch
 from harness.arena import Stopped
 from harness.workers import wire
 from harness.workers.keeping import Kept
@@ -86,10 +87,11 @@ class Helper:
     def _start(self) -> None:
         inlet, self_outlet = os.pipe()
         self_inlet, outlet = os.pipe()
+        self._scratch = scratch.temporary("helper-")
         self._kept = Kept(
             [sys.executable, "-m", self._module, str(inlet), str(outlet)],
             descriptors=(inlet, outlet),
-            environment=self._environment,
+            environment={**self._environment, "TMPDIR": self._scratch.name},
             errors=subprocess.DEVNULL,
             output=subprocess.DEVNULL,
         )
@@ -103,6 +105,7 @@ class Helper:
         kept, self._kept = self._kept, None
         if kept is not None:
             kept.end()
+            self._scratch.cleanup()
         for end in (self._outbox, self._inbox):
             if end is not None:
                 os.close(end.descriptor)

@@ -19,13 +19,12 @@ import contextlib
 import os
 import select
 import sys
-import tempfile
 import time
 from typing import TYPE_CHECKING, NoReturn
 
 import psutil
 
-from harness import scratch
+from corpora.vocabularies import scratch
 from harness.messages import CELL_BYTES, Progress, Request
 from harness.outcomes import Failed, Results, Status
 from harness.workers import wire
@@ -77,9 +76,7 @@ class Process:
         inherited = (child_inlet, child_outlet, cell)
         # Its temporary files go when it goes, however it ends; if the harness is killed, the next
         # one removes them.
-        self._scratch = tempfile.TemporaryDirectory(
-            prefix="worker-", dir=scratch.folder(), ignore_cleanup_errors=True
-        )
+        self._scratch = scratch.temporary("worker-")
         self._kept = Kept(
             [
                 *(*wrapper, sys.executable, "-m", "harness.workers.server"),

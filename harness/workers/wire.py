@@ -120,7 +120,7 @@ def _packed(header: dict[str, Any], body: bytes) -> bytes:
 
 
 def read_request(read: Read) -> tuple[int, Any] | None:
-    """The next request, of whatever type, with its number; None where the harness has closed the pipe."""
+    """The next request, of whatever type, with its number; None where the pipe was closed."""
     prefix = read(REQUEST_PREFIX.size)
     if len(prefix) < REQUEST_PREFIX.size:
         return None

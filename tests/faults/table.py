@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from corpora.vocabularies import sources
-from harness import scratch
+from corpora.vocabularies import scratch, sources
 from harness.messages import Decode, Encode
 from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.workers import Limits, Worker, rows
