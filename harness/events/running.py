@@ -201,7 +201,8 @@ class Group:
     kind: ``encoded``, ``rejected``, ``errored``, ``crashed``, ``timed-out``, ``out-of-memory``,
     ``unsupported``, ``protocol``, ``left-processes``. ids: at most 2,000 of them, ``total`` counts
     all; surfaces: base64 of each id's bytes, None for an id that the vocabulary does not know.
-    decoded: base64 of what the implementation decodes, where that is the finding. message: of a failure.
+    decoded: base64 of what the implementation decodes, where that is the finding. message: of a
+    failure.
     """
 
     implementations: list[str]

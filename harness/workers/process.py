@@ -20,6 +20,7 @@ import os
 import select
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 import psutil
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 0.1
 """Seconds between two looks at the time and the memory of a worker that has not answered."""
+
+LINES_SHOWN = 20
+PRINTED = "The last that it printed:"
+"""What a failure to load is told with, besides its traceback."""
 
 CHUNK = 1 << 20
 """Bytes that are read or written at once."""
@@ -131,9 +136,17 @@ class Process:
             self._die(Failed(Status.PROTOCOL, f"its answer cannot be held: {error}"))
         if loading != (not isinstance(response, Results)):
             self._die(Failed(Status.PROTOCOL, "its answer is to another kind of request"))
-        if loading:
+        if not isinstance(response, Results):
             self._at_rest = self.usage().memory
+            return self._with_log(response)
         return response
+
+    def _with_log(self, loaded: Loaded) -> Loaded:
+        """A failure to load with the last lines that were printed: they may say why."""
+        lines = log_tail(self._log).splitlines()[-LINES_SHOWN:]
+        if loaded.error is None or loaded.unsupported or not lines:
+            return loaded
+        return replace(loaded, error="\n".join((loaded.error, PRINTED, *lines)))
 
     def look(self, seconds: float) -> None:
         """Take note of time and memory. Raises WorkerDied for what is over its limit.
@@ -141,6 +154,7 @@ class Process:
         The watch begins with the first look that finds no answer: most answers come before.
         """
         usage = self.usage()
+        trim(self._log)  # a request may print for as long as it takes
         if self._watch is None:
             self._watch = Stopwatch.start(seconds, time.monotonic(), usage)
             return
