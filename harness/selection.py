@@ -131,8 +131,10 @@ def _met(spec: str) -> tuple[Implementation, About]:
 
     Raises ImplementationError, which tells the last line that it printed, and ImportError.
     """
-    # What makes an environment for a release says so, as it takes a while.
-    printing = contextlib.nullcontext() if spec.startswith("pip:") else aside()
+    # What makes an environment for a release says so, as it takes a while; a program's standard
+    # error is kept by whoever starts it.
+    apart = spec.startswith(("pip:", "cmd:"))
+    printing = contextlib.nullcontext() if apart else aside()
     with printing as printed:
         try:
             implementation = registry.resolve(spec)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from corpora.vocabularies import sources
 from harness.display import Display
 from harness.quiet import KEPT_BYTES, aside
 from harness.workers import Limits, Worker
+from impls.external import LOG_TAIL, LONGEST_LOG, Program, log_tail
 from tests.harness.command import tokgate
 
 ESCAPE = "\x1b]0;title\x07"
@@ -170,3 +172,56 @@ def test_nothing_stays_open(capfd: pytest.CaptureFixture[str]) -> None:
         with aside():
             print("x")
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+FLOOD = """
+import os, sys, time
+for _ in range(64):
+    os.write(2, b"x" * (1 << 20))
+os.write(2, b"the end")
+time.sleep(600)
+"""
+
+
+def cut(log: Callable[[], int]) -> bool:
+    """Whether a log of 64 MiB is cut while its writer is still at it; the time-out is for hangs."""
+    end = time.monotonic() + 120
+    grown = False
+    while time.monotonic() < end:
+        size = log()
+        grown = grown or size >= LOG_TAIL
+        if grown and size <= LONGEST_LOG:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_the_log_of_a_program_is_cut_while_it_writes(tmp_path: Path) -> None:
+    path = tmp_path / "flood.py"
+    path.write_text(FLOOD)
+    program = Program(f"{sys.executable} {path}")
+    log = program._log
+    try:
+        end = time.monotonic() + 120
+        while log_tail(log) == "" or not log_tail(log).endswith("the end"):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert cut(lambda: os.fstat(log.fileno()).st_size)
+        assert log_tail(log).endswith("the end")
+    finally:
+        program.end()
+
+
+def test_the_log_of_a_worker_is_cut_while_it_writes(tmp_path: Path) -> None:
+    load = "[os.write(1, b'x' * (1 << 20)) for _ in range(64)]; import time; time.sleep(600)"
+    worker = Worker("loud", plugin(tmp_path, load=load), Limits(load_seconds=300.0))
+    try:
+        worker.load(sources.resolve("toy_bytes"))
+        end = time.monotonic() + 120
+        while worker._process is None:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        log = worker._process._log
+        assert cut(lambda: os.fstat(log.fileno()).st_size)
+    finally:
+        worker.close()
