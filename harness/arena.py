@@ -169,6 +169,11 @@ class Arena:
         """The failures that did not come back when asked again, since this was asked last."""
         return [one for worker in self._workers.values() for one in worker.excused()]
 
+    def left(self) -> dict[str, str]:
+        """What workers left behind when they ended, a line each, since this was asked last."""
+        told = {name: worker.left() for name, worker in self._workers.items()}
+        return {name: lines[0] for name, lines in told.items() if lines}
+
     def at_work(self, name: str) -> float:
         """Seconds that count against the limit of the input that one is at."""
         return self._workers[name].at_work

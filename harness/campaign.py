@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from corpora.families.catalog import families
 from corpora.generators.base import Case
+from harness import leavings
 from harness.arena import Arena, Pending, Stopped
 from harness.budgeting import LEAST_SECONDS, left_for_cases, share
 from harness.checks import CHECKS
@@ -81,6 +82,8 @@ class Campaign:
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._arenas: list[Arena] = []
+        self._contracts: dict[str, Contract] = {}
+        """By implementation the last contract under which it was asked."""
         self._unmeasured = set(plan.scaled)
         self._scaling_seconds = 0.0
         self._weight = sum(map(plan.weight, plan.visited))
@@ -146,6 +149,8 @@ class Campaign:
             return
         finally:
             arena.close()
+            if not self._stop.is_set() and CHECKS[leavings.CHECK] in self._plan.checks:
+                leavings.note(self._book, arena.left(), self._contracts, self._plan.seed)
 
     def _note_unreached(self, source: str) -> None:
         with self._lock:
@@ -194,6 +199,7 @@ class Campaign:
         if self._stop.is_set():
             return
         opened.look()
+        self._contracts |= {name: c for c in opened.contracts(loaded=True) for name in c.names}
         self._note_excused(arena, vocabulary.id)
         for name, reason in arena.withdrawn().items():
             self._emit(Withdrawn(name, vocabulary.id, reason))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness.quiet import aside
 from impls import registry
 
 Row = dict[str, Any]
@@ -34,7 +35,8 @@ def implementations() -> list[Row]:
     found = []
     for spec in registry.registered():
         try:
-            about = registry.resolve(spec).about
+            with aside():
+                about = registry.resolve(spec).about
         except (registry.ImplementationError, ImportError) as error:
             found.append(
                 {

@@ -15,6 +15,7 @@ from rich.segment import Segment
 from rich.text import Span, Text
 
 from corpora.plain_text import pieces, printable
+from harness.quiet import terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,6 +54,15 @@ class Display(Console):
             markup=False,
             emoji=False,
         )
+
+    @property
+    def file(self) -> IO[str]:
+        """Where it prints: to the terminal, also while what others print is put aside."""
+        return (self._file and super().file) or terminal(stderr=self.stderr) or super().file
+
+    @file.setter
+    def file(self, new: IO[str]) -> None:
+        self._file = new
 
     def render_str(
         self,

@@ -193,6 +193,11 @@ class Book:
             with self._lock:
                 self._spent += time.monotonic() - started
 
+    def note(self, contract: Contract, violation: Violation, case: Case) -> str:
+        """Enter a violation that no input brings back; gives its bucket."""
+        entry = Entry(contract, violation, case)
+        return self._enter(self._page(entry), entry, UNMINIMISED, minimal=False)
+
     def _considered(
         self, arena: Arena, contract: Contract, violation: Violation, case: Case
     ) -> str:

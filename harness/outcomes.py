@@ -30,6 +30,7 @@ class Status(IntEnum):
     OUT_OF_MEMORY = 6
     PROTOCOL = 7
     ANSWERED = 8
+    LEFT_PROCESSES = 9
 
     @property
     def label(self) -> str:
@@ -71,6 +72,8 @@ class Unsupported:
 @dataclass(frozen=True, slots=True)
 class Failed:
     """No answer: it raised, crashed, hung, ate its memory or broke the protocol.
+
+    Or it left processes behind, which is no failure on any one input.
 
     status says which. message: the exception or the signal, then the end of standard error.
     """

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies import drawn, sources
 from harness.contracts import Contestant
+from harness.quiet import aside
 from impls import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
+    from impls.interface import About, Implementation
 
 
 SCALED = ("tekken_240911", "unigram_nfkc")
@@ -103,8 +106,7 @@ def contestants(
     missing: dict[str, str] = {}
     for spec in chosen:
         try:
-            implementation = registry.resolve(spec)
-            about = implementation.about
+            implementation, about = _met(spec)
         except (registry.ImplementationError, ImportError) as error:
             if specs:
                 if isinstance(error, registry.ImplementationError):
@@ -122,6 +124,28 @@ def contestants(
             if one.about.engine and one.about.engine not in found:
                 del found[name]
     return list(found.values()), missing
+
+
+def _met(spec: str) -> tuple[Implementation, About]:
+    """An implementation, and what it says of itself; what it prints is put aside.
+
+    Raises ImplementationError, which tells the last line that it printed, and ImportError.
+    """
+    # What makes an environment for a release says so, as it takes a while; a program's standard
+    # error is kept by whoever starts it.
+    apart = spec.startswith(("pip:", "cmd:"))
+    printing = contextlib.nullcontext() if apart else aside()
+    with printing as printed:
+        try:
+            implementation = registry.resolve(spec)
+            return implementation, implementation.about
+        except registry.ImplementationError as error:
+            failure = error
+    line = printed.last_line if printed is not None else ""
+    if not line:
+        raise failure
+    told = f"{failure}; the last that it printed: {line}"
+    raise registry.ImplementationError(told, unknown=failure.unknown) from failure
 
 
 def chosen(kind: str, names: Sequence[str], known: Iterable[str]) -> list[str]:

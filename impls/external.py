@@ -31,6 +31,7 @@ import shlex
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +40,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from corpora.vocabularies import scratch
 from impls import processes
 from impls.interface import About, Capability, Died, Mode, Rejected, Unsupported
 from impls.needs import understood
@@ -76,8 +78,15 @@ IN_WORKER = "TOKGATE_WORKER"
 """Set in the environment of workers, whose whole session the harness kills."""
 
 
+TRIM_SECONDS = 0.2
+"""Between two looks at the log of a program."""
+
 LONGEST_LOG = 8 << 20
 """Bytes of standard error that are kept before all but the tail goes."""
+
+
+_trimming = threading.Lock()
+"""Held while a log is cut or read: between the two steps of cutting it is empty."""
 
 
 def log_file() -> IO[bytes]:
@@ -89,19 +98,21 @@ def log_file() -> IO[bytes]:
 
 def log_tail(log: IO[bytes]) -> str:
     """The end of a log, as text."""
-    size = log.seek(0, os.SEEK_END)
-    log.seek(max(0, size - LOG_TAIL))
-    return log.read().decode("utf-8", "replace").strip()
+    with _trimming:
+        size = os.fstat(log.fileno()).st_size
+        tail = os.pread(log.fileno(), LOG_TAIL, max(0, size - LOG_TAIL))
+    return tail.decode("utf-8", "replace").strip()
 
 
 def trim(log: IO[bytes]) -> None:
     """Leave the tail alone of a log that has grown long: a chatty library fills the disk."""
     descriptor = log.fileno()
-    size = os.fstat(descriptor).st_size
-    if size > LONGEST_LOG:
-        tail = os.pread(descriptor, LOG_TAIL, size - LOG_TAIL)
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, tail)
+    with _trimming:
+        size = os.fstat(descriptor).st_size
+        if size > LONGEST_LOG:
+            tail = os.pread(descriptor, LOG_TAIL, size - LOG_TAIL)
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, tail)
 
 
 class Program:
@@ -127,10 +138,19 @@ class Program:
                 unknown=isinstance(error, FileNotFoundError),
             ) from error
         self._seq = 0
+        # A program may print for as long as a request takes. The thread ends with the program, so
+        # that there is one thread when the next is started.
+        self._ended = threading.Event()
+        self._trimmer = threading.Thread(target=self._trim, name="log", daemon=True)
+        self._trimmer.start()
+
+    def _trim(self) -> None:
+        while not self._ended.wait(TRIM_SECONDS):
+            with contextlib.suppress(OSError):
+                trim(self._log)
 
     def ask(self, op: str, **fields: object) -> dict[str, Any]:
         """One request, its response. Raises Died for the program's end and for any breach."""
-        trim(self._log)
         self._seq += 1
         request = json.dumps({"op": op, "seq": self._seq, **fields})
         stdin, stdout = self._popen.stdin, self._popen.stdout
@@ -185,6 +205,8 @@ class Program:
                 os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.kill()
         self._popen.wait()
+        self._ended.set()
+        self._trimmer.join()
         for stream in (self._popen.stdin, self._popen.stdout):
             if stream is not None:
                 with contextlib.suppress(OSError):
@@ -445,7 +467,7 @@ class ExternalImplementation:
         """Start the program and give it the vocabulary."""
         from corpora.vocabularies import bundle  # noqa: PLC0415
 
-        folder = tempfile.TemporaryDirectory(prefix="tokgate-bundle-")
+        folder = scratch.temporary("bundle-")
         path = Path(folder.name) / "bundle.json"
         bundle.write_bundle(vocabulary, path)
         wire = bundle.wire_vocabulary(vocabulary, path)

@@ -16,12 +16,12 @@ from __future__ import annotations
 import importlib
 import pickle
 import shlex
-import tempfile
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies import scratch
 from impls import environments, serving
 from impls.external import SPOKEN, ExternalEncoder
 from impls.interface import Recipe, Reproducible
@@ -159,7 +159,7 @@ class ReleaseImplementation:
 
     def load(self, vocabulary: Vocabulary) -> ExternalEncoder:
         """Start the adapter in the environment and give it the vocabulary."""
-        folder = tempfile.TemporaryDirectory(prefix="tokgate-model-")
+        folder = scratch.temporary("model-")
         path = Path(folder.name, "model.pickle")
         path.write_bytes(pickle.dumps(vocabulary))
         wire: dict[str, object] = {

@@ -41,8 +41,11 @@ if TYPE_CHECKING:
 
     from harness.events import Event
 
-DEATHS = frozenset({"crashed", "out-of-memory", "timed-out", "protocol", "errored"})
-"""Kinds of :class:`harness.events.Group` in which an implementation gave no answer at all."""
+DEATHS = frozenset({"crashed", "out-of-memory", "timed-out", "protocol", "errored"}) | {
+    "left-processes"
+}
+"""Kinds of :class:`harness.events.Group` in which an implementation gave no answer at all, or left
+processes behind."""
 
 CHECK_SEVERITY = ("determinism", "equivalence", "round-trip", "validity", "offsets")
 """Worst first: a wrong id breaks a model, a wrong offset only what points into the text."""

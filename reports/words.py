@@ -22,6 +22,7 @@ _DIED = {
     "timed-out": "timed out",
     "protocol": "broke the stdio protocol",
     "errored": "failed with an error of its own",
+    "left-processes": "left processes behind",
 }
 
 _LAWS = {

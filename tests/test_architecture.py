@@ -88,6 +88,85 @@ def test_another_console_would_be_seen(tmp_path: Path) -> None:
     assert consoles(wrong) == [2]
 
 
+NAMED = {"mkdtemp", "mkstemp", "TemporaryDirectory", "NamedTemporaryFile", "mktemp"}
+"""What makes temporary files that have a name, and so stay when their maker is killed."""
+
+NAMING = {
+    Path("corpora/vocabularies/scratch.py"),  # the one place, whose files are swept
+    Path("harness/writing.py"),  # beside the file that it takes the place of
+    Path("impls/bpe/cache.py"),  # likewise
+    Path("reports/__init__.py"),  # likewise
+}
+
+
+def named_temporaries(path: Path) -> set[str]:
+    """The calls by which a file makes temporary files with names."""
+    calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+    return {ast.unparse(one.func).rpartition(".")[2] for one in calls} & NAMED
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_temporary_files_are_made_where_they_are_swept(path: Path) -> None:
+    assert bool(named_temporaries(path)) == (path.relative_to(ROOT) in NAMING)
+
+
+def test_another_temporary_file_would_be_seen(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("import tempfile\ndef f() -> tempfile.TemporaryDirectory: ...\n")
+    assert named_temporaries(wrong) == set()
+    wrong.write_text("from tempfile import mkdtemp\nmkdtemp()\ntempfile.NamedTemporaryFile()\n")
+    assert named_temporaries(wrong) == {"mkdtemp", "NamedTemporaryFile"}
+
+
+RUNNING = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "multiprocessing"}
+"""Modules whose data runs code when it is read, or whose pipes carry such data."""
+
+UNPICKLING = {
+    Path("harness/workers/wire.py"): ["pickle.loads"],  # in a worker, what the harness wrote
+    Path("harness/workers/server.py"): ["pickle.loads"],  # likewise: the vocabulary
+}
+"""Where the harness's code reads a pickle: nowhere in the harness itself."""
+
+
+def unpickling(path: Path) -> list[str]:
+    """What a file does by which data from elsewhere might run, wherever in it."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in RUNNING:
+            found.append(f"from {node.module}")
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+            found += [n for n in names if n.split(".")[0] in RUNNING - {"pickle"}]
+            found += [alias.name for alias in node.names if alias.name == "pickle" and alias.asname]
+        elif isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+            found.append("allow_pickle")
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "pickle":
+            harmless = node.attr.startswith(("dump", "HIGHEST"))
+            found += [] if harmless else [f"pickle.{node.attr}"]
+    return found
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in SOURCES if path.relative_to(ROOT).parts[0] in {"harness", "reports"}],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_nothing_that_comes_from_elsewhere_is_unpickled(path: Path) -> None:
+    assert unpickling(path) == UNPICKLING.get(path.relative_to(ROOT), [])
+
+
+def test_unpickling_would_be_seen(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(
+        "import pickle, marshal\nimport pickle as p\nfrom multiprocessing import connection\n"
+        "pickle.loads(b'')\npickle.Unpickler\nnumpy.load('x', allow_pickle=True)\npickle.dumps(1)\n"
+    )
+    assert sorted(unpickling(wrong)) == [
+        "allow_pickle", "from multiprocessing", "marshal", "pickle", "pickle.Unpickler",
+        "pickle.loads",
+    ]  # fmt: skip
+
+
 def test_importing_compiles_nothing() -> None:
     code = (
         "import sys, harness.cli, harness.campaign, impls.registry as r;"

@@ -7,12 +7,11 @@ A file of metadata alone, as llama.cpp reads it with ``vocab_only``: byte-level 
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpora.vocabularies import wordpiece_file
+from corpora.vocabularies import scratch, wordpiece_file
 from corpora.vocabularies.byte_alphabet import spell
 from corpora.vocabularies.model import (
     Algorithm,
@@ -235,7 +234,7 @@ def _file(model: str, fields: dict[str, Any]) -> bytes:
     """A GGUF file with ``tokenizer.ggml.<name>`` for each of ``fields``."""
     from gguf import GGUFWriter  # noqa: PLC0415 (slow to import)
 
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch.temporary("gguf-") as folder:
         path = Path(folder) / "vocabulary.gguf"
         # Any architecture will do: what differs between them are tensors.
         writer = GGUFWriter(str(path), "llama")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from corpora import texts
 from harness import selection
+from harness.quiet import aside
 from harness.selection import SelectionError
 from impls import registry
 from impls.interface import Mode
@@ -106,7 +107,8 @@ def _peers() -> list[str]:
     found = []
     for name in registry.PEERS:
         try:
-            _ = registry.resolve(name).about
+            with aside():
+                _ = registry.resolve(name).about
         except ImportError:
             continue
         found.append(name)

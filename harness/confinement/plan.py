@@ -29,7 +29,7 @@ LARGEST_FILE = 8 << 30
 """Bytes of one file: several times the largest vocabulary with all that is derived from it."""
 
 HINT = (
-    "perhaps as the worker is confined: declare what it needs in About.needs, "
+    "perhaps because the worker is confined: declare what it needs in About.needs, "
     "or run with --no-confinement"
 )
 """What is added to a failure that a refused system call may have brought about."""

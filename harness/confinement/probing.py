@@ -10,15 +10,12 @@ import contextlib
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.caches import compiled_folder, tables_folder
-from harness import scratch
-from harness.confinement.applying import apply
+from corpora.vocabularies.caches import COMPILED, compiled_folder, tables_folder
 from harness.confinement.plan import (
     CONFINEMENT,
     CONFINEMENT_OFF,
@@ -70,6 +67,17 @@ def argument(plan: Plan | None) -> str:
     return NOT_CONFINED if plan is None else plan.to_json()
 
 
+def settings(plan: Plan | None, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a worker's environment gets besides those that are in it.
+
+    Compiled functions are kept where a confined worker may write, confined or not.
+    """
+    found = {COMPILED: str(compiled_folder(environment))}
+    if plan is not None:
+        found["PYTHONDONTWRITEBYTECODE"] = "1"  # it would only be refused
+    return {name: value for name, value in found.items() if name not in environment}
+
+
 @cache
 def _probed() -> Held:
     """What confines a process on this machine, tried in one that ends at once."""
@@ -93,16 +101,3 @@ def line(memory: int, contestants: Iterable[Contestant] = ()) -> str:
     """Return the line of a record on what confines the workers of these implementations."""
     needs = {one.name: one.about.needs for one in contestants}
     return sentence(held_here(), memory, needs)
-
-
-def confine_child(needs: Sequence[str] = ()) -> Held:
-    """Confine this process, unless that is switched off; for children that are not workers.
-
-    It gets a folder for temporary files of its own, which goes like those of workers. Threads that
-    there are already stay free of Landlock, but not of seccomp.
-    """
-    if not switched_on():
-        return OFF
-    own = str(scratch.folder())
-    os.environ["TMPDIR"] = tempfile.tempdir = own
-    return apply(plan_for([own], needs))

@@ -1,12 +1,13 @@
 """What a worker process runs first: it confines itself, then becomes the server.
 
-``python -m harness.confinement.start PLAN REQUESTS RESPONSES PROGRESS MEMORY``, where PLAN is JSON,
-or ``off``. Nothing that starts threads is imported before: NumPy's linear algebra does.
-With PLAN alone, it prints what holds and ends.
+``python -m harness.confinement.start PLAN MODULE ARGUMENT..``, where PLAN is JSON, or ``off``, and
+MODULE has a function ``main`` that takes the arguments and what holds. Nothing that starts threads
+is imported before: NumPy's linear algebra does. With PLAN alone, it prints what holds and ends.
 """
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 from harness.confinement.applying import apply
@@ -23,9 +24,7 @@ def main(arguments: list[str]) -> None:
     if not rest:
         print(held.to_json())
         return
-    from harness.workers import server  # noqa: PLC0415 (starts threads)
-
-    server.main([int(argument) for argument in rest], held)
+    importlib.import_module(rest[0]).main(rest[1:], held)
 
 
 if __name__ == "__main__":

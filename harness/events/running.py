@@ -201,9 +201,10 @@ class Group:
     """Implementations that gave one outcome on a finding's input: one class of its partition.
 
     kind: ``encoded``, ``rejected``, ``errored``, ``crashed``, ``timed-out``, ``out-of-memory``,
-    ``unsupported``, ``protocol``. ids: at most 2,000 of them, ``total`` counts all; surfaces:
-    base64 of each id's bytes, None for an id that the vocabulary does not know. decoded: base64
-    of what the implementation decodes, where that is the finding. message: of a failure.
+    ``unsupported``, ``protocol``, ``left-processes``. ids: at most 2,000 of them, ``total`` counts
+    all; surfaces: base64 of each id's bytes, None for an id that the vocabulary does not know.
+    decoded: base64 of what the implementation decodes, where that is the finding. message: of a
+    failure.
     """
 
     implementations: list[str]

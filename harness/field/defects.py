@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from corpora.vocabularies import sources
+from corpora.vocabularies import scratch, sources
 from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.reading import fault_of, line_of, read_toml
 from impls import registry
@@ -162,7 +162,7 @@ def answer(name: str, vocabulary: Vocabulary, defect: Defect) -> Answer:
     data = base64.b64encode(defect.input).decode("ascii")
     question = json.dumps({"ask": defect.ask, "input": data, "ids": list(defect.ids)})
     with (
-        tempfile.TemporaryDirectory(prefix="tokgate-defect-") as folder,
+        scratch.temporary("defect-") as folder,
         tempfile.TemporaryFile() as told,
     ):
         path = Path(folder, recipe.artifact_name)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora.generators.material import is_text
 from harness.forced.trophies import Opponent, Trophy, judged
@@ -85,6 +85,14 @@ class Round:
     policy: str
     kind: str
     number: int
+    answer: ClassVar[Any] = Caught
+
+    def fits(self, answer: Caught) -> bool:
+        """See :class:`harness.forced.jobs.Job`."""
+        asked = (self.policy, self.kind, self.number)
+        trophy = answer.trophy
+        known = trophy is None or (trophy.policy, trophy.kind) == asked[:2]
+        return known and (answer.policy, answer.kind, answer.number) == asked
 
     def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> Caught:
         """See :class:`harness.forced.jobs.Job`."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
+
+from harness import stored
 from harness.forced import trophies
 from harness.forced.adversary import WAYS, Caught, Round
 from harness.forced.pool import results
@@ -83,6 +86,17 @@ class Bag:
             self.best = trophies.merged([*self.best.values(), caught.trophy])
 
 
+class _Line(msgspec.Struct):
+    """A line of the record: a round of a hunt."""
+
+    hunt: dict[str, Any]
+    kind: str
+    number: Annotated[int, msgspec.Meta(ge=0)]
+    tried: Annotated[int, msgspec.Meta(ge=0)]
+    broke: str
+    trophy: trophies.Written | None
+
+
 class HuntRecord:
     """A folder's ``adversary.jsonl``, one round a line, and ``trophies.json``, the best of all.
 
@@ -96,9 +110,15 @@ class HuntRecord:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / RECORD
-            lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
             known = {json.dumps(hunt.identity(one)): one for one in hunt.task.policies}
-            kept = [line for line in lines if self._take(line, known)]
+            kept = []
+            for number, line in stored.lines(path):
+                try:
+                    self._take(line, known)
+                except ValueError as error:
+                    mend = "remove that line to play its round again"
+                    raise stored.damaged(path, f"line {number}: {error}", mend) from error
+                kept.append(line)
             write_whole(path, "".join(f"{line}\n" for line in kept))
             self._file = Lines(path, afresh=False)
         except OSError as error:
@@ -108,21 +128,16 @@ class HuntRecord:
                 [*trophies.read(folder / TROPHIES), *self.bag.best.values()]
             )
 
-    def _take(self, line: str, known: dict[str, str]) -> bool:
-        """Take in a line, if it is one of this hunt; whether it is one at all."""
-        try:
-            raw = json.loads(line)
-            trophy = raw["trophy"] and Trophy.from_dict(raw["trophy"])
-            if trophy:
-                # Vocabularies that encode alike have one fingerprint, and so one hunt.
-                trophy = replace(trophy, vocabulary=self._hunt.task.vocabulary.id)
-            policy = known.get(json.dumps(raw["hunt"]), "")
-            caught = Caught(policy, raw["kind"], raw["number"], raw["tried"], trophy, raw["broke"])
-        except (ValueError, TypeError, KeyError, AttributeError):
-            return False  # cut off, as by a kill
+    def _take(self, line: str, known: dict[str, str]) -> None:
+        """Take in a line, if it is one of this hunt. Raises ValueError with the field at fault."""
+        raw = stored.typed(stored.parsed(line), _Line)
+        trophy = None if raw.trophy is None else trophies.typed(raw.trophy, "trophy")
+        if trophy:
+            # Vocabularies that encode alike have one fingerprint, and so one hunt.
+            trophy = replace(trophy, vocabulary=self._hunt.task.vocabulary.id)
+        policy = known.get(json.dumps(raw.hunt), "")
         if policy:
-            self.bag.add(caught)
-        return True
+            self.bag.add(Caught(policy, raw.kind, raw.number, raw.tried, trophy, raw.broke))
 
     def add(self, caught: Caught) -> None:
         """Write a round at once, and the trophies if there is a new one. Raises OutputError."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from corpora.grammars.base import GrammarError
+from harness.events import ForcedWitness
 from harness.forced.results import SchemaResult
 
 if TYPE_CHECKING:
@@ -14,10 +15,9 @@ if TYPE_CHECKING:
     from corpora.grammars.corpus import SchemaCase
     from corpora.grammars.json_schema import Whitespace
     from corpora.vocabularies.model import Vocabulary
-    from harness.events import ForcedWitness
     from harness.forced.policies import Policies
 
-Answer_co = TypeVar("Answer_co", covariant=True)
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,26 @@ class Task:
     memory: int = 4 << 30
 
 
-class Job(Protocol[Answer_co]):
-    """A piece of work; it travels to a worker, and its answer back, by pickling."""
+class Job(Protocol[Answer]):
+    """A piece of work. It travels to a worker, and its answer back as plain data of a type.
 
-    def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> Answer_co:
+    answer: that type, made of dataclasses and builtins, for :mod:`harness.workers.packets`.
+    """
+
+    answer: ClassVar[Any]
+
+    def fits(self, answer: Answer) -> bool:
+        """Whether an answer is one to this job, as far as its type does not say.
+
+        Raises ValueError likewise.
+        """
+        ...
+
+    def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> Answer:
         """Do it, in a worker. beat: shows that there is life."""
         ...
 
-    def broken(self, how: str) -> Answer_co:
+    def broken(self, how: str) -> Answer:
         """The answer where the work raised, or its worker died or hung: ``how`` says it."""
         ...
 
@@ -52,6 +64,13 @@ class WalkSchema:
     """Walk the texts of one schema. Life shows after each of them."""
 
     case: SchemaCase
+    answer: ClassVar[Any] = SchemaResult
+
+    def fits(self, answer: SchemaResult) -> bool:
+        """See :class:`Job`."""
+        for witness in answer.witnesses:
+            witness.inspect()
+        return answer.name == self.case.name
 
     def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> SchemaResult:
         """See :class:`Job`."""
@@ -93,6 +112,13 @@ class MinimiseWitness:
     witness: ForcedWitness
     case: SchemaCase
     seconds: float
+    answer: ClassVar[Any] = Minimised
+
+    def fits(self, answer: Minimised) -> bool:
+        """See :class:`Job`."""
+        if answer.smallest is not None:
+            answer.smallest.inspect()
+        return answer.witness == self.witness
 
     def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> Minimised:
         """See :class:`Job`."""

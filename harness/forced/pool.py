@@ -1,32 +1,32 @@
-"""Worker processes, so that a job on which an engine hangs or dies costs only itself."""
+"""Worker processes, so that a job on which an engine hangs or dies costs only itself.
+
+Engines run in them (llguidance, xgrammar, our own), so that their answers are not trusted: see
+:mod:`harness.workers.packets`.
+"""
 
 from __future__ import annotations
 
-import faulthandler
-import multiprocessing
 import os
-import resource
-import signal
+import select
+import subprocess
+import sys
 import time
 from collections import deque
-from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
-from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psutil
 
-from harness.confinement.probing import confine_child
-from harness.forced.jobs import one_line
-from harness.forced.policies import Policies
+from corpora.vocabularies import scratch
+from harness.confinement import probing
+from harness.workers import wire
 from harness.workers.clock import Stopwatch, control, usage_of
-from impls.external import die_with_parent, signal_name
-from impls.interface import Unsupported
+from harness.workers.keeping import Kept
+from harness.workers.packets import Inbox, Message, Outbox, answer_of
+from impls.external import signal_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
-    from multiprocessing.connection import Connection
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
     from harness.forced.jobs import Job, Task
 
@@ -37,8 +37,8 @@ READY_SECONDS = 180.0
 
 POLL_SECONDS = 0.2
 
-ENDING = frozenset({signal.SIGINT, signal.SIGTERM})
-"""The signals by which a user ends a command."""
+ENDING_SECONDS = 2.0
+"""For a worker that has closed its pipe to end by itself, so that it can be said how."""
 
 
 class WorkersFailed(Exception):
@@ -51,76 +51,98 @@ class WorkersFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """The end of a job, on its way back."""
+    """The end of a job, with its answer."""
 
     answer: Any
-
-
-def serve(task: Task, pipe: Connection) -> None:
-    """A worker: answers each job, until None comes."""
-    die_with_parent()
-    # Ctrl-C and SIGTERM, which a terminal and ``timeout`` send to the whole group, are the
-    # parent's to handle: it ends this process.
-    os.setpgrp()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-    faulthandler.disable()
-    resource.setrlimit(resource.RLIMIT_DATA, (task.memory, task.memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    confine_child()
-    # Engines print what they panic about: it is told by the result.
-    silent = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silent, 1)
-    os.dup2(silent, 2)
-    try:
-        policies = Policies(task.vocabulary)
-        policies.of_schema(task.policies, True, task.whitespace)
-        policies.tokenizer.encode(next(iter(task.vocabulary.ids), b""))  # compiles
-    except Unsupported as error:
-        pipe.send((False, str(error)))
-        return
-    except Exception as error:
-        pipe.send((True, one_line(error)))
-        return
-    pipe.send(None)
-    with suppress(EOFError):
-        while (job := pipe.recv()) is not None:
-            try:
-                found = job.run(policies, task, lambda: pipe.send(None))
-            except BaseException as error:  # a panic in Rust is no Exception
-                found = job.broken(one_line(error))
-            pipe.send(_Done(found))
 
 
 class Worker:
     """One process and the job that it is at."""
 
     def __init__(self, task: Task) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.pipe, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(task, theirs), daemon=True)
-        # Until it has taken leave of the terminal, Ctrl-C waits for it: it would die with a word.
-        # The tracker comes first, as starting it would let the signals through again.
-        resource_tracker.ensure_running()
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+        inlet, outlet = os.pipe()
+        own_inlet, own_outlet = os.pipe()
+        self._scratch = scratch.temporary("forced-")
+        variables = {**os.environ, "TMPDIR": self._scratch.name}
+        own = [self._scratch.name]
+        plan = probing.plan_for(own, (), variables) if probing.switched_on() else None
         try:
-            self._process.start()
+            self._kept = Kept(
+                [
+                    *(sys.executable, "-m", "harness.confinement.start"),
+                    *(probing.argument(plan), "harness.forced.server", str(inlet), str(own_outlet)),
+                ],
+                descriptors=(inlet, own_outlet),
+                environment={**variables, **probing.settings(plan, variables)},
+                # Engines print what they panic about: it is told by the result.
+                errors=subprocess.DEVNULL,
+                output=subprocess.DEVNULL,
+            )
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        theirs.close()
+            os.close(inlet)
+            os.close(own_outlet)
+        self.inbox, self.outbox = Inbox(own_inlet), Outbox(outlet)
         self._task = task
+        self._sequence = 0
         self.job: Job[Any] | None = None
         self.ready = False
+        self._broke = ""
         self._late = False
-        self._observed = psutil.Process(self._process.pid)
+        self._observed = psutil.Process(self._kept.pid)
         self._watch = self._begun(READY_SECONDS)
+        self._ask(task)
+
+    @property
+    def pid(self) -> int:
+        """The number of the process that keeps it."""
+        return self._kept.pid
 
     def give(self, job: Job[Any]) -> None:
         """Have it do a job; if it is gone, that shows when it is listened to."""
         self.job = job
         self.touch()
-        with suppress(OSError):
-            self.pipe.send(job)
+        self._ask(job)
+
+    def _ask(self, request: Any) -> None:
+        self._sequence += 1
+        self.outbox.put(wire.packed_request(self._sequence, request))
+
+    def hear(self) -> _Done | str | None:
+        """An answer, None for nothing or a sign of life, a word for the end.
+
+        Raises WorkersFailed where it says that it cannot load the vocabulary.
+        """
+        try:
+            message = self.inbox.next()
+            return None if message is None else self._heard(message)
+        except EOFError:
+            return "gone"
+        except wire.Garbled as error:
+            self._broke = str(error)
+            return "garbled"
+
+    def _heard(self, message: Message) -> _Done | None:
+        self.touch()
+        if not self.ready:
+            if message.kind == "failed":
+                raise WorkersFailed(message.line, supported=message.supported)
+            self.ready = message.kind == "ready"
+            if not self.ready:
+                raise wire.Garbled(f"answered with {message.kind!r} before it was ready")
+            return None
+        if self.job is None or message.kind not in {"alive", "done"}:
+            raise wire.Garbled(f"said {message.kind!r}, and was not asked")
+        if message.kind == "alive":
+            return None
+        answer = answer_of(message, self._sequence, self.job.answer)
+        try:
+            fits = self.job.fits(answer)
+        except ValueError as error:
+            raise wire.Garbled(f"its answer is none: {error}") from error
+        if not fits:
+            raise wire.Garbled("its answer is to another job")
+        self.job = None
+        return _Done(answer)
 
     def touch(self) -> None:
         """It has shown life."""
@@ -139,21 +161,46 @@ class Worker:
         return self._late
 
     def kill(self) -> None:
-        """End it at once, whatever it is at."""
-        self._process.kill()
-        self._process.join()
-        self.pipe.close()
+        """End it and all that it has started at once, whatever it is at."""
+        self._kept.end()
+        self._scratch.cleanup()
+        for end in (self.inbox, self.outbox):
+            if end.descriptor >= 0:
+                os.close(end.descriptor)
+                end.descriptor = -1
 
     def end(self) -> str:
         """Kill it; how it ended by itself, if it did."""
-        self._process.join(0.5 if not self._late else 0)
-        code = self._process.exitcode
-        self.kill()
-        if code is None:
+        if self._broke:
+            self.kill()
+            return f"broke the protocol: {self._broke}"
+        if self._late:
+            self.kill()
             return f"no answer within {self._task.seconds:.0f} s"
+        self._kept.wait(ENDING_SECONDS)
+        self.kill()
+        code = self._kept.exit_code
+        if code is None:
+            return "killed, with its keeper"
         if code < 0:
             return f"killed by {signal_name(-code)}"
         return f"its worker exited with status {code}"
+
+
+def listen(workers: Sequence[Worker], seconds: float) -> set[int]:
+    """Wait until one of the workers says something; the descriptors of those that do.
+
+    Meanwhile requests are written, as far as they are read.
+    """
+    poller = select.poll()
+    for worker in workers:
+        poller.register(worker.inbox.descriptor, select.POLLIN)
+        if worker.outbox.full:
+            poller.register(worker.outbox.descriptor, select.POLLOUT)
+    ready = {descriptor for descriptor, _ in poller.poll(seconds * 1000)}
+    for worker in workers:
+        worker.outbox.flush()
+    return ready
 
 
 def results(
@@ -182,11 +229,11 @@ def results(
     workers = [Worker(task) for _ in range(max(1, processes))]
     try:
         while workers and not stopped():
-            readable = set(wait([worker.pipe for worker in workers], POLL_SECONDS))
+            readable = listen(workers, POLL_SECONDS)
             for worker in list(workers):
-                if worker.pipe in readable:
+                if worker.inbox.descriptor in readable:
                     loaded = worker.ready
-                    heard = answer(worker)
+                    heard = worker.hear()
                     if worker.ready and not loaded:
                         ready()
                     if isinstance(heard, _Done):
@@ -214,20 +261,3 @@ def results(
     finally:
         for worker in workers:
             worker.kill()
-
-
-def answer(worker: Worker) -> _Done | str | None:
-    """An answer, None for a sign of life, a word for the end."""
-    try:
-        message: Any = worker.pipe.recv()
-    except (EOFError, OSError):
-        return "gone"
-    worker.touch()
-    if isinstance(message, _Done):
-        worker.job = None
-        return message
-    if isinstance(message, tuple):
-        supported, line = message
-        raise WorkersFailed(line, supported=supported)
-    worker.ready = True
-    return None

@@ -12,8 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from corpora.grammars.corpus import CorpusError, read_cases
-from harness import gate
+from harness import gate, stored
 from harness.confinement import probing
 from harness.events import (
     Event,
@@ -109,6 +111,19 @@ def versions() -> dict[str, str]:
     }
 
 
+class _Head(msgspec.Struct):
+    """The first line: of what walk."""
+
+    walk: dict[str, Any]
+
+
+class _MinimisedLine(msgspec.Struct):
+    """A line of a failure that was made small: which one, and what it came to."""
+
+    minimised: witnesses.Key
+    smallest: ForcedWitness | None
+
+
 class Record:
     """``forced.jsonl``: what is done, behind a line that says of what walk.
 
@@ -134,22 +149,35 @@ class Record:
             raise cannot_write(f"--out {folder}", error) from error
 
     def _take(self, head: str) -> None:
-        lines = self.path.read_text(encoding="utf-8", errors="replace").split("\n")
-        if lines[0] != head:
+        lines = stored.lines(self.path)
+        _, first = next(lines, (0, ""))
+        try:
+            if first:
+                stored.typed(stored.parsed(first), _Head)
+        except ValueError as error:
+            raise stored.damaged(self.path, f"line 1: {error}") from error
+        if first != head:
             self.path.replace(self.path.with_name(RECORD + ".old"))
             return
-        for line in lines[1:-1]:  # what follows the last line's end was cut off
+        for number, line in lines:
             try:
-                raw = json.loads(line)
-                if "minimised" in raw:
-                    smallest = raw["smallest"] and ForcedWitness(**raw["smallest"])
-                    policy, schema, context, forced = raw["minimised"]
-                    self.minimised[policy, schema, context, forced] = smallest
-                    continue
-                result = SchemaResult.from_dict(raw)
-            except (ValueError, TypeError, KeyError):
-                continue
-            self.done[result.name] = result
+                self._take_line(stored.parsed(line))
+            except ValueError as error:
+                mend = "remove that line to walk it again"
+                raise stored.damaged(self.path, f"line {number}: {error}", mend) from error
+
+    def _take_line(self, raw: object) -> None:
+        """Take in what a line says. Raises ValueError with the field at fault."""
+        if isinstance(raw, dict) and "minimised" in raw:
+            found = stored.typed(raw, _MinimisedLine)
+            if found.smallest is not None:
+                found.smallest.inspect()
+            self.minimised[found.minimised] = found.smallest
+            return
+        result = stored.typed(raw, SchemaResult)
+        for witness in result.witnesses:
+            witness.inspect()
+        self.done[result.name] = result
 
     def add(self, result: SchemaResult) -> None:
         """Write a result at once. Raises OutputError."""

@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from corpora.generators.material import is_text
 from corpora.grammars.finite import FiniteLanguage
+from harness import stored
 from harness.selection import SelectionError
 from impls.forced.interface import Context
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from harness.forced.policies import Policies
     from impls.forced.interface import Policy
@@ -67,26 +70,48 @@ class Trophy:
             "depth": self.depth,
         }
 
-    @staticmethod
-    def from_dict(raw: Mapping[str, Any]) -> Trophy:
-        """From JSON. Raises KeyError, TypeError, ValueError or AttributeError for what is none."""
-        return Trophy(
-            str(raw["vocabulary"]),
-            str(raw["policy"]),
-            str(raw["kind"]),
-            _read(raw["context"]),
-            _read(raw["forced"]),
-            tuple(map(_read, raw["sentences"])),
-            int(raw["depth"]),
-        )
+
+class _Hex(msgspec.Struct, forbid_unknown_fields=True):
+    """Bytes that are no text."""
+
+    hex: str
+
+
+class Written(msgspec.Struct):
+    """A trophy as it is written; see :meth:`Trophy.to_dict`."""
+
+    vocabulary: str
+    policy: str
+    kind: str
+    context: str | _Hex
+    forced: str | _Hex
+    sentences: tuple[str | _Hex, ...]
+    depth: int
+
+
+def typed(raw: Written, at: str) -> Trophy:
+    """The trophy that was written. Raises ValueError, with the field, for what is no bytes."""
+    names = (f"{at}.sentences[{number}]" for number in range(len(raw.sentences)))
+    return Trophy(
+        raw.vocabulary,
+        raw.policy,
+        raw.kind,
+        _read(raw.context, f"{at}.context"),
+        _read(raw.forced, f"{at}.forced"),
+        tuple(map(_read, raw.sentences, names)),
+        raw.depth,
+    )
 
 
 def _written(data: bytes) -> str | dict[str, str]:
     return data.decode() if is_text(data) else {"hex": data.hex()}
 
 
-def _read(raw: str | Mapping[str, str]) -> bytes:
-    return raw.encode() if isinstance(raw, str) else bytes.fromhex(raw["hex"])
+def _read(raw: str | _Hex, at: str) -> bytes:
+    try:
+        return raw.encode() if isinstance(raw, str) else bytes.fromhex(raw.hex)
+    except ValueError:  # a lone surrogate, too
+        raise ValueError(f"{at}: is neither text nor hexadecimal digits") from None
 
 
 def read(source: str | Path) -> list[Trophy]:
@@ -94,16 +119,19 @@ def read(source: str | Path) -> list[Trophy]:
     try:
         if source == SHIPPED:
             file = importlib.resources.files("corpora.grammars") / "trophies.json"
-            text = file.read_text(encoding="utf-8")
+            content = file.read_bytes()
         else:
-            text = Path(source).read_text(encoding="utf-8")
-        return [Trophy.from_dict(one) for one in json.loads(text)]
+            content = stored.read(Path(source))
+        found = stored.typed(stored.parsed(content), list[Written])
+        return [typed(one, f"[{number}]") for number, one in enumerate(found)]
     except OSError as error:
         raise SelectionError(
             f"trophies {source}: {error.strerror}; name a trophies.json, or {SHIPPED}"
         ) from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise SelectionError(f"trophies {source}: no list of trophies ({error!r})") from error
+    except ValueError as error:
+        raise SelectionError(
+            f"trophies {source}: no list of trophies ({error}); mend or remove it"
+        ) from error
 
 
 def to_json(trophies: Iterable[Trophy]) -> str:

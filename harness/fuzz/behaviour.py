@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness import stored
 from harness.outcomes import Encoded, Status
 from harness.partition import partition
 from harness.standing import most_trusted
@@ -228,10 +229,16 @@ class Map:
     """How often each behaviour was seen, up to ``SATURATED`` inputs, over all inputs so far."""
 
     def __init__(self, packed: bytes | None = None) -> None:
+        """Make one of what :meth:`packed` gave, or an empty one. Raises ValueError."""
         if packed is None:
             self._counts = np.zeros(MAP_SIZE, dtype=np.uint8)
         else:
-            self._counts = np.frombuffer(zlib.decompress(packed), dtype=np.uint8).copy()
+            content = stored.unzipped(packed, MAP_SIZE)
+            if len(content) != MAP_SIZE:
+                raise ValueError(f"has {len(content):,} behaviours, not {MAP_SIZE:,}")
+            self._counts = np.frombuffer(content, dtype=np.uint8).copy()
+            if self._counts.max() > SATURATED:
+                raise ValueError(f"counts a behaviour more often than {SATURATED} times")
 
     def packed(self) -> bytes:
         """The map as bytes, for the constructor."""

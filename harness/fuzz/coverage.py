@@ -17,11 +17,11 @@ import contextlib
 import ctypes
 import os
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies import scratch
 from harness.fuzz.helper import Helper, serve
 from harness.streams import Batch
 
@@ -158,7 +158,7 @@ def fixed_addresses() -> None:
 
 def found(request: Request) -> list[bytes]:
     """What libFuzzer adds to the corpus; it ends its process, so that it gets one of its own."""
-    with tempfile.TemporaryDirectory(prefix="tokgate-atheris-") as home:
+    with scratch.temporary("atheris-") as home:
         folder = Path(home)
         for number, data in enumerate(request.corpus):
             (folder / f"{number:06}").write_bytes(data)

@@ -1,23 +1,37 @@
-"""A process that makes inputs for an arm: started on demand, asked, killed when it is late."""
+"""A process that makes inputs for an arm: started on demand, asked, killed when it is late.
+
+Libraries run in it (Atheris, Hypothesis, our own code under instrumentation), so that its answers
+are not trusted: see :mod:`harness.workers.packets`.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
+import select
 import signal
 import subprocess
 import sys
 import time
-from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
+from corpora.vocabularies import scratch
 from harness.arena import Stopped
+from harness.workers import wire
+from harness.workers.keeping import Kept
+from harness.workers.packets import Inbox, Message, Outbox, answer_of, packed
 from impls.external import die_with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 POLL_SECONDS = 0.1
+
+Inputs = list[bytes]
+"""What all of them answer."""
+
+LOG = logging.getLogger(__name__)
 
 
 class Helper:
@@ -30,66 +44,84 @@ class Helper:
     def __init__(self, module: str, environment: dict[str, str] | None = None) -> None:
         self._module = module
         self._environment = {"PYTHONHASHSEED": "0", **(environment or {})}
-        self._popen: subprocess.Popen[bytes] | None = None
-        self._outlet: Connection | None = None
-        self._inlet: Connection | None = None
+        self._kept: Kept | None = None
+        self._outbox: Outbox | None = None
+        self._inbox: Inbox | None = None
+        self._sequence = 0
 
-    def ask(self, request: Any, seconds: float, stopped: Callable[[], bool]) -> Any:
-        """The answer, None where it died or took too long. Raises Stopped."""
-        if self._popen is None:
+    def ask(self, request: Any, seconds: float, stopped: Callable[[], bool]) -> Inputs | None:
+        """The answer, None where it died, took too long, or gave none. Raises Stopped."""
+        if self._kept is None:
             self._start()
-        assert self._outlet is not None
-        assert self._inlet is not None
+        assert self._outbox is not None
+        assert self._inbox is not None
         deadline = time.monotonic() + seconds
+        self._sequence += 1
         try:
-            self._outlet.send(request)
-            while not self._inlet.poll(POLL_SECONDS):
+            self._outbox.put(wire.packed_request(self._sequence, request))
+            while (message := self._inbox.next()) is None:
                 if stopped():
                     self.close()
                     raise Stopped
                 if time.monotonic() > deadline:
                     self.close()
                     return None
-            return self._inlet.recv()
+                self._wait(self._inbox, self._outbox)
+            return answer_of(message, self._sequence, Inputs)
         except (EOFError, OSError):
             self.close()
-            return None
+        except wire.Garbled as error:
+            LOG.warning("%s: %s", self._module, error)
+            self.close()
+        return None
+
+    @staticmethod
+    def _wait(inbox: Inbox, outbox: Outbox) -> None:
+        poller = select.poll()
+        poller.register(inbox.descriptor, select.POLLIN)
+        if outbox.full:
+            poller.register(outbox.descriptor, select.POLLOUT)
+        poller.poll(POLL_SECONDS * 1000)
+        outbox.flush()
 
     def _start(self) -> None:
         inlet, self_outlet = os.pipe()
         self_inlet, outlet = os.pipe()
-        self._popen = subprocess.Popen(
+        self._scratch = scratch.temporary("helper-")
+        self._kept = Kept(
             [sys.executable, "-m", self._module, str(inlet), str(outlet)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(inlet, outlet),
-            start_new_session=True,
-            env={**os.environ, **self._environment},
+            descriptors=(inlet, outlet),
+            environment={**self._environment, "TMPDIR": self._scratch.name},
+            errors=subprocess.DEVNULL,
+            output=subprocess.DEVNULL,
         )
         os.close(inlet)
         os.close(outlet)
-        self._outlet = Connection(self_outlet, readable=False)
-        self._inlet = Connection(self_inlet, writable=False)
+        self._outbox = Outbox(self_outlet)
+        self._inbox = Inbox(self_inlet)
 
     def close(self) -> None:
-        """Kill it and its children."""
-        popen, self._popen = self._popen, None
-        if popen is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(popen.pid, signal.SIGKILL)
-            popen.wait()
-        for end in (self._outlet, self._inlet):
+        """Kill it and all that it has started."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            kept.end()
+            self._scratch.cleanup()
+        for end in (self._outbox, self._inbox):
             if end is not None:
-                end.close()
-        self._outlet = self._inlet = None
+                os.close(end.descriptor)
+        self._outbox = self._inbox = None
 
 
-def serve(answer: Callable[[Any], Any], inlet: int, outlet: int) -> None:
+def serve(answer: Callable[[Any], Inputs], inlet: int, outlet: int) -> None:
     """The inside of a helper: answer requests until the harness is gone."""
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the harness's to handle
-    requests, answers = Connection(inlet, writable=False), Connection(outlet, readable=False)
-    with contextlib.suppress(EOFError, BrokenPipeError):
-        while True:
-            answers.send(answer(requests.recv()))
+    with (
+        os.fdopen(inlet, "rb") as requests,
+        os.fdopen(outlet, "wb") as answers,
+        contextlib.suppress(BrokenPipeError),
+    ):
+        while (asked := wire.read_request(requests.read)) is not None:
+            sequence, request = asked
+            answers.write(packed(Message(sequence, "done", answer(request))))
+            answers.flush()

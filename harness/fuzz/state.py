@@ -8,14 +8,19 @@ import zlib
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from harness import stored
 from harness.diagnosis import Signature
 from harness.entries import Snapshot
-from harness.events import BatchDone
+from harness.events import BatchDone, Event
+from harness.events.base import check_base64
+from harness.fuzz.schedule import Arm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from harness.events import Event, Found
+    from harness.events import Found
     from harness.fuzz.corpus import Entry
     from harness.planning import Tally
 
@@ -23,8 +28,34 @@ FORM = 1
 """The number of this form of the state; another one is another version's."""
 
 
+MAX_BYTES = 256 << 20
+"""Of a state, or of a map of behaviours, when it is unpacked. Those of long campaigns have some."""
+
+
 class StateError(ValueError):
     """A state on disk that this version does not read."""
+
+
+class _Form(msgspec.Struct):
+    """What every state has."""
+
+    form: int
+
+
+class _Tally(msgspec.Struct):
+    """See :meth:`State.keep_tally`."""
+
+    cases: int
+    comparisons: int
+    exercised: list[int]
+    shown: list[int]
+    judged: dict[str, int]
+    failed: list[tuple[str, str, str]]
+    excused: dict[str, int] = {}
+
+
+_Page = tuple[str, Signature, list[tuple[str, str]]]
+"""See :meth:`State.keep_book`."""
 
 
 @dataclass(slots=True)
@@ -73,14 +104,35 @@ class State:
 
     @classmethod
     def unpacked(cls, packed: bytes) -> State:
-        """The state of :meth:`packed`. Raises StateError."""
+        """The state of :meth:`packed`. Raises StateError, with the field at fault."""
         try:
-            raw: dict[str, Any] = json.loads(zlib.decompress(packed))
-            if raw.pop("form") != FORM:
+            raw = stored.parsed(stored.unzipped(packed, MAX_BYTES))
+            if stored.typed(raw, _Form).form != FORM:
                 raise StateError("made by another version of tokgate")
-            return cls(**raw)
-        except (ValueError, TypeError, KeyError, zlib.error) as error:
+            state = stored.typed(raw, cls)
+            state._inspect()
+        except ValueError as error:
             raise StateError(str(error)) from error
+        return state
+
+    def _inspect(self) -> None:
+        """Look into fields whose type does not say all. Raises ValueError with the field."""
+        stored.typed(self.schedule, list[Arm], "schedule")
+        stored.typed(self.totals, dict[str, BatchDone], "totals")
+        stored.typed(self.unstable, list[tuple[str, str, str]], "unstable")
+        stored.typed(self.losses, dict[str, tuple[int, int]], "losses")
+        stored.typed(self.curve, list[tuple[int, int, int, int]], "curve")
+        if self.tally:
+            stored.typed(self.tally, _Tally, "tally")
+        pages = stored.typed(self.pages, list[_Page], "pages")
+        check_base64("covered", *self.covered)
+        for number, (_, _, claims) in enumerate(pages):
+            check_base64(f"pages[{number}]", *(data for data, _ in claims))
+        for number, line in enumerate(self.opened):
+            try:
+                Event.from_json(line)
+            except ValueError as error:
+                raise ValueError(f"opened[{number}]: {error}") from error
 
     def keep_book(self, known: Snapshot) -> None:
         """Note what a book knows, but for its findings."""

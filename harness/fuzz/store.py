@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import fcntl
 import hashlib
+import json
 import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,7 +16,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from harness import stored
 from harness.events import Found
+from harness.fuzz.behaviour import Map
 from harness.fuzz.corpus import Entry
 from harness.fuzz.models import CampaignRow, FindingRow, InputRow, StrandRow
 from harness.fuzz.state import State, StateError
@@ -84,7 +87,13 @@ class CampaignStore:
         """The identity of the campaign that would go on, None if there is none."""
         with self._session() as session:
             row = self._latest(session)
-            return None if row is None else dict(row.identity)
+            return None if row is None else self._identity(row)
+
+    def _identity(self, row: CampaignRow) -> dict[str, Any]:
+        try:
+            return stored.typed(row.identity, dict[str, Any], "identity")
+        except ValueError as error:
+            raise self._unreadable(str(error)) from error
 
     def begin(self, identity: Mapping[str, Any], *, anew: bool) -> bool:
         """Go on with the campaign of this name and identity, or begin it; whether it goes on.
@@ -99,7 +108,7 @@ class CampaignStore:
                     name=self.name, identity=dict(identity), started=now(), sessions=0, seconds=0.0
                 )
                 session.add(row)
-            elif row.identity != dict(identity):
+            elif self._identity(row) != dict(identity):
                 raise SelectionError(
                     f"--ledger {self._shown}: the campaign {self.name!r} there was begun with "
                     f"{difference(row.identity, identity)}; give the same options to go on, or "
@@ -141,11 +150,18 @@ class CampaignStore:
             try:
                 state = State.unpacked(row.state)
             except StateError as error:
-                raise LedgerError(
-                    f"--ledger {self._shown}: the campaign {self.name!r} cannot be read "
-                    f"({error}); give --anew to begin another"
-                ) from error
+                raise self._unreadable(f"the state of {name}: {error}") from error
+            try:
+                Map(row.map)
+            except ValueError as error:
+                raise self._unreadable(f"the map of {name}: {error}") from error
             return Kept(state, row.map, self._corpus(session, name), self._findings(session, name))
+
+    def _unreadable(self, why: str) -> LedgerError:
+        return LedgerError(
+            f"--ledger {self._shown}: the campaign {self.name!r} cannot be read ({why}); "
+            "give --anew to begin another"
+        )
 
     def commit(self, done: Round) -> None:
         """Write a round: all of it, or nothing. Raises LedgerError."""
@@ -216,7 +232,15 @@ class CampaignStore:
             .where(FindingRow.campaign == self._id, FindingRow.strand == strand)
             .order_by(FindingRow.batch, FindingRow.id)
         )
-        return [Found(**row.event) for row in rows]
+        found = []
+        for row in rows:
+            try:
+                one = stored.typed(row.event, Found)
+                one.inspect()
+            except ValueError as error:
+                raise self._unreadable(f"the finding {row.id} of {strand}: {error}") from error
+            found.append(one)
+        return found
 
     def _latest(self, session: Session) -> CampaignRow | None:
         return session.scalar(
@@ -238,6 +262,8 @@ class CampaignStore:
                 f"--ledger {self._shown}: {line}; make room there, or mend the connection, "
                 "and run again: what was committed is there"
             ) from error
+        except json.JSONDecodeError as error:  # a column of JSON that is none
+            raise self._unreadable(f"a field is not JSON: {error}") from error
 
 
 def difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:

@@ -19,23 +19,21 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import signal
-import subprocess
 import sys
-import tempfile
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 import psutil
 
-from corpora.vocabularies import caches
-from harness import scratch
+from corpora.vocabularies import scratch
 from harness.confinement import probing
 from harness.messages import CELL_BYTES, Progress, Request
 from harness.outcomes import Failed, Results, Status
 from harness.workers import wire
 from harness.workers.clock import Stopwatch, control, usage_of
-from impls.external import IN_WORKER, OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name, trim
+from harness.workers.keeping import Kept
+from impls.external import OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name, trim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,8 +45,15 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.1
 """Seconds between two looks at the time and the memory of a worker that has not answered."""
 
+LINES_SHOWN = 20
+PRINTED = "The last that it printed:"
+"""What a failure to load is told with, besides its traceback."""
+
 CHUNK = 1 << 20
 """Bytes that are read or written at once."""
+
+ENDING_SECONDS = 5.0
+"""For a worker that has closed its descriptors to end, and for its keeper to say how it did."""
 
 MUCH = 0.2
 """Share of the allowed memory that no single request should need besides."""
@@ -82,35 +87,29 @@ class Process:
         inherited = (child_inlet, child_outlet, cell)
         # Its temporary files go when it goes, however it ends; if the harness is killed, the next
         # one removes them.
-        self._scratch = tempfile.TemporaryDirectory(
-            prefix="worker-", dir=scratch.folder(), ignore_cleanup_errors=True
-        )
-        variables = {**os.environ, **environment, "TMPDIR": self._scratch.name, IN_WORKER: "1"}
-        variables.setdefault(caches.COMPILED, str(caches.compiled_folder(variables)))
+        self._scratch = scratch.temporary("worker-")
+        variables = {**os.environ, **environment, "TMPDIR": self._scratch.name}
         # A program around it, such as Valgrind, knows some of the system calls only.
         confined = probing.switched_on() and not wrapper
         plan = probing.plan_for([self._scratch.name], needs, variables) if confined else None
-        if confined:
-            variables.setdefault("PYTHONDONTWRITEBYTECODE", "1")  # it would only be refused
-        self._popen = subprocess.Popen(
+        self._kept = Kept(
             [
                 *(*wrapper, sys.executable, "-m", "harness.confinement.start"),
                 probing.argument(plan),
+                "harness.workers.server",
                 *(str(descriptor) for descriptor in inherited),
                 str(limits.memory),
             ],
-            stdin=subprocess.DEVNULL,
-            stderr=self._log,
-            pass_fds=inherited,
-            start_new_session=True,
-            env=variables,
+            descriptors=inherited,
+            environment={**variables, **probing.settings(plan, variables)},
+            errors=self._log,
         )
         self._progress = Progress(cell)
         for descriptor in inherited:
             os.close(descriptor)
         os.set_blocking(self._outlet, False)
         os.set_blocking(self._inlet, False)
-        self._observed = psutil.Process(self._popen.pid)
+        self._observed = psutil.Process(self._kept.pid)
         self._at_rest = 0
         self._sequence = self._count = 0
         self._watch: Stopwatch | None = None
@@ -149,9 +148,17 @@ class Process:
             self._die(Failed(Status.PROTOCOL, f"its answer cannot be held: {error}"))
         if loading != (not isinstance(response, Results)):
             self._die(Failed(Status.PROTOCOL, "its answer is to another kind of request"))
-        if loading:
+        if not isinstance(response, Results):
             self._at_rest = self.usage().memory
+            return self._with_log(response)
         return response
+
+    def _with_log(self, loaded: Loaded) -> Loaded:
+        """A failure to load with the last lines that were printed: they may say why."""
+        lines = log_tail(self._log).splitlines()[-LINES_SHOWN:]
+        if loaded.error is None or loaded.unsupported or not lines:
+            return loaded
+        return replace(loaded, error="\n".join((loaded.error, PRINTED, *lines)))
 
     def look(self, seconds: float) -> None:
         """Take note of time and memory. Raises WorkerDied for what is over its limit.
@@ -159,6 +166,7 @@ class Process:
         The watch begins with the first look that finds no answer: most answers come before.
         """
         usage = self.usage()
+        trim(self._log)  # a request may print for as long as it takes
         if self._watch is None:
             self._watch = Stopwatch.start(seconds, time.monotonic(), usage)
             return
@@ -212,42 +220,46 @@ class Process:
         # What an earlier request left there says nothing of this one.
         index = self._progress.index if self._progress.index < self._count else -1
         if failure is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._popen.wait(timeout=2.0)
-        self.kill()
+            self._kept.wait(ENDING_SECONDS)
+        self._kept.end(gently=True)
         raise WorkerDied(failure or self._cause_of_death(), index)
 
     def _cause_of_death(self) -> Failed:
-        code = self._popen.returncode
+        code = self._kept.exit_code
         log = log_tail(self._log)
         if any(sign in log for sign in OUT_OF_MEMORY_SIGNS):
             return Failed(Status.OUT_OF_MEMORY, f"{self._memory_message()}\n{log}".rstrip())
-        if code is not None and code < 0:
+        if code is None:
+            how = "killed together with the process that the harness keeps it by"
+        elif code < 0:
             how = f"killed by {signal_name(-code)}"
         else:
             how = f"exited with status {code}"
         return Failed(Status.CRASHED, f"{how}\n{log}".rstrip())
 
     def kill(self) -> None:
-        """Kill the worker, every program in its session, and those that have left the session."""
-        left: list[psutil.Process] = []
-        with contextlib.suppress(psutil.Error):
-            left = self._observed.children(recursive=True)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._popen.pid, signal.SIGKILL)
-        for process in left:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-        self._popen.wait()
+        """Kill the worker and all that it has started, at once."""
+        self._kept.end()
 
     def close(self) -> None:
         """Kill and let go of all descriptors."""
-        self.kill()
+        # It ends by itself where it only waits for a request; that is not waited for, unless it
+        # has started something that has left its session.
         os.close(self._outlet)
+        self._kept.end(gently=True)
         os.close(self._inlet)
         self._progress.close()
         self._log.close()
         self._scratch.cleanup()
+
+    @property
+    def left(self) -> str | None:
+        """What it left behind that would not end by itself, on one line; known when it is gone."""
+        report = self._kept.report
+        if report is None or not report.count:
+            return None
+        several = "a process" if report.count == 1 else f"{report.count:,} processes"
+        return f"left {several} behind: {'; '.join(report.left)}"
 
 
 class _Exchange:

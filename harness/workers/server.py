@@ -470,9 +470,9 @@ def expected_length(answer: Sequence[T], length: int) -> Sequence[T]:
     return answer
 
 
-def main(arguments: Sequence[int], held: Held = OFF) -> None:
+def main(arguments: Sequence[str], held: Held = OFF) -> None:
     """Serve until the harness closes the pipe."""
-    requests, responses, progress, memory = arguments
+    requests, responses, progress, memory = map(int, arguments)
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the harness's to handle
     faulthandler.enable()

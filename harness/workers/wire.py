@@ -42,8 +42,6 @@ from harness.outcomes import Results, Spent, Status
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.messages import Request
-
     Read = Callable[[int], bytes]
 
 MAGIC = b"tkg1"
@@ -122,8 +120,8 @@ def _packed(header: dict[str, Any], body: bytes) -> bytes:
     return PREFIX.pack(MAGIC, len(head), len(body), checksum) + head + body
 
 
-def read_request(read: Read) -> tuple[int, Request] | None:
-    """The next request with its sequence number; None where the harness has closed the pipe."""
+def read_request(read: Read) -> tuple[int, Any] | None:
+    """The next request, of whatever type, with its number; None where the pipe was closed."""
     prefix = read(REQUEST_PREFIX.size)
     if len(prefix) < REQUEST_PREFIX.size:
         return None
@@ -131,14 +129,13 @@ def read_request(read: Read) -> tuple[int, Request] | None:
     body = read(size)
     if len(body) < size:
         return None
-    request: Request = pickle.loads(body)
-    return sequence, request
+    return sequence, pickle.loads(body)
 
 
 # The side of the harness.
 
 
-def packed_request(sequence: int, request: Request) -> bytes:
+def packed_request(sequence: int, request: object) -> bytes:
     """The message of a request."""
     body = pickle.dumps(request, protocol=pickle.HIGHEST_PROTOCOL)
     return REQUEST_PREFIX.pack(sequence, len(body)) + body

@@ -17,7 +17,7 @@ import contextlib
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.confinement.plan import OF_PROGRAMS
 from harness.messages import Decode, Encode, Load, Loaded, Measure, Serve, packed
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from harness.messages import Compiling
     from harness.workers.limits import Limits
     from impls.interface import Mode
+
+T = TypeVar("T")
 
 STOPPED = "stopped"
 """Why a worker is withdrawn that the harness has ended."""
@@ -124,6 +126,8 @@ class Worker:
         self._withdrawn: str | None = None
         self._modes: tuple[Mode, ...] = ()
         self._excused: list[Excused] = []
+        self._left: list[str] = []
+        self._last: Future[Any] | None = None
         self._most_bytes: int | None = None
         self._leaks = 0
         self._abandoned = self._doubting = False
@@ -166,6 +170,14 @@ class Worker:
         found, self._excused = self._excused, []
         return found
 
+    def left(self) -> list[str]:
+        """Return what its processes left behind, a line for each that did, and forget it.
+
+        All of it is known after :meth:`close`. It has been killed by then.
+        """
+        found, self._left = self._left, []
+        return found
+
     def charge(self, losses: tuple[int, int]) -> None:
         """Count these losses, and no others, while no request is at work; see ``Limits.deaths``."""
         if self._withdrawn == STOPPED:
@@ -179,23 +191,23 @@ class Worker:
         vocabulary: may be packed by :func:`harness.messages.packed`, once for many workers.
         """
         content = vocabulary if isinstance(vocabulary, bytes) else packed(vocabulary)
-        return self._thread.submit(self._load, content, tuple(modes))
+        return self._submit(self._load, content, tuple(modes))
 
     def encode(self, request: Encode) -> Future[Results]:
         """Encode a batch; every input gets an outcome, whatever happens."""
-        return self._thread.submit(self._until_sure, self._encode, request)
+        return self._submit(self._until_sure, self._encode, request)
 
     def decode(self, request: Decode) -> Future[Results]:
         """Decode a batch of id sequences."""
-        return self._thread.submit(self._until_sure, self._once, request)
+        return self._submit(self._until_sure, self._once, request)
 
     def serve(self, request: Serve) -> Future[Results]:
         """Ask a service about each input of a batch."""
-        return self._thread.submit(self._until_sure, self._once, request)
+        return self._submit(self._until_sure, self._once, request)
 
     def measure(self, request: Measure) -> Future[Results]:
         """Measure; one outcome for all inputs of the request."""
-        return self._thread.submit(self._until_sure, self._once, request)
+        return self._submit(self._until_sure, self._once, request)
 
     def kill(self) -> None:
         """End the process at once, from any thread; a waiting request ends as unsupported."""
@@ -215,10 +227,17 @@ class Worker:
             process.kill()
 
     def close(self) -> None:
-        """Kill the process, end the thread."""
-        self.kill()
+        """End the process, and the thread. One that still owes an answer is killed at once."""
+        self._withdrawn = STOPPED
+        if self._last is not None and not self._last.done():
+            self.kill()
         self._thread.submit(self._discard)
         self._thread.shutdown(wait=True, cancel_futures=False)
+
+    def _submit(self, call: Callable[..., T], *given: object) -> Future[T]:
+        future = self._thread.submit(call, *given)
+        self._last = future
+        return future
 
     # What follows runs in this worker's thread.
 
@@ -502,3 +521,5 @@ class Worker:
         process, self._process = self._process, None
         if process is not None:
             process.close()
+            if process.left is not None:
+                self._left.append(process.left)

@@ -4,20 +4,83 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar
 
+import msgspec
+
+from harness import stored
 from harness.worst.candidates import Aim, Candidate
 from harness.worst.deaths import Death
 from harness.worst.search import Progress
 from harness.writing import OutputError, write_whole, writing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from harness.worst.guide import Guide
     from harness.worst.search import Search
 
+T = TypeVar("T")
+
 STATE = "search.json"
+
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class _Any(msgspec.Struct):
+    """What every state has: of what search it is."""
+
+    search: dict[str, Any]
+
+
+class _Candidate(TypedDict):
+    """See :meth:`Candidate.to_dict`; a sample is size, length, nanoseconds, count and memory."""
+
+    pattern: dict[str, Any]
+    origin: str
+    samples: list[tuple[Count, Count, Count, Count, Count | None]]
+
+
+class _Death(TypedDict):
+    """See :meth:`Death.to_dict`."""
+
+    pattern: dict[str, Any]
+    length: Count
+    size: Count
+    status: str
+    message: str
+
+
+class _Guide(TypedDict):
+    """See :meth:`Guide.to_dict`."""
+
+    readings: Count
+    most: list[tuple[Count, float, dict[str, Any]]]
+
+
+class _Stored(msgspec.Struct):
+    """All of a state, as :meth:`State.save` writes it."""
+
+    seconds: Seconds
+    progress: Progress
+    candidates: list[_Candidate]
+    places: list[tuple[Aim, Count]]
+    deaths: list[_Death]
+    died: Count
+    guide: _Guide | None
+
+
+def _at(place: str, read: Callable[[Any], T], value: object) -> T:
+    """What a function makes of a value; a ValueError of it is told with the place."""
+    try:
+        return read(value)
+    except KeyError as error:
+        raise ValueError(f"{place}: there is no {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from error
 
 
 class State:
@@ -35,41 +98,53 @@ class State:
             folder.mkdir(parents=True, exist_ok=True)
 
     def restore(self, search: Search, guide: Guide | None) -> bool:
-        """Give a search what is on disk; whether there was a state of the same search."""
+        """Give a search what is on disk; whether there was a state of the same search.
+
+        Raises OutputError, with the field at fault, for what is no state of a search.
+        """
         try:
-            data = json.loads(self.path.read_text(encoding="utf-8"))
+            content = stored.read(self.path)
         except FileNotFoundError:
             return False
-        except (OSError, ValueError):
-            data = None
-        if isinstance(data, dict) and data.get("search") == self._identity:
-            try:
-                self._take(data, search, guide)
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise OutputError(
-                    f"{self.path}: damaged ({error}); remove it to begin anew"
-                ) from error
-            return True
+        except OSError as error:
+            raise OutputError(f"{self.path}: {error.strerror}; name another --out") from error
+        try:
+            raw = stored.parsed(content)
+            if stored.typed(raw, _Any).search != self._identity:
+                self._put_aside()
+                return False
+            self._take(stored.typed(raw, _Stored), search, guide)
+        except ValueError as error:
+            raise stored.damaged(self.path, str(error)) from error
+        return True
+
+    def _put_aside(self) -> None:
         try:
             self.path.replace(self.path.with_name(STATE + ".old"))
         except OSError as error:
             raise OutputError(f"{self.path}: {error.strerror}; name another --out") from error
-        return False
 
-    def _take(self, data: dict[str, Any], search: Search, guide: Guide | None) -> None:
-        candidates = [Candidate.from_dict(one) for one in data["candidates"]]
-        places = [(Aim(aim), candidates[index]) for aim, index in data["places"]]
-        deaths = [Death.from_dict(one) for one in data["deaths"]]
-        progress = Progress(**data["progress"])
+    def _take(self, data: _Stored, search: Search, guide: Guide | None) -> None:
+        """Give a search what was stored: all of it, or, where a part is wrong, nothing."""
+        candidates = [
+            _at(f"candidates[{i}]", Candidate.from_dict, one)
+            for i, one in enumerate(data.candidates)
+        ]
+        deaths = [_at(f"deaths[{i}]", Death.from_dict, one) for i, one in enumerate(data.deaths)]
+        for number, (_, index) in enumerate(data.places):
+            if index >= len(candidates):
+                raise ValueError(f"places[{number}][1]: there is no candidate {index}")
         if guide is not None:
-            guide.restore(data["guide"])
-        for aim, candidate in places:
-            search.archive.put(aim, candidate)
+            if data.guide is None:
+                raise ValueError("guide: is missing")
+            _at("guide", guide.restore, data.guide)
+        for aim, index in data.places:
+            search.archive.put(aim, candidates[index])
         for death in deaths:
             search.deaths.add(death)
-        search.deaths.count = data["died"]
-        search.progress = progress
-        self.seconds = data["seconds"]
+        search.deaths.count = data.died
+        search.progress = data.progress
+        self.seconds = data.seconds
 
     def save(self, search: Search, guide: Guide | None, seconds: float) -> None:
         """Write all of it; the file is whole at any time. Raises OutputError."""

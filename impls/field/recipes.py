@@ -8,12 +8,12 @@ worker, and a finding's ``repro.py`` has them word for word.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from corpora.vocabularies import scratch
 from impls import interface
 from impls.interface import Capability, Recipe
 from impls.references.common import in_bytes, text_of
@@ -89,7 +89,7 @@ class Encoder:
         if mode not in self._running:
             way = self._ways(self._vocabulary, mode)
             assert not isinstance(way, str)
-            with tempfile.TemporaryDirectory(prefix="tokgate-field-") as folder:
+            with scratch.temporary("field-") as folder:
                 path = Path(folder, way.name)
                 path.write_bytes(way.content())
                 names: dict[str, Any] = {"VOCABULARY": str(path)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from corpora.vocabularies import scratch
 from corpora.vocabularies.model import Algorithm, Alphabet
 from corpora.vocabularies.patterns import PATTERNS
 from impls.references.common import ABSENT, Library, text_of
@@ -80,7 +81,7 @@ class PeerEncoder:
 
 def written(content: bytes, name: str) -> tuple[tempfile.TemporaryDirectory[str], Path]:
     """A file in a folder that goes when the first of the pair does."""
-    folder = tempfile.TemporaryDirectory(prefix="tokgate-")
+    folder = scratch.temporary("peer-")
     path = Path(folder.name, name)
     path.write_bytes(content)
     return folder, path

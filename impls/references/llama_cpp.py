@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-import tempfile
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from corpora.vocabularies import scratch
 from corpora.vocabularies.model import Alphabet
 from impls.interface import Capability, Recipe
 from impls.references.common import Library, text_of
@@ -326,11 +326,11 @@ class Implementation:
     def load(self, vocabulary: Vocabulary) -> _Encoder:
         """Write the file, load it, delete it: up to three seconds for 200,000 tokens."""
         content = gguf_file(vocabulary)
-        with tempfile.NamedTemporaryFile(suffix=".gguf") as file:
-            file.write(content)
-            file.flush()
+        with scratch.temporary("llama-cpp-") as folder:
+            path = Path(folder, "vocabulary.gguf")
+            path.write_bytes(content)
             text_only = not (vocabulary.pieces or self._takes_bytes)
-            return _Encoder(self._api, self._api.load(file.name), text_only=text_only)
+            return _Encoder(self._api, self._api.load(str(path)), text_only=text_only)
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A GGUF file, and ``llama.h`` by ctypes."""

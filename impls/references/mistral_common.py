@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from corpora.vocabularies import scratch
 from corpora.vocabularies.model import Algorithm
 from impls.interface import Capability, Recipe
 from impls.references.common import Library, text_of
@@ -143,7 +143,7 @@ class Implementation:
     def load(self, vocabulary: Vocabulary) -> _Encoder:
         """Build the tokenizer by way of a temporary file, which is all that it reads."""
         base = LIBRARY.load("tokens.tokenizers.base")
-        with tempfile.TemporaryDirectory(prefix="tokgate-") as folder:
+        with scratch.temporary("mistral-common-") as folder:
             if vocabulary.pieces:
                 module = LIBRARY.load("tokens.tokenizers.sentencepiece")
                 path = Path(folder, "tokenizer.model")

@@ -81,6 +81,25 @@ def child_that_leaves() -> None:
     subprocess.Popen(SLEEPER, start_new_session=True)
 
 
+def grandchild_that_leaves() -> None:
+    """A daemon as books have it: a child in a session of its own starts another, and ends."""
+    code = f"import subprocess; subprocess.Popen({SLEEPER!r}, start_new_session=True)"
+    subprocess.run([sys.executable, "-c", code], start_new_session=True, check=True)
+
+
+def daemon_that_ends() -> None:
+    """The same, but that it ends by itself soon, with or without the worker."""
+    brief = [sys.executable, "-c", "import time; time.sleep(0.5)"]
+    code = f"import subprocess; subprocess.Popen({brief!r}, start_new_session=True)"
+    subprocess.run([sys.executable, "-c", code], start_new_session=True, check=True)
+
+
+def grandchild_of_the_group() -> None:
+    """A process without a parent, but in the worker's session."""
+    code = f"import subprocess; subprocess.Popen({SLEEPER!r})"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def close_all() -> None:
     os.closerange(3, 1024)
 
@@ -170,6 +189,9 @@ ACTIONS: dict[str, Callable[[], object]] = {
     "a huge header": huge_header,
     "forks and goes on": fork_and_go_on,
     "a child in a session of its own": child_that_leaves,
+    "a grandchild in a session of its own": grandchild_that_leaves,
+    "a grandchild without a parent": grandchild_of_the_group,
+    "a daemon that ends soon": daemon_that_ends,
     "closes all descriptors": close_all,
     "changes its folder": other_folder,
     "ignores signals": deaf_to_signals,

@@ -15,11 +15,10 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from corpora.vocabularies import sources
-from harness import scratch
+from corpora.vocabularies import scratch, sources
 from harness.confinement import probing
 from harness.messages import Decode, Encode
-from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results
+from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.workers import Limits, Worker, rows
 from impls.interface import Mode
 from tests.faults.actions import ACTIONS, HERE
@@ -33,11 +32,17 @@ TRANSPORTS = {
 }
 STEPS = ("load", "encode", "decode")
 
+LEFT = Status.LEFT_PROCESSES.label
+
 BEFORE, AFTER = [b"before", b"\xff\x00"], [b"after", b"and after"]
 
-HARMLESS = frozenset(
+LEAVING = frozenset({"a child in a session of its own", "a grandchild in a session of its own"})
+"""Faults that leave a process behind when the worker has ended, which is a finding of its own."""
+
+HARMLESS = LEAVING | frozenset(
     {
-        "a child in a session of its own",
+        "a grandchild without a parent",
+        "a daemon that ends soon",
         "changes its folder",
         "ignores signals",
         "changes its umask",
@@ -45,7 +50,7 @@ HARMLESS = frozenset(
         "100 MB on each stream",
     }
 )
-"""Faults after which the implementation answers as ever: none of the harness's business."""
+"""Faults after which the implementation answers as ever."""
 
 AT_WILL = frozenset(
     {"lowers its limits", "closes all descriptors", "garbage of 1 bytes", "forks and goes on"}
@@ -134,6 +139,7 @@ def tried(fault: str, step: str, transport: str) -> Row:
             labels, intact = _asked(worker, fault, step)
         finally:
             worker.close()
+    labels += [LEFT for _ in worker.left()]
     verdict = ", ".join(dict.fromkeys(labels))
     named = _named(fault, step, labels)
     return Row(
@@ -182,6 +188,8 @@ def _right(outcomes: list[Outcome], inputs: list[bytes]) -> bool:
 
 def _named(fault: str, step: str, labels: list[str]) -> bool:
     """Whether the labels say what was wrong, if anything was."""
+    if (LEFT in labels) != (fault in LEAVING):
+        return False
     failed = {"crashed", "timed-out", "protocol", "out-of-memory", "errored"} & set(labels)
     if fault in AT_WILL:
         return True

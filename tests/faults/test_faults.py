@@ -12,6 +12,7 @@ QUICK = [
     "a huge header",
     "forks and goes on",
     "a child in a session of its own",
+    "a grandchild in a session of its own",
     "stopped when idle",
 ]
 """Faults that once stopped the harness, or survived it."""
@@ -33,4 +34,6 @@ def test_the_table_would_show_a_wrong_verdict() -> None:
 
     assert not _named("aborts", "encode", ["encoded"])
     assert not _named("another clock", "encode", ["crashed"])
+    assert not _named("a child in a session of its own", "encode", ["encoded"])
+    assert not _named("a daemon that ends soon", "encode", ["encoded", "left-processes"])
     assert _named("aborts", "encode", ["crashed"])

@@ -548,22 +548,31 @@ class Compiles:
 
 @SOCKETS
 @FILES
-def test_other_children_confine_themselves_in_one_line(tmp_path: Path) -> None:
-    code = f"""
-import socket, tempfile
-from harness.confinement.probing import confine_child
-held = confine_child()
-assert not held.missing, held
-with tempfile.TemporaryFile() as file:
-    file.write(b"allowed")
+def test_any_server_is_confined_before_it_is_imported(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (tmp_path / "other_server.py").write_text(
+        f"""
+import socket
+
+def main(arguments, held):
+    assert not held.missing, held
+    with open({str(own / "file")!r}, "w") as file:
+        file.write("allowed")
+    print(*arguments)
+
 for refused in (socket.socket, lambda: open({str(tmp_path / "x")!r}, "w")):
     try:
         refused()
     except PermissionError as error:
         print("refused", error.errno)
 """
+    )
+    given = probing.argument(probing.plan_for([str(own)]))
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=300,
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
+        [sys.executable, "-m", "harness.confinement.start", given, "other_server", "1", "2"],
+        capture_output=True, text=True, cwd=ROOT, timeout=300, check=False,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{tmp_path}", "PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
-    assert done.stdout.split("\n") == [f"refused {errno.EACCES}"] * 2 + [""], done.stderr
+    refusals = [f"refused {errno.EACCES}"] * 2
+    assert done.stdout.split("\n") == [*refusals, "1 2", ""], done.stderr

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from corpora.grammars.corpus import SchemaCase
@@ -21,7 +22,7 @@ from harness.cli_forced import walk as start
 from harness.events import Event, Forced
 from harness.forced.jobs import Task, WalkSchema
 from harness.forced.policies import Policies
-from harness.forced.pool import Worker, WorkersFailed, answer, results
+from harness.forced.pool import Worker, WorkersFailed, listen, results
 from harness.forced.results import SchemaResult, Tally, total
 from harness.forced.run import chosen, judged
 from harness.forced.sample import SCHEMAS, walk_sample
@@ -190,17 +191,25 @@ def test_a_schema_that_hangs_costs_itself_only(task: Task) -> None:
     assert found["good"].instances == 1
 
 
+def heard(worker: Worker, until: Callable[[object], bool]) -> object:
+    """What a worker says in the end; the time-out is for hangs."""
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        listen([worker], 1.0)
+        said = worker.hear()
+        if until(said):
+            return said
+    raise AssertionError("it says nothing")
+
+
 def test_how_a_worker_died_is_told(task: Task) -> None:
     worker = Worker(task)
     try:
-        while not worker.ready:
-            assert worker.pipe.poll(120)
-            answer(worker)
+        heard(worker, lambda said: worker.ready)
         worker.give(WalkSchema(SchemaCase("deep", {"type": "array"}, (b"[" * 400_000,))))
-        [process] = multiprocessing.active_children()
+        [process] = psutil.Process(worker.pid).children()
         process.kill()
-        assert worker.pipe.poll(60)
-        assert answer(worker) == "gone"
+        assert heard(worker, lambda said: said is not None) == "gone"
     finally:
         how = worker.end()
     assert how == "killed by SIGKILL"

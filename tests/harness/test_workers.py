@@ -282,7 +282,7 @@ def test_the_next_vocabulary_ends_the_program_of_the_one_before(vocabulary: Voca
     worker = Worker("program", f"cmd:{sys.executable} {program} --kind correct", QUICK)
     for _ in range(3):
         assert worker.load(vocabulary).result().error is None
-        assert len(descendants() - before) == 2  # the worker and its program
+        assert len(descendants() - before) == 3  # the worker, its keeper, and its program
     worker.close()
 
 

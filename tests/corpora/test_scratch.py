@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from harness import scratch
+from corpora.vocabularies import scratch
 from tests.harness.command import TOKGATE
 
 HOLDER = """
 import sys, time
-from harness import scratch
+from corpora.vocabularies import scratch
 (scratch.folder() / "worker-x").mkdir()
 print(scratch.folder(), flush=True)
 sys.stdin.read()

@@ -1,8 +1,9 @@
 """The folder for temporary files of this process, and the removal of what killed ones left.
 
-All workers of one harness have their temporary folders in one folder of that harness. It is
-removed when the harness ends, but not when the harness is killed. Therefore it has a file
-``owner`` that the harness holds a lock on as long as it lives: the kernel lets go of the lock with
+Whatever is temporary and has a name is made here, by :func:`temporary`: folders of workers, files
+that a library reads its vocabulary from. All of it is in one folder of the process, which is
+removed when the process ends, but not when it is killed. Therefore it has a file
+``owner`` that the process holds a lock on as long as it lives: the kernel lets go of the lock with
 the process, however that ends, and unlike a process's number a lock is never taken for that of
 another process, not even by one in another container that shares the folder. Whoever makes such a
 folder first removes those of its own user whose lock is free.
@@ -48,6 +49,11 @@ def folder() -> Path:
             _made = (os.getpid(), made, _own(made))
             atexit.register(_remove, *_made)
         return _made[1]
+
+
+def temporary(prefix: str) -> tempfile.TemporaryDirectory[str]:
+    """Return a new folder, whose name begins so, that goes when the object does. Raises OSError."""
+    return tempfile.TemporaryDirectory(prefix=prefix, dir=folder(), ignore_cleanup_errors=True)
 
 
 def sweep(where: Path) -> list[Path]:

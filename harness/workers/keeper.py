@@ -1,0 +1,276 @@
+"""The keeper of one worker: the parent that everything which the worker starts falls back to.
+
+A process that has left its group and its session, and whose parent has ended, belongs to nobody:
+the kernel gives it to the nearest ancestor that has asked for such orphans
+(``PR_SET_CHILD_SUBREAPER``). Were that the harness itself, the orphans of one worker could not be
+told from those of another, and a program that uses the harness as a library would get children
+that it has not started. So each worker has a parent of its own that does nothing else. It runs
+none of the implementation's code.
+
+Started by :mod:`harness.workers.keeping` as a script, by a Python without ``site``, as
+``keeper.py CONTROL REPORT GROUP COMMAND..``: two file descriptors, the folder of a control group or
+nothing, and the command of the worker. Steps:
+
+1. The command is started in a session of its own.
+2. It ends by itself; or CONTROL says ``k`` or ends, and it is killed; or CONTROL says ``c``, and
+   it is killed, too, but may end by itself before if there are processes that have left its
+   session: it may be about to end them.
+3. What is left of its session is killed. What has left its session may end by itself for
+   GRACE_SECONDS, after ``k`` not at all. The rest is noted and killed.
+4. REPORT gets a line of JSON with the wait status of the command and what was left.
+
+It does without pathlib, which would be a good part of what it takes to start.
+
+No process is killed by a number that may be another's by now: only own children are killed, and the
+number of a child is not given to another process before its parent has waited for it. The children
+of what is killed become children of the keeper, and are killed in their turn.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import select
+import signal
+import sys
+import time
+
+PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
+
+GRACE_SECONDS = 2.0
+"""What was left behind and ends within this time is not worth a word. It is only waited for where
+there is such a process."""
+
+ENDING_SECONDS = 8.0
+"""For all that is left to be gone after SIGKILL; a process may be held up by a slow disk."""
+
+SHOWN, SHOWN_CHARACTERS = 3, 120
+"""Processes of which the command line is reported, and characters of each."""
+
+LOOK_SECONDS = 0.05
+
+DEAF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that end others: this process ends when it has done its work."""
+
+
+def children(pid: int) -> list[int]:
+    """The children of a process, by the kernel's own list or else by a search."""
+    found: list[int] = []
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            place = f"/proc/{pid}/task/{task}/children"
+            with contextlib.suppress(ProcessLookupError), open(place, "rb") as file:
+                found += map(int, file.read().split())
+    except FileNotFoundError:
+        if os.path.exists("/proc/thread-self/children"):
+            return found
+        return [
+            one for one in map(int, filter(str.isdigit, os.listdir("/proc"))) if parent(one) == pid
+        ]
+    return found
+
+
+def parent(pid: int) -> int:
+    """The number of the parent of a process; 0 where there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def descendants(pid: int) -> list[int]:
+    """The children of a process, theirs, and so on."""
+    found, waiting = [], [pid]
+    while waiting:
+        some = children(waiting.pop())
+        found += some
+        waiting += some
+    return found
+
+
+def ended(pid: int) -> bool:
+    """Whether a child has ended; it stays to be waited for, so that its number stays its own."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
+
+
+def shown(pid: int) -> str:
+    """The command line of a process, or its name; cut off where it is long."""
+    for place in ("cmdline", "comm"):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{pid}/{place}", "rb") as file:
+                text = b" ".join(file.read(4096).split(b"\0")).decode("utf-8", "replace").strip()
+            if text:
+                return text[:SHOWN_CHARACTERS]
+    return "a process"
+
+
+class Keeper:
+    """The command and all that comes of it."""
+
+    def __init__(self, control: int, group: str, command: list[str]) -> None:
+        self._control = control
+        self._group = group
+        self._noted: dict[int, str] = {}
+        self._woken, wake = os.pipe()
+        os.set_blocking(self._woken, False)
+        os.set_blocking(wake, False)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        self._worker = os.fork()
+        if self._worker == 0:
+            try:
+                signal.set_wakeup_fd(-1)
+                for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, *DEAF):
+                    signal.signal(number, signal.SIG_DFL)
+                os.setsid()
+                if group:
+                    with contextlib.suppress(OSError), open(f"{group}/cgroup.procs", "w") as file:
+                        file.write("0")
+                os.execv(command[0], command)
+            finally:
+                os._exit(127)
+
+    def keep(self) -> int:
+        """See the module. Return the wait status of the command."""
+        said = self._wait()
+        hurried = said == "k"
+        if said == "c" and self._strays():
+            self._until(lambda: ended(self._worker), GRACE_SECONDS)
+        self._kill(self._worker)
+        self._until(lambda: ended(self._worker), ENDING_SECONDS)
+        # The worker is not waited for yet: its number, and that of its group, are still its own.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._worker, signal.SIGKILL)
+        self._until(lambda: not self._others(strays=False), ENDING_SECONDS)
+        if not hurried:
+            self._until(lambda: not self._others(strays=True), GRACE_SECONDS)
+            for pid in descendants(os.getpid()):
+                if pid != self._worker and not self._gone(pid):
+                    self._noted[pid] = shown(pid)
+        self._until(lambda: not self._rest(), ENDING_SECONDS)
+        try:
+            _, status = os.waitpid(self._worker, os.WNOHANG)
+        except ChildProcessError:
+            status = signal.SIGKILL
+        self._remove_group()
+        return status
+
+    @property
+    def left(self) -> list[str]:
+        """The command lines of what was left and would not end."""
+        return list(self._noted.values())
+
+    def _wait(self) -> str:
+        """Wait for the worker's end (empty), or a word of the harness; its end is as ``k``."""
+        poller = select.poll()
+        poller.register(self._control, select.POLLIN)
+        poller.register(self._woken, select.POLLIN)
+        while not ended(self._worker):
+            ready = {descriptor for descriptor, _ in poller.poll()}
+            self._drain()
+            if self._control in ready:
+                return os.read(self._control, 1).decode("ascii", "replace") or "k"
+            self._reap()
+        return ""
+
+    def _until(self, over, seconds: float) -> None:  # type: ignore[no-untyped-def]
+        """Wait until something is so, but no longer than that."""
+        end = time.monotonic() + seconds
+        while not over() and time.monotonic() < end:
+            select.select([self._woken], [], [], LOOK_SECONDS)
+            self._drain()
+
+    def _drain(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._woken, 4096)
+
+    def _reap(self) -> None:
+        """Wait for those that have ended, but for the worker."""
+        for pid in children(os.getpid()):
+            if pid != self._worker:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+
+    def _strays(self) -> bool:
+        """Whether there is a process that has left the worker's session."""
+        self._reap()
+        return any(self._outside(pid) for pid in descendants(os.getpid()))
+
+    def _outside(self, pid: int) -> bool:
+        try:
+            return pid != self._worker and os.getsid(pid) != self._worker and not self._gone(pid)
+        except ProcessLookupError:
+            return False
+
+    def _gone(self, pid: int) -> bool:
+        """Whether a process has ended, waited for or not."""
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                return file.read().rpartition(b")")[2].split()[0] in b"ZX"
+        except (OSError, IndexError):
+            return True
+
+    def _others(self, *, strays: bool) -> bool:
+        """Whether own children are left that have left the worker's session, or else are in it.
+
+        Those in it are killed.
+        """
+        self._reap()
+        found = False
+        for pid in children(os.getpid()):
+            if pid != self._worker and self._outside(pid) == strays and not self._gone(pid):
+                found = True
+                if not strays:
+                    self._kill(pid)
+        return found
+
+    def _rest(self) -> bool:
+        """Kill all that is left; whether there was anything."""
+        if self._group:
+            with contextlib.suppress(OSError), open(f"{self._group}/cgroup.kill", "w") as file:
+                file.write("1")
+        self._reap()
+        found = [pid for pid in children(os.getpid()) if pid != self._worker]
+        for pid in found:
+            self._kill(pid)
+        return bool(found)
+
+    @staticmethod
+    def _kill(pid: int) -> None:
+        """Kill an own child that was not waited for yet."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+    def _remove_group(self) -> None:
+        if self._group:
+            with contextlib.suppress(OSError):
+                os.rmdir(self._group)
+
+
+def main() -> None:
+    """Keep the command of the arguments."""
+    control, report, group = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    for number in DEAF:
+        signal.signal(number, signal.SIG_IGN)
+    for descriptor in (control, report):
+        os.set_inheritable(descriptor, False)
+    libc = ctypes.CDLL(None, use_errno=True)
+    # Nobody but root reaches its descriptors by /proc, as the implementation might.
+    libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    keeper = Keeper(control, group, sys.argv[4:])
+    status = keeper.keep()
+    left = keeper.left
+    told = {"status": status, "count": len(left), "left": left[:SHOWN]}
+    with contextlib.suppress(OSError):
+        os.write(report, json.dumps(told).encode("ascii") + b"\n")
+
+
+if __name__ == "__main__":
+    main()

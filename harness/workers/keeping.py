@@ -1,0 +1,153 @@
+"""A process of the harness's own that is kept: whatever it starts is gone when it is.
+
+The keeper itself is :mod:`harness.workers.keeper`. What cannot be seen by it is seen to here:
+
+- Where the keeper itself was killed, its orphans are no longer anybody's. They are found by a word
+  in their environment that no other process has; psutil makes sure that a number still is the same
+  process's.
+- Where a control group is delegated to the harness, everything is in a group of its own, which the
+  kernel kills as a whole, whatever its processes do meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import psutil
+
+from harness.workers import control_groups
+from impls.external import IN_WORKER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import IO
+
+KEEPER = Path(__file__).with_name("keeper.py")
+
+PATIENCE_SECONDS = 30.0
+"""For the keeper to do its work, which takes a moment. It has no more than its own limits."""
+
+REPORT_BYTES = 1 << 16
+"""Of a pipe, all of which a report may have."""
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What a keeper says at the end: the wait status, and the command lines of what was left.
+
+    count: of all that were left; ``left`` has the first of them.
+    """
+
+    status: int
+    count: int = 0
+    left: tuple[str, ...] = ()
+
+
+class Kept:
+    """A running command with its keeper. Thread-safe."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        descriptors: Sequence[int],
+        environment: Mapping[str, str],
+        errors: int | IO[bytes],
+        output: int | IO[bytes] | None = None,
+    ) -> None:
+        """Start. descriptors: those that the command gets. environment: besides this process's."""
+        control, self._control = os.pipe()
+        self._told, report = os.pipe()
+        self._word = secrets.token_hex(8)
+        self._group = control_groups.new()
+        self._lock = threading.Lock()
+        self._report: Report | None = None
+        self._ended = False
+        script = [sys.executable, "-I", "-S", str(KEEPER), str(control), str(report)]
+        try:
+            self._popen = subprocess.Popen(
+                [*script, str(self._group or ""), *command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                pass_fds=(*descriptors, control, report),
+                start_new_session=True,
+                env={**os.environ, **environment, IN_WORKER: self._word},
+            )
+        except BaseException:
+            os.close(self._control)
+            os.close(self._told)
+            raise
+        finally:
+            os.close(control)
+            os.close(report)
+
+    @property
+    def pid(self) -> int:
+        """The number of the keeper, from which all the rest descends."""
+        return self._popen.pid
+
+    @property
+    def report(self) -> Report | None:
+        """What the keeper said at the end; None before it, or where it was killed itself."""
+        return self._report
+
+    @property
+    def exit_code(self) -> int | None:
+        """How the command ended: its status, or a negative signal; None where nobody knows."""
+        return None if self._report is None else os.waitstatus_to_exitcode(self._report.status)
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the command to end by itself, as long as that, and take no notice if not."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(seconds)
+
+    def end(self, *, gently: bool = False) -> None:
+        """Kill the command and all that it has started.
+
+        gently: what has left its session may end by itself first, and is reported if it does not.
+        """
+        with self._lock:
+            if self._ended:
+                return
+            with contextlib.suppress(OSError):
+                os.write(self._control, b"c" if gently else b"k")
+            # An implementation may have stopped its keeper.
+            self._popen.send_signal(signal.SIGCONT)
+            try:
+                self._popen.wait(PATIENCE_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._popen.kill()
+                self._popen.wait()
+            self._report = self._read()
+            if self._group is not None:
+                control_groups.end(self._group)
+            if self._report is None:
+                kill_marked(self._word)
+            self._ended = True
+            os.close(self._control)
+            os.close(self._told)
+
+    def _read(self) -> Report | None:
+        """What the keeper said; None where it said nothing, or nothing that it would say."""
+        os.set_blocking(self._told, False)
+        try:
+            return msgspec.json.decode(os.read(self._told, REPORT_BYTES), type=Report)
+        except (BlockingIOError, msgspec.MsgspecError, UnicodeDecodeError):
+            return None
+
+
+def kill_marked(word: str) -> None:
+    """Kill every process in whose environment a worker's word is: none but its descendants."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.environ().get(IN_WORKER) == word:
+                process.kill()

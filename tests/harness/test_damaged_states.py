@@ -1,0 +1,388 @@
+"""States of searches with fields of wrong types: one line with the file, the field and the mend."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from corpora.families.pattern import Pattern, repeated
+from corpora.vocabularies import sources
+from harness import stored
+from harness.events import BatchDone, ForcedWitness, Phase
+from harness.forced import run as forced_run
+from harness.forced import trophies
+from harness.forced.hunt import RECORD, TROPHIES, Hunt, HuntRecord
+from harness.forced.jobs import Task
+from harness.forced.results import SchemaResult, Tally
+from harness.forced.trophies import Trophy
+from harness.fuzz.behaviour import MAP_SIZE, Map
+from harness.fuzz.schedule import Schedule
+from harness.fuzz.state import MAX_BYTES, State, StateError
+from harness.fuzz.store import CampaignStore
+from harness.ledger.engine import LedgerError
+from harness.outcomes import Status
+from harness.selection import SelectionError
+from harness.suites import Budget
+from harness.worst.candidates import Aim, Candidate, Sample
+from harness.worst.deaths import Death
+from harness.worst.search import Progress
+from harness.worst.state import STATE
+from harness.worst.state import State as WorstState
+from harness.writing import OutputError
+from tests.harness.command import tokgate
+
+NESTED = "[" * 50_000
+
+
+def put(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """A copy of plain data with one value replaced, or taken out where it is ``...``."""
+    made = json.loads(json.dumps(tree))
+    place = made
+    for key in path[:-1]:
+        place = place[key]
+    if value is ...:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    return made
+
+
+# worst: search.json
+
+IDENTITY = {"seed": 0}
+CANDIDATE = Candidate(repeated(b"ab"), "bred", {64: Sample(60, 7, 2), 128: Sample(120, 9, 1, 5)})
+DEATH = Death(repeated(b"\xff"), 10, 64, Status.CRASHED, "killed \udc80")
+SEARCH = {
+    "search": IDENTITY,
+    "seconds": 1,
+    "progress": asdict(Progress(3, 40, 1.5, 0.0)),
+    "candidates": [CANDIDATE.to_dict()],
+    "places": [[Aim.COST.value, 0]],
+    "deaths": [DEATH.to_dict()],
+    "died": 1,
+    "guide": {"readings": 1, "most": [[3, 0.5, repeated(b"x").to_dict()]]},
+}
+
+
+class Holder:
+    """What a search has of a state."""
+
+    def __init__(self) -> None:
+        from harness.worst.candidates import Archive
+        from harness.worst.deaths import Deaths
+
+        self.archive, self.deaths, self.progress = Archive(), Deaths(), Progress()
+
+
+class Guided:
+    """What a guide does with a state."""
+
+    def __init__(self) -> None:
+        self.most: list[Pattern] = []
+
+    def restore(self, data: Any) -> None:
+        self.most = [Pattern.from_dict(one) for _, _, one in data["most"]]
+
+
+def restored(content: str | bytes, folder: Path) -> tuple[bool, Holder]:
+    path = folder / STATE
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    holder = Holder()
+    state = WorstState(folder, IDENTITY)
+    return state.restore(holder, Guided()), holder  # type: ignore[arg-type]
+
+
+def test_a_state_of_a_search_is_read_back(tmp_path: Path) -> None:
+    there, holder = restored(json.dumps(SEARCH), tmp_path)
+    assert there
+    assert [(aim, one) for aim, one in holder.archive] == [(Aim.COST, CANDIDATE)]
+    assert list(holder.deaths.all()) == [DEATH]
+    assert holder.progress == Progress(3, 40, 1.5, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "is not JSON"),
+        (b"\xff\xfe\x00", "is not JSON"),
+        (NESTED, "is not JSON"),
+        (json.dumps(SEARCH)[:-9], "is not JSON"),
+        ("[]", "expected `object`, got `array`"),
+        ("{}", "object missing required field `search`"),
+        (put(SEARCH, ("seconds",), "1"), "seconds: expected `float`, got `str`"),
+        (put(SEARCH, ("seconds",), -1), "seconds: expected `float` >= 0"),
+        (put(SEARCH, ("progress", "readings"), None), "progress.readings: expected `int`"),
+        (put(SEARCH, ("candidates",), {}), "candidates: expected `array`, got `object`"),
+        (put(SEARCH, ("candidates", 0, "samples", 0, 1), "x"), "candidates[0].samples[0][1]"),
+        (put(SEARCH, ("candidates", 0, "samples", 0), [1]), "candidates[0].samples[0]: "),
+        (put(SEARCH, ("candidates", 0, "origin"), ...), "candidates[0]: object missing required"),
+        (put(SEARCH, ("candidates", 0, "pattern"), {}), "candidates[0]: 'pumps' is no list"),
+        (put(SEARCH, ("places", 0, 1), 1), "places[0][1]: there is no candidate 1"),
+        (put(SEARCH, ("places", 0, 1), -1), "places[0][1]: expected `int` >= 0"),
+        (put(SEARCH, ("places", 0, 0), "x"), "places[0][0]: invalid enum value 'x'"),
+        (put(SEARCH, ("deaths", 0, "status"), "x"), "deaths[0]: there is no 'X'"),
+        (put(SEARCH, ("deaths", 0, "pattern", "pumps"), 1), "deaths[0]: 'pumps' is no list"),
+        (put(SEARCH, ("died",), 1.5), "died: expected `int`"),
+        (put(SEARCH, ("guide",), None), "guide: is missing"),
+        (put(SEARCH, ("guide", "most", 0, 2), 1), "guide.most[0][2]: expected `object`"),
+    ],
+)
+def test_a_damaged_state_of_a_search_is_said(content: Any, told: str, tmp_path: Path) -> None:
+    if isinstance(content, dict):
+        content = json.dumps(content)
+    with pytest.raises(OutputError) as caught:
+        restored(content, tmp_path)
+    line = str(caught.value)
+    assert line.startswith(f"{tmp_path / STATE}: damaged (")
+    assert told in line
+    assert line.endswith("); remove it to begin anew")
+    assert line.isprintable()
+    assert (tmp_path / STATE).is_file()
+
+
+def test_a_state_of_another_search_is_put_aside(tmp_path: Path) -> None:
+    there, _ = restored(json.dumps(put(SEARCH, ("search", "seed"), 1)), tmp_path)
+    assert not there
+    assert (tmp_path / f"{STATE}.old").is_file()
+
+
+# forced: forced.jsonl
+
+WITNESS = ForcedWitness("v", "exact", "s", "", "", "", [1], [""], [2], [""], "instance")
+RESULT = SchemaResult("s", 1, 2, tallies={"exact": Tally()}, witnesses=[WITNESS]).to_dict()
+SMALL = {"minimised": ["exact", "s", "", ""], "smallest": asdict(WITNESS)}
+HEAD = {"walk": {"seed": 0}}
+
+
+def recorded(folder: Path, *lines: Any, end: str = "") -> forced_run.Record:
+    texts = [one if isinstance(one, str) else json.dumps(one) for one in (HEAD, *lines)]
+    (folder / forced_run.RECORD).write_text("".join(f"{one}\n" for one in texts) + end)
+    return forced_run.Record(folder, HEAD["walk"])
+
+
+def test_a_record_of_a_walk_is_read_back_but_for_what_was_cut_off(tmp_path: Path) -> None:
+    record = recorded(tmp_path, RESULT, SMALL, end=json.dumps(RESULT)[:30])
+    record.close()
+    assert list(record.done) == ["s"]
+    assert record.minimised == {("exact", "s", "", ""): WITNESS}
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("", "is not JSON"),
+        (NESTED, "is not JSON"),
+        ("7", "expected `object`, got `int`"),
+        ("{}", "object missing required field `name`"),
+        (put(RESULT, ("tokens",), "2"), "tokens: expected `int`, got `str`"),
+        (put(RESULT, ("tallies", "exact", "unsafe"), []), "tallies[...].unsafe: expected `int`"),
+        (put(RESULT, ("witnesses", 0, "ids"), 1), "witnesses[0].ids: expected `array`"),
+        (put(RESULT, ("witnesses", 0, "forced"), "a"), "forced: is not base64"),
+        (put(SMALL, ("minimised",), ["a"]), "minimised: expected `array` of length 4"),
+        (put(SMALL, ("smallest", "of"), 1), "smallest.of: expected `str`"),
+    ],
+)
+def test_a_damaged_line_of_a_walk_is_said(line: Any, told: str, tmp_path: Path) -> None:
+    with pytest.raises(OutputError) as caught:
+        recorded(tmp_path, RESULT, line)
+    assert f"{forced_run.RECORD}: damaged (line 3: " in str(caught.value)
+    assert told in str(caught.value)
+    assert str(caught.value).endswith("; remove that line to walk it again")
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("head", ["garbage", "[]", "{}"])
+def test_what_is_no_record_of_a_walk_is_not_put_aside(head: str, tmp_path: Path) -> None:
+    path = tmp_path / forced_run.RECORD
+    path.write_text(f"{head}\n")
+    with pytest.raises(OutputError, match="line 1: "):
+        forced_run.Record(tmp_path, {})
+    assert path.read_text() == f"{head}\n"
+
+
+# adversary: adversary.jsonl, trophies.json
+
+TROPHY = Trophy("toy_bytes", "none", "chain", b"", b"ab", (b"a", b"\x80"), 2)
+
+
+@pytest.fixture(scope="module")
+def hunt() -> Hunt:
+    return Hunt(Task(sources.resolve("toy_bytes"), ["none"], "flexible"), Budget())
+
+
+def round_of(hunt: Hunt) -> dict[str, Any]:
+    return {
+        "hunt": hunt.identity("none"), "kind": "chain", "number": 0, "tried": 3, "broke": "",
+        "trophy": TROPHY.to_dict(),
+    }  # fmt: skip
+
+
+def test_rounds_are_read_back(hunt: Hunt, tmp_path: Path) -> None:
+    line = json.dumps(round_of(hunt))
+    (tmp_path / RECORD).write_text(f"{line}\n{line[:40]}")
+    record = HuntRecord(tmp_path, hunt)
+    record.close()
+    assert record.bag.done == {("none", "chain", 0)}
+    assert list(record.bag.best.values()) == [TROPHY]
+    assert trophies.read(tmp_path / TROPHIES) == [TROPHY]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    [
+        (("number",), -1, "number: expected `int` >= 0"),
+        (("tried",), "3", "tried: expected `int`, got `str`"),
+        (("hunt",), [], "hunt: expected `object`"),
+        (("trophy",), [], "trophy: expected `object | null`"),
+        (("trophy", "depth"), "2", "trophy.depth: expected `int`"),
+        (("trophy", "forced"), {"hex": "x"}, "trophy.forced: is neither text nor hexadecimal"),
+        (("trophy", "sentences", 0), "\ud800", "trophy.sentences[0]: is neither text nor"),
+    ],
+)
+def test_a_damaged_round_is_said(
+    path: tuple[Any, ...], value: Any, told: str, hunt: Hunt, tmp_path: Path
+) -> None:
+    line = put(round_of(hunt), path, value)
+    (tmp_path / RECORD).write_text(f"{json.dumps(line)}\n")
+    with pytest.raises(OutputError) as caught:
+        HuntRecord(tmp_path, hunt)
+    assert f"{RECORD}: damaged (line 1: " in str(caught.value)
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"\xff", "is not JSON"),
+        (b"{}", "expected `array`, got `object`"),
+        (b'[{"vocabulary": 1}]', "[0].vocabulary: expected `str`"),
+        (NESTED.encode(), "is not JSON"),
+    ],
+)
+def test_damaged_trophies_are_said(content: bytes, told: str, tmp_path: Path) -> None:
+    (tmp_path / TROPHIES).write_bytes(content)
+    with pytest.raises(SelectionError) as caught:
+        trophies.read(tmp_path / TROPHIES)
+    assert told in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+# fuzz: a campaign in a database
+
+DONE = BatchDone("toy/raw", "edge", 1, 2, 3, {"survival": {"x": 1}}, {})
+STATE_TREE = {
+    **asdict(
+        State(
+            schedule=Schedule({"edge": 1.0}, "0").state(),
+            totals={"a": asdict(DONE)},
+            opened=[Phase("x").to_json()],
+            covered=["YQ=="],
+            losses={"x": [1, 2]},
+            pages=[["toy/raw", {"check": "a", "stage": "b", "culprits": "c"}, [["YQ==", "n"]]]],
+        )
+    ),
+    "form": 1,
+}
+
+
+def test_a_state_of_a_campaign_is_read_back() -> None:
+    content = zlib.compress(json.dumps(STATE_TREE).encode())
+    again = State.unpacked(content)
+    assert json.loads(zlib.decompress(again.packed())) == STATE_TREE
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    [
+        (("form",), "1", "form: expected `int`"),
+        (("form",), 2, "made by another version"),
+        (("cases",), None, "cases: expected `int`, got `null`"),
+        (("schedule", 0, "gain"), "x", "schedule[0].gain: expected `float`"),
+        (("totals", "a", "exercised"), 1, "totals[...].exercised: expected `object`"),
+        (("opened", 0), "{", "opened[0]: a line that is not JSON"),
+        (("covered", 0), "Y", "covered: is not base64"),
+        (("pages", 0, 1), {}, "pages[0][1]: object missing required field `check`"),
+        (("pages", 0, 2, 0, 0), "Y", "pages[0]: is not base64"),
+        (("losses", "x"), [1], "losses[...]: expected `array` of length 2"),
+        (("tally",), {"cases": 1}, "tally: object missing required field"),
+        (("curve",), [[1]], "curve[0]: expected `array` of length 4"),
+    ],
+)
+def test_a_damaged_state_of_a_campaign_is_said(
+    path: tuple[Any, ...], value: Any, told: str
+) -> None:
+    content = zlib.compress(json.dumps(put(STATE_TREE, path, value)).encode())
+    with pytest.raises(StateError) as caught:
+        State.unpacked(content)
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("packed", "told"),
+    [
+        (b"", "cut off"),
+        (b"garbage", "is corrupt"),
+        (zlib.compress(b"{}")[:-3], "cut off"),
+        (zlib.compress(b"7"), "expected `object`"),
+        (zlib.compress(NESTED.encode()), "is not JSON"),
+        (zlib.compress(b"\xff"), "is not JSON"),
+    ],
+)
+def test_what_is_no_state_at_all_is_said(packed: bytes, told: str) -> None:
+    with pytest.raises(StateError, match=told):
+        State.unpacked(packed)
+
+
+def test_what_unpacks_to_much_is_said() -> None:
+    assert MAX_BYTES >= 1 << 20
+    with pytest.raises(ValueError, match="more than 1,000 bytes"):
+        stored.unzipped(zlib.compress(bytes(1001)), 1000)
+    assert stored.unzipped(zlib.compress(bytes(1000)), 1000) == bytes(1000)
+
+
+@pytest.mark.parametrize("content", [bytes(MAP_SIZE - 1), bytes(MAP_SIZE + 1), b"\xff" * MAP_SIZE])
+def test_a_map_that_is_none_is_said(content: bytes) -> None:
+    with pytest.raises(ValueError, match=r"behaviour|bytes"):
+        Map(zlib.compress(content))
+
+
+FUZZ = (
+    "fuzz", "--vocab=toy_bytes", "--impl=bpe.naive", "--budget=60cases", "--no-coverage",
+    "--no-structured", "--no-canary", "--jobs=1",
+)  # fmt: skip
+
+
+@pytest.mark.thorough  # whole commands
+def test_a_command_says_what_is_damaged_in_one_line(tmp_path: Path) -> None:
+    options = [*FUZZ, f"--ledger={tmp_path / 'c.db'}", f"--out={tmp_path / 'out'}"]
+    first = tokgate(*options)
+    assert first.returncode == 0, first.stderr
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'c.db'}")
+    changes = [
+        ("update campaign_strands set state = x'00'", "the state of toy_bytes#0: is corrupt"),
+        ("update campaign_strands set map = x'00'", "the map of toy_bytes#0: "),
+        ("update campaigns set identity = '{'", "a field is not JSON"),
+        ("update campaigns set identity = '[]'", "identity: expected `object`, got `array`"),
+    ]
+    for change, told in changes:
+        (tmp_path / "c.db").with_suffix(".kept").write_bytes((tmp_path / "c.db").read_bytes())
+        with engine.begin() as connection:
+            connection.execute(sa.text(change))
+        done = tokgate(*options)
+        assert done.returncode == 2, (change, done.stderr)
+        assert told in done.stderr, change
+        assert "Traceback" not in done.stderr
+        (tmp_path / "c.db").write_bytes((tmp_path / "c.db").with_suffix(".kept").read_bytes())
+
+
+def test_a_database_that_is_none_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+    path.write_bytes(b"garbage " * 1000)
+    with pytest.raises(LedgerError, match="not a database"):
+        CampaignStore(str(path), "x").stored_identity()

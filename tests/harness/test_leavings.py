@@ -1,0 +1,214 @@
+"""What implementations leave behind is found, killed and told, whatever they do about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.workers import control_groups
+from harness.workers.keeping import Kept
+from tests.harness.command import tokgate
+
+PLUGIN = """
+import subprocess, sys
+from impls.interface import About
+
+SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)", "{mark}"]
+
+class Leaving:
+    about = About(name="leaving", version="1")
+    def supports(self, vocabulary, mode):
+        return None if mode.special == "none" and not mode.pretokenize else "raw only"
+    def load(self, vocabulary):
+        subprocess.Popen(SLEEPER, start_new_session={leaves})
+        self._ids = {{token: i for i, token in enumerate(vocabulary.tokens)}}
+        return self
+    def encode(self, data, mode):
+        return [self._ids[bytes((byte,))] for byte in data]
+"""
+
+LEAVING = """
+import os, subprocess, sys, time
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", {mark!r}],
+                 start_new_session=True, env={{}} if {nameless} else None)
+print("started", flush=True)
+{then}
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def mark() -> Iterator[str]:
+    """A word in the command line of what a test leaves behind; none of it may outlive the test."""
+    word = f"left-{secrets.token_hex(8)}"
+    yield word
+    for process in marked(word):
+        process.kill()
+
+
+def marked(word: str) -> list[psutil.Process]:
+    """The living processes with a word in their command line."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        alive = process.info["status"] != psutil.STATUS_ZOMBIE
+        if alive and word in (process.info["cmdline"] or []):
+            found.append(process)
+    return found
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_a_run_tells_who_left_processes(leaves: bool, mark: str, tmp_path: Path) -> None:
+    plugin = tmp_path / "leaving.py"
+    plugin.write_text(PLUGIN.format(mark=mark, leaves=leaves))
+    done = tokgate(
+        "run", f"--impl={plugin}:Leaving", "--vocab=toy_bytes", "--budget=20cases",
+        "--generator=edge", "--check=survival", f"--out={tmp_path / 'out'}",
+    )  # fmt: skip
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    buckets = [one["bucket"] for one in summary["findings"]]
+    assert marked(mark) == []
+    if not leaves:
+        assert buckets == [], done.stderr
+        return
+    assert buckets == ["survival/bpe/raw/left-processes/any/leaving"], done.stderr
+    assert done.returncode == 1
+    assert mark in summary["findings"][0]["partition"][0]["message"]
+
+
+def kept(mark: str, then: str = "", *, nameless: bool = False) -> tuple[Kept, str]:
+    """A kept process that has left another one behind, and what it has said so far."""
+    inlet, outlet = os.pipe()
+    code = LEAVING.format(mark=mark, then=then, nameless=nameless)
+    made = Kept(
+        [sys.executable, "-c", code],
+        descriptors=(),
+        environment={},
+        errors=subprocess.DEVNULL,
+        output=outlet,
+    )
+    os.close(outlet)
+    with os.fdopen(inlet, "rb") as said:
+        line = said.readline().decode()
+    return made, line
+
+
+def gone(mark: str) -> bool:
+    """Whether all with the mark has ended; what was killed takes a moment to."""
+    end = time.monotonic() + 30
+    while marked(mark) and time.monotonic() < end:
+        time.sleep(0.02)
+    return not marked(mark)
+
+
+def test_at_once_means_at_once(mark: str) -> None:
+    made, _ = kept(mark)
+    made.end()
+    assert marked(mark) == []
+    assert made.report is not None
+    assert made.report.count == 0  # nobody has waited for it to end by itself
+    assert made.exit_code == -9
+
+
+def test_what_is_left_is_told_with_its_command_line(mark: str) -> None:
+    made, _ = kept(mark, "sys.exit(7)")
+    made.wait(30)
+    made.end(gently=True)
+    assert made.exit_code == 7
+    assert made.report is not None
+    (line,) = made.report.left
+    assert made.report.count == 1
+    assert "time.sleep(600)" in line
+    assert marked(mark) == []
+
+
+@pytest.mark.parametrize("number", ["KILL", "STOP"])
+def test_who_kills_or_stops_the_keeper_gains_nothing(number: str, mark: str) -> None:
+    made, _ = kept(mark, f"import signal; os.kill(os.getppid(), signal.SIG{number})")
+    end = time.monotonic() + 30
+    wanted = {psutil.STATUS_ZOMBIE, psutil.STATUS_STOPPED}
+    while psutil.Process(made.pid).status() not in wanted and time.monotonic() < end:
+        time.sleep(0.02)
+    made.end()
+    assert gone(mark)
+    assert psutil.pid_exists(made.pid) is False
+    assert (made.report is None) == (number == "KILL")
+
+
+def test_a_killed_harness_leaves_nothing(mark: str) -> None:
+    code = f"""
+import sys, time
+from tests.harness.test_leavings import kept
+kept({mark!r})
+print("ready", flush=True)
+time.sleep(600)
+"""
+    harness = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert harness.stdout is not None
+    assert harness.stdout.readline() == b"ready\n"
+    assert len(marked(mark)) == 1
+    harness.kill()
+    harness.communicate()
+    assert gone(mark)
+
+
+@pytest.fixture
+def delegated(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A control group that is delegated to this process."""
+    above = control_groups.own()
+    if above is None:
+        pytest.skip("no control groups of version 2")
+    path = above / f"test-{os.getpid()}"
+    try:
+        path.mkdir()
+        os.setxattr(path, control_groups.MARKS[0], b"1")
+    except OSError as error:
+        if path.is_dir():
+            path.rmdir()
+        pytest.skip(f"no control group can be made: {error}")
+    monkeypatch.setattr(control_groups, "own", lambda: path)
+    control_groups.delegated.cache_clear()
+    yield path
+    control_groups.delegated.cache_clear()
+    path.rmdir()
+
+
+def test_a_control_group_is_killed_as_a_whole(delegated: Path, mark: str) -> None:
+    # Those in it do not descend from the keeper any more, and have no word in their environment.
+    then = "import signal; os.kill(os.getppid(), signal.SIGKILL)"
+    made, _ = kept(mark, then, nameless=True)
+    (group,) = delegated.glob(f"{control_groups.PREFIX}*")
+    assert group.name.startswith(f"{control_groups.PREFIX}{os.getpid()}-")
+    made.end()
+    assert gone(mark)
+    assert list(delegated.glob(f"{control_groups.PREFIX}*")) == []
+
+
+def test_groups_of_killed_harnesses_go(delegated: Path) -> None:
+    gone_process = subprocess.Popen(["true"])
+    gone_process.wait()
+    left = delegated / f"{control_groups.PREFIX}{gone_process.pid}-0"
+    ours = delegated / f"{control_groups.PREFIX}{os.getpid()}-99"
+    left.mkdir()
+    ours.mkdir()
+    assert control_groups.delegated() == delegated
+    assert not left.exists()
+    assert ours.exists()
+    ours.rmdir()
+
+
+def test_what_is_not_delegated_is_left_alone(
+    delegated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.removexattr(delegated, control_groups.MARKS[0])
+    if os.geteuid() == 0:
+        assert control_groups.delegated() is None
+        assert control_groups.new() is None
