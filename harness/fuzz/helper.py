@@ -11,6 +11,7 @@ import time
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
+from harness import scratch
 from harness.arena import Stopped
 from impls.external import die_with_parent
 
@@ -65,7 +66,8 @@ class Helper:
             stderr=subprocess.DEVNULL,
             pass_fds=(inlet, outlet),
             start_new_session=True,
-            env={**os.environ, **self._environment},
+            # Its temporary files go with the harness, or when the next one starts.
+            env={**os.environ, **self._environment, "TMPDIR": str(scratch.folder())},
         )
         os.close(inlet)
         os.close(outlet)
