@@ -35,8 +35,10 @@ STARTED = '"event": "Started"'
 BEGINNING = f"{{{STARTED}"
 """What the first line of a record has, and how it begins."""
 
+RECORD = "run.jsonl"
+
 OURS = (
-    "run.jsonl",
+    RECORD,
     "summary.json",
     "summary.md",
     "report.html",
@@ -153,16 +155,16 @@ class RunFolder(FindingsFolder):
                 raise OutputError(
                     f"--out {path}: has a {foreign[0]} that is no run's; name another folder"
                 )
-            # The record comes first, and stays there: whoever is killed on the way leaves the empty
-            # record of a run, and not the whole one of a run whose findings are gone, nor files of
-            # which nobody knows that a run left them.
+            # Whoever is killed on the way leaves an earlier run that has lost its reports, which can
+            # be written again, or the empty record of a new one: never the reports of a run whose
+            # record is gone, nor a whole record without its findings, nor files that no run left.
+            for name in OURS:
+                if not (path / name).is_dir() and name != RECORD:
+                    (path / name).unlink(missing_ok=True)
             write_whole(self.record, "")
             for name in OURS:
-                old = path / name
-                if old.is_dir():
-                    shutil.rmtree(old)
-                elif old != self.record:
-                    old.unlink(missing_ok=True)
+                if (path / name).is_dir():
+                    shutil.rmtree(path / name)
         except OSError as error:
             raise cannot_write(f"--out {path}", error) from error
         self._record = Lines(self.record, afresh=False)
@@ -170,7 +172,7 @@ class RunFolder(FindingsFolder):
     @property
     def record(self) -> Path:
         """The event record."""
-        return self.path / "run.jsonl"
+        return self.path / RECORD
 
     def consume(self, event: Event) -> None:
         """Append an event; a finding that another replaces loses its folder.

@@ -75,7 +75,7 @@ class FindingRow(Base):
 
 
 class ToldRow(Base):
-    """A finding that a session has told to its end: its reports were written. id: as in findings."""
+    """A finding that a session has told: its reports were written. id: as in findings."""
 
     __tablename__ = "campaign_told"
 

@@ -163,7 +163,7 @@ def execute(
 
     progress: made when it is known what was found before. report: writes the reports, at the end
     and every so many seconds. committed: called with each round after its commit, one at a time.
-    clock: of the budget.
+    clock: of the budget, and of rounds.
     Raises SelectionError where the campaign is another or is taken, LedgerError, OutputError.
     """
     with store.held():
@@ -186,7 +186,7 @@ def execute(
 
         save = folder.save_finding if plan.shards == 1 else folder.save_smallest
         session = Session(
-            plan, store, save, published, seen.announce, countdown, cases, seen.prepared
+            plan, store, save, published, seen.announce, countdown, cases, seen.prepared, clock
         )
 
         def written(ended: Ended) -> Record:

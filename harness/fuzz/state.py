@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from harness.diagnosis import Signature
 from harness.entries import Snapshot
 from harness.events import BatchDone
+from harness.fuzz.sizing import FIRST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +42,8 @@ class State:
     covered: Atheris's corpus, base64. shared: marks of inputs shared, or taken up from others.
     withdrawn: by implementation, why it was not asked for a while, the last time that it was so.
     rates: bytes a second, by implementation, in campaigns that are limited by time: who is slow
-    gets fewer cases in the next round.
+    gets fewer cases in the next round. round_size: what the next round takes on, and waiting: what
+    was chosen for it already; see :mod:`harness.fuzz.sizing`.
     """
 
     batches: int = 0
@@ -66,6 +68,8 @@ class State:
     shared: list[str] = field(default_factory=list)
     withdrawn: dict[str, str] = field(default_factory=dict)
     rates: dict[str, float] = field(default_factory=dict)
+    round_size: int = FIRST
+    waiting: list[dict[str, Any]] = field(default_factory=list)
 
     def packed(self) -> bytes:
         """The form on disk."""

@@ -141,7 +141,7 @@ class Points:
     @staticmethod
     def _path_of(descriptor: int) -> str:
         try:
-            return os.readlink(f"/proc/self/fd/{descriptor}")
+            return str(Path(f"/proc/self/fd/{descriptor}").readlink())
         except OSError:
             return ""
 

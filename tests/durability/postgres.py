@@ -28,7 +28,8 @@ def fresh_databases(url: str, name: str) -> Callable[[Path], str]:
         def replace() -> None:
             engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
             with engine.connect() as connection:
-                connection.exec_driver_sql(f"DROP DATABASE IF EXISTS {names[0]} WITH (FORCE)")
+                if number:
+                    connection.exec_driver_sql(f"DROP DATABASE {names[0]} WITH (FORCE)")
                 connection.exec_driver_sql(f"CREATE DATABASE {names[1]}")
 
         forked(replace)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 import sqlalchemy as sa
@@ -124,10 +125,11 @@ def test_a_run_is_there_whole_or_not_at_all(opens: Opens) -> None:
     assert queries.growth(engine) == []
     with sa.orm.Session(engine) as session:
         assert session.scalars(sa.select(Run)).all() == []
+    unwritable = replace(found("f-1", "x"), bucket=cast("str", None))
     with pytest.raises(LedgerError):
-        # A row of its end that cannot be written: the versions would have been.
-        record(engine, started(1), found("f-1", "\0"), replace(finished(), cases=2**70))
+        record(engine, started(1), unwritable, finished())
     with sa.orm.Session(engine) as session:
+        assert session.scalars(sa.select(Run)).all() == []
         assert session.scalars(sa.select(RunVersion)).all() == []
 
 
