@@ -31,9 +31,14 @@ if TYPE_CHECKING:
     from harness.repro import ReproducibleImplementation
     from impls.interface import Recipe
 
+STARTED = '"event": "Started"'
+BEGINNING = f"{{{STARTED}"
+"""What the first line of a record has, and how it begins."""
+
+RECORD = "run.jsonl"
 
 OURS = (
-    "run.jsonl",
+    RECORD,
     "summary.json",
     "summary.md",
     "report.html",
@@ -56,21 +61,20 @@ class FindingsFolder:
     def save_finding(self, name: str, violation: Violation, contract: Contract) -> str | None:
         """Write ``findings/<name>/``; the path of its reproducer, None if it can have none.
 
+        The input comes last: where there is one, the rest is there, and is of that input.
         Raises OutputError.
         """
         folder = self.path / "findings" / name
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / "outcomes.json", outcomes_text(violation, contract))
+        made = self._save_reproducer(folder, name, violation, contract)
         write_whole(folder / "input.bin", violation.data)
-        groups = [described(part, contract.vocabulary) for part in violation.parts]
-        whole = {
-            "check": violation.check,
-            "contract": contract.id,
-            "culprits": list(violation.culprits),
-            "undecided": violation.undecided,
-            "partition": groups,
-        }
-        write_whole(folder / "outcomes.json", json.dumps(whole, indent=1))
+        return made
+
+    def _save_reproducer(
+        self, folder: Path, name: str, violation: Violation, contract: Contract
+    ) -> str | None:
         placed: dict[str, tuple[Recipe, str]] = {}
         left_out: dict[str, str] = {}
         for implementation in reproducible(violation, contract):
@@ -151,20 +155,24 @@ class RunFolder(FindingsFolder):
                 raise OutputError(
                     f"--out {path}: has a {foreign[0]} that is no run's; name another folder"
                 )
+            # Whoever is killed on the way leaves an earlier run without its reports, which can be
+            # written again, or the empty record of a new one: never the reports of a run whose
+            # record is gone, nor a whole record without its findings, nor files that no run left.
             for name in OURS:
-                old = path / name
-                if old.is_dir():
-                    shutil.rmtree(old)
-                else:
-                    old.unlink(missing_ok=True)
+                if not (path / name).is_dir() and name != RECORD:
+                    (path / name).unlink(missing_ok=True)
+            write_whole(self.record, "")
+            for name in OURS:
+                if (path / name).is_dir():
+                    shutil.rmtree(path / name)
         except OSError as error:
             raise cannot_write(f"--out {path}", error) from error
-        self._record = Lines(self.record, afresh=True)
+        self._record = Lines(self.record, afresh=False)
 
     @property
     def record(self) -> Path:
         """The event record."""
-        return self.path / "run.jsonl"
+        return self.path / RECORD
 
     def consume(self, event: Event) -> None:
         """Append an event; a finding that another replaces loses its folder.
@@ -180,10 +188,27 @@ class RunFolder(FindingsFolder):
         self._record.close()
 
 
+def outcomes_text(violation: Violation, contract: Contract) -> str:
+    """``outcomes.json`` of a finding."""
+    whole = {
+        "check": violation.check,
+        "contract": contract.id,
+        "culprits": list(violation.culprits),
+        "undecided": violation.undecided,
+        "partition": [described(part, contract.vocabulary) for part in violation.parts],
+    }
+    return json.dumps(whole, indent=1)
+
+
 def is_run(path: Path) -> bool:
-    """Whether a folder has the record of a run, and so may be made afresh."""
+    """Whether a folder has the record of a run, and so may be made afresh.
+
+    A run that was killed at its very beginning has left an empty record, or a part of its first
+    line.
+    """
     try:
         with (path / "run.jsonl").open(encoding="utf-8", errors="replace") as record:
-            return '"event": "Started"' in record.readline()
+            line = record.readline()
     except OSError:
         return False
+    return STARTED in line or (len(line) < len(BEGINNING) and BEGINNING.startswith(line))

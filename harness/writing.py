@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from corpora import whole_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,32 +56,10 @@ def write_whole(path: Path, content: str | bytes) -> None:
     Text is written as UTF-8, with lone surrogates as escapes. Raises OutputError.
     """
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
-    part: Path | None = None
     try:
-        # Two threads may write the same file: each has a part of its own.
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
-        part = Path(name)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        # mkstemp makes private files; these are as readable as anything else in their folder.
-        part.chmod(0o666 & ~_umask())
-        part.replace(path)
-        part = None
+        whole_files.write(path, data)
     except OSError as error:
         raise cannot_write(path, error) from error
-    finally:
-        if part is not None:
-            with contextlib.suppress(OSError):
-                part.unlink()
-
-
-def _umask() -> int:
-    """The mask of new files, read without setting it: other threads make files meanwhile."""
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-            if line.startswith("Umask:"):
-                return int(line.split()[1], 8)
-    return 0o022
 
 
 class Lines:

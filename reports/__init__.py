@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corpora import whole_files
 from reports import (
     bench_html,
     field,
@@ -23,6 +20,7 @@ from reports import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from reports.bench import BenchRecord
     from reports.field import Conformance
@@ -96,19 +94,7 @@ def write_field(page: Conformance, out: Path) -> None:
 def _replace(path: Path, text: str) -> None:
     # Lone surrogates, which JSON admits in a message, have no UTF-8: they are written as escapes.
     data = text.encode("utf-8", "backslashreplace")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        # mkstemp makes private files; a report is as readable as anything else in its folder.
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(path)
-    except BaseException as error:
-        with suppress(OSError):
-            temporary.unlink()
-        if isinstance(error, OSError):  # what fails to be written says which file it is
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        raise
+        whole_files.write(path, data)
+    except OSError as error:  # what fails to be written says which file it is
+        raise OSError(error.errno, error.strerror, str(path)) from error

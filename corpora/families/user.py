@@ -14,13 +14,13 @@ and suffix may be left out. The default file is ``families.toml`` in the user's 
 
 from __future__ import annotations
 
-import contextlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
+from corpora import whole_files
 from corpora.families.base import Family
 from corpora.families.pattern import Pattern
 from corpora.vocabularies.reading import line_of, read_toml, shown
@@ -118,14 +118,10 @@ def add(path: Path, families: Sequence[tuple[str, str, Pattern]]) -> list[str]:
         text += f"{gap}[[family]]\nname = {_string(chosen)}\nreason = {_string(reason)}\n"
         text += _body(pattern)
     if added:
-        part = path.with_name(path.name + ".part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(text, encoding="utf-8")
-            part.replace(path)
+            whole_files.write(path, text.encode())
         except OSError as error:
-            with contextlib.suppress(OSError):
-                part.unlink()
             raise FamiliesError(
                 f"families {path}: {error.strerror}; make room there, or name a writable file"
             ) from error

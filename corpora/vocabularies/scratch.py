@@ -5,8 +5,9 @@ that a library reads its vocabulary from. All of it is in one folder of the proc
 removed when the process ends, but not when it is killed. Therefore it has a file
 ``owner`` that the process holds a lock on as long as it lives: the kernel lets go of the lock with
 the process, however that ends, and unlike a process's number a lock is never taken for that of
-another process, not even by one in another container that shares the folder. Whoever makes such a
-folder first removes those of its own user whose lock is free.
+another process, not even by one in another container that shares the folder. Until that file has
+its name, the folder itself is locked. Whoever makes such a folder first removes those of its own
+user whose lock is free.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import shutil
 import stat
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 PREFIX = "tokgate-scratch-"
@@ -28,12 +28,12 @@ PREFIX = "tokgate-scratch-"
 OWNER = "owner"
 """The file with the lock. It gets its name only once it is locked."""
 
-UNOWNED_SECONDS = 24 * 3600.0
-"""A folder without an owner is being made, which takes no time, or its maker was killed at it."""
-
 _making = threading.Lock()
 _made: tuple[int, Path, int] | None = None
 """The number of the process that made the folder, the folder, and the locked descriptor."""
+
+_being_made: list[int] = []
+"""The locked descriptor of a folder that has no owner yet."""
 
 
 def folder() -> Path:
@@ -45,7 +45,7 @@ def folder() -> Path:
         ours = _made is not None and _made[0] == os.getpid() and _made[1].parent == where
         if _made is None or not ours or not _made[1].is_dir():
             sweep(where)
-            made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where))
+            made = _new(where)
             _made = (os.getpid(), made, _own(made))
             atexit.register(_remove, *_made)
         return _made[1]
@@ -70,6 +70,19 @@ def sweep(where: Path) -> list[Path]:
     return gone
 
 
+def _new(where: Path) -> Path:
+    """Make a folder, which is locked itself until it has an owner (or its maker is dead)."""
+    while True:
+        made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where))
+        descriptor = os.open(made, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        _being_made.append(descriptor)
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if made.is_dir():
+            return made
+        os.close(_being_made.pop())  # it was swept before it was locked
+
+
 def _own(path: Path) -> int:
     """Return a locked descriptor of the owner's file of a new folder."""
     unnamed = path / f".{OWNER}"
@@ -79,6 +92,8 @@ def _own(path: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         os.write(descriptor, f"{os.getpid()}\n".encode())  # for people; the lock is what counts
     unnamed.rename(path / OWNER)
+    while _being_made:
+        os.close(_being_made.pop())
     return descriptor
 
 
@@ -91,10 +106,7 @@ def _abandoned(path: Path) -> bool:
     try:
         descriptor = os.open(path / OWNER, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
-        if time.time() - status.st_mtime < UNOWNED_SECONDS:
-            return False
-        shutil.rmtree(path, ignore_errors=True)
-        return True
+        return _unmade(path)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return False
@@ -103,6 +115,22 @@ def _abandoned(path: Path) -> bool:
         except OSError:
             return False  # its owner lives
         # The lock is held meanwhile, so that no other sweep is at the same folder.
+        shutil.rmtree(path, ignore_errors=True)
+        return True
+    finally:
+        os.close(descriptor)
+
+
+def _unmade(path: Path) -> bool:
+    """Remove a folder without an owner if its maker is dead; whether it was. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False  # it is being made
+        if (path / OWNER).exists():
+            return False  # it was made meanwhile
         shutil.rmtree(path, ignore_errors=True)
         return True
     finally:

@@ -72,3 +72,11 @@ class FindingRow(Base):
     event: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
     first: Mapped[str]
     batch: Mapped[int]
+
+
+class ToldRow(Base):
+    """A finding that a session has told: its reports were written. id: as in findings."""
+
+    __tablename__ = "campaign_told"
+
+    id: Mapped[str] = mapped_column(primary_key=True)

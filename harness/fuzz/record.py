@@ -151,9 +151,13 @@ def merged(plan: FuzzPlan, kept: Mapping[str, Kept]) -> list[Found]:
     return today
 
 
-def _size(found: Found) -> tuple[bool, int, bytes]:
-    data = base64.b64decode(found.input_b64)
-    return (not found.minimal, len(data), data)
+def _size(found: Found) -> tuple[tuple[int, bytes], bool]:
+    return smallness(base64.b64decode(found.input_b64)), not found.minimal
+
+
+def smallness(data: bytes) -> tuple[int, bytes]:
+    """By which inputs of one finding are compared: the least stands for it."""
+    return len(data), data
 
 
 def together(kept: Any) -> Tally:

@@ -8,25 +8,29 @@ import importlib.metadata
 import json
 import logging
 import shutil
+import tempfile
+import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corpora import whole_files
+from corpora.vocabularies import scratch
 from harness import gate
 from harness.countdown import Countdown
 from harness.events import Started
 from harness.fuzz.plan import strand_name
-from harness.fuzz.record import Ended, Record, record
+from harness.fuzz.record import Ended, Record, record, smallness
 from harness.fuzz.session import Session
 from harness.fuzz.store import now
 from harness.interruption import exit_status
 from harness.ledger.recorder import Recorder
-from harness.store import OURS, FindingsFolder
+from harness.store import OURS, FindingsFolder, outcomes_text
 from harness.writing import NO_ROOM, OutputError, cannot_write, write_whole, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from harness.checks.base import Violation
     from harness.contracts import Contract
@@ -43,16 +47,21 @@ ABOUT = "campaign.json"
 """Besides the files of any run: the schedule, the corpus, the estimates. By it, a folder is known
 to be a campaign's."""
 
+MARK = "campaign"
+"""Says there which campaign's the folder is."""
+
 
 class CampaignFolder(FindingsFolder):
     """The folder of a campaign: its findings stay from session to session.
 
-    afresh: the campaign is new, so that what another left there goes. Raises OutputError for a
-    folder that cannot be written, or is not a campaign's.
+    mark: of the campaign; what another one left there goes. Raises OutputError for a folder that
+    cannot be written, or is not a campaign's.
     """
 
-    def __init__(self, path: Path, *, afresh: bool) -> None:
+    def __init__(self, path: Path, mark: str, *, resumed: bool = False) -> None:
         super().__init__(path)
+        self._mark = mark
+        self._saving = threading.Lock()
         try:
             path.mkdir(parents=True, exist_ok=True)
             foreign = [name for name in OURS if (path / name).exists()]
@@ -60,30 +69,44 @@ class CampaignFolder(FindingsFolder):
                 raise OutputError(
                     f"--out {path}: has a {foreign[0]} that is no campaign's; name another folder"
                 )
-            if not (path / ABOUT).exists():
-                write_whole(path / ABOUT, "{}")
-            for name in OURS if afresh else ():
-                if (path / name).is_dir():
-                    shutil.rmtree(path / name)
-                else:
-                    (path / name).unlink(missing_ok=True)
+            # Earlier versions left no mark: what goes on is taken to go on there.
+            if marked(path / ABOUT, mark if resumed else "") != mark:
+                for name in OURS:
+                    if (path / name).is_dir():
+                        shutil.rmtree(path / name)
+                    else:
+                        (path / name).unlink(missing_ok=True)
+                # Only then: whoever is killed on the way has another's mark there, or none.
+                write_whole(path / ABOUT, json.dumps({MARK: mark}))
+            whole_files.sweep(path)
+            for folder in (path / "findings").glob("f-*"):
+                whole_files.sweep(folder)
         except OSError as error:
             raise cannot_write(f"--out {path}", error) from error
 
     def write(self, events: Sequence[Event], about: Mapping[str, object]) -> None:
         """Write the record and ``campaign.json``. Raises OutputError."""
         write_whole(self.path / "run.jsonl", "".join(f"{event.to_json()}\n" for event in events))
-        write_whole(self.path / ABOUT, json.dumps(about, indent=1))
+        write_whole(self.path / ABOUT, json.dumps({MARK: self._mark, **about}, indent=1))
 
     def save_smallest(self, name: str, violation: Violation, contract: Contract) -> str | None:
-        """As ``save_finding``, where several strands may have the finding: the smallest stays."""
+        """As ``save_finding``, where several strands may have the finding: the smallest stays.
+
+        Of several as small that of least bytes, whichever strand comes first.
+        """
         folder = self.path / "findings" / name
-        try:
-            if (folder / "input.bin").stat().st_size < len(violation.data):
-                return f"findings/{name}/repro.py" if (folder / "repro.py").exists() else None
-        except OSError:
-            pass  # there is none yet
-        return self.save_finding(name, violation, contract)
+        new = (smallness(violation.data), outcomes_text(violation, contract))
+        with self._saving:
+            try:
+                old = (
+                    smallness((folder / "input.bin").read_bytes()),
+                    (folder / "outcomes.json").read_text(encoding="utf-8"),
+                )
+                if old <= new:
+                    return f"findings/{name}/repro.py" if (folder / "repro.py").exists() else None
+            except (OSError, ValueError):
+                pass  # there is none yet
+            return self.save_finding(name, violation, contract)
 
     def tidy(self, findings: Sequence[Found]) -> None:
         """Remove folders of what is no finding: replaced by its minimum, or never committed."""
@@ -91,6 +114,15 @@ class CampaignFolder(FindingsFolder):
         for folder in (self.path / "findings").glob("f-*"):
             if folder.name not in kept:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def marked(path: Path, otherwise: str) -> str:
+    """The mark in a ``campaign.json``; ``otherwise`` where it has none."""
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+        return str(about.get(MARK, otherwise))
+    except (FileNotFoundError, ValueError, AttributeError):
+        return ""
 
 
 def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:
@@ -132,15 +164,17 @@ def execute(
 
     progress: made when it is known what was found before. report: writes the reports, at the end
     and every so many seconds. committed: called with each round after its commit, one at a time.
-    clock: of the budget.
+    clock: of the budget, and of rounds.
     Raises SelectionError where the campaign is another or is taken, LedgerError, OutputError.
     """
     with store.held():
+        # A session that only tells what was committed starts no worker, which would do this.
+        scratch.sweep(Path(tempfile.gettempdir()))
         countdown = Countdown(plan.plan.budget.seconds, clock)
         began = now()
         known = store.known()
         resumed = store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=anew)
-        folder = CampaignFolder(out, afresh=not resumed)
+        folder = CampaignFolder(out, store.mark, resumed=resumed)
         seen = progress(known)
         names = [strand_name(*one) for one in plan.strands]
         kept = {name: store.strand(name) for name in names}
@@ -153,7 +187,7 @@ def execute(
 
         save = folder.save_finding if plan.shards == 1 else folder.save_smallest
         session = Session(
-            plan, store, save, published, seen.announce, countdown, cases, seen.prepared
+            plan, store, save, published, seen.announce, countdown, cases, seen.prepared, clock
         )
 
         def written(ended: Ended) -> Record:
@@ -188,6 +222,8 @@ def execute(
         folder.tidy(made.findings)
         keep(store, made, began)
         report(made)
+        # Last of all: whoever is killed before this tells it again.
+        store.tell([found.id for found in made.new])
         return made
 
 

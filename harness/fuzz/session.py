@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -13,7 +14,8 @@ from harness.events import Phase
 from harness.fuzz.canary import CanaryWatch
 from harness.fuzz.examples import open_examples
 from harness.fuzz.plan import strand_name
-from harness.fuzz.strand import Guides, Strand
+from harness.fuzz.sizing import ROUND_SECONDS
+from harness.fuzz.strand import Guides, Strand, TooLong
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,6 +58,7 @@ class Session:
         countdown: Countdown,
         done: Mapping[str, int] = MappingProxyType({}),
         prepared: Callable[[float], None] = lambda seconds: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._plan, self._store, self._save = plan, store, save
         self._publish, self._announce = publish, announce
@@ -73,6 +76,7 @@ class Session:
         self._countdown = countdown
         self._done = done
         self._prepared = prepared
+        self._clock = clock
         self.cases = 0
         self.canary: CanaryWatch | None = CanaryWatch(plan) if plan.canary else None
 
@@ -157,7 +161,11 @@ class Session:
         try:
             while not self._stop.is_set() and not self._countdown.over:
                 before = strand.state.cases
-                done = strand.round(arena)
+                try:
+                    done = strand.round(arena)
+                except TooLong as error:
+                    self._give_up(arena, which, error)
+                    return True
                 if done is None:
                     return False
                 self._store.commit(done)
@@ -173,6 +181,13 @@ class Session:
             strand.close()
         return False
 
+    def _give_up(self, arena: Arena, which: tuple[str, int], error: TooLong) -> None:
+        """Go back to what was committed, to go on with smaller rounds."""
+        arena.abandon(error.owing)
+        with self._lock:
+            self._strands.pop(which).close()
+        self._store.commit(self._strand(which).lessened(error.size))
+
     def _strand(self, which: tuple[str, int]) -> Strand:
         """A strand, as it was committed last; the same one in each of its turns."""
         with self._lock:
@@ -181,7 +196,9 @@ class Session:
             source, shard = which
             kept = self._store.strand(strand_name(source, shard))
             alone = self._plan.alone(source)
-            strand = Strand(alone, source, shard, self._save, kept, self._guides)
+            strand = Strand(
+                alone, source, shard, self._save, kept, self._guides, ROUND_SECONDS, self._clock
+            )
             with self._lock:
                 self._strands[which] = strand
         return strand

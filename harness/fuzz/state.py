@@ -16,6 +16,7 @@ from harness.entries import Snapshot
 from harness.events import BatchDone, Event
 from harness.events.base import check_base64
 from harness.fuzz.schedule import Arm
+from harness.fuzz.sizing import FIRST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -54,6 +55,18 @@ class _Tally(msgspec.Struct):
     excused: dict[str, int] = {}
 
 
+class _Waiting(msgspec.Struct):
+    """See :meth:`harness.fuzz.sizing.Waiting.to_json`."""
+
+    arm: str
+    generator: str
+    seed: int
+    number: int
+    start: int
+    inputs: list[str]
+    came: tuple[int, int, int, int]
+
+
 _Page = tuple[str, Signature, list[tuple[str, str]]]
 """See :meth:`State.keep_book`."""
 
@@ -72,7 +85,8 @@ class State:
     covered: Atheris's corpus, base64. shared: marks of inputs shared, or taken up from others.
     withdrawn: by implementation, why it was not asked for a while, the last time that it was so.
     rates: bytes a second, by implementation, in campaigns that are limited by time: who is slow
-    gets fewer cases in the next round.
+    gets fewer cases in the next round. round_size: what the next round takes on, and waiting: what
+    was chosen for it already; see :mod:`harness.fuzz.sizing`.
     """
 
     batches: int = 0
@@ -97,6 +111,8 @@ class State:
     shared: list[str] = field(default_factory=list)
     withdrawn: dict[str, str] = field(default_factory=dict)
     rates: dict[str, float] = field(default_factory=dict)
+    round_size: int = FIRST
+    waiting: list[dict[str, Any]] = field(default_factory=list)
 
     def packed(self) -> bytes:
         """The form on disk."""
@@ -124,6 +140,8 @@ class State:
         stored.typed(self.curve, list[tuple[int, int, int, int]], "curve")
         if self.tally:
             stored.typed(self.tally, _Tally, "tally")
+        for number, waiting in enumerate(stored.typed(self.waiting, list[_Waiting], "waiting")):
+            check_base64(f"waiting[{number}].inputs", *waiting.inputs)
         pages = stored.typed(self.pages, list[_Page], "pages")
         check_base64("covered", *self.covered)
         for number, (_, _, claims) in enumerate(pages):

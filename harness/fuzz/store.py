@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import json
 import threading
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,16 +21,19 @@ from harness import stored
 from harness.events import Found
 from harness.fuzz.behaviour import Map
 from harness.fuzz.corpus import Entry
-from harness.fuzz.models import CampaignRow, FindingRow, InputRow, StrandRow
+from harness.fuzz.models import CampaignRow, FindingRow, InputRow, StrandRow, ToldRow
 from harness.fuzz.state import State, StateError
 from harness.ledger.engine import LedgerError, open_database
 from harness.selection import SelectionError
 from harness.writing import writing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from harness.fuzz.state import Round
+
+RELEASE_SECONDS = 5.0
+"""For which a hold that a killed process had may outlive it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +61,9 @@ class CampaignStore:
     def held(self) -> Iterator[None]:
         """Hold the campaign, so that no other process goes on with it at the same time.
 
-        The hold ends with the process, however that ends. Raises SelectionError if it is taken.
+        The hold ends with the process, however that ends: at once in a file, and with PostgreSQL
+        when the server notices that the process is gone, for which it is given a moment. Raises
+        SelectionError if it stays taken.
         """
         taken = SelectionError(
             f"--ledger {self._shown}: another process is at the campaign {self.name!r}; "
@@ -68,15 +74,23 @@ class CampaignStore:
             with writing(path):
                 opened = path.open("w")
             with opened as lock:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError:
-                    raise taken from None
+
+                def locked() -> bool:
+                    try:
+                        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    except OSError:
+                        return False
+                    return True
+
+                if not _soon(locked):
+                    raise taken
                 yield
             return
         key = int(_digest(self.name)[:15], 16)
         with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            if not connection.scalar(sa.select(sa.func.pg_try_advisory_lock(key))):
+            if not _soon(
+                lambda: bool(connection.scalar(sa.select(sa.func.pg_try_advisory_lock(key))))
+            ):
                 raise taken
             try:
                 yield
@@ -126,20 +140,37 @@ class CampaignStore:
             return session.get_one(CampaignRow, self._id).started
 
     @property
+    def mark(self) -> str:
+        """What tells this campaign from others that a folder may be of."""
+        return f"{self.name} {self._id} {self.started}"
+
+    @property
     def seconds(self) -> float:
         """What was spent on committed rounds, over all sessions and strands."""
         with self._session() as session:
             return session.get_one(CampaignRow, self._id).seconds
 
     def known(self) -> dict[str, str]:
-        """The ids of all findings that any campaign in this database has, and since when."""
+        """The ids of the findings that campaigns in this database have told, and since when.
+
+        What was committed by a session that was killed before its end was told by nobody: it is new
+        to the session that goes on.
+        """
         with self._session() as session:
             rows = session.execute(
-                sa.select(FindingRow.id, sa.func.min(FindingRow.first).label("first")).group_by(
-                    FindingRow.id
-                )
+                sa.select(FindingRow.id, sa.func.min(FindingRow.first).label("first"))
+                .where(FindingRow.id.in_(sa.select(ToldRow.id)))
+                .group_by(FindingRow.id)
             )
             return {row.id: row.first for row in rows}
+
+    def tell(self, findings: Sequence[str]) -> None:
+        """Note that these were told. Raises LedgerError."""
+        if not findings:
+            return
+        with self._session() as session:
+            for name in findings:
+                session.merge(ToldRow(id=name))
 
     def strand(self, name: str) -> Kept | None:
         """A strand as it was committed last. Raises LedgerError for one that cannot be read."""
@@ -281,6 +312,16 @@ def difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
             return f"{name} {ours}" if theirs is None else f"no {name} {theirs}"
         return f"{name} {_short(ours)}, not {_short(theirs)}"
     return "the same options"
+
+
+def _soon(taken: Callable[[], bool]) -> bool:
+    """Whether something can be taken within a moment."""
+    deadline = time.monotonic() + RELEASE_SECONDS
+    while not taken():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(RELEASE_SECONDS / 50)
+    return True
 
 
 def _short(value: Any) -> str:

@@ -1,9 +1,10 @@
 """A strand: one vocabulary under one seed, fuzzed in rounds, each of which is kept or lost whole.
 
-A round takes a few batches, chosen from what was known when it began, asks all of them, judges them
-in order, learns from each, and gives what is to be committed. What a round does depends on what was
-committed before and on nothing else: no clock, no thread, no other strand. So a round that was cut
-off is done again, alike, and any number of strands may run side by side, or one after another.
+A round takes a few batches, chosen from what was known then, asks them, or as much of them as is
+done in a few seconds (``sizing.py``), judges them in order, learns from each, and gives what is to
+be committed. What a round does depends on what was committed before and on nothing else: no clock,
+no thread, no other strand. So a round that was cut off is done again, alike, and any number of
+strands may run side by side, or one after another.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import hashlib
 import math
 import time
 from collections import Counter
+from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -36,6 +38,7 @@ from harness.fuzz.cost import EVERY, dearer
 from harness.fuzz.coverage import COVERAGE, Covered, targets
 from harness.fuzz.examples import inputs, mark, share
 from harness.fuzz.schedule import Schedule
+from harness.fuzz.sizing import GROWTH, Part, Waiting, after, next_size, taken, weight
 from harness.fuzz.state import Round, State
 from harness.fuzz.structured import STRUCTURED, Structured
 from harness.outcomes import Inputs
@@ -72,6 +75,9 @@ bucket of findings. Early on nearly all inputs join, so that they must count for
 
 JOINED_COUNTED = 50
 """Inputs of one batch that count: long batches of strange bytes would outdo all else at first."""
+
+POLL_SECONDS = 0.2
+"""Between two looks at how long a round takes."""
 
 SLOW_SECONDS = 3.0
 """Seconds that an implementation needs for a round before anybody may be called slow: the clock has
@@ -114,11 +120,23 @@ class Portion:
     began: float
 
 
+class TooLong(Exception):
+    """A round took longer than it may: the next is to take on no more than ``size``.
+
+    owing: who has not answered.
+    """
+
+    def __init__(self, size: int, owing: Sequence[str]) -> None:
+        self.size, self.owing = size, owing
+        super().__init__(f"to be done again in rounds of {size}")
+
+
 class Strand(Campaign):
     """Fuzzes one vocabulary. Not thread-safe, but for :meth:`stop`.
 
     plan: with this vocabulary alone. save: writes a finding's folder. kept: how it was committed
-    last, if ever. guides: what there is besides generators and the corpus.
+    last, if ever. guides: what there is besides generators and the corpus. round_seconds: after
+    which a round is given up, to be done again in smaller ones; None: never. clock: of rounds.
     """
 
     def __init__(
@@ -129,6 +147,8 @@ class Strand(Campaign):
         save: Callable[[str, Violation, Contract], str | None],
         kept: Kept | None = None,
         guides: Guides | None = None,
+        round_seconds: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._events: list[Event] = []
         book = Book(self._events.append, save, plan.expectations, plan.versions, unhurried=True)
@@ -136,6 +156,7 @@ class Strand(Campaign):
         self.name = f"{source}#{shard}"
         self.source, self.shard = source, shard
         self._guides = guides or Guides()
+        self._round_seconds, self._clock = round_seconds, clock
         self._opened: _Opened | None = None
         self._makers: dict[str, Maker] = {}
         self._said: dict[str, str] = {}
@@ -238,21 +259,52 @@ class Strand(Campaign):
         self._arenas = []
 
     def round(self, arena: Arena) -> Round | None:
-        """One round; None when there is nothing left to ask. Raises Stopped.
+        """One round; None when there is nothing left to ask. Raises Stopped, TooLong.
 
-        After Stopped the strand is not to be used: a new one goes on from what was committed.
+        After these the strand is not to be used: a new one goes on from what was committed.
         """
         assert self._opened is not None, "open it first"
-        started = time.monotonic()
-        batches = self._chosen()
-        if not batches:
+        started = self._clock()
+        waiting = [Waiting.from_json(one) for one in self.state.waiting]
+        waiting = waiting or [Waiting(name, batch) for name, batch in self._chosen()]
+        if not waiting:
             return None
         joined = len(self.corpus)
-        asked = [(name, batch, self._ask(arena, batch)) for name, batch in batches]
-        for name, batch, sent in asked:
-            self._learn(arena, name, batch, sent)
-        self._pace([portion for _, _, sent in asked for portion in sent])
-        return self._result(arena, joined, time.monotonic() - started)
+        parts = taken(waiting, self.state.round_size)
+        asked = [(part, self._ask(arena, part.batch)) for part in parts]
+        size = sum(weight(part.batch.inputs) for part in parts)
+        came = []
+        for part, sent in asked:
+            if size > weight(parts[0].batch.inputs[:1]):  # else it is one input
+                self._await(sent, started, size)
+            came.append(self._learn(arena, part, sent))
+        self._pace([portion for _, sent in asked for portion in sent])
+        self.state.waiting = [one.to_json() for one in after(waiting, parts, came)]
+        seconds = self._clock() - started
+        self.state.round_size = next_size(self.state.round_size, size, seconds)
+        return self._result(arena, joined, seconds)
+
+    def lessened(self, size: int) -> Round:
+        """No round, but that the next one is to take on no more than ``size``, to be committed."""
+        self.state.round_size = size
+        packed = self._map.packed()
+        return Round(self.name, self.state, packed, len(self.corpus), [], [], [], [], 0.0)
+
+    def _await(self, sent: Sequence[Portion], started: float, size: int) -> None:
+        """Wait for answers. Raises TooLong where the round takes more than its time."""
+        asked = {name: one for portion in sent for name, one in portion.pending.futures.items()}
+        futures = [
+            one.future
+            for portion in sent
+            for one in portion.pending.futures.values()
+            if one.future is not None
+        ]
+        while self._round_seconds is not None and wait(futures, timeout=POLL_SECONDS).not_done:
+            spent = self._clock() - started
+            if spent > self._round_seconds and not self._stop.is_set():
+                owing = [name for name, one in asked.items() if not one.done]
+                # It would have taken longer still, nobody knows how long.
+                raise TooLong(next_size(self.state.round_size, size, GROWTH * spent), owing)
 
     def _chosen(self) -> list[tuple[str, Batch]]:
         """The batches of a round, with their arms."""
@@ -330,9 +382,13 @@ class Strand(Campaign):
             name: round(sizes[name] / max(seconds, 1e-4)) for name, seconds in spent.items()
         }
 
-    def _learn(self, arena: Arena, name: str, batch: Batch, sent: Sequence[Portion]) -> None:
-        """Judge a batch under each contract, keep the inputs that show something new."""
+    def _learn(self, arena: Arena, part: Part, sent: Sequence[Portion]) -> Waiting:
+        """Judge a part of a batch under each contract, keep the inputs that show something new.
+
+        After its last part a batch is rewarded for what all of them came to, which is returned.
+        """
         assert self._opened is not None
+        name, batch, before = part.waiting.arm, part.batch, part.waiting
         number = self.state.batches
         known = {found.id for found in self.findings}
         fresh: dict[int, int] = {}
@@ -356,20 +412,29 @@ class Strand(Campaign):
             self.corpus.join(Entry(batch.inputs[index], name, count))
             for index, count in sorted(fresh.items())
         )
-        if name == SHARED:  # no arm, and no batch of the schedule
-            return
-        buckets = len({found.id for found in self.findings} - known)
-        gain = (
-            JOINED_GAIN * min(joined, JOINED_COUNTED)
-            + DISAGREEMENT_GAIN * shapes
-            + BUCKET_GAIN * buckets
+        came = replace(
+            before,
+            cases=before.cases + len(batch.inputs),
+            joined=before.joined + joined,
+            shapes=before.shapes + shapes,
+            buckets=before.buckets + len({found.id for found in self.findings} - known),
         )
-        self._schedule.reward(name, number, len(batch.inputs), gain)
-        self.state.batches += 1
+        if name == SHARED:  # no arm, and no batch of the schedule
+            return came
         self.state.cases += len(batch.inputs)
         self.state.size += sum(map(len, batch.inputs))
+        if not part.last:
+            return came
+        gain = (
+            JOINED_GAIN * min(came.joined, JOINED_COUNTED)
+            + DISAGREEMENT_GAIN * came.shapes
+            + BUCKET_GAIN * came.buckets
+        )
+        self._schedule.reward(name, number, came.cases, gain)
+        self.state.batches += 1
         if number % FORGIVEN_EVERY == FORGIVEN_EVERY - 1:
             arena.charge({})
+        return came
 
     def _count_disagreements(self, sighting: Sighting, fresh: dict[int, int]) -> int:
         """Count the shapes of a batch's disagreements; how many of them are new."""

@@ -11,10 +11,12 @@ from harness.ledger.engine import Base
 
 
 class Run(Base):
-    """A run, from its start on; one that was cut off stays without ``seconds``.
+    """A run that came to its end, be it an early one.
 
     id: 32 hex digits. started: ISO 8601 in UTC, so that its order is that of time. verdict:
-    ``pass``, ``fail``, or ``none`` while it is on. campaign: the name of its campaign, if any.
+    ``pass`` or ``fail``. campaign: the name of its campaign, if any. Earlier versions wrote a row
+    at the start of a run, which stays without ``seconds``, and with the verdict ``none``, where
+    the run was killed.
     """
 
     __tablename__ = "runs"

@@ -15,23 +15,22 @@ from harness.ledger.engine import LedgerError
 from harness.ledger.models import Run, RunFinding, RunGrowth, RunVersion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sqlalchemy.engine import Engine
 
     from harness.events import Event
 
 
 class Recorder:
-    """Writes one run: a row at its start, all else in one transaction at its end.
+    """Writes one run, at its end and in one transaction: it is in the ledger whole, or not at all.
 
-    A run that is killed stays as a row without an end, and so is no point of any trend.
+    A run that is killed is not there: its folder has what it found until then.
     """
 
     def __init__(self, engine: Engine, campaign: str | None = None) -> None:
         self.run = uuid.uuid4().hex
         self._engine = engine
         self._campaign = campaign
+        self._started: Started | None = None
         self._findings: dict[str, Found] = {}
         self._counts: dict[str, int] = {}
         self._growth: dict[tuple[str, str, str], Measured] = {}
@@ -40,11 +39,7 @@ class Recorder:
         """Take note of an event. Raises LedgerError where the database cannot be written."""
         match event:
             case Started():
-                self._write([self._begun(event)])
-                self._write(
-                    RunVersion(run=self.run, name=name, version=version)
-                    for name, version in event.versions.items()
-                )
+                self._started = event
             case Found():
                 if event.replaces is not None:
                     self._findings.pop(event.replaces, None)
@@ -56,30 +51,40 @@ class Recorder:
             case Finished():
                 self._finish(event)
 
-    def _begun(self, event: Started) -> Run:
-        return Run(
-            id=self.run,
-            started=in_utc(event.time),
-            command=event.command,
-            suite=event.suite,
-            budget=event.budget,
-            seed=event.seed,
-            machine=event.machine,
-            campaign=self._campaign,
-        )
-
     def _finish(self, event: Finished) -> None:
+        began = self._started
+        if began is None:
+            message = "a run ends that has not begun"
+            raise ValueError(message)
+        run = Run(
+            id=self.run,
+            started=in_utc(began.time),
+            command=began.command,
+            suite=began.suite,
+            budget=began.budget,
+            seed=began.seed,
+            machine=began.machine,
+            campaign=self._campaign,
+            verdict=event.verdict,
+            complete=event.complete,
+            exit_status=event.exit_status,
+            reasons=list(event.reasons),
+            seconds=event.seconds,
+            cases=event.cases,
+            comparisons=event.comparisons,
+        )
         rows = [
+            *(
+                RunVersion(run=self.run, name=name, version=version)
+                for name, version in began.versions.items()
+            ),
             *(self._finding(found) for found in self._findings.values()),
             *(self._grown(measured) for measured in self._growth.values()),
         ]
         try:
             with Session(self._engine) as session, session.begin():
-                run = session.get_one(Run, self.run)
-                run.verdict, run.complete = event.verdict, event.complete
-                run.exit_status, run.reasons = event.exit_status, list(event.reasons)
-                run.seconds, run.cases = event.seconds, event.cases
-                run.comparisons = event.comparisons
+                session.add(run)
+                session.flush()  # the others refer to it
                 session.add_all(rows)
         except SQLAlchemyError as error:
             raise _unwritable(error) from error
@@ -111,13 +116,6 @@ class Recorder:
             seconds=seconds,
             points=measured.points,
         )
-
-    def _write(self, rows: Iterable[object]) -> None:
-        try:
-            with Session(self._engine) as session, session.begin():
-                session.add_all(rows)
-        except SQLAlchemyError as error:
-            raise _unwritable(error) from error
 
 
 def in_utc(time: str) -> str:

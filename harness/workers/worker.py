@@ -250,6 +250,8 @@ class Worker:
 
     def _load(self, vocabulary: bytes, modes: tuple[Mode, ...]) -> Loaded:
         self._vocabulary, self._modes = vocabulary, modes
+        if self._abandoned:
+            self._discard()  # it may have answered just before it was ended
         self._abandoned = False
         self._deaths = self._hangs = self._leaks = 0
         self._most_bytes = None

@@ -99,14 +99,16 @@ def test_what_is_not_ours_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_folder_that_is_being_made_stays(tmp_path: Path) -> None:
-    new, old = (tmp_path / f"{scratch.PREFIX}{name}" for name in ("new", "old"))
-    new.mkdir()
+    new = scratch._new(tmp_path)
+    old = tmp_path / f"{scratch.PREFIX}old"  # its maker was killed at it
     old.mkdir()
     (old / ".owner").write_text("")
-    past = time.time() - 2 * scratch.UNOWNED_SECONDS
-    os.utime(old, (past, past))
     assert scratch.sweep(tmp_path) == [old]
     assert new.is_dir()
+    descriptor = scratch._own(new)
+    assert scratch.sweep(tmp_path) == []
+    os.close(descriptor)
+    assert scratch.sweep(tmp_path) == [new]
 
 
 def test_a_folder_that_is_not_there_is_no_error(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 import sqlalchemy as sa
@@ -115,13 +117,20 @@ def test_a_run_comes_back_as_it_was(opens: Opens) -> None:
         assert sorted(versions) == ["0.1", "1.0", "3.11"]
 
 
-def test_a_run_that_was_cut_off_is_kept_but_is_no_point(opens: Opens) -> None:
+def test_a_run_is_there_whole_or_not_at_all(opens: Opens) -> None:
+    """A run that was killed before its end has left nothing, and is no point of a trend."""
     engine = opens()
     record(engine, started(1), found("f-1", "x/L"), measured("spaces", [[256, 1e-6]]))
     assert queries.findings(engine) == []
     assert queries.growth(engine) == []
     with sa.orm.Session(engine) as session:
-        assert session.scalar(sa.select(Run.verdict)) == "none"
+        assert session.scalars(sa.select(Run)).all() == []
+    unwritable = replace(found("f-1", "x"), bucket=cast("str", None))
+    with pytest.raises(LedgerError):
+        record(engine, started(1), unwritable, finished())
+    with sa.orm.Session(engine) as session:
+        assert session.scalars(sa.select(Run)).all() == []
+        assert session.scalars(sa.select(RunVersion)).all() == []
 
 
 def test_series_are_in_order_of_time_with_versions(opens: Opens) -> None:

@@ -1,0 +1,110 @@
+"""Files that are there whole or not at all, and the removal of parts that killed writers left.
+
+A file is written beside its place, as ``.NAME.XXXXXXXX.part``, and then renamed. Whoever is killed
+in between leaves the part. Therefore its writer holds a lock on it until it has its name: the
+kernel lets go of the lock with the process, however that ends. The first write of a process into a
+folder removes the parts there whose lock is free.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import tempfile
+import threading
+from pathlib import Path
+
+PART = re.compile(r"\..+\.[a-z0-9_]{8}\.part")
+"""The names of parts."""
+
+_swept: set[tuple[int, str]] = set()
+"""Folders whose parts were looked at, by the process that did."""
+
+_sweeping = threading.Lock()
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all, what was there before else.
+
+    It is as readable as any file that this process makes. Raises OSError, which leaves no part.
+    """
+    with _sweeping:
+        known = (os.getpid(), str(path.parent))
+        first = known not in _swept
+        _swept.add(known)
+    if first:
+        sweep(path.parent)
+    part, descriptor = _locked_part(path)
+    # Closing tells of errors that were put off, as on a network: that must come before the rename,
+    # and the lock must stay until after it. Two descriptors of one open file share the lock.
+    lock = os.dup(descriptor)
+    named = False
+    try:
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+        finally:
+            os.close(descriptor)
+        os.chmod(part, 0o666 & ~_umask())  # noqa: PTH101 (mkstemp makes private files)
+        part.replace(path)
+        named = True
+    finally:
+        if not named:
+            with contextlib.suppress(OSError):
+                part.unlink()
+        os.close(lock)
+
+
+def sweep(folder: Path) -> list[Path]:
+    """Remove the parts in a folder that nobody is writing any more, and return them.
+
+    What cannot be looked at or removed stays: it is tried again another time.
+    """
+    gone = []
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if PART.fullmatch(path.name):
+                with contextlib.suppress(OSError):
+                    if _abandoned(path):
+                        gone.append(path)
+    return gone
+
+
+def _locked_part(path: Path) -> tuple[Path, int]:
+    """A new part, and a descriptor of it that is locked."""
+    while True:
+        # Two threads may write the same file: each has a part of its own.
+        prefix = f".{path.name[:40]}."
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=".part")
+        with contextlib.suppress(OSError):
+            # Where nothing can be locked, nobody finds the lock free, and a part may stay.
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return Path(name), descriptor
+        os.close(descriptor)  # it was swept before it was locked
+
+
+def _abandoned(path: Path) -> bool:
+    """Remove a part if its writer is dead; whether it was removed. Raises OSError."""
+    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False  # its writer lives
+        path.unlink()
+        return True
+    finally:
+        os.close(descriptor)
+
+
+def _umask() -> int:
+    """The mask of new files, read without setting it: other threads make files meanwhile."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("Umask:"):
+                return int(line.split()[1], 8)
+    return 0o022

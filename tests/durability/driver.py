@@ -1,0 +1,291 @@
+"""Sessions that are forked, killed at a point of death, and gone on with; what was lost or twice.
+
+The process that forks has all modules loaded and the vocabularies' tables made, so that a session
+costs its own work alone.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import pickle
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.durability.points import Points
+from tests.durability.subjects import Outcome, Subject
+
+SECONDS = 300.0
+"""For a hang of one session."""
+
+KILLS_A_CAMPAIGN = 2
+"""The second one comes while it goes on after the first."""
+
+MOST_SESSIONS = 8
+"""Of one campaign: it ends in the session after the last kill, or goes nowhere."""
+
+Point = tuple[str, int]
+"""A kind of point, and which one of that kind in a session, from 1 on."""
+
+
+class Broken(Exception):
+    """A session has neither come to its end nor been killed where it was to be."""
+
+
+@dataclass
+class Row:
+    """What came of the kills at one kind of point."""
+
+    kills: int = 0
+    survived: int = 0
+    lost: int = 0
+    twice: int = 0
+
+
+@dataclass
+class Account:
+    """All kills of a subject. unreached: points that no session came to."""
+
+    rows: dict[str, Row] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    unreached: int = 0
+
+    @property
+    def kills(self) -> int:
+        """How many sessions were killed."""
+        return sum(row.kills for row in self.rows.values())
+
+    def add(self, points: Sequence[Point], lost: Sequence[str], twice: Sequence[str]) -> None:
+        """Take in a campaign that was killed at these points."""
+        for kind, _ in points:
+            row = self.rows.setdefault(kind, Row())
+            row.kills += 1
+            row.survived += not (lost or twice)
+            row.lost += len(lost)
+            row.twice += len(twice)
+        where = " and ".join(f"{kind} ({number})" for kind, number in points)
+        self.faults += [f"killed at {where}: {what}" for what in [*lost, *twice]]
+
+
+def session(
+    subject: Subject,
+    home: Path,
+    where: str,
+    dies_at: Point | None = None,
+    trace: Path | None = None,
+) -> bool:
+    """One session in a process of its own; whether it was killed at its point.
+
+    Raises Broken where it ends otherwise than by that, or with success.
+    """
+    (home / "tmp").mkdir(parents=True, exist_ok=True)
+    child = os.fork()
+    if child == 0:
+        _inside(subject, home, where, dies_at, trace)
+    return _ended(child, home)
+
+
+def _ended(child: int, home: Path) -> bool:
+    # A handler of alarms would be the test's own: it looks now and then instead.
+    deadline = time.monotonic() + SECONDS
+    while not (found := os.waitpid(child, os.WNOHANG))[0]:
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            raise Broken(f"a session hung: {said(home)}")
+        time.sleep(0.002)
+    status = os.waitstatus_to_exitcode(found[1])
+    if status not in {0, -signal.SIGKILL}:
+        raise Broken(f"a session ended with status {status}: {said(home)}")
+    return status != 0
+
+
+def said(home: Path) -> str:
+    """The last line that a session has said."""
+    lines = (home / "log").read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing"
+
+
+def _inside(
+    subject: Subject, home: Path, where: str, dies_at: Point | None, trace: Path | None
+) -> None:
+    """The child's whole life."""
+    status = 1
+    try:
+        log = os.open(home / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.environ["TMPDIR"] = str(home / "tmp")
+        tempfile.tempdir = None
+        tracing = None
+        if trace is not None:
+            tracing = os.open(trace, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        Points([home / "out", home / "tmp"], dies_at, tracing).install()
+        subject.session(home, where)
+        atexit._run_exitfuncs()  # what a process does at its own end
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        os._exit(status)
+
+
+def forked(call: Callable[[], Any]) -> Any:
+    """What a call returns in a process of its own: nothing that it opens stays open here."""
+    inlet, outlet = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(inlet)
+            try:
+                answer: tuple[bool, Any] = True, call()
+            except BaseException:
+                answer = False, traceback.format_exc()
+            with os.fdopen(outlet, "wb") as file:
+                pickle.dump(answer, file)
+        finally:
+            os._exit(0)
+    os.close(outlet)
+    with os.fdopen(inlet, "rb") as file:
+        content = file.read()
+    os.waitpid(child, 0)
+    good, answer = pickle.loads(content)
+    if not good:
+        raise Broken(str(answer))
+    return answer
+
+
+def reference(subject: Subject, home: Path, where: str) -> tuple[Outcome, Counter[str]]:
+    """What the subject comes to when nobody kills it, and the points on the way."""
+    home.mkdir(parents=True)
+    if session(subject, home, where, trace=home / "trace"):
+        raise Broken("killed by somebody else")
+    outcome = forked(lambda: subject.outcome(home, where))
+    return outcome, Counter((home / "trace").read_text().splitlines())
+
+
+def planned(points: Counter[str], kills: int, seed: int) -> list[Point]:
+    """So many points, evenly over all kinds: each kind once before any twice.
+
+    Those of a kind are taken evenly, too; the seed says where it begins.
+    """
+    kinds = sorted(points)
+    start = seed * 7919 % len(kinds)  # other kinds each night, where there are more than kills
+    kinds = kinds[start:] + kinds[:start]
+    turns = max(1, -(-kills // len(kinds)))
+    made = []
+    for number in range(kills):
+        place, turn = divmod(number * len(kinds) * turns // kills, turns)
+        kind = kinds[place]
+        # Golden steps meet all numbers of a kind soon, the first one first.
+        step = (turn + seed) * 0.6180339887 % 1
+        made.append((kind, 1 + int(step * points[kind])))
+    return made
+
+
+def differences(expected: Outcome, found: Outcome) -> tuple[list[str], list[str]]:
+    """What was lost, or is another, and what is there that should not be, or is there twice."""
+    lost, twice = [], []
+    for group, things in expected.items():
+        got = found[group]
+        for name, thing in things.items():
+            if name not in got:
+                lost.append(f"{group}: {_short(name)} is not there")
+            elif got[name] != thing:
+                lost.append(f"{group}: {_short(name)} is {_apart(got[name], thing)}")
+        twice += [f"{group}: {_short(name)} should not be there" for name in got.keys() - things]
+    return lost, sorted(twice)
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def _apart(one: Any, other: Any) -> str:
+    """The first place where two values differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in dict.fromkeys([*other, *one]):
+            if one.get(key) != other.get(key):
+                return f"{_short(key)}: {_apart(one.get(key), other.get(key))}"
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple) and len(one) == len(other):
+        for place, (a, b) in enumerate(zip(one, other, strict=True)):
+            if a != b:
+                return f"[{place}]: {_apart(a, b)}"
+    return f"{_short(repr(one))}, not {_short(repr(other))}"
+
+
+@dataclass
+class Killing:
+    """Kills of one subject. databases: a new one at each call. scratch: a folder for all homes."""
+
+    subject: Subject
+    databases: Callable[[Path], str]
+    scratch: Path
+    account: Account = field(default_factory=Account)
+
+    def begin(self) -> Counter[str]:
+        """Run it undisturbed; the points that there are."""
+        home = self.scratch / "undisturbed"
+        self._expected, points = reference(self.subject, home, self.databases(home))
+        shutil.rmtree(home)
+        return points
+
+    def run(self, kills: Iterable[Point], after: Callable[[], None] = lambda: None) -> None:
+        """Kill at all these points; ``after`` is called after each campaign."""
+        waiting, number = deque(kills), 0
+        while waiting:
+            number += 1
+            home = self.scratch / f"{number}"
+            home.mkdir(parents=True)
+            self._campaign(home, waiting)
+            shutil.rmtree(home)
+            after()
+
+    def _campaign(self, home: Path, waiting: deque[Point]) -> None:
+        where = self.databases(home)
+        killed: list[Point] = []
+        faults: list[str] = []
+        try:
+            for _ in range(MOST_SESSIONS):
+                more = waiting and len(killed) < KILLS_A_CAMPAIGN
+                dies_at = waiting.popleft() if more else None
+                if not session(self.subject, home, where, dies_at):
+                    if dies_at is not None and killed:
+                        waiting.append(dies_at)  # for a campaign of its own
+                    elif dies_at is not None:
+                        self.account.unreached += 1
+                    break
+                assert dies_at is not None
+                killed.append(dies_at)
+                faults += forked(lambda: self.subject.faults(home, where))
+            found = forked(lambda: self.subject.outcome(home, where))
+            lost, twice = differences(self._expected, found)
+        except Broken as error:
+            lost, twice = [str(error)], []
+        if killed:
+            self.account.add(killed, [*faults, *lost], twice)
+
+
+@contextlib.contextmanager
+def folder() -> Iterator[Path]:
+    """A folder for homes, in memory where that can be: fsync is the database's own affair."""
+    shared = Path("/dev/shm")
+    base = shared if os.access(shared, os.W_OK) else None
+    # No TemporaryDirectory: a session that comes to its end would remove it, too.
+    made = Path(tempfile.mkdtemp(prefix="tokgate-durability-", dir=base))
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)

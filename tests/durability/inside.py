@@ -1,0 +1,104 @@
+"""Workers without processes, so that a session that is to be killed costs milliseconds.
+
+All of :class:`harness.workers.worker.Worker` is as it is: its threads, how it counts deaths, asks
+again and withdraws. Only the process is an object, which an encoder can have die.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies import scratch
+from harness.messages import CELL_BYTES, Loaded, Progress
+from harness.outcomes import Failed, Results, Status
+from harness.workers import Limits
+from harness.workers import worker as workers
+from harness.workers.process import Request, WorkerDied
+from harness.workers.server import Server
+from impls.bpe.naive import IMPLEMENTATION as NAIVE
+from impls.interface import About, Encoder, Mode
+
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+
+
+class Death(BaseException):
+    """An encoder has brought down its process."""
+
+
+class InsideProcess:
+    """Answers as a process would; has a temporary folder as one does."""
+
+    compiling = None
+    at_work = 0.0
+
+    def __init__(
+        self, limits: Limits, environment: Mapping[str, str], wrapper: Sequence[str] = ()
+    ) -> None:
+        cell = os.memfd_create("tokgate-progress")
+        os.ftruncate(cell, CELL_BYTES)
+        self._progress = Progress(cell)
+        os.close(cell)
+        self._server = Server(self._progress)
+        self._scratch = tempfile.TemporaryDirectory(
+            prefix="worker-", dir=scratch.folder(), ignore_cleanup_errors=True
+        )
+
+    def ask(self, request: Request, seconds: float, *, loading: bool = False) -> Loaded | Results:
+        answer = self._server.answer(request)
+        if isinstance(answer, Results):
+            dead = [i for i in range(len(answer)) if answer.status[i] == Status.CRASHED]
+            if dead:
+                raise WorkerDied(Failed(Status.CRASHED, "killed by SIGSEGV"), dead[0])
+        return answer
+
+    def kill(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self._progress.close()
+        self._scratch.cleanup()
+
+
+def install() -> None:
+    """Have the workers of this process do without processes."""
+    workers.Process = InsideProcess  # type: ignore[assignment,misc]
+
+
+class _Encoder:
+    """The right ids, but for one vice."""
+
+    def __init__(self, vice: str, right: Encoder) -> None:
+        self._vice, self._right = vice, right
+
+    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+        ids = list(self._right.encode(data, mode))
+        if self._vice == "dies" and b"\xf4" in data:
+            raise Death
+        if self._vice == "errs" and b"\x87" in data:
+            return [*ids, 0]
+        if self._vice == "drops" and data.endswith(b"aa"):
+            return ids[:-1]
+        return ids
+
+
+class Planted:
+    """An implementation with a vice that shows within a few hundred cases."""
+
+    def __init__(self, vice: str) -> None:
+        self._vice = vice
+        self.about = About(name=f"mini-{vice}", version="1")
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        if mode != Mode(pretokenize=False):
+            return "neither pre-tokenization nor special tokens"
+        return NAIVE.supports(vocabulary, mode)
+
+    def load(self, vocabulary: Vocabulary) -> _Encoder:
+        return _Encoder(self._vice, NAIVE.load(vocabulary))
+
+
+Errs, Drops, Dies = Planted("errs"), Planted("drops"), Planted("dies")

@@ -1,0 +1,509 @@
+"""What is killed: commands that go on, each small, with what it must come to in the end."""
+
+from __future__ import annotations
+
+import base64
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import sqlalchemy as sa
+from rich.console import Console
+
+from corpora.families import user
+from corpora.generators.catalog import generators
+from corpora.vocabularies import sources
+from harness import cli_forced, selection, streams
+from harness import run as runs
+from harness.checks import CHECKS
+from harness.commands.common import recorded, trend_series
+from harness.countdown import Countdown
+from harness.events import Found, read_events
+from harness.forced import hunt as hunts
+from harness.forced import run as forced
+from harness.forced.jobs import Task
+from harness.forced.policies import Policies
+from harness.fuzz import arms
+from harness.fuzz.plan import FuzzPlan
+from harness.fuzz.progress import FuzzProgress
+from harness.fuzz.run import execute
+from harness.fuzz.store import CampaignStore
+from harness.ledger.engine import open_database
+from harness.ledger.models import Run, RunFinding, RunVersion
+from harness.ledger.recorder import Recorder
+from harness.planning import Plan
+from harness.store import RunFolder
+from harness.suites import Budget, Suite
+from harness.workers import Limits
+from harness.worst.breeding import Breeder
+from harness.worst.results import Entry, Report, as_families
+from harness.worst.run import write as write_worst_record
+from harness.worst.search import Search, Sizes
+from harness.worst.state import State
+from impls.interface import Mode
+from reports import worst as worst_tables
+from reports import write_all, write_worst
+from tests.durability import inside
+from tests.harness.fuzz_campaign import everything
+from tests.harness.planted_costs import Planted as PlantedCosts
+from tests.harness.planted_costs import runs as runs_of_one_byte
+
+Outcome = dict[str, dict[str, Any]]
+"""By kind of thing, all things by identity."""
+
+REPORTS = ("report.html", "summary.json", "summary.md", "junit.xml", "report.sarif")
+
+BATCH = 24
+"""Cases: so that a few hundred are rounds enough to be killed in."""
+
+TIMES = frozenset({"time", "seconds", "prepared", "machine", "load_seconds"})
+"""Fields that differ from run to run, of all that is compared."""
+
+
+class Subject(Protocol):
+    """A command with its input.
+
+    A session may be killed anywhere; sessions follow one another until one comes to its end.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def session(self, home: Path, where: str) -> None:
+        """Run to the end, or go on. home: a folder. where: a database."""
+        ...
+
+    def outcome(self, home: Path, where: str) -> Outcome:
+        """What there is after a session that came to its end."""
+        ...
+
+    def faults(self, home: Path, where: str) -> list[str]:
+        """What is wrong with what a killed session has left."""
+        ...
+
+
+def timeless(value: Any) -> Any:
+    """Plain data without times."""
+    if isinstance(value, Mapping):
+        return {k: timeless(v) for k, v in value.items() if k not in TIMES}
+    return [timeless(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def files(out: Path, below: Iterable[str] = ("findings", "vocabularies")) -> dict[str, Any]:
+    """All files and folders below a folder: their names, and the contents of those named."""
+    found: dict[str, Any] = {}
+    for path in sorted(out.rglob("*")):
+        name = str(path.relative_to(out))
+        known = name.split("/", maxsplit=1)[0] in below and path.is_file()
+        found[name] = path.read_bytes() if known else path.is_dir()
+    # How many of these a database has just now is its own affair.
+    return {n: v for n, v in found.items() if not n.endswith(("-wal", "-shm"))}
+
+
+def record_of(out: Path) -> dict[str, Any]:
+    """The record as reports read it: events by what they are about."""
+    found: dict[str, Any] = {}
+    for event in read_events(out / "run.jsonl"):
+        plain = timeless(json.loads(event.to_json()))
+        key = event.id if isinstance(event, Found) else json.dumps(plain, sort_keys=True)
+        name = f"{type(event).__name__} {key}"
+        while name in found:
+            name += ", again"
+        found[name] = plain
+    return found
+
+
+def reports_of(out: Path) -> dict[str, Any]:
+    """What of the reports can be compared."""
+    summary = json.loads((out / "summary.json").read_text())
+    found = {f"finding {one['id']}": one["input_b64"] for one in summary["findings"]}
+    return found | {
+        "verdict": summary["verdict"],
+        "complete": summary["complete"],
+        "failures": len(list(ET.parse(out / "junit.xml").iter("failure"))),
+    }
+
+
+def broken_files(out: Path) -> list[str]:
+    """The reports that are there in part."""
+    faults = []
+    ends = {"report.html": "</html>", "worst.html": "</html>", "junit.xml": ">"}
+    for path in out.glob("*"):
+        text = path.read_text(errors="replace") if path.is_file() and path.suffix else ""
+        try:
+            if path.suffix in {".json", ".sarif"}:
+                json.loads(text)
+            if path.name in ends and not text.rstrip().endswith(ends[path.name]):
+                faults.append(f"{path.name} is not whole")
+        except ValueError:
+            faults.append(f"{path.name} is not whole")
+    return faults
+
+
+def left_over(home: Path) -> dict[str, Any]:
+    """Temporary files and folders."""
+    found = {f"tmp/{path.name}": "left over" for path in (home / "tmp").iterdir()}
+    parts = {str(p.relative_to(home)): "left over" for p in (home / "out").rglob(".*")}
+    return found | parts
+
+
+def ledger_of(where: str) -> dict[str, dict[str, Any]]:
+    """The runs of a ledger, with what they are made of."""
+    with sa.orm.Session(open_database(where)) as session:
+        found = {}
+        for run in session.scalars(sa.select(Run)):
+            findings = session.scalars(sa.select(RunFinding).where(RunFinding.run == run.id))
+            versions = session.scalars(sa.select(RunVersion).where(RunVersion.run == run.id))
+            found[run.id] = {
+                "ended": run.seconds is not None,
+                "verdict": run.verdict,
+                "findings": {one.id: one.data for one in findings},
+                "versions": {one.name: one.version for one in versions},
+            }
+        return found
+
+
+def halves(where: str) -> list[str]:
+    """What is wrong with a ledger: runs that are there in part."""
+    return [
+        f"ledger: the run {name} is there in part"
+        for name, run in ledger_of(where).items()
+        if not run["ended"] or not run["versions"]
+    ]
+
+
+def last_runs(where: str) -> dict[str, Any]:
+    """The distinct ends of the runs of a ledger: as many sessions as ended have the same."""
+    return {
+        json.dumps([one["verdict"], sorted(one["findings"])]): one["versions"]
+        for one in ledger_of(where).values()
+    }
+
+
+def small_plan(cases: int, checks: tuple[str, ...], vices: tuple[str, ...]) -> Plan:
+    """Toys, the definition, and implementations with vices."""
+    own = [f"tests.durability.inside:{vice}" for vice in vices]
+    present, _ = selection.contestants(["bpe.naive", *own])
+    catalog = generators()
+    return Plan(
+        vocabularies=selection.vocabularies(("toy_bytes",)),
+        contestants=present,
+        references=frozenset({"bpe.naive"}),
+        generators=[catalog[name] for name in ("edge", "repeats", "raw")],
+        checks=[CHECKS[name] for name in checks],
+        expectations=(),
+        suite=Suite("fuzz", "small", "endless", 64, 0.0, 0),
+        budget=Budget(cases=cases),
+        seed=0,
+        jobs=2,
+        fail_fast=False,
+        limits=Limits(seconds=120.0, deaths=3, batch_deaths=1),
+    )
+
+
+class Campaign:
+    """``tokgate fuzz``: two strands side by side, an implementation that dies, two that err."""
+
+    name = "fuzz"
+
+    def __init__(self, cases: int = 144) -> None:
+        plan = small_plan(cases, ("survival", "equivalence"), ("Errs", "Drops", "Dies"))
+        self._plan = FuzzPlan(plan, shards=2, structured=False, coverage=False, canary=False)
+
+    def session(self, home: Path, where: str) -> None:
+        out = home / "out"
+
+        def progress(known: Mapping[str, str]) -> FuzzProgress:
+            return FuzzProgress(Console(stderr=True), known, None)
+
+        def report(made: Any) -> None:
+            write_all(recorded(out), out, trend_series(where))
+
+        store = CampaignStore(where, "test")
+        made = execute(self._plan, store, out, "test", progress, report, 3600)
+        assert made.finished.complete, made.finished.reasons
+
+    def outcome(self, home: Path, where: str) -> Outcome:
+        whole = everything(where)
+        note_told(home)
+        told = (home / "told").read_text().split()
+        return {
+            "rounds": whole["strands"],
+            "corpus": {f"{one[:2]}": one[2:] for one in whole["inputs"]},
+            "findings": {
+                f"{strand} {name} {event['bucket']}": (event["input_b64"], event, batch)
+                for strand, name, event, batch in whole["findings"]
+            },
+            "record": record_of(home / "out"),
+            "reports": reports_of(home / "out"),
+            "files": files(home / "out") | consistent(home / "out"),
+            "left over": left_over(home),
+            "ledger": last_runs(where),
+            "told as new": dict.fromkeys(told, True),
+        }
+
+    def faults(self, home: Path, where: str) -> list[str]:
+        note_told(home)
+        return [*broken_files(home / "out"), *halves(where)]
+
+
+def note_told(home: Path) -> None:
+    """Keep what the last session told as new, if it came to its reports: its user may see it."""
+    out = home / "out"
+    whole = (out / "report.html").is_file() and (out / "summary.md").is_file()
+    about = json.loads((out / "campaign.json").read_text()) if whole else {}
+    with (home / "told").open("a") as told:
+        told.write("".join(f"{name}\n" for name in about.get("new", ())))
+
+
+def consistent(out: Path) -> dict[str, Any]:
+    """Findings in whose folder there is another input than in the record."""
+    wrong = {}
+    for event in read_events(out / "run.jsonl"):
+        if isinstance(event, Found):
+            path = out / "findings" / event.id / "input.bin"
+            if not path.is_file() or path.read_bytes() != base64.b64decode(event.input_b64):
+                wrong[f"findings/{event.id} is that of the record"] = False
+    return wrong
+
+
+class WholeRun:
+    """``tokgate run --ledger``: it begins anew after a kill, in the same folder."""
+
+    name = "run"
+
+    def __init__(self, cases: int = 96) -> None:
+        self._plan = replace(
+            small_plan(cases, ("survival", "equivalence"), ("Errs", "Drops")), jobs=1
+        )
+
+    def session(self, home: Path, where: str) -> None:
+        out = home / "out"
+        recorder = Recorder(open_database(where))
+        result = runs.execute(self._plan, RunFolder(out), [recorder.consume], "test")
+        assert result.finished.complete, result.finished.reasons
+        write_all(recorded(out), out, trend_series(where))
+
+    def outcome(self, home: Path, where: str) -> Outcome:
+        return {
+            "record": record_of(home / "out"),
+            "reports": reports_of(home / "out"),
+            "files": files(home / "out") | consistent(home / "out"),
+            "left over": left_over(home),
+            "ledger": last_runs(where),
+        }
+
+    def faults(self, home: Path, where: str) -> list[str]:
+        out = home / "out"
+        found = [*broken_files(out), *halves(where)]
+        if (out / "run.jsonl").exists():
+            record = recorded(out)
+            missing = [
+                one.id for one in record.findings if not (out / "findings" / one.id).is_dir()
+            ]
+            if missing:
+                found.append(f"the record has findings without a folder: {missing}")
+            stale = [name for name in REPORTS if (out / name).exists()]
+            if stale and not record.complete:
+                found.append(f"reports of another run beside an incomplete record: {stale}")
+            if record.complete and ledger_of(where) == {} and stale:
+                found.append("a run with reports is not in the ledger")
+        return found
+
+
+def inline(
+    task: Task,
+    jobs: Iterable[Any],
+    processes: int,
+    stopped: Callable[[], bool] = lambda: False,
+    ready: Callable[[], None] = lambda: None,
+) -> Iterator[Any]:
+    """The answers of jobs that are done in this process."""
+    policies = policies_of(task.vocabulary)
+    ready()
+    for job in jobs:
+        if stopped():
+            return
+        yield job.run(policies, task, lambda: None)
+
+
+_policies: dict[str, Policies] = {}
+
+
+def policies_of(vocabulary: Any) -> Policies:
+    """The policies of a vocabulary, which take a second to make, once for all sessions."""
+    if vocabulary.id not in _policies:
+        _policies[vocabulary.id] = Policies(vocabulary)
+    return _policies[vocabulary.id]
+
+
+FORCED_VOCABULARY = "toy_bytes"
+
+
+class ForcedWalk:
+    """``tokgate forced``: a walk over a few schemas, gone on with."""
+
+    name = "forced"
+
+    def __init__(self, schemas: int = 6) -> None:
+        self._schemas = schemas
+        policies_of(sources.resolve(FORCED_VOCABULARY))
+
+    def session(self, home: Path, where: str) -> None:
+        out = home / "out"
+        finished = cli_forced.walk(
+            "own", FORCED_VOCABULARY, "flexible", ("printed", "healed:tokens=1", "exact"),
+            self._schemas, 1, 0, 60.0, 2**32, 2, out, "test",
+        )  # fmt: skip
+        assert finished.complete, finished.reasons
+        write_all(recorded(out), out, [])
+
+    def outcome(self, home: Path, where: str) -> Outcome:
+        lines = (home / "out" / forced.RECORD).read_text().splitlines()
+        done: dict[str, Any] = {}
+        for line in lines[1:]:
+            raw = json.loads(line)
+            name = f"{raw.get('name', raw.get('minimised'))}"
+            done[f"{name}, again" if name in done else name] = without_seconds(raw)
+        return {
+            "schemas": done,
+            "record": record_of(home / "out"),
+            "files": files(home / "out"),
+            "left over": left_over(home),
+        }
+
+    def faults(self, home: Path, where: str) -> list[str]:
+        return broken_files(home / "out")
+
+
+def without_seconds(value: Any) -> Any:
+    """Results without the times that policies took."""
+    if isinstance(value, Mapping):
+        return {k: without_seconds(v) for k, v in value.items() if "second" not in k}
+    return [without_seconds(one) for one in value] if isinstance(value, list) else value
+
+
+class Adversary:
+    """``tokgate adversary``: rounds against a policy, gone on with until there are so many."""
+
+    name = "adversary"
+
+    def __init__(self, rounds: int = 6) -> None:
+        self._rounds = rounds
+        vocabulary = sources.resolve(FORCED_VOCABULARY)
+        policies_of(vocabulary)
+        task = Task(vocabulary, ["healed:tokens=1", "printed"], "flexible", 0, 60.0, 2**32)
+        self._plan = hunts.Hunt(task, Budget(cases=10**9))
+
+    def session(self, home: Path, where: str) -> None:
+        record = hunts.HuntRecord(home / "out", self._plan)
+
+        def watch(share: float, what: str) -> None:
+            if len(record.bag.done) >= self._rounds:
+                raise KeyboardInterrupt
+
+        if len(record.bag.done) < self._rounds:
+            hunts.hunt(self._plan, record, watch, Countdown(None))
+        else:
+            record.close()
+
+    def outcome(self, home: Path, where: str) -> Outcome:
+        out = home / "out"
+        rounds: dict[str, Any] = {}
+        for line in (out / hunts.RECORD).read_text().splitlines():
+            raw = json.loads(line)
+            name = f"{raw['hunt']['policy']} {raw['kind']} {raw['number']}"
+            rounds[f"{name}, again" if name in rounds else name] = raw
+        trophies = json.loads((out / hunts.TROPHIES).read_text())
+        return {
+            "rounds": rounds,
+            "trophies": {json.dumps(one): True for one in trophies},
+            "files": files(out),
+            "left over": left_over(home),
+        }
+
+    def faults(self, home: Path, where: str) -> list[str]:
+        return broken_files(home / "out")
+
+
+class Worst:
+    """``tokgate worst``: generations of a search whose costs are a formula, gone on with."""
+
+    name = "worst"
+
+    def __init__(self, generations: int = 6) -> None:
+        self._generations = generations
+        self._breeder = Breeder(sources.resolve("tekken_240911"))
+
+    def session(self, home: Path, where: str) -> None:
+        out = home / "out"
+        search = Search(
+            self._breeder, PlantedCosts(runs_of_one_byte(b"#")), Sizes(256, 1024, 4096, 16384), 1
+        )
+        state = State(out, {"seed": 1})
+        state.restore(search, None)
+        search.run(
+            lambda: search.progress.generation < self._generations,
+            lambda: state.save(search, None, float(search.progress.generation)),
+        )
+        report = Report("test", "x", "1", "tekken", 1, 4096, [])
+        for one in search.leaders()[:2]:
+            expression = one.pattern.expression()
+            report.found.append(
+                Entry(
+                    expression,
+                    "cost",
+                    expression=expression,
+                    pattern=one.pattern.to_dict(),
+                    a_byte=1.0,
+                )
+            )
+        report.complete = True
+        write_worst_record(report, out)
+        file = out / "families.toml"
+        if user.add(file, as_families(report)):
+            report.families = str(file)
+        write_worst_record(report, out)
+        write_worst(worst_tables.WorstRecord.from_json(report.to_json()), out)
+
+    def outcome(self, home: Path, where: str) -> Outcome:
+        out = home / "out"
+        state = json.loads((out / "search.json").read_text())
+        families = user.entries_of(out / "families.toml")
+        return {
+            "generations": {str(n): True for n in range(state["progress"]["generation"])},
+            "state": {"search.json": timeless(state)},
+            "families": {f"{name} {pattern}": True for name, _, pattern in families},
+            "files": files(out, ("families.toml",)),
+            "left over": left_over(home),
+        }
+
+    def faults(self, home: Path, where: str) -> list[str]:
+        found = broken_files(home / "out")
+        file = home / "out" / "families.toml"
+        if file.exists():
+            user.entries_of(file)
+        return found
+
+
+def prepare() -> None:
+    """Replace what would start processes, for all sessions that are forked from this process.
+
+    And do once what all of them would do: compile functions, and map tables.
+    """
+    streams.BATCH_CASES = streams.FIRST_BATCH_CASES = arms.MUTANTS = BATCH
+    vocabulary = sources.resolve("toy_bytes")
+    inside.NAIVE.load(vocabulary).encode(b"ab", Mode(pretokenize=False))
+    sa.orm.configure_mappers()
+    inside.install()
+    forced.results = inline  # type: ignore[assignment]
+    forced.witnesses.results = inline  # type: ignore[attr-defined,assignment]
+    hunts.results = inline  # type: ignore[assignment]
+
+
+SUBJECTS: dict[str, Callable[[], Subject]] = {
+    one.name: one for one in (Campaign, WholeRun, ForcedWalk, Adversary, Worst)
+}
