@@ -24,7 +24,7 @@ from harness.outcomes import Status
 from harness.standing import references_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
     from typing import Protocol
 
     from corpora.vocabularies.model import Vocabulary
@@ -110,10 +110,20 @@ class Opened:
             }
             self.emit(Preparing(self.vocabulary.id, list(self.arena.loaded()), at))
 
-    def wait(self, *, everybody: bool, stopped: Callable[[], bool]) -> None:
-        """Wait until the vocabulary is ready, or ``stopped`` turns true; see :meth:`ready`."""
+    def wait(
+        self,
+        *,
+        everybody: bool,
+        stopped: Callable[[], bool],
+        meanwhile: Iterator[object] = iter(()),
+    ) -> None:
+        """Wait until the vocabulary is ready, or ``stopped`` turns true; see :meth:`ready`.
+
+        meanwhile: what is done, step by step, while there is nothing else to do.
+        """
         while not self.ready(everybody=everybody) and not stopped():
-            time.sleep(LOOK_SECONDS)
+            if next(meanwhile, None) is None:
+                time.sleep(LOOK_SECONDS)
             self.look()
         self.look()
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable
 
+    from harness.countdown import Countdown
     from harness.store import RunFolder
 
 
@@ -100,7 +101,7 @@ def execute(
     unhurried = plan.budget.seconds is None
     book = Book(emit, folder.save_finding, plan.expectations, plan.versions, unhurried=unhurried)
     campaign = Campaign(plan, emit, book)
-    book.limit_by(lambda: campaign.left)
+    book.limit_by(lambda: campaign.countdown.left)
     cut_off: tuple[str, int] | None = None
     try:
         campaign.run(plan.budget.seconds)
@@ -168,6 +169,7 @@ def execute(
             *refusals(tally.refused),
             *slow_once(tally.excused),
             *left(tally),
+            *went_on(tally, campaign.countdown),
         ],
     )
     emit(finished)
@@ -198,6 +200,15 @@ def left(tally: Tally) -> list[str]:
         counts = ", ".join(f"{name} ({count})" for name, count in sorted(tally.unanswered.items()))
         lines.append(f"had not answered its last batch of a vocabulary when time was up: {counts}")
     return lines
+
+
+def went_on(tally: Tally, countdown: Countdown) -> list[str]:
+    """A line on why a run took longer than its budget, where it waited for what may be a hang."""
+    over = countdown.spent - countdown.seconds if countdown.seconds is not None else 0.0
+    if not tally.awaited or over <= 0:
+        return []
+    names = ", ".join(sorted(tally.awaited))
+    return [f"went on for {over:.0f} s after its time, until it was sure whether it hangs: {names}"]
 
 
 def budget_text(plan: Plan) -> str:

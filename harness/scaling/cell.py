@@ -74,7 +74,8 @@ class Cell:
     superlinear.
     refused: it rejects these inputs, or does not support them, so that there is nothing to say.
     given_up: it died on others too often. failure: how it failed on this one. stopped: why its
-    sizes end where they do. said: its event is out.
+    sizes end where they do. cut_off: the end of the run came in the midst of a round. said: its
+    event is out.
     """
 
     contestant: Contestant
@@ -99,7 +100,13 @@ class Cell:
     given_up: bool = False
     failure: str = ""
     stopped: str = ""
+    cut_off: bool = False
     said: bool = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything to say of it, be it that time was too short."""
+        return self.rounds > 0 or self.cut_off
 
     @property
     def growth(self) -> Growth:
@@ -171,8 +178,7 @@ class Cell:
         if growth.verdict is Verdict.SUPERLINEAR and not self.proved:
             growth = replace(growth, verdict=Verdict.INCONCLUSIVE)
         if growth.verdict is Verdict.INCONCLUSIVE and not self.given_up:
-            rounds = f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
-            reason = f"after {rounds}" if self.decided else f"out of time after {rounds}"
+            reason = self._open_reason
         per_byte, memory_verdict = judge_memory(self.memory)
         contrast = self._claims.contrast(shown(max(self.counted))) if found.contradicted else ""
         times = self.counted if found.counted else self.times
@@ -192,6 +198,14 @@ class Cell:
             memory_per_byte=per_byte,
             memory_verdict=memory_verdict,
         )
+
+    @property
+    def _open_reason(self) -> str:
+        """Why it is not decided."""
+        if not self.rounds:
+            return "out of time in its first round"
+        rounds = f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
+        return f"after {rounds}" if self.decided else f"out of time after {rounds}"
 
     def steps_event(self) -> Measured:
         """What there is to say of its steps, which need no second look."""
