@@ -20,7 +20,7 @@ from harness.interruption import exit_status
 from harness.opening import NamedFailed
 from harness.planning import Plan, Tally
 from harness.scaling.bounds import judge_growth, own_candidates
-from harness.shortfall import Shortfall, slow_once
+from harness.shortfall import Shortfall, slow_once, went_on
 from harness.workers import first_line
 from harness.writing import NO_ROOM, OutputError, cannot_write
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable
 
-    from harness.countdown import Countdown
     from harness.store import RunFolder
 
 
@@ -169,7 +168,7 @@ def execute(
             *refusals(tally.refused),
             *slow_once(tally.excused),
             *left(tally),
-            *went_on(tally, campaign.countdown),
+            *went_on(tally.awaited, campaign.countdown.late),
         ],
     )
     emit(finished)
@@ -200,15 +199,6 @@ def left(tally: Tally) -> list[str]:
         counts = ", ".join(f"{name} ({count})" for name, count in sorted(tally.unanswered.items()))
         lines.append(f"had not answered its last batch of a vocabulary when time was up: {counts}")
     return lines
-
-
-def went_on(tally: Tally, countdown: Countdown) -> list[str]:
-    """A line on why a run took longer than its budget, where it waited for what may be a hang."""
-    over = countdown.spent - countdown.seconds if countdown.seconds is not None else 0.0
-    if not tally.awaited or over <= 0:
-        return []
-    names = ", ".join(sorted(tally.awaited))
-    return [f"went on for {over:.0f} s after its time, until it was sure whether it hangs: {names}"]
 
 
 def budget_text(plan: Plan) -> str:

@@ -16,7 +16,6 @@ import pytest
 import harness.scaling.measurement
 import harness.scaling.prober
 import harness.scaling.schedule
-
 from corpora.families.base import Family
 from corpora.families.catalog import FAMILIES, TELLING, families
 from corpora.families.recipes import Repeated
