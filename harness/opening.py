@@ -104,10 +104,7 @@ class Opened:
         now = time.monotonic()
         if loading and now - self._told > TELL_SECONDS:
             self._told = now
-            at = {
-                name: f"compiling {one.function} ({one.before} functions so far)" if one else ""
-                for name, one in loading.items()
-            }
+            at = {name: one.line if one else "" for name, one in loading.items()}
             self.emit(Preparing(self.vocabulary.id, list(self.arena.loaded()), at))
 
     def wait(
@@ -115,14 +112,14 @@ class Opened:
         *,
         everybody: bool,
         stopped: Callable[[], bool],
-        meanwhile: Iterator[object] = iter(()),
+        meanwhile: Iterator[object] | None = None,
     ) -> None:
         """Wait until the vocabulary is ready, or ``stopped`` turns true; see :meth:`ready`.
 
         meanwhile: what is done, step by step, while there is nothing else to do.
         """
         while not self.ready(everybody=everybody) and not stopped():
-            if next(meanwhile, None) is None:
+            if meanwhile is None or next(meanwhile, None) is None:
                 time.sleep(LOOK_SECONDS)
             self.look()
         self.look()
