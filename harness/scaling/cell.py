@@ -43,6 +43,9 @@ DOUBLED = 2.6
 """How many times the memory every doubling of the largest inputs has to take before it is called
 superlinear: more than a buffer that is twice as long and is copied takes, less than ``n^1.5``."""
 
+SPARE_POINTS = 1
+"""Sizes that a cell keeps besides those that it needs, when it gives up its largest ones."""
+
 LEAST_PEAKS = 5
 """Sizes that have to take more than :data:`FLOOR` before memory may be called superlinear: of the
 first one or two, a part may come from what was free before."""
@@ -70,7 +73,8 @@ class Cell:
     kernel's count, and time on the wall. tiny_counted: of a few bytes.
     memory, stack: size to bytes at the peak. steps: length of the input to lines executed.
     young: costs of a size that is to come next, a call each. grown: its largest size is settled,
-    for now. seconds: that passed for it so far. agreeing: how many rounds in a row it has looked
+    for now. seconds: that passed for it so far. round_seconds: that a round is expected to take, by
+    the last one. agreeing: how many rounds in a row it has looked
     superlinear.
     refused: it rejects these inputs, or does not support them, so that there is nothing to say.
     given_up: it died on others too often. failure: how it failed on this one. stopped: why its
@@ -93,6 +97,7 @@ class Cell:
     young: list[Call] = field(default_factory=list)
     rounds: int = 0
     seconds: float = 0.0
+    round_seconds: float = 0.0
     agreeing: int = 0
     verdict: Verdict = Verdict.INCONCLUSIVE
     grown: bool = False
@@ -166,6 +171,30 @@ class Cell:
         if self.grown and len(self.times) < LEAST_POINTS:
             return True
         return self.verdict is Verdict.LINEAR or self.proved
+
+    @property
+    def rounds_due(self) -> int:
+        """How many more rounds it takes at the least to say what it looks like by now."""
+        if self.decided or self.verdict is not Verdict.SUPERLINEAR:
+            return 0
+        return max(SECOND_LOOK - self.rounds, AGREEING - self.agreeing)
+
+    def shed(self) -> bool:
+        """Give up the largest size, where it has enough others: a round takes that much less."""
+        size = max(self.times, default=0)
+        less = {one: cost for one, cost in self.times.items() if one < size}
+        counted = {one: cost for one, cost in self.counted.items() if one < size}
+        # What a program says of itself may be the same for all sizes.
+        costs, tiny = (counted, self.tiny_counted) if counted else (less, self.tiny)
+        if len(told(costs, tiny or 0)) < LEAST_POINTS + SPARE_POINTS:
+            return False
+        whole = self.counted or self.times
+        self.round_seconds *= sum(costs.values()) / sum(whole.values())
+        self.stop_at(size, whole[size] / 1e9)
+        self.times, self.counted = less, counted
+        self.round_trips.pop(size, None)
+        self.young.clear()
+        return True
 
     def stop_at(self, size: int, seconds: float) -> None:
         """Say that its sizes end here, as a call takes so long."""

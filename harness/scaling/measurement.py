@@ -124,6 +124,8 @@ class Measurement:
         schedule = Schedule(self._cells, self._clock, self._longest_call)
         while not stopped() and (cell := schedule.next()) is not None:
             started = time.monotonic()
+            while schedule.too_slow(cell) and cell.shed():
+                pass
             try:
                 self._prober.round(cell, schedule.limit(cell))
                 if cell.rounds == FIRST_LOOK or cell.decided:

@@ -297,6 +297,23 @@ class TestSimulated:
         assert clock.at <= 6.5  # who is warming up then has begun within the time
         assert arena.asked
 
+    @pytest.mark.parametrize("slower", [2.5, 5.0, 12.0])
+    def test_what_looks_superlinear_is_decided_on_a_machine_that_becomes_busy(
+        self, clock: Clock, monkeypatch: pytest.MonkeyPatch, slower: float
+    ) -> None:
+        """Its largest sizes are given up for the rounds that it takes."""
+        monkeypatch.setattr(harness.scaling.schedule, "crowding", lambda: 0.0)
+        calls = 0
+
+        def busy(data: bytes) -> int:
+            nonlocal calls
+            calls += 1
+            clock.at += (slower if calls > 20 else 1.0) * quadratic(data) / 1e9
+            return quadratic(data)
+
+        [said], _ = measure({"busy": busy}, seconds=10.0)
+        assert said.verdict == "superlinear", said
+
     def test_a_call_is_cut_off_at_the_end_of_the_run(self, clock: Clock) -> None:
         """The cell is inconclusive, and nothing of it is a failure or a death."""
         arena = Simulated({"hangs": clock.slow(0.5)})
