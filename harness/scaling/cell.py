@@ -118,13 +118,16 @@ class Cell:
         """The judgement of what was measured so far."""
         return self._judged(named=True).growth
 
-    def _judged(self, *, named: bool) -> Reconciled:
+    def _compared(self, *, named: bool = False) -> Reconciled:
+        """What the sizes say, after however few rounds."""
         tiny = self.tiny or 0
         if self.counted:
-            found = reconcile(self._claims, tiny, self.tiny_counted or 0, named=named)
-        else:
-            growth = judge(self.times, tiny, named=named)
-            found = Reconciled(growth, counted=False, contradicted=False)
+            return reconcile(self._claims, tiny, self.tiny_counted or 0, named=named)
+        growth = judge(self.times, tiny, named=named)
+        return Reconciled(growth, counted=False, contradicted=False)
+
+    def _judged(self, *, named: bool) -> Reconciled:
+        found = self._compared(named=named)
         if self.failure:
             return replace(found, growth=replace(found.growth, verdict=Verdict.FAILED))
         return found if self.rounds >= FIRST_LOOK else Reconciled(UNKNOWN, False, False)
@@ -174,8 +177,10 @@ class Cell:
 
     @property
     def rounds_due(self) -> int:
-        """How many more rounds it takes at the least to say what it looks like by now."""
-        if self.decided or self.verdict is not Verdict.SUPERLINEAR:
+        """How many more rounds it takes to say that it is superlinear, if it looks so by now."""
+        if self.decided or not self.rounds:
+            return 0
+        if self._compared().growth.verdict is not Verdict.SUPERLINEAR:
             return 0
         return max(SECOND_LOOK - self.rounds, AGREEING - self.agreeing)
 
