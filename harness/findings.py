@@ -13,7 +13,7 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harness.arena import OutOfTime
@@ -31,7 +31,15 @@ from harness.diagnosis import (
 )
 from harness.entries import Entry, Page, Snapshot
 from harness.events import Counted, Found
-from harness.outcomes import Encoded, Status
+from harness.minimising import (
+    NO_TIME,
+    SHRINK_TIMEOUTS,
+    TOOK_LONG,
+    TRIES_HANG,
+    WITHDRAWN,
+    Spent,
+)
+from harness.outcomes import Encoded
 from harness.partition import Part, comparable
 from harness.shrink import shrink, subsequence
 
@@ -41,7 +49,6 @@ if TYPE_CHECKING:
     from corpora.generators.base import Case
     from corpora.vocabularies.model import Vocabulary
     from harness.arena import Arena
-    from harness.checks.base import Judgement
     from harness.contracts import Contract
     from harness.events import Event
     from harness.expectations import Expectation
@@ -56,10 +63,6 @@ SHRINK_SECONDS = 4.0
 
 SHRINK_DEATHS_SECONDS = 12.0
 """For a finding that ends the process: each step that fails costs a new one, a second or two."""
-
-SHRINK_TIMEOUTS = 1
-"""Time-outs that minimising a finding may cost: each takes three times the limit of a request, as
-it is asked again alone, and counts towards the withdrawal of who hangs."""
 
 SHRINK_SHARE = 0.25
 """Of a run's time, about so much goes into violations once each signature has an example."""
@@ -94,38 +97,8 @@ WHATEVER = "\0"
 UNSURE = ""
 """In place of the bucket of a violation that could not be told when it was asked again."""
 
-NO_TIME = "not made smaller, for want of time"
-
-TRIES_HANG = "not made smaller any further, as each try that hangs takes so long"
-
-WITHDRAWN = "not made smaller any further, as it was withdrawn meanwhile"
-
-TOOK_LONG = "not made smaller any further, as that took so long"
-
 UNMINIMISED = "any"
 """The kind of input in a bucket that is not minimised, or cannot be."""
-
-
-@dataclass(slots=True)
-class Spent:
-    """What minimising one finding has cost: time-outs, and whether the end of the run came."""
-
-    timeouts: int = 0
-    cut_off: bool = False
-
-    def on(self, judgement: Judgement) -> Judgement:
-        """Count the time-outs among the answers to candidates."""
-        self.timeouts += any(
-            part.outcome.status is Status.TIMED_OUT
-            for violation in judgement.violations
-            for part in violation.parts
-        )
-        return judgement
-
-    @property
-    def enough(self) -> bool:
-        """Whether no further candidate is to be tried."""
-        return self.cut_off or self.timeouts >= SHRINK_TIMEOUTS
 
 
 class Book:

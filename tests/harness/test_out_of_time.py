@@ -17,11 +17,11 @@ from harness.checks import CHECKS
 from harness.contracts import contracts_of
 from harness.countdown import Countdown
 from harness.expectations import Expectation
-from harness.findings import NO_TIME
 from harness.fuzz.record import Record
 from harness.fuzz.run import execute
 from harness.fuzz.store import CampaignStore
 from harness.messages import Encode, Meter
+from harness.minimising import NO_TIME
 from harness.outcomes import Results
 from harness.selftest.vices import TRIGGER
 from harness.shortfall import went_on
