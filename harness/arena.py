@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -17,7 +18,7 @@ from harness.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.contracts import Contestant, Contract
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
 
 class Stopped(Exception):
     """The arena was killed from another thread: what its workers say now means nothing."""
+
+
+class OutOfTime(Exception):
+    """The time of the run was up before an answer came, of which nothing is known therefore.
+
+    It is not a failure of the implementation: the harness has ended its process.
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +83,12 @@ class Asked:
         """When the answer came, in monotonic seconds; 0 where nothing was asked."""
         return self.times[0] if self.times else 0.0
 
+    def within(self, seconds: float) -> bool:
+        """Wait for the answer, so many seconds at the most; whether it is there."""
+        if self.future is not None:
+            wait([self.future], None if math.isinf(seconds) else max(0.0, seconds))
+        return self.future is None or self.future.done()
+
     def wait(self, stopped: threading.Event) -> Results:
         """The results, with the inputs held back as unsupported. Raises Stopped."""
         results = self.future.result() if self.future is not None else None
@@ -117,15 +131,36 @@ class Arena:
         self._loading: dict[str, Future[Loaded]] = {}
         self._loaded: list[str] = []
         self._stopped = threading.Event()
+        self._left: Callable[[], float] = lambda: math.inf
+
+    def limit_by(self, left: Callable[[], float]) -> None:
+        """End further questions with the time of a run; left: the seconds until then.
+
+        It holds for all methods that wait for answers themselves, which raise OutOfTime, and not
+        for :meth:`ask`: how long the answers to a batch are waited for, whoever sent it decides.
+        """
+        self._left = left
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether no further question is asked."""
+        return self._left() <= 0
 
     def load(
         self, vocabulary: Vocabulary, names: Sequence[str], modes: Sequence[Mode] = ()
     ) -> dict[str, Loaded]:
-        """Load a vocabulary into these contestants; what those say that have not loaded it."""
+        """Load a vocabulary into these contestants; what those say that have not loaded it.
+
+        Raises OutOfTime.
+        """
         self.begin_loading(vocabulary, names, modes)
         failed: dict[str, Loaded] = {}
         while self._loading:
-            wait(self._loading.values(), return_when=FIRST_COMPLETED)
+            if self.out_of_time:
+                raise OutOfTime
+            left = self._left()
+            seconds = None if math.isinf(left) else left
+            wait(self._loading.values(), seconds, return_when=FIRST_COMPLETED)
             failed.update(self.settle())
         return failed
 
@@ -211,6 +246,22 @@ class Arena:
         }
         return Pending(contract, inputs, futures, self._stopped)
 
+    def again(self, contract: Contract, inputs: Inputs) -> Observation:
+        """The answers of a contract to further inputs. Raises Stopped and OutOfTime."""
+        if self.out_of_time:
+            raise OutOfTime
+        pending = self.ask(contract, inputs)
+        for name, asked in pending.futures.items():
+            self._in_time(name, asked)
+        return pending.wait()
+
+    def _in_time(self, name: str, asked: Asked) -> Results:
+        """The answer to a further question; where it comes too late, its process is ended."""
+        if not asked.within(self._left()):
+            self.abandon([name])
+            raise OutOfTime
+        return asked.wait(self._stopped)
+
     def _ask(self, name: str, request: Encode | Decode | Serve) -> Asked:
         worker = self._workers[name]
         if isinstance(request, Decode):
@@ -235,30 +286,39 @@ class Arena:
         return Asked(future, held_back, size, f"longer than its limit of {limit} bytes")
 
     def judge(self, check: Check, seen: Observation) -> Judgement:
-        """Put a check's further questions and let it judge."""
+        """Put a check's further questions and let it judge. Raises Stopped and OutOfTime."""
         answers = self._answers(check.probes(seen))
         if isinstance(check, FollowsUp):
             answers += self._answers(check.follow_ups(seen, answers))
         return check.judge(seen, answers)
 
     def _answers(self, probes: Sequence[Probe]) -> list[Results]:
-        asked = [self._ask(probe.implementation, probe.request) for probe in probes]
-        return [one.wait(self._stopped) for one in asked]
+        if probes and self.out_of_time:
+            raise OutOfTime
+        asked = [(one.implementation, self._ask(one.implementation, one.request)) for one in probes]
+        return [self._in_time(name, one) for name, one in asked]
 
     def examine(self, contract: Contract, check: Check, inputs: Sequence[bytes]) -> Judgement:
-        """One check on these inputs, from the encoding up."""
-        return self.judge(check, self.ask(contract, Inputs.of(inputs)).wait())
+        """One check on these inputs, from the encoding up. Raises Stopped and OutOfTime."""
+        return self.judge(check, self.again(contract, Inputs.of(inputs)))
 
     def gauge(
         self, name: str, contract: Contract, inputs: Sequence[bytes], meter: Meter
     ) -> Results:
-        """Encode input by input with what each cost, in ``costs``."""
+        """Encode input by input with what each cost, in ``costs``. Raises Stopped, OutOfTime."""
+        if self.out_of_time:
+            raise OutOfTime
         request = Encode(Inputs.of(inputs), contract.mode, meter=meter)
-        return self._ask(name, request).wait(self._stopped)
+        return self._in_time(name, self._ask(name, request))
 
     def measure(self, name: str, request: Measure) -> Results:
-        """Measure one implementation; its one outcome, and the times in ``timed``."""
-        return Asked(self._workers[name].measure(request), [], 1).wait(self._stopped)
+        """Measure one implementation; its one outcome, and the times in ``timed``.
+
+        Raises Stopped and OutOfTime.
+        """
+        if self.out_of_time:
+            raise OutOfTime
+        return self._in_time(name, Asked(self._workers[name].measure(request), [], 1))
 
     def kill(self) -> None:
         """End all processes at once, from any thread; who waits for answers gets Stopped."""

@@ -11,6 +11,10 @@ LAST = 0.04
 """Share of a budget, at its end, in which no new case is asked: what was asked is judged then, and
 what was found is minimised."""
 
+LAST_SECONDS, MOST_LAST = 1.0, 0.1
+"""That end takes so many seconds at the least, which minimises most findings, but no more than so
+much of a short budget."""
+
 LEAST_SECONDS = 0.5
 """Seconds that a vocabulary gets at the least while the budget lasts."""
 
@@ -19,7 +23,12 @@ def left_for_cases(countdown: Countdown) -> float:
     """The seconds until no new case is to be asked; infinite where time is no limit."""
     if countdown.seconds is None:
         return float("inf")
-    return countdown.left - LAST * countdown.seconds
+    return countdown.left - last_seconds(countdown.seconds)
+
+
+def last_seconds(budget: float) -> float:
+    """The seconds at the end of a budget in which no new case is asked."""
+    return max(LAST * budget, min(LAST_SECONDS, MOST_LAST * budget))
 
 
 def share(left: float, weight: float, ahead: float, lanes: int, reserved: float) -> float:

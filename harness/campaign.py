@@ -6,6 +6,7 @@ side by side. Within a lane a batch is being encoded while the one before it is 
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 import time
@@ -18,8 +19,8 @@ from typing import TYPE_CHECKING
 from corpora.families.catalog import families
 from corpora.generators.base import Case
 from harness import leavings
-from harness.arena import Arena, Pending, Stopped
-from harness.budgeting import LEAST_SECONDS, left_for_cases, share
+from harness.arena import Arena, OutOfTime, Pending, Stopped
+from harness.budgeting import left_for_cases, share
 from harness.checks import CHECKS
 from harness.contracts import Contract
 from harness.countdown import Countdown
@@ -121,6 +122,10 @@ class Campaign:
         """Seconds until no new case is to be asked."""
         return left_for_cases(self.countdown)
 
+    def _left_for_questions(self) -> float:
+        """Seconds until no question at all is asked; before the first case there is no limit."""
+        return self.countdown.left if self.countdown.running else math.inf
+
     def stop(self) -> None:
         """End all lanes and kill all workers, from any thread."""
         self._stop.set()
@@ -130,6 +135,7 @@ class Campaign:
 
     def _lane(self, waiting: queue.SimpleQueue[str], jobs: int) -> None:
         arena = Arena(self._plan.contestants, self._plan.limits)
+        arena.limit_by(self._left_for_questions)
         with self._lock:
             self._arenas.append(arena)
         try:
@@ -173,12 +179,22 @@ class Campaign:
         opened = self._begin(arena, source, vocabulary)
         # Those whom the user named are all waited for: a gate that has not seen one says nothing.
         everybody = bool(self._plan.named) or self.countdown.seconds is None
-        opened.wait(everybody=everybody, stopped=self._stop.is_set)
+        steps = self._prepared(source, vocabulary)
+
+        def over() -> bool:
+            return self._stop.is_set() or self.left <= 0
+
+        opened.wait(everybody=everybody, stopped=over, meanwhile=steps)
+        while not over() and next(steps, None) is not None:
+            opened.look()
         if not self._stop.is_set():
             opened.announce()
         with self._lock:
             self._loads.append((time.monotonic() - began) / self._plan.weight(source))
         if self._stop.is_set():
+            return
+        if self.left <= 0:
+            self._note_unreached(source)
             return
         self.countdown.start()
         end = time.monotonic() + seconds()  # infinite where time is no limit
@@ -203,6 +219,23 @@ class Campaign:
         self._note_excused(arena, vocabulary.id)
         for name, reason in arena.withdrawn().items():
             self._emit(Withdrawn(name, vocabulary.id, reason))
+
+    def _prepared(self, source: str, vocabulary: Vocabulary) -> Iterator[str]:
+        """Have generators and families make what they make on first use, step by step.
+
+        It takes seconds on a large vocabulary, which no clock could cut off, and which would be
+        most of a short budget.
+        """
+        if self.countdown.seconds is None:
+            return
+        if self._plan.checks:
+            for generator in self._plan.generators:
+                next(generator.cases(vocabulary, self._plan.seed), None)
+                yield generator.name
+        if source in self._plan.scaled:
+            for family in families(self._plan.families).values():
+                family.suits(vocabulary)
+                yield family.name
 
     def _note_excused(self, arena: Arena, vocabulary: str) -> None:
         """Tell the failures that did not come back; nothing fails for them."""
@@ -269,7 +302,10 @@ class Campaign:
         if known and self.left <= 0:
             return False
         suspect = arena.at_work(name) > SUSPECT_SECONDS
-        return suspect and seconds < LONGEST_WAIT * self._plan.limits.seconds
+        waiting = suspect and seconds < LONGEST_WAIT * self._plan.limits.seconds
+        if waiting and self.countdown.over:
+            self.tally.awaited.add(name)
+        return waiting
 
     def _stop_at_the_first(self) -> None:
         if self._plan.fail_fast and self._book.unexpected:
@@ -310,7 +346,7 @@ class Campaign:
         self._emit(Phase(f"measuring growth on {vocabulary.id}"))
         suite, names = self._plan.suite, {name for one in contracts for name in one.names}
         known = families(self._plan.families)
-        whole = min(self._scaling_seconds, max(self.left, LEAST_SECONDS))
+        whole = max(0.0, min(self._scaling_seconds, self.left))
         taken = [known[name] for name in self._plan.measured] or chosen(
             known, len(names), whole, self._plan.seed
         )
@@ -331,7 +367,7 @@ class Campaign:
         if counting and not self._stop.is_set():
             self._emit(Phase(f"counting instructions on {vocabulary.id}"))
             others = [c for c, _ in taking_part(contracts) if not counts_steps(c)]
-            rest = whole * INSTRUCTIONS_SHARE
+            rest = max(0.0, min(whole * INSTRUCTIONS_SHARE, self.left))
             count_instructions(
                 others,
                 vocabulary,
@@ -341,6 +377,7 @@ class Campaign:
                 rest,
                 self._emit,
                 self._stop.is_set,
+                self._left_for_questions,
             )
 
     def _begin(self, arena: Arena, source: str, vocabulary: Vocabulary) -> Opened:
@@ -417,7 +454,10 @@ class Campaign:
                 continue
             if time.monotonic() > end and check.name not in OF_WHAT_IS_KNOWN:
                 continue
-            judgement = arena.judge(check, seen)
+            try:
+                judgement = arena.judge(check, seen)
+            except OutOfTime:
+                continue  # as if it had never been put
             exercised[check.name] = dict(judgement.exercised)
             blamed: Counter[str] = Counter()
             for violation in judgement.violations:
@@ -458,7 +498,10 @@ class Campaign:
             check = CHECKS.get(expectation.bucket.split("/")[0])
             if check is None or not check.applies(contract) or check not in self._plan.checks:
                 continue
-            judgement = arena.examine(contract, check, expectation.examples)
+            try:
+                judgement = arena.examine(contract, check, expectation.examples)
+            except OutOfTime:
+                return  # the others are not exercised either
             if all(judgement.exercised[name] for name in expectation.implementations):
                 with self._lock:
                     self.tally.exercised.add(place)

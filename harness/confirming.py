@@ -32,6 +32,7 @@ def confirm(arena: Arena, contract: Contract, violation: Violation) -> Violation
     ``gone`` is a death that does not come back, which was seen all the same; ``unsure`` is what
     cannot be told any more, as somebody did not answer: it is no finding.
     Between the empty input and itself, so that what an earlier call left behind shows.
+    Raises Stopped and OutOfTime.
     """
     if violation.check == "determinism":
         return _differs_again(arena, contract, violation)
@@ -86,7 +87,7 @@ def _asked_again(arena: Arena, contract: Contract, violation: Violation) -> Viol
     Who does not answer now has not changed its answer: it may be withdrawn, or slow.
     """
     data = violation.data
-    seen = arena.ask(contract, Inputs.of([b"", data, data])).wait()
+    seen = arena.again(contract, Inputs.of([b"", data, data]))
     for part in violation.parts:
         for name in part.names:
             for row in (1, 2):

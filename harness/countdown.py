@@ -52,6 +52,11 @@ class Countdown:
         return math.inf if self.seconds is None else max(0.0, self.seconds - self.spent)
 
     @property
+    def late(self) -> float:
+        """The seconds since the time was up, 0 where it is not."""
+        return 0.0 if self.seconds is None else max(0.0, self.spent - self.seconds)
+
+    @property
     def over(self) -> bool:
         """Whether no time is left. Before the first case there always is some."""
         return self.running and self.left <= 0

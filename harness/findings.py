@@ -16,6 +16,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from harness.arena import OutOfTime
 from harness.checks import CHECKS
 from harness.checks.base import Violation
 from harness.confirming import TIMED_OUT, confirm
@@ -30,8 +31,16 @@ from harness.diagnosis import (
 )
 from harness.entries import Entry, Page, Snapshot
 from harness.events import Counted, Found
+from harness.minimising import (
+    NO_TIME,
+    SHRINK_TIMEOUTS,
+    TOOK_LONG,
+    TRIES_HANG,
+    WITHDRAWN,
+    Spent,
+)
 from harness.outcomes import Encoded
-from harness.partition import Part
+from harness.partition import Part, comparable
 from harness.shrink import shrink, subsequence
 
 if TYPE_CHECKING:
@@ -54,10 +63,6 @@ SHRINK_SECONDS = 4.0
 
 SHRINK_DEATHS_SECONDS = 12.0
 """For a finding that ends the process: each step that fails costs a new one, a second or two."""
-
-LAST_SECONDS = 1.0
-"""For a finding that comes when the time of a run is up: enough for most, as candidates are asked
-in batches; without it, what is expected could not be told from what is not."""
 
 SHRINK_SHARE = 0.25
 """Of a run's time, about so much goes into violations once each signature has an example."""
@@ -132,7 +137,7 @@ class Book:
         self._seconds_left: Callable[[], float] = lambda: float("inf")
 
     def limit_by(self, left: Callable[[], float]) -> None:
-        """Minimise no longer than a run has time; left: seconds until its last case."""
+        """Minimise no longer than a run has time; left: the seconds until it is over."""
         self._seconds_left = left
 
     def snapshot(self) -> Snapshot:
@@ -214,7 +219,10 @@ class Book:
         if violation.check == "survival" and violation.stage != TIMED_OUT:
             # On record before it is tried again: that may take long, and the last allowed death.
             provisional = self._provisional(entry)
-        confirmed = confirm(arena, contract, violation)
+        try:
+            confirmed = confirm(arena, contract, violation)
+        except OutOfTime:
+            return self._entered_late(page, entry, provisional)
         if confirmed == "unsure":
             return UNSURE
         gone = confirmed == "gone"
@@ -225,16 +233,47 @@ class Book:
             return self._enter(page, entry.explained(), UNMINIMISED, minimal=False)
         if provisional is None:
             provisional = self._provisional(entry)
-        smaller, ended = self._shrink(arena, entry)
+        smaller, why = self._shrink(arena, entry)
         smaller = smaller.explained()
         kind = kind_of(smaller.violation, smaller.label.stage, contract)
-        name = self._enter(page, smaller, kind, minimal=ended, replaces=provisional)
+        if why == TRIES_HANG:
+            kind = UNMINIMISED  # what is left in the input says little of what it hangs on
+        if why == NO_TIME and self._may_be_excused(smaller) and not self._covered(smaller):
+            return UNSURE
+        name = self._enter(page, smaller, kind, minimal=why is None, replaces=provisional, why=why)
         if self._excused(name, contract) and not self._covered(entry):
             # What is expected was a part of this input. Something else may be wrong with the rest.
             left = self._explained(arena, contract, violation)
             if isinstance(left, Violation) and len(left.data) < len(violation.data):
                 self._considered(arena, contract, left, case)
         return name
+
+    def _entered_late(self, page: Page, entry: Entry, provisional: Found | None) -> str:
+        """Enter a violation that there is no time to ask about again, if it is sure as it is.
+
+        It is where all that differ gave answers, and where a worker has asked again by itself. What
+        might be expected if it were minimised is left out: the gate would fail for it.
+        """
+        sure = entry.violation.check == "survival" or all(
+            comparable(part.outcome) for part in entry.violation.parts
+        )
+        if not sure:
+            return UNSURE
+        entry = entry.explained()
+        kind = UNMINIMISED
+        if self._may_be_excused(entry):
+            if not self._covered(entry):
+                return UNSURE
+            kind = kind_of(entry.violation, entry.label.stage, entry.contract)
+        return self._enter(page, entry, kind, minimal=False, replaces=provisional, why=NO_TIME)
+
+    def _may_be_excused(self, entry: Entry) -> bool:
+        """Whether an entry of the expectations covers such a finding with inputs of some kind."""
+        kinds = {parts[4] for one in self._expectations if len(parts := one.bucket.split("/")) > 4}
+        return any(
+            self._excused(bucket(entry.label, entry.contract, kind), entry.contract)
+            for kind in (*sorted(kinds), WHATEVER)
+        )
 
     def _alike(self, page: Page, entry: Entry) -> str | None:
         """The bucket under which a violation is counted without minimising it, if it may be.
@@ -258,10 +297,16 @@ class Book:
         return self._pages.setdefault((entry.contract.id, entry.signature), Page())
 
     def _provisional(self, entry: Entry) -> Found | None:
-        """Write the first finding of a signature as it is, to be replaced by its minimum."""
+        """Write the first finding of a signature as it is, to be replaced by its minimum.
+
+        Not where its minimum may be expected: the gate would fail for it if nothing replaced it.
+        """
         if self._page(entry).claims:
             return None
-        found = self._write(entry.explained(), UNMINIMISED, minimal=False)
+        entry = entry.explained()
+        if self._may_be_excused(entry):
+            return None
+        found = self._write(entry, UNMINIMISED, minimal=False)
         self._provisionals.add(found.id)
         return found
 
@@ -307,7 +352,10 @@ class Book:
         sign = signature(violation, contract)
         left: Violation | None = None
         if rest and contract.vocabulary.can_encode(rest):
-            again = arena.examine(contract, CHECKS[violation.check], [rest]).violations
+            try:
+                again = arena.examine(contract, CHECKS[violation.check], [rest]).violations
+            except OutOfTime:
+                return None
             left = next((one for one in again if signature(one, contract) == sign), None)
         return left
 
@@ -334,8 +382,8 @@ class Book:
             self._emit(Counted(name, self._counts[name]))
         return name
 
-    def _shrink(self, arena: Arena, entry: Entry) -> tuple[Entry, bool]:
-        """The entry with the smallest input found, and whether the search ended by itself."""
+    def _shrink(self, arena: Arena, entry: Entry) -> tuple[Entry, str | None]:
+        """The entry with the smallest input found, and why the search did not end by itself."""
         contract, check = entry.contract, CHECKS[entry.violation.check]
         latest = {entry.violation.data: entry.violation}
         claims = self._page(entry).claims
@@ -351,13 +399,18 @@ class Book:
             foreign = not subsequence(one.data, entry.violation.data)
             return not covered and foreign and self._covered(Entry(contract, one, entry.case))
 
+        spent = Spent()
+
         def failing(candidates: Sequence[bytes]) -> list[bool]:
             # Shrinking into an expected finding would hide this one from the gate.
             lawful = [c for c in candidates if c not in known and contract.vocabulary.can_encode(c)]
+            try:
+                violations = spent.on(arena.examine(contract, check, lawful)).violations
+            except OutOfTime:
+                spent.cut_off = True
+                return [False] * len(candidates)
             seen = {
-                one.data: one
-                for one in arena.examine(contract, check, lawful).violations
-                if signature(one, contract) == entry.signature
+                one.data: one for one in violations if signature(one, contract) == entry.signature
             }
             # The first one is taken, and only of that it has to be known whether it hides anything.
             first = next((c for c in candidates if c in seen and not hides(seen[c])), None)
@@ -369,14 +422,33 @@ class Book:
         seconds = self._patience * usual
         if self._unhurried:
             seconds = UNHURRIED_SECONDS
-        seconds = min(seconds, max(LAST_SECONDS, self._seconds_left()))
-        smallest, ended = shrink(entry.violation.data, failing, seconds)
-        return Entry(contract, latest[smallest], entry.case), ended
+        left = self._seconds_left()
+        smallest, ended = shrink(
+            entry.violation.data, failing, min(seconds, left), lambda: spent.enough
+        )
+        why = None
+        if spent.timeouts >= SHRINK_TIMEOUTS:
+            why = TRIES_HANG
+        elif not ended:
+            why = NO_TIME if self._seconds_left() <= 0 else TOOK_LONG
+        elif set(entry.violation.culprits) & set(arena.withdrawn()):
+            why = WITHDRAWN
+        return Entry(contract, latest[smallest], entry.case), why
 
     def _enter(
-        self, page: Page, entry: Entry, kind: str, *, minimal: bool, replaces: Found | None = None
+        self,
+        page: Page,
+        entry: Entry,
+        kind: str,
+        *,
+        minimal: bool,
+        replaces: Found | None = None,
+        why: str | None = None,
     ) -> str:
-        """Write a finding unless its bucket has a smaller one, and count it."""
+        """Write a finding unless its bucket has a smaller one, and count it.
+
+        why: it was not made smaller, if there is a reason besides its kind.
+        """
         data = entry.violation.data
         name = bucket(entry.label, entry.contract, kind)
         if entry.violation.check == "determinism":
@@ -389,11 +461,17 @@ class Book:
         known = self._findings.get(identity)
         smaller = known is None or len(data) < len(base64.b64decode(known.input_b64))
         if smaller or replaces is not None:
-            self._write(entry, kind, minimal=minimal, replaces=replaces)
+            self._write(entry, kind, minimal=minimal, replaces=replaces, why=why)
         return self._count(name)
 
     def _write(
-        self, entry: Entry, kind: str, *, minimal: bool, replaces: Found | None = None
+        self,
+        entry: Entry,
+        kind: str,
+        *,
+        minimal: bool,
+        replaces: Found | None = None,
+        why: str | None = None,
     ) -> Found:
         contract, violation, case = entry.contract, entry.violation, entry.case
         vocabulary = contract.vocabulary
@@ -425,6 +503,7 @@ class Book:
             replaces=replaces.id if replaces and replaces.id != identity else None,
             explanation=asdict(entry.explanation) if entry.explanation else None,
             undecided=violation.undecided,
+            unminimised=why,
         )
         with self._lock:
             if found.replaces is not None:

@@ -172,14 +172,26 @@ CELL_BYTES = mmap.PAGESIZE
 
 @dataclass(frozen=True, slots=True)
 class Compiling:
-    """What a compiler in a worker is at: the function's name, how many were compiled before."""
+    """What a compiler in a worker is at: the function's name, how many were compiled before.
+
+    left: functions that have no compiled code yet, this one with them; not all need be called.
+    """
 
     function: str
     before: int
+    left: int = 0
+
+    @property
+    def line(self) -> str:
+        """What a person is told of it."""
+        if not self.left:
+            return f"compiling {self.function} ({self.before} functions so far)"
+        place, every = self.before + 1, self.before + self.left
+        return f"compiling {self.function} (function {place} of at most about {every})"
 
 
 _PLACE = struct.Struct("<q")
-_COMPILING = struct.Struct("<qq96s")
+_COMPILING = struct.Struct("<qqq96s")
 
 
 class Progress:
@@ -202,13 +214,15 @@ class Progress:
         """Say what a compiler is at; None when it is done, ``before`` being how many it did."""
         name = compiling.function.encode("utf-8", "replace")[-96:] if compiling else b""
         count = compiling.before if compiling else before
-        _COMPILING.pack_into(self._cell, _PLACE.size, compiling is not None, count, name)
+        left = compiling.left if compiling else 0
+        _COMPILING.pack_into(self._cell, _PLACE.size, compiling is not None, count, left, name)
 
     @property
     def compiling(self) -> Compiling | None:
         """What a compiler is at, or None."""
-        on, before, name = _COMPILING.unpack_from(self._cell, _PLACE.size)
-        return Compiling(name.rstrip(b"\0").decode("utf-8", "replace"), before) if on else None
+        on, before, left, name = _COMPILING.unpack_from(self._cell, _PLACE.size)
+        function = name.rstrip(b"\0").decode("utf-8", "replace")
+        return Compiling(function, before, left) if on else None
 
     def close(self) -> None:
         """Unmap the cell."""

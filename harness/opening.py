@@ -24,7 +24,7 @@ from harness.outcomes import Status
 from harness.standing import references_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
     from typing import Protocol
 
     from corpora.vocabularies.model import Vocabulary
@@ -104,16 +104,23 @@ class Opened:
         now = time.monotonic()
         if loading and now - self._told > TELL_SECONDS:
             self._told = now
-            at = {
-                name: f"compiling {one.function} ({one.before} functions so far)" if one else ""
-                for name, one in loading.items()
-            }
+            at = {name: one.line if one else "" for name, one in loading.items()}
             self.emit(Preparing(self.vocabulary.id, list(self.arena.loaded()), at))
 
-    def wait(self, *, everybody: bool, stopped: Callable[[], bool]) -> None:
-        """Wait until the vocabulary is ready, or ``stopped`` turns true; see :meth:`ready`."""
+    def wait(
+        self,
+        *,
+        everybody: bool,
+        stopped: Callable[[], bool],
+        meanwhile: Iterator[object] | None = None,
+    ) -> None:
+        """Wait until the vocabulary is ready, or ``stopped`` turns true; see :meth:`ready`.
+
+        meanwhile: what is done, step by step, while there is nothing else to do.
+        """
         while not self.ready(everybody=everybody) and not stopped():
-            time.sleep(LOOK_SECONDS)
+            if meanwhile is None or next(meanwhile, None) is None:
+                time.sleep(LOOK_SECONDS)
             self.look()
         self.look()
 

@@ -98,6 +98,7 @@ class Tally:
     how many random vocabularies each would not load. excused: how many failures of each did not
     come back when asked again. hung: who was found to time out. unreached: vocabularies for which
     no time was left. unanswered: on how many vocabularies each owed an answer when time was up.
+    awaited: whose answers the run waited for after its time, as they might be hangs.
     """
 
     cases: int = 0
@@ -111,3 +112,4 @@ class Tally:
     hung: set[str] = field(default_factory=set)
     unreached: list[str] = field(default_factory=list)
     unanswered: Counter[str] = field(default_factory=Counter)
+    awaited: set[str] = field(default_factory=set)

@@ -21,7 +21,7 @@ from harness.interruption import exit_status
 from harness.opening import NamedFailed
 from harness.planning import Plan, Tally
 from harness.scaling.bounds import judge_growth, own_candidates
-from harness.shortfall import Shortfall, slow_once
+from harness.shortfall import Shortfall, slow_once, went_on
 from harness.workers import first_line
 from harness.writing import NO_ROOM, OutputError, cannot_write
 
@@ -102,7 +102,7 @@ def execute(
     unhurried = plan.budget.seconds is None
     book = Book(emit, folder.save_finding, plan.expectations, plan.versions, unhurried=unhurried)
     campaign = Campaign(plan, emit, book)
-    book.limit_by(lambda: campaign.left)
+    book.limit_by(lambda: campaign.countdown.left)
     cut_off: tuple[str, int] | None = None
     try:
         campaign.run(plan.budget.seconds)
@@ -170,6 +170,7 @@ def execute(
             *refusals(tally.refused),
             *slow_once(tally.excused),
             *left(tally),
+            *went_on(tally.awaited, campaign.countdown.late),
         ],
     )
     emit(finished)

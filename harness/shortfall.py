@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from harness.events import BatchDone, ContractOpened, Found, Withdrawn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from harness.events import Event
 
@@ -97,3 +97,11 @@ def slow_once(excused: Mapping[str, int]) -> list[str]:
     if not counts:
         return []
     return [f"slow once under load, and answered when asked again alone: {counts}"]
+
+
+def went_on(awaited: Collection[str], seconds: float) -> list[str]:
+    """A line on why a command took so much longer than its budget, where it was for a hang."""
+    if not awaited or seconds <= 0:
+        return []
+    names = ", ".join(sorted(awaited))
+    return [f"went on for {seconds:.0f} s after its time, until it was sure who hangs: {names}"]

@@ -28,13 +28,16 @@ ROUND_BYTES = 1 << 20
 ROUND_CASES = 64
 
 
-def shrink(data: bytes, failing: Failing, seconds: float) -> tuple[bytes, bool]:
+def shrink(
+    data: bytes, failing: Failing, seconds: float, enough: Callable[[], bool] = lambda: False
+) -> tuple[bytes, bool]:
     """The smallest input found, and whether the search ended by itself (else time ran out).
 
+    enough: whether no further candidate is worth its cost, asked before each request.
     The result fails wherever ``data`` did; it is never longer than ``data``, and it is the same
     for the same answers of ``failing``.
     """
-    search = _Search(data, failing, time.monotonic() + seconds)
+    search = _Search(data, failing, time.monotonic() + seconds, enough)
     while not search.late:
         before = search.best
         search.delete()
@@ -53,15 +56,18 @@ def subsequence(part: bytes, whole: bytes) -> bool:
 class _Search:
     """The smallest failing input so far, and the time by which the search must end."""
 
-    def __init__(self, data: bytes, failing: Failing, deadline: float) -> None:
+    def __init__(
+        self, data: bytes, failing: Failing, deadline: float, enough: Callable[[], bool]
+    ) -> None:
+        self._enough = enough
         self.best = data
         self._failing = failing
         self._deadline = deadline
 
     @property
     def late(self) -> bool:
-        """Whether time has run out."""
-        return time.monotonic() > self._deadline
+        """Whether time has run out, or enough has been spent."""
+        return time.monotonic() > self._deadline or self._enough()
 
     def delete(self) -> None:
         """Take out chunks: halves first, then ever smaller ones, down to single atoms.

@@ -45,6 +45,24 @@ WAITING = "tokgate:waiting"
 or loaded. Its data has the ``dispatcher``."""
 
 
+_COMPILED: list[Any] = []
+"""The functions of all modules imported so far."""
+
+
+def uncompiled() -> int:
+    """How many functions of the modules imported so far have no compiled code on disk yet.
+
+    Not all of them need be called, and one that has some may be compiled for other types.
+    """
+    return sum(not _index_of(dispatcher).exists() for dispatcher in _COMPILED)
+
+
+def _index_of(dispatcher: Any) -> Path:
+    """The file in which Numba notes what it has compiled of a function."""
+    cache = dispatcher._cache._cache_file
+    return Path(cache._index_path)
+
+
 def njit(function: F) -> F:
     """Compile ``function`` on its first call; releases the GIL, so that threads can be tested."""
     return _compiled(function)
@@ -67,6 +85,7 @@ def _compiled(function: F, **options: bool) -> F:
         dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
     if not numba.config.DISABLE_JIT:
         _share(dispatcher)
+        _COMPILED.append(dispatcher)
     return cast("F", dispatcher)
 
 

@@ -278,6 +278,8 @@ class Found(Event):
     """Both pipelines stage by stage: the fields of :class:`harness.explain.Explanation`."""
     undecided: bool = False
     """The culprits differ from one another and are trusted equally, so that none is blamed."""
+    unminimised: str | None = None
+    """Why its input was not made smaller, or not as small as can be, if something kept from it."""
 
     @property
     def groups(self) -> list[Group]:

@@ -29,7 +29,7 @@ from harness.fuzz.estimate import Abundance
 from harness.fuzz.plan import arms, strand_name
 from harness.planning import Tally
 from harness.run import budget_text, versions
-from harness.shortfall import Shortfall, slow_once
+from harness.shortfall import Shortfall, slow_once, went_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +51,8 @@ class Ended:
     """How a session came to its end. how: in words, where it was cut off. exit_status: of that.
 
     canary: None where none rides, else whether it was found; said: what is known about it.
-    cases: committed in the session.
+    cases: committed in the session. awaited, late: who might hang and was waited for after its
+    time, and for how many seconds.
     """
 
     how: str | None = None
@@ -59,6 +60,8 @@ class Ended:
     canary: bool | None = None
     said: str = ""
     cases: int = 0
+    awaited: frozenset[str] = frozenset()
+    late: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -245,6 +248,7 @@ def _finished(
             *shortfall.withdrawals(),
             *slow_once(tally.excused),
             *_unasked(unasked, len(plan.strands)),
+            *went_on(ended.awaited, ended.late),
         ],
     )
 

@@ -237,6 +237,6 @@ def keep(store: CampaignStore, made: Record, began: str) -> None:
 def ended_as(session: Session, how: str | None, exit_status: int) -> Ended:
     """How a session ended, with what is known of its canary."""
     watch = session.canary
-    if watch is None:
-        return Ended(how, exit_status, None, "no canary rode along", session.cases)
-    return Ended(how, exit_status, watch.found, watch.said, session.cases)
+    found, said = (None, "no canary rode along") if watch is None else (watch.found, watch.said)
+    awaited = frozenset(session.awaited)
+    return Ended(how, exit_status, found, said, session.cases, awaited, session.late)

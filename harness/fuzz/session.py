@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from harness.arena import Arena, Stopped
+from harness.campaign import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.events import Phase
 from harness.fuzz.canary import CanaryWatch
 from harness.fuzz.examples import open_examples
@@ -32,8 +35,19 @@ TURN_SECONDS = 60.0
 """For which a strand keeps its lane where others wait: loading a large vocabulary into all
 implementations takes a few seconds, and should not be much of it."""
 
+MOST = 0.5
+"""A round that has taken more than so much of a session when time is up is not lost."""
+
 POLL_SECONDS = 0.2
 """A thread that only waits is deaf to Ctrl-C."""
+
+
+@dataclass(frozen=True, slots=True)
+class Underway:
+    """A round that is on: where, and the seconds of the session after which it began."""
+
+    arena: Arena
+    began: float
 
 
 class Session:
@@ -45,7 +59,9 @@ class Session:
     long the loading took, when the countdown begins.
 
     A round that is on when the time is up is cut off and lost: the next session does it again,
-    alike. cases: those that were committed in this session.
+    alike. One that has taken most of the session would be lost in each of them, so that it is
+    brought to an end: what may be a hang is waited for, and nothing else is asked.
+    cases: those that were committed in this session. awaited: who was waited for.
     """
 
     def __init__(
@@ -77,7 +93,9 @@ class Session:
         self._done = done
         self._prepared = prepared
         self._clock = clock
+        self._rounds: dict[str, Underway] = {}
         self.cases = 0
+        self.awaited: set[str] = set()
         self.canary: CanaryWatch | None = CanaryWatch(plan) if plan.canary else None
 
     def run(self, each: Callable[[], None] = lambda: None) -> None:
@@ -97,7 +115,7 @@ class Session:
                 while wait(futures, timeout=POLL_SECONDS).not_done:
                     if any(f.done() and f.exception() for f in futures):
                         break
-                    if self._countdown.over:
+                    if self._countdown.over and not self._ending():
                         self.stop()
                     each()
                 for future in futures:
@@ -105,6 +123,37 @@ class Session:
             except BaseException:
                 self.stop()
                 raise
+
+    def _ending(self) -> bool:
+        """Cut off, as time is up, all but the rounds that would be lost in each session."""
+        with self._lock:
+            kept = [one for one in self._rounds.values() if self._kept(one.began)]
+            lost = [arena for arena in self._arenas if all(arena is not one.arena for one in kept)]
+        limit = LONGEST_WAIT * self._plan.plan.limits.seconds
+        if not kept or self._countdown.late > limit:
+            return False
+        for arena in lost:
+            arena.kill()
+        for one in kept:
+            working = {name: one.arena.at_work(name) for name in one.arena.loaded()}
+            suspects = {name for name, seconds in working.items() if seconds > SUSPECT_SECONDS}
+            one.arena.abandon([name for name in working if name not in suspects])
+            self.awaited |= suspects
+        return True
+
+    def _kept(self, began: float) -> bool:
+        """Whether a round that began then is not to be lost, though time is up."""
+        seconds = self._countdown.seconds
+        return seconds is not None and began <= (1 - MOST) * seconds
+
+    @property
+    def late(self) -> float:
+        """Seconds for which it has gone on after its time."""
+        return self._countdown.late
+
+    def _left(self) -> float:
+        """Seconds until no question is asked; there is no limit before the clock runs."""
+        return self._countdown.left if self._countdown.running else math.inf
 
     def stop(self) -> None:
         """End all lanes and kill all workers, from any thread; rounds that are on are lost."""
@@ -133,6 +182,7 @@ class Session:
 
     def _lane(self, lanes: int) -> None:
         arena = Arena(self._plan.plan.contestants, self._plan.plan.limits)
+        arena.limit_by(self._left)
         with self._lock:
             self._arenas.append(arena)
         try:
@@ -162,7 +212,7 @@ class Session:
             while not self._stop.is_set() and not self._countdown.over:
                 before = strand.state.cases
                 try:
-                    done = strand.round(arena)
+                    done = self._round(strand, arena)
                 except TooLong as error:
                     self._give_up(arena, which, error)
                     return True
@@ -188,6 +238,23 @@ class Session:
             self._strands.pop(which).close()
         self._store.commit(self._strand(which).lessened(error.size))
 
+    def _round(self, strand: Strand, arena: Arena) -> Round | None:
+        """One round; None where there is nothing left to ask, or it came too late to be kept.
+
+        Raises TooLong.
+        """
+        began = self._countdown.spent
+        with self._lock:
+            self._rounds[strand.name] = Underway(arena, began)
+        try:
+            done = strand.round(arena)
+        finally:
+            with self._lock:
+                del self._rounds[strand.name]
+        # Something may not have been asked in it then.
+        late = self._countdown.over and not self._kept(began)
+        return None if late else done
+
     def _strand(self, which: tuple[str, int]) -> Strand:
         """A strand, as it was committed last; the same one in each of its turns."""
         with self._lock:
@@ -199,6 +266,7 @@ class Session:
             strand = Strand(
                 alone, source, shard, self._save, kept, self._guides, ROUND_SECONDS, self._clock
             )
+            strand.limit_by(self._left)
             with self._lock:
                 self._strands[which] = strand
         return strand

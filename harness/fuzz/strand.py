@@ -10,6 +10,7 @@ strands may run side by side, or one after another.
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import math
 import time
@@ -19,7 +20,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from harness.arena import Stopped
+from harness.arena import OutOfTime, Stopped
 from harness.campaign import SPECIAL_GENERATORS, Campaign
 from harness.events import (
     BatchDone,
@@ -182,6 +183,10 @@ class Strand(Campaign):
     def species(self) -> tuple[int, int, int]:
         """Behaviours seen, and how many of them in one input, and in two."""
         return self._map.species
+
+    def limit_by(self, left: Callable[[], float]) -> None:
+        """Minimise no longer than a session has time; left: the seconds until it is over."""
+        self._book.limit_by(left)
 
     def open(self, arena: Arena) -> None:
         """Load the vocabulary into an arena, and be ready to go on where it was left.
@@ -406,8 +411,9 @@ class Strand(Campaign):
                 fresh[place] = fresh.get(place, 0) + count
         pending = [portion.pending for portion in sent]
         if self._guides.costly and number % EVERY == 0 and pending:
-            for index in dearer(arena, pending[0].contract, batch.inputs, self.state.costs):
-                fresh[index] = fresh.get(index, 0) + 1
+            with contextlib.suppress(OutOfTime):
+                for index in dearer(arena, pending[0].contract, batch.inputs, self.state.costs):
+                    fresh[index] = fresh.get(index, 0) + 1
         joined = sum(
             self.corpus.join(Entry(batch.inputs[index], name, count))
             for index, count in sorted(fresh.items())
@@ -456,7 +462,8 @@ class Strand(Campaign):
         self.tally.shown.clear()
         for contract in self._opened.contracts:
             self._examples(arena, contract)
-        self.state.judged_by = digest
+        if not arena.out_of_time:
+            self.state.judged_by = digest
 
     def _result(self, arena: Arena, joined: int, seconds: float) -> Round:
         """What is to be committed."""

@@ -43,6 +43,9 @@ DOUBLED = 2.6
 """How many times the memory every doubling of the largest inputs has to take before it is called
 superlinear: more than a buffer that is twice as long and is copied takes, less than ``n^1.5``."""
 
+SPARE_POINTS = 1
+"""Sizes that a cell keeps besides those that it needs, when it gives up its largest ones."""
+
 LEAST_PEAKS = 5
 """Sizes that have to take more than :data:`FLOOR` before memory may be called superlinear: of the
 first one or two, a part may come from what was free before."""
@@ -70,11 +73,13 @@ class Cell:
     kernel's count, and time on the wall. tiny_counted: of a few bytes.
     memory, stack: size to bytes at the peak. steps: length of the input to lines executed.
     young: costs of a size that is to come next, a call each. grown: its largest size is settled,
-    for now. seconds: that passed for it so far. agreeing: how many rounds in a row it has looked
+    for now. seconds: that passed for it so far. round_seconds: that a round is expected to take, by
+    the last one. agreeing: how many rounds in a row it has looked
     superlinear.
     refused: it rejects these inputs, or does not support them, so that there is nothing to say.
     given_up: it died on others too often. failure: how it failed on this one. stopped: why its
-    sizes end where they do. said: its event is out.
+    sizes end where they do. cut_off: the end of the run came in the midst of a round. said: its
+    event is out.
     """
 
     contestant: Contestant
@@ -92,6 +97,7 @@ class Cell:
     young: list[Call] = field(default_factory=list)
     rounds: int = 0
     seconds: float = 0.0
+    round_seconds: float = 0.0
     agreeing: int = 0
     verdict: Verdict = Verdict.INCONCLUSIVE
     grown: bool = False
@@ -99,20 +105,29 @@ class Cell:
     given_up: bool = False
     failure: str = ""
     stopped: str = ""
+    cut_off: bool = False
     said: bool = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything to say of it, be it that time was too short."""
+        return self.rounds > 0 or self.cut_off
 
     @property
     def growth(self) -> Growth:
         """The judgement of what was measured so far."""
         return self._judged(named=True).growth
 
-    def _judged(self, *, named: bool) -> Reconciled:
+    def _compared(self, *, named: bool = False) -> Reconciled:
+        """What the sizes say, after however few rounds."""
         tiny = self.tiny or 0
         if self.counted:
-            found = reconcile(self._claims, tiny, self.tiny_counted or 0, named=named)
-        else:
-            growth = judge(self.times, tiny, named=named)
-            found = Reconciled(growth, counted=False, contradicted=False)
+            return reconcile(self._claims, tiny, self.tiny_counted or 0, named=named)
+        growth = judge(self.times, tiny, named=named)
+        return Reconciled(growth, counted=False, contradicted=False)
+
+    def _judged(self, *, named: bool) -> Reconciled:
+        found = self._compared(named=named)
         if self.failure:
             return replace(found, growth=replace(found.growth, verdict=Verdict.FAILED))
         return found if self.rounds >= FIRST_LOOK else Reconciled(UNKNOWN, False, False)
@@ -160,6 +175,32 @@ class Cell:
             return True
         return self.verdict is Verdict.LINEAR or self.proved
 
+    @property
+    def rounds_due(self) -> int:
+        """How many more rounds it takes to say that it is superlinear, if it looks so by now."""
+        if self.decided or not self.rounds:
+            return 0
+        if self._compared().growth.verdict is not Verdict.SUPERLINEAR:
+            return 0
+        return max(SECOND_LOOK - self.rounds, AGREEING - self.agreeing)
+
+    def shed(self) -> bool:
+        """Give up the largest size, where it has enough others: a round takes that much less."""
+        size = max(self.times, default=0)
+        less = {one: cost for one, cost in self.times.items() if one < size}
+        counted = {one: cost for one, cost in self.counted.items() if one < size}
+        # What a program says of itself may be the same for all sizes.
+        costs, tiny = (counted, self.tiny_counted) if counted else (less, self.tiny)
+        if len(told(costs, tiny or 0)) < LEAST_POINTS + SPARE_POINTS:
+            return False
+        whole = self.counted or self.times
+        self.round_seconds *= sum(costs.values()) / sum(whole.values())
+        self.stop_at(size, whole[size] / 1e9)
+        self.times, self.counted = less, counted
+        self.round_trips.pop(size, None)
+        self.young.clear()
+        return True
+
     def stop_at(self, size: int, seconds: float) -> None:
         """Say that its sizes end here, as a call takes so long."""
         self.stopped = f"stopped at {shown(size)}: {seconds * 1e3:.3g} ms a call"
@@ -171,8 +212,7 @@ class Cell:
         if growth.verdict is Verdict.SUPERLINEAR and not self.proved:
             growth = replace(growth, verdict=Verdict.INCONCLUSIVE)
         if growth.verdict is Verdict.INCONCLUSIVE and not self.given_up:
-            rounds = f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
-            reason = f"after {rounds}" if self.decided else f"out of time after {rounds}"
+            reason = self._open_reason
         per_byte, memory_verdict = judge_memory(self.memory)
         contrast = self._claims.contrast(shown(max(self.counted))) if found.contradicted else ""
         times = self.counted if found.counted else self.times
@@ -192,6 +232,14 @@ class Cell:
             memory_per_byte=per_byte,
             memory_verdict=memory_verdict,
         )
+
+    @property
+    def _open_reason(self) -> str:
+        """Why it is not decided."""
+        if not self.rounds:
+            return "out of time in its first round"
+        rounds = f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
+        return f"after {rounds}" if self.decided else f"out of time after {rounds}"
 
     def steps_event(self) -> Measured:
         """What there is to say of its steps, which need no second look."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -55,12 +56,17 @@ def loaded(
     limits: Limits | None = None,
     environment: Mapping[str, str] | None = None,
     wrapper: Sequence[str] = (),
+    left: Callable[[], float] = lambda: math.inf,
 ) -> Iterator[Loaded]:
-    """Start a worker and load, in the vocabulary's first mode that it runs. Raises NotLoaded."""
+    """Start a worker and load, in the vocabulary's first mode that it runs. Raises NotLoaded.
+
+    left: the seconds until what is asked is cut off, which raises OutOfTime, as loading does then.
+    """
     contracts = contracts_of(vocabulary, [contestant], frozenset(), proper=True)
     if not contracts:
         raise NotLoaded(f"{contestant.name} does not run {vocabulary.id}")
     arena = Arena([contestant], limits or Limits(), environment, wrapper)
+    arena.limit_by(left)
     try:
         faults = arena.load(vocabulary, [contestant.name])
         for answer in faults.values():

@@ -6,9 +6,11 @@ which takes some fifty times as long, so that sizes are small and limits are wid
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING
 
+from harness.arena import OutOfTime
 from harness.events import Measured
 from harness.messages import Meter
 from harness.scaling.cell import pairs
@@ -42,9 +44,11 @@ def count_instructions(
     seconds: float,
     emit: Callable[[Measured], None],
     stopped: Callable[[], bool] = lambda: False,
+    left: Callable[[], float] = lambda: math.inf,
 ) -> None:
     """Say what instructions each takes, an equal part of ``seconds`` for each.
 
+    left: the seconds until the whole run is over, when what is being counted is cut off.
     One that does not load, or dies of a family, is passed over here: the measurement of time, and
     the checks, say that of it.
     """
@@ -54,10 +58,12 @@ def count_instructions(
         memory=limits.memory,
     )
     for place, contestant in enumerate(contestants):
+        if stopped() or seconds <= 0:
+            return
         started = time.monotonic()
         share = seconds / (len(contestants) - place)
         try:
-            with loaded(contestant, vocabulary, slow, wrapper=wrapper) as on:
+            with loaded(contestant, vocabulary, slow, wrapper=wrapper, left=left) as on:
                 for family in families:
                     if stopped() or time.monotonic() - started > share:
                         break
@@ -71,6 +77,8 @@ def count_instructions(
                         emit(event_of(contestant, vocabulary, family, spent, found.overhead))
         except NotLoaded:
             continue
+        except OutOfTime:
+            return
         finally:
             seconds -= time.monotonic() - started
 

@@ -7,10 +7,12 @@ The implementations have their turns by the time that each has taken
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import FAMILIES, TELLING
+from harness.arena import OutOfTime
 from harness.scaling.cell import FIRST_LOOK, Cell
 from harness.scaling.judgement import Verdict
 from harness.scaling.prober import Prober
@@ -75,33 +77,24 @@ class Measurement:
     ) -> None:
         """Measure at most for ``seconds``, and say the verdict of every cell that was begun.
 
-        A cell is begun only where it is expected to be decided in time; of the families that
-        nobody came to nothing is said (:attr:`left_out`). A cell is said when it is decided, or at
-        the end, when the steps of those that time left open are counted. Where ``stopped`` turns
-        true, nothing more is said.
+        Warming up is a part of the time. A cell is begun only where it is expected to be decided in
+        time; of the families that nobody came to nothing is said (:attr:`left_out`). A cell is said
+        when it is decided, or at the end, when the steps of those that time left open are counted.
+        A call that is on when the time of the whole run is up is cut off, and its cell is
+        inconclusive. Where ``stopped`` turns true, nothing more is said.
         """
-        for first in self._firsts():
-            self._prober.warm_up(first)
         end = time.monotonic() + seconds
-        self._clock = Clock(seconds * (1 - STEPS_SHARE) if self._steps else seconds)
-        schedule = Schedule(self._cells, self._clock, self._longest_call)
-        while not stopped() and (cell := schedule.next()) is not None:
-            started = time.monotonic()
-            self._prober.round(cell, schedule.limit(cell))
-            if cell.rounds == FIRST_LOOK or cell.decided:
-                self._prober.weigh(cell)
-            schedule.take_back(cell, time.monotonic() - started)
-            if cell.decided:
-                self._say([cell], emit, stopped)
+        with contextlib.suppress(OutOfTime):
+            self._measure(end, emit, stopped)
         every = [cell for cells in self._cells for cell in cells]
         # Who refused all so far would refuse the rest, of which there is nothing to say either.
-        taking = {cell.contestant.name for cell in every if cell.rounds and not cell.refused}
+        taking = {cell.contestant.name for cell in every if cell.begun and not cell.refused}
         refusing = {cell.contestant.name for cell in every if cell.refused} - taking
         self._say(
             [
                 cell
                 for cell in every
-                if cell.rounds and not cell.said and cell.contestant.name not in refusing
+                if cell.begun and not cell.said and cell.contestant.name not in refusing
             ],
             emit,
             stopped,
@@ -109,9 +102,40 @@ class Measurement:
         self.left_out = [
             cells[0].family.name
             for cells in self._cells
-            if cells and not any(cell.rounds or cell.said for cell in cells)
+            if cells and not any(cell.begun or cell.said for cell in cells)
         ]
-        self._count_all(end, emit, stopped)
+        with contextlib.suppress(OutOfTime):
+            self._count_all(end, emit, stopped)
+
+    def _measure(
+        self,
+        end: float,
+        emit: Callable[[Measured], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Measure cell by cell, as long as there is time. Raises OutOfTime where one is cut off."""
+        for first in self._firsts():
+            if stopped() or time.monotonic() > end:
+                return
+            self._prober.warm_up(first)
+        # What the clock says of time that passes beside calls, warming up has no part in.
+        seconds = end - time.monotonic()
+        self._clock = Clock(seconds * (1 - STEPS_SHARE) if self._steps else seconds)
+        schedule = Schedule(self._cells, self._clock, self._longest_call)
+        while not stopped() and (cell := schedule.next()) is not None:
+            started = time.monotonic()
+            while schedule.too_slow(cell) and cell.shed():
+                pass
+            try:
+                self._prober.round(cell, schedule.limit(cell))
+                if cell.rounds == FIRST_LOOK or cell.decided:
+                    self._prober.weigh(cell)
+            except OutOfTime:
+                cell.cut_off = not cell.decided
+                raise
+            schedule.take_back(cell, time.monotonic() - started)
+            if cell.decided:
+                self._say([cell], emit, stopped)
 
     def _firsts(self) -> list[Cell]:
         """The first cell of each implementation."""

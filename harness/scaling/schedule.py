@@ -158,6 +158,7 @@ class Schedule:
         """Note that a round of it took so long, and what is to become of it."""
         turns = self._turns[cell.contestant.name]
         cell.seconds += seconds
+        cell.round_seconds = seconds
         turns.spent += seconds
         if cell is not turns.current:
             if cell.decided:
@@ -182,6 +183,18 @@ class Schedule:
         if cell.family.name == FAMILIES[0].name:
             cells /= CONTROLS
         return self._clock.limit(cells, self._longest_call)
+
+    def too_slow(self, cell: Cell) -> bool:
+        """Whether what a cell looks like cannot be said in time if its rounds stay as long.
+
+        Time is planned for fewer rounds than a superlinear cell needs, and by what passes beside
+        the first calls: a machine that has become busier since makes each round longer.
+        """
+        if not cell.rounds_due:
+            return False
+        busy = sum(1 for one in self._turns.values() if one.waiting or one.current is not None)
+        due = cell.rounds_due * cell.round_seconds
+        return due > self._clock.left / max(1, busy)
 
     def _time_for(self, turns: Turns) -> bool:
         """Whether the next cell of an implementation is expected to be decided in time."""

@@ -13,6 +13,8 @@ from corpora.vocabularies import compilers
 from harness.messages import Compiling
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from harness.messages import Progress
 
 COMPILE = "numba:compile"
@@ -31,7 +33,7 @@ def watch(progress: Progress) -> None:
         return
     from numba.core import event  # noqa: PLC0415 (only where it is there already)
 
-    from corpora.vocabularies.jit import WAITING  # noqa: PLC0415 (imports Numba)
+    from corpora.vocabularies.jit import WAITING, uncompiled  # noqa: PLC0415 (imports Numba)
 
     if _WATCHED:  # by that import
         return
@@ -46,15 +48,14 @@ def watch(progress: Progress) -> None:
             """Tell which function is compiled, or waited for, now."""
             self._depth += 1
             function = event.data["dispatcher"].py_func
-            # Numba's own functions are parts of whatever needs them.
-            if not function.__module__.startswith("numba."):
+            if told(function):
                 name = f"{function.__module__}.{function.__qualname__}"
-                progress.compile(Compiling(name, self._done))
+                progress.compile(Compiling(name, self._done, uncompiled()))
 
         def on_end(self, event: Any) -> None:
             """Count a function that was compiled, and tell where no other is at work."""
             self._depth -= 1
-            self._done += event.kind == COMPILE
+            self._done += event.kind == COMPILE and told(event.data["dispatcher"].py_func)
             if self._depth == 0:
                 progress.compile(None, self._done)
 
@@ -62,3 +63,8 @@ def watch(progress: Progress) -> None:
     event.register(COMPILE, listener)
     event.register(WAITING, listener)
     _WATCHED.append(listener)
+
+
+def told(function: Callable[..., object]) -> bool:
+    """Whether a function is worth a word: Numba's own, and lambdas, are parts of others."""
+    return not function.__module__.startswith("numba.") and "<lambda>" not in function.__qualname__

@@ -281,6 +281,8 @@ class Worker:
             return Loaded("no vocabulary", "internal")
         if self._process is None:
             self._process = Process(self._limits, self._environment, self._wrapper, self._needs)
+            if self._let_go:  # while the process was being started
+                self._process.kill()
         loading = Load(self._spec, self._vocabulary, self._modes)
         seconds = patience * self._limits.load_seconds
         response = self._process.ask(loading, seconds, loading=True)
@@ -293,7 +295,7 @@ class Worker:
 
         seconds: for each input; as the limits have it by default.
         """
-        if self._abandoned:
+        if self._let_go:
             return self._refused(len(request))
         if seconds is None:
             seconds = self._limits.for_bytes(size_of(request))
@@ -307,13 +309,18 @@ class Worker:
         except WorkerDied as death:
             self._doubting = doubtful(death.outcome)  # before there is no process to look at
             self._discard()
-            if self._withdrawn == STOPPED or self._abandoned:  # by the harness
+            if self._let_go:
                 return self._refused(len(request))
             if not self._doubting:
                 self._count(death.outcome)
             raise
         assert isinstance(response, Results)
         return response
+
+    @property
+    def _let_go(self) -> bool:
+        """Whether the harness has ended it, so that it starts no new process either."""
+        return self._withdrawn == STOPPED or self._abandoned
 
     def _unhurried(self, request: Asking) -> float:
         """The seconds that each input of a request may take when it is asked again."""
@@ -399,7 +406,7 @@ class Worker:
             if doubtful(again.outcome):
                 self._count(again.outcome)
             return again.outcome
-        if self._withdrawn == STOPPED or self._abandoned:
+        if self._let_go:
             return answer.outcome(0)
         if failure.status is Status.OUT_OF_MEMORY:
             self._leaks += 1

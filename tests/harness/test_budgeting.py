@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.budgeting import LAST, LEAST_SECONDS, left_for_cases, share
+from harness.budgeting import LEAST_SECONDS, last_seconds, left_for_cases, share
 from harness.countdown import Countdown
 
 
@@ -17,9 +17,9 @@ def test_no_new_case_is_asked_in_the_last_part_of_a_budget() -> None:
     clock = Clock()
     countdown = Countdown(10.0, clock)
     clock.now += 50  # loading
-    assert abs(left_for_cases(countdown) - 10.0 * (1 - LAST)) < 1e-9
+    assert abs(left_for_cases(countdown) - (10.0 - last_seconds(10.0))) < 1e-9
     countdown.start()
-    clock.now += 10.0 * (1 - LAST) + 0.01
+    clock.now += 10.0 - last_seconds(10.0) + 0.01
     assert left_for_cases(countdown) < 0
     assert not countdown.over
 
@@ -48,3 +48,9 @@ def test_what_is_reserved_is_not_shared() -> None:
 def test_everybody_gets_something_while_there_is_time() -> None:
     assert share(5.0, 0.25, 10.0, 1, 10.0) == LEAST_SECONDS
     assert share(0.1, 0.25, 10.0, 1, 0.0) == 0.1
+
+
+def test_the_last_part_is_enough_to_minimise_and_no_large_part_of_a_short_budget() -> None:
+    assert last_seconds(2.0) == 0.2
+    assert last_seconds(10.0) == last_seconds(20.0) == 1.0
+    assert last_seconds(100.0) == 4.0

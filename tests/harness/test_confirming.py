@@ -42,7 +42,11 @@ GONE = Unsupported("withdrawn after 3 time-outs")
 def test_a_time_out_that_comes_back_is_a_finding() -> None:
     scene = Scene(ref=right, bad=in_turn(LATE))
     scene.check("survival", b"text!")
-    assert scene.found == [("survival/bpe/raw/timed-out/P/bad", b"!")]
+    # Each time-out is dear, so that the input is made smaller once and no more.
+    assert scene.found == [("survival/bpe/raw/timed-out/any/bad", b"t!")]
+    [found] = scene.book.findings
+    assert not found.minimal
+    assert "each try that hangs" in str(found.unminimised)
 
 
 def test_a_time_out_that_answers_when_asked_again_is_none() -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from harness.scaling.claims import Claims, reconcile
 from harness.scaling.costs import costs, loaded
 from harness.scaling.judgement import Verdict
 from harness.scaling.measurement import Measurement
+from harness.suites import SUITES
 from harness.workers import Limits
 from impls.processes import descendants, processor_time
 from tests.harness import lying_program
@@ -69,7 +71,9 @@ def test_the_search_and_its_like_do_not_believe_it_either() -> None:
 
 
 def test_the_gate_fails_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = ["run", "--check", "scaling", "--vocab", "toy_bytes", "--budget", "20s"]
+    # It ends as soon as its one cell is decided, whose calls are short by the size of the inputs.
+    monkeypatch.setitem(SUITES, "smoke", replace(SUITES["smoke"], scaling_bytes=32 << 10))
+    arguments = ["run", "--check", "scaling", "--vocab", "toy_bytes", "--budget", "600s"]
     arguments += ["--family", "letter-run", "--impl", f"cmd:{PROGRAM}", "--out", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", ["tokgate", *arguments])
     with pytest.raises(SystemExit) as exited:

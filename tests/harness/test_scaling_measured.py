@@ -13,12 +13,15 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+import harness.scaling.measurement
+import harness.scaling.prober
+import harness.scaling.schedule
 from corpora.families.base import Family
 from corpora.families.catalog import FAMILIES, TELLING, families
 from corpora.families.recipes import Repeated
 from corpora.vocabularies import sources
 from harness import cli, selection
-from harness.arena import Arena
+from harness.arena import Arena, OutOfTime
 from harness.catalogues import rows
 from harness.checks import CHECKS, MEASURES
 from harness.contracts import Contestant, Contract
@@ -113,6 +116,35 @@ def linear(data: bytes) -> int:
 
 def quadratic(data: bytes) -> int:
     return 2_000 + 10 * len(data) + len(data) ** 2 // 10
+
+
+class Clock:
+    """A clock of the measurement that moves when somebody is asked. each: called at each call."""
+
+    def __init__(self) -> None:
+        self.at = 0.0
+        self.each: Callable[[], None] = lambda: None
+
+    def monotonic(self) -> float:
+        return self.at
+
+    def slow(self, seconds: float) -> Answer:
+        """Answers of a linear cost, each of which takes so long."""
+
+        def answer(data: bytes) -> int:
+            self.at += seconds
+            self.each()
+            return linear(data)
+
+        return answer
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    for module in (harness.scaling.measurement, harness.scaling.schedule, harness.scaling.prober):
+        monkeypatch.setattr(module, "time", made)
+    return made
 
 
 class TestSimulated:
@@ -253,11 +285,51 @@ class TestSimulated:
         assert said == []
         assert arena.requests == {("picky", Meter.TIME): 2}  # the warm-up, and once
 
-    def test_out_of_time_says_so(self) -> None:
-        slow = {"slow": lambda data: time.sleep(0.2) or linear(data)}
-        said, _ = measure(slow, FAMILIES[:3], seconds=0.3)  # type: ignore[arg-type]
+    def test_out_of_time_says_so(self, clock: Clock) -> None:
+        said, _ = measure({"slow": clock.slow(0.2)}, FAMILIES[:3], seconds=1.0)
         assert [event.verdict for event in said] == ["inconclusive"]
         assert "out of time after 1 round" in said[0].note
+
+    def test_warming_up_is_a_part_of_the_time(self, clock: Clock) -> None:
+        names = [f"slow-{number}" for number in range(20)]
+        said, arena = measure({name: clock.slow(1.0) for name in names}, seconds=5.5)
+        assert said == []
+        assert clock.at <= 6.5  # who is warming up then has begun within the time
+        assert arena.asked
+
+    @pytest.mark.parametrize("slower", [2.5, 5.0, 12.0])
+    def test_what_looks_superlinear_is_decided_on_a_machine_that_becomes_busy(
+        self, clock: Clock, monkeypatch: pytest.MonkeyPatch, slower: float
+    ) -> None:
+        """Its largest sizes are given up for the rounds that it takes."""
+        monkeypatch.setattr(harness.scaling.schedule, "crowding", lambda: 0.0)
+        calls = 0
+
+        def busy(data: bytes) -> int:
+            nonlocal calls
+            calls += 1
+            clock.at += (slower if calls > 20 else 1.0) * quadratic(data) / 1e9
+            return quadratic(data)
+
+        [said], _ = measure({"busy": busy}, seconds=10.0)
+        assert said.verdict == "superlinear", said
+
+    def test_a_call_is_cut_off_at_the_end_of_the_run(self, clock: Clock) -> None:
+        """The cell is inconclusive, and nothing of it is a failure or a death."""
+        arena = Simulated({"hangs": clock.slow(0.5)})
+        taking = contract([contestant("hangs")])
+        said: list[Measured] = []
+
+        def cut() -> None:
+            if clock.at >= 2.0:
+                raise OutOfTime
+
+        clock.each = cut
+        measurement = Measurement(cast("Arena", arena), [taking], FAMILIES[:3], LARGEST)
+        measurement.run(60.0, said.append)
+        assert [event.verdict for event in said] == ["inconclusive"]
+        assert said[0].note.startswith("out of time in its first round")
+        assert measurement.left_out == [family.name for family in FAMILIES[1:3]]
 
     def test_families_that_nobody_came_to_are_left_out(self) -> None:
         arena = Simulated({"linear": linear})

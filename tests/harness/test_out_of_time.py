@@ -1,0 +1,176 @@
+"""When the time of a run is up: what is asked is cut off, and nobody is accused of it."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from packaging.specifiers import SpecifierSet
+
+from corpora.generators.base import Case
+from corpora.vocabularies import sources
+from harness import selection
+from harness.arena import Arena, OutOfTime
+from harness.checks import CHECKS
+from harness.contracts import contracts_of
+from harness.countdown import Countdown
+from harness.expectations import Expectation
+from harness.fuzz.record import Record
+from harness.fuzz.run import execute
+from harness.fuzz.store import CampaignStore
+from harness.messages import Encode, Meter
+from harness.minimising import NO_TIME
+from harness.outcomes import Results
+from harness.selftest.vices import TRIGGER
+from harness.shortfall import went_on
+from harness.suites import Budget
+from harness.workers import Limits
+from impls.interface import Died
+from tests.harness.fuzz_campaign import small_plan
+from tests.harness.test_budgets import Silent as Quiet
+from tests.harness.test_confirming import LATE, in_turn
+from tests.harness.test_findings import Here, Scene, right, wrong_at
+from tests.miniatures import wrong
+
+WRONG = Path(wrong.__file__)
+
+
+class Silent(Here):
+    """A worker that never answers, until it is abandoned."""
+
+    def __init__(self) -> None:
+        super().__init__(right)
+        self.abandoned = 0
+
+    def encode(self, request: Encode) -> Future[Results]:
+        return Future()
+
+    def abandon(self) -> None:
+        self.abandoned += 1
+
+
+class Watched(Scene):
+    """A scene whose run has so many seconds left."""
+
+    def late(self) -> None:
+        """From now on there is no time."""
+        self.arena.limit_by(lambda: 0.0)
+        self.book.limit_by(lambda: 0.0)
+
+    def consider(self, check: str, data: bytes) -> str:
+        """Find a violation in time, and enter it when the time is up."""
+        [violation] = self.arena.examine(self.contract, CHECKS[check], [data]).violations
+        self.late()
+        return self.book.consider(self.arena, self.contract, violation, Case(data, "test", 0, 0))
+
+
+def test_no_question_waits_longer_than_the_run() -> None:
+    scene = Scene(ref=right)
+    silent = Silent()
+    scene.arena._workers = {"ref": silent}  # type: ignore[dict-item]
+    left = [0.05]
+    scene.arena.limit_by(lambda: left[0])
+    with pytest.raises(OutOfTime):
+        scene.arena.gauge("ref", scene.contract, [b"a"], Meter.TIME)
+    assert silent.abandoned == 1
+    left[0] = 0.0
+    with pytest.raises(OutOfTime):  # and is not put at all
+        scene.arena.examine(scene.contract, CHECKS["survival"], [b"a"])
+    assert silent.abandoned == 1
+
+
+def test_a_mismatch_that_there_is_no_time_for_is_entered_as_it_is() -> None:
+    scene = Watched(ref=right, bad=wrong_at(b"!"))
+    scene.consider("equivalence", b"some text!")
+    assert scene.found == [("equivalence/bpe/raw/text/any/bad", b"some text!")]
+    [found] = scene.book.findings
+    assert not found.minimal
+    assert found.unminimised == NO_TIME
+
+
+def test_what_may_be_expected_if_it_were_smaller_is_not_held_against_the_gate() -> None:
+    known = Expectation("equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}, "known")
+    scene = Watched((known,), ref=right, bad=wrong_at(b"!"))
+    assert scene.consider("equivalence", b"some text!") == ""
+    assert scene.book.findings == []
+    in_time = Scene((known,), ref=right, bad=wrong_at(b"!"))
+    in_time.check("equivalence", b"some text!")
+    assert [found.expected for found in in_time.book.findings] == ["known"]
+    other = Watched((known,), ref=right, worse=wrong_at(b"!"))
+    other.consider("equivalence", b"some text!")
+    assert [found.expected for found in other.book.findings] == [None]
+
+
+def test_a_hang_that_was_sure_when_the_time_was_up_is_a_finding() -> None:
+    scene = Watched(ref=right, bad=in_turn(LATE))
+    scene.consider("survival", b"text!")
+    assert scene.found == [("survival/bpe/raw/timed-out/any/bad", b"text!")]
+
+
+def test_a_time_out_is_not_tried_again_for_a_smaller_input_over_and_over() -> None:
+    tried: list[bytes] = []
+
+    def bad(data: bytes) -> list[int]:
+        if b"!" in data:
+            tried.append(data)
+            raise Died("timed-out", "no answer within 8.0 s of CPU time")
+        return list(data)
+
+    scene = Scene(ref=right, bad=bad)
+    scene.check("survival", b"some longer text with one mark! in it")
+    # In the batch, when it is confirmed, and in one round of smaller inputs.
+    smaller = {data for data in tried if len(data) < 37}
+    assert len(smaller) <= 2
+    assert not scene.book.findings[0].minimal
+
+
+def test_the_last_line_says_why_a_run_took_longer() -> None:
+    assert went_on(["bad"], 12.4) == [
+        "went on for 12 s after its time, until it was sure who hangs: bad"
+    ]
+    assert went_on([], 12.4) == went_on(["bad"], 0.0) == []
+
+
+def test_a_worker_that_is_cut_off_has_neither_died_nor_hung() -> None:
+    """A real process, which sleeps or computes for ever on this input."""
+    present, _ = selection.contestants([f"{WRONG}:Hang"])
+    vocabulary = sources.resolve("toy_bytes")
+    [contract, *_] = contracts_of(vocabulary, present, frozenset(), proper=True)
+    arena = Arena(present, Limits(seconds=3600.0))
+    try:
+        assert not arena.load(vocabulary, [one.name for one in present])
+        countdown = Countdown(0.3).start()
+        arena.limit_by(lambda: countdown.left)
+        with pytest.raises(OutOfTime):
+            arena.gauge(present[0].name, contract, [TRIGGER], Meter.TIME)
+        assert arena.losses() == {}
+        assert arena.withdrawn() == {}
+        assert arena.excused() == []
+    finally:
+        arena.close()
+
+
+def hanging(folder: Path, budget: Budget) -> Record:
+    """A session with an implementation that hangs in its first rounds."""
+    plan = small_plan(64, impls=("bpe.naive", f"{WRONG}:Hang"))
+    limits = Limits(seconds=1.0)
+    plan = replace(plan, plan=replace(plan.plan, budget=budget, limits=limits))
+    return execute(
+        plan, CampaignStore(str(folder / "x.db"), "test"), folder / "out", "test",
+        lambda known: Quiet(), lambda made: None, 3600,
+    )  # fmt: skip
+
+
+@pytest.mark.thorough
+def test_a_campaign_commits_a_hang_however_short_its_sessions(tmp_path: Path) -> None:
+    """To be sure of a hang takes three times the limit, which is longer than the session."""
+    for _ in range(20):
+        made = hanging(tmp_path, Budget(seconds=1.0))
+        if made.findings:
+            break
+    [found] = made.findings
+    assert found.stage == "timed-out"
+    assert not found.minimal
+    assert any(note.startswith("went on for") for note in made.finished.notes)
