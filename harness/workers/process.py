@@ -86,7 +86,7 @@ class Process:
             prefix="worker-", dir=scratch.folder(), ignore_cleanup_errors=True
         )
         variables = {**os.environ, **environment, "TMPDIR": self._scratch.name, IN_WORKER: "1"}
-        variables.setdefault(caches.COMPILED, str(caches.compiled_folder(variables)))
+        variables[caches.COMPILED] = str(caches.compiled_folder(variables))
         # A program around it, such as Valgrind, knows some of the system calls only.
         confined = probing.switched_on() and not wrapper
         plan = probing.plan_for([self._scratch.name], needs, variables) if confined else None
