@@ -28,15 +28,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from corpora.vocabularies import caches, compilers
-
-# Numba reads it when it is imported; workers have it in their environment from the start.
-os.environ.setdefault(caches.COMPILED, str(caches.compiled_folder()))
-
 import numba
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.types import unliteral  # type: ignore[attr-defined]
+
+from corpora.vocabularies import caches, compilers
+
+# For this process, for those that it starts, and for whenever Numba reads its variables again.
+os.environ[caches.COMPILED] = numba.config.CACHE_DIR = str(caches.compiled_folder())
 
 F = TypeVar("F", bound=Callable[..., object])
 

@@ -68,14 +68,14 @@ def argument(plan: Plan | None) -> str:
 
 
 def settings(plan: Plan | None, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that a worker's environment gets besides those that are in it.
+    """Return the variables that a worker's environment gets over those that are in it.
 
     Compiled functions are kept where a confined worker may write, confined or not.
     """
     found = {COMPILED: str(compiled_folder(environment))}
-    if plan is not None:
-        found["PYTHONDONTWRITEBYTECODE"] = "1"  # it would only be refused
-    return {name: value for name, value in found.items() if name not in environment}
+    if plan is not None:  # it would only be refused
+        found["PYTHONDONTWRITEBYTECODE"] = environment.get("PYTHONDONTWRITEBYTECODE") or "1"
+    return found
 
 
 @cache
