@@ -365,7 +365,7 @@ def test_a_command_says_what_is_damaged_in_one_line(tmp_path: Path) -> None:
     assert first.returncode == 0, first.stderr
     engine = sa.create_engine(f"sqlite:///{tmp_path / 'c.db'}")
     changes = [
-        ("update campaign_strands set state = x'00'", "the state of toy_bytes#0: is corrupt"),
+        ("update campaign_strands set state = x'ff'", "the state of toy_bytes#0: is cut off"),
         ("update campaign_strands set map = x'00'", "the map of toy_bytes#0: "),
         ("update campaigns set identity = '{'", "a field is not JSON"),
         ("update campaigns set identity = '[]'", "identity: expected `object`, got `array`"),
