@@ -1,9 +1,10 @@
 """Worker processes: limits, clocks, the format of the exchange, restarts.
 
-Import one way: ``limits`` and ``wire`` know no other module here; ``clock`` reads the kernel's
-counters; ``process`` is one process; ``requests`` says what a request asks about; ``worker`` is one
-implementation, whose process is started again as often as its limits allow; ``server`` runs inside
-the process.
+Import one way: ``limits`` and ``wire`` know no other module here; ``packets`` is what other
+processes of the harness answer; ``clock`` reads the kernel's counters; ``keeper`` is the parent of
+a process, ``control_groups`` its group, ``keeping`` both seen from the harness; ``process`` is one
+process; ``requests`` says what a request asks about; ``worker`` is one implementation, whose
+process is started again as often as its limits allow; ``server`` runs inside the process.
 """
 
 from harness.workers.limits import Limits

@@ -85,6 +85,8 @@ class Kept:
         except BaseException:
             os.close(self._control)
             os.close(self._told)
+            if self._group is not None:
+                control_groups.end(self._group)
             raise
         finally:
             os.close(control)
