@@ -155,9 +155,9 @@ class RunFolder(FindingsFolder):
                 raise OutputError(
                     f"--out {path}: has a {foreign[0]} that is no run's; name another folder"
                 )
-            # Whoever is killed on the way leaves an earlier run without its reports, which can be
-            # written again, or the empty record of a new one: never the reports of a run whose
-            # record is gone, nor a whole record without its findings, nor files that no run left.
+            # Whoever is killed on the way leaves an earlier run without reports, which can be made
+            # again, or the empty record of a new one: never the reports of a run whose record is
+            # gone, nor a whole record without its findings, nor files that no run left.
             for name in OURS:
                 if not (path / name).is_dir() and name != RECORD:
                     (path / name).unlink(missing_ok=True)

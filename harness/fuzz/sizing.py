@@ -32,7 +32,7 @@ SHORT_SECONDS = 2.0
 
 GROWTH = 4
 
-FIRST = 1 << 10
+FIRST = 1 << 9
 """What the first round takes on: a dozen short inputs, of a campaign whose pace nobody knows."""
 
 WHOLE = 1 << 24

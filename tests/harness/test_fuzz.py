@@ -6,12 +6,14 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
+import sqlalchemy as sa
 
 from corpora.vocabularies import sources
 from harness.arena import Stopped
@@ -20,17 +22,20 @@ from harness.fuzz import canary as watch
 from harness.fuzz.arms import CORPUS
 from harness.fuzz.coverage import COVERAGE, Covered, interpreted, targets
 from harness.fuzz.examples import inputs, key, open_examples
+from harness.fuzz.models import ToldRow
 from harness.fuzz.plan import RANDOM_VOCABULARIES, fuzzed
-from harness.fuzz.run import save_corpus
+from harness.fuzz.run import CampaignFolder, save_corpus
 from harness.fuzz.store import CampaignStore, difference
 from harness.fuzz.structured import STRUCTURED, Structured
 from harness.ledger import queries
 from harness.ledger.engine import open_database
+from harness.outcomes import Encoded
 from harness.selection import SelectionError, contestants
 from harness.writing import OutputError
 from impls.interface import Mode
 from tests.harness.command import TOKGATE, tokgate
 from tests.harness.fuzz_campaign import WRONG, everything, run, small_plan
+from tests.harness.samples import contract, violation
 
 TOY = sources.resolve("toy_bytes")
 HERE = ("--vocab=toy_bytes", "--impl=bpe.naive", f"--impl={WRONG}:OneToken")
@@ -117,7 +122,8 @@ def committed(where: Path) -> bool:
         return False
 
 
-def test_a_campaign_is_held_by_one_process(tmp_path: Path) -> None:
+def test_a_campaign_is_held_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.fuzz.store.RELEASE_SECONDS", 0.1)
     where = str(tmp_path / "x.db")
     with CampaignStore(where, "a").held():
         second = CampaignStore(where, "a").held()
@@ -191,6 +197,56 @@ def test_inputs_to_begin_with_come_first(tmp_path: Path) -> None:
     assert save_corpus(plan, store, saved) > 2
     assert save_corpus(plan, store, saved) == 0
     assert b"second" in {path.read_bytes() for path in saved.iterdir()}
+
+
+# What a killed session leaves.
+
+
+def test_a_finding_is_new_until_it_was_told(tmp_path: Path) -> None:
+    """It may be committed by a session that is killed before its reports are written."""
+    where, plan = str(tmp_path / "x.db"), small_plan(300, ("bpe.naive", f"{WRONG}:OneToken"))
+    first = run(plan, where, tmp_path / "out")
+    with sa.orm.Session(open_database(where)) as session, session.begin():
+        session.execute(sa.delete(ToldRow))  # as if it had been killed then
+    second = run(plan, where, tmp_path / "out")
+    assert [found.id for found in second.new] == [found.id for found in first.new] != []
+    assert run(plan, where, tmp_path / "out").new == []
+
+
+def test_a_folder_that_was_half_cleared_for_a_campaign_is_cleared(tmp_path: Path) -> None:
+    CampaignFolder(tmp_path, "one").write([], {})
+    (tmp_path / "vocabularies" / "old").mkdir(parents=True)
+    CampaignFolder(tmp_path, "one", resumed=True)
+    assert (tmp_path / "vocabularies" / "old").is_dir()
+    # The campaign two was begun, its folder not yet cleared, when the session was killed.
+    CampaignFolder(tmp_path, "two", resumed=True)
+    assert not (tmp_path / "vocabularies").exists()
+
+
+def test_the_folder_of_an_earlier_version_is_gone_on_with(tmp_path: Path) -> None:
+    (tmp_path / "campaign.json").write_text('{"name": "default"}')
+    (tmp_path / "vocabularies").mkdir()
+    CampaignFolder(tmp_path, "one", resumed=True)
+    assert (tmp_path / "vocabularies").is_dir()
+
+
+def test_a_hold_may_outlive_a_killed_session_for_a_moment(tmp_path: Path) -> None:
+    store = CampaignStore(str(tmp_path / "x.db"), "test")
+    held = store.held()
+    held.__enter__()
+    threading.Timer(0.3, held.__exit__, (None, None, None)).start()
+    with CampaignStore(str(tmp_path / "x.db"), "test").held():
+        pass
+
+
+def test_of_several_strands_the_least_input_stays(tmp_path: Path) -> None:
+    """Whichever is first: the record takes the same."""
+    folder = CampaignFolder(tmp_path, "one")
+    terms = contract("toy_bytes", "tiktoken", "bpe.naive")
+    for data in (b"b", b"a", b"c", b"aa"):
+        ones = ("tiktoken", Encoded((1,))), ("bpe.naive", Encoded((2,)))
+        folder.save_smallest("f-1", violation("equivalence", data, *ones), terms)
+    assert (tmp_path / "findings" / "f-1" / "input.bin").read_bytes() == b"a"
 
 
 # Hypothesis.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,55 @@ def test_what_an_earlier_run_left_goes_and_what_is_not_ours_stays(tmp_path: Path
     folder.close()
     assert {path.name for path in tmp_path.iterdir()} == {"run.jsonl", "notes.txt"}
     assert folder.record.read_text() == ""
+
+
+@pytest.mark.parametrize("left", ["", '{"event": "Sta'])
+def test_a_run_that_was_killed_as_it_began_is_no_obstacle(tmp_path: Path, left: str) -> None:
+    """It left an empty record, or a part of its first line, and files of the run before."""
+    (tmp_path / "run.jsonl").write_text(left)
+    (tmp_path / "summary.json").write_text("{}")
+    (tmp_path / "findings").mkdir()
+    RunFolder(tmp_path).close()
+    assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
+
+
+def test_reports_go_before_the_record_and_that_before_the_findings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a kill in between leaves no report, nor a record, of what is gone."""
+    (tmp_path / "findings").mkdir()
+    (tmp_path / "summary.json").write_text("{}")
+    (tmp_path / "run.jsonl").write_text('{"event": "Started"}\n')
+    order = []
+    for module, name in (("os", "unlink"), ("os", "replace"), ("shutil", "rmtree")):
+        real = getattr(sys.modules[module], name)
+
+        def noted(path, *given, real=real, **named):  # type: ignore[no-untyped-def]
+            order.append(Path(given[0] if given else path).name)
+            return real(path, *given, **named)
+
+        monkeypatch.setattr(f"{module}.{name}", noted)
+    RunFolder(tmp_path).close()
+    there = [name for name in order if name in {"summary.json", "run.jsonl", "findings"}]
+    assert there == ["summary.json", "run.jsonl", "findings"]
+
+
+def test_the_input_of_a_finding_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is, the rest is there, so that a folder which a kill left in part is known."""
+    written = []
+
+    def noted(path: Path, content: str | bytes) -> None:
+        written.append(path.name)
+        write_whole(path, content)
+
+    folder = RunFolder(tmp_path)
+    monkeypatch.setattr("harness.store.write_whole", noted)
+    terms = contract("toy_bytes", "tiktoken", "bpe.naive")
+    one = violation("equivalence", b"a", ("tiktoken", Encoded((1,))), ("bpe.naive", Encoded((2,))))
+    folder.save_finding("f-1", one, terms)
+    folder.close()
+    assert written[-1] == "input.bin"
+    assert {"outcomes.json", "repro.py"} <= set(written)
 
 
 @pytest.mark.parametrize("name", ["findings", "vocabularies", "run.jsonl"])

@@ -1,0 +1,133 @@
+"""Kills at points of death: a few in ``make test``, fifty in ``make test-all``, more each night."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.durability.driver import differences, planned
+from tests.durability.postgres import VARIABLE
+from tests.harness.postgres import server
+
+ROOT = Path(__file__).parents[2]
+
+SECONDS = 900
+"""For a hang."""
+
+LOSES = """
+import os, sys
+from pathlib import Path
+from tests.durability.driver import Killing, folder
+
+class Careless:
+    \"\"\"Adds a line for each step, after it has noted that the step is done, or before.\"\"\"
+
+    name = "careless"
+
+    def session(self, home, where):
+        out = home / "out"
+        out.mkdir(exist_ok=True)
+        done = len(list(out.glob("done-*")))
+        for step in range(done, 3):
+            marks = [lambda: (out / f"done-{step}").mkdir(), lambda: self.line(out, step)]
+            for mark in marks if sys.argv[1] == "lost" else reversed(marks):
+                mark()
+
+    def line(self, out, step):
+        descriptor = os.open(out / "lines", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.write(descriptor, f"{step}\\n".encode())
+        os.close(descriptor)
+
+    def outcome(self, home, where):
+        lines = (home / "out" / "lines").read_text().split("\\n")[:-1]
+        found = {}
+        for line in lines:
+            found[f"{line}, again" if line in found else line] = True
+        return {"lines": found}
+
+    def faults(self, home, where):
+        return []
+
+with folder() as scratch:
+    killing = Killing(Careless(), lambda home: "", scratch)
+    points = killing.begin()
+    killing.run([(kind, 2) for kind in sorted(points) if points[kind] > 1])
+    rows = killing.account.rows.values()
+    print(killing.account.kills, sum(r.lost for r in rows), sum(r.twice for r in rows))
+"""
+
+
+def durability(*options: str) -> subprocess.CompletedProcess[str]:
+    """The command, in a process of its own: it forks, which a process with threads should not."""
+    return subprocess.run(
+        [sys.executable, "-m", "tests.durability", *options],
+        cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False,
+    )  # fmt: skip
+
+
+def survived(ended: subprocess.CompletedProcess[str], least: int) -> None:
+    """Nothing was lost or twice, in at least so many kills."""
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    totals = [line.split()[1:] for line in ended.stdout.splitlines() if line.startswith("all ")]
+    kills, alive, lost, twice = (sum(map(int, column)) for column in zip(*totals, strict=True))
+    assert kills >= least
+    assert (alive, lost, twice) == (kills, 0, 0)
+
+
+def test_a_campaign_survives_a_handful_of_kills() -> None:
+    survived(durability("--kills", "4", "--subject", "fuzz"), 3)
+
+
+@pytest.mark.thorough
+def test_whatever_writes_survives_fifty_kills() -> None:
+    survived(durability("--kills", "50"), 45)
+
+
+@pytest.mark.thorough
+def test_a_campaign_on_postgresql_survives() -> None:
+    named = os.environ.get(VARIABLE)
+    options = ("--kills", "12", "--subject", "fuzz", "--subject", "run", "--database")
+    if named:
+        survived(durability(*options, named), 10)
+        return
+    with server() as new:
+        survived(durability(*options, new()), 10)
+
+
+@pytest.mark.parametrize("how", ["lost", "twice"])
+def test_what_is_careless_shows(how: str) -> None:
+    """The comparison can fail, either way."""
+    ended = subprocess.run(
+        [sys.executable, "-c", LOSES, how],
+        cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    kills, lost, twice = map(int, ended.stdout.split())
+    assert kills >= 4
+    assert lost if how == "lost" else twice
+
+
+def test_kills_are_spread_over_all_kinds() -> None:
+    points = Counter({f"kind {n}": n for n in range(1, 11)})
+    assert len({kind for kind, _ in planned(points, 5, 0)}) == 5
+    many = planned(points, 200, 3)
+    assert len(many) == 200
+    assert set(Counter(kind for kind, _ in many).values()) == {20}
+    assert all(1 <= number <= points[kind] for kind, number in many)
+    assert len({number for kind, number in many if kind == "kind 10"}) == 10
+    assert planned(points, 200, 3) == many
+
+
+def test_things_are_compared_by_identity() -> None:
+    expected = {"findings": {"a": b"1", "b": b"2"}}
+    assert differences(expected, {"findings": {"b": b"2", "a": b"1"}}) == ([], [])
+    lost, twice = differences(expected, {"findings": {"a": b"1", "c": b"2"}})
+    assert lost == ["findings: b is not there"]
+    assert twice == ["findings: c should not be there"]
+    lost, twice = differences(expected, {"findings": {"a": b"1", "b": b"3"}})
+    assert lost == ["findings: b is b'3', not b'2'"]

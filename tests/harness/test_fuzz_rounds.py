@@ -1,0 +1,179 @@
+"""A round is as large as is done in a few seconds, whoever is slow; what is asked is the same."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from rich.console import Console
+
+from harness import streams
+from harness.fuzz.progress import FuzzProgress
+from harness.fuzz.run import execute
+from harness.fuzz.sizing import (
+    FIRST,
+    GROWTH,
+    LONG_SECONDS,
+    ROUND_SECONDS,
+    SHORT_SECONDS,
+    WHOLE,
+    Waiting,
+    after,
+    next_size,
+    taken,
+    weight,
+)
+from harness.fuzz.state import Round
+from harness.fuzz.store import CampaignStore
+from harness.streams import Batch
+from harness.workers import worker as workers
+from tests.durability import inside
+from tests.durability.subjects import Campaign
+from tests.harness.fuzz_campaign import everything
+
+
+class Clock:
+    """Goes on when somebody works, and not otherwise."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Committed(NamedTuple):
+    """What was so when a round was committed."""
+
+    when: float
+    cases: int
+    waiting: int
+    round_size: int
+
+
+class Slow(inside.InsideProcess):
+    """Takes so many seconds for each input of a batch, by the clock of the test.
+
+    Whoever would take longer than a round may waits until it is killed.
+    """
+
+    clock: Clock
+    seconds: float
+
+    def __init__(self, *given: object) -> None:
+        super().__init__(*given)  # type: ignore[arg-type]
+        self._killed = threading.Event()
+
+    def ask(self, request, seconds, *, loading=False):  # type: ignore[no-untyped-def]
+        if not loading:
+            takes = self.seconds * len(request)
+            self.clock.now += takes
+            if takes > ROUND_SECONDS and len(request) > 1:
+                assert self._killed.wait(60), "nobody has given up the round"
+                raise workers.WorkerDied(workers.Failed(workers.Status.CRASHED, "killed"), -1)
+        return super().ask(request, seconds, loading=loading)
+
+    def kill(self) -> None:
+        self._killed.set()
+
+
+def run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, seconds: float, cases: int = 60
+) -> list[Committed]:
+    """A campaign of one strand with two who are slow; its rounds."""
+    clock = Clock()
+    monkeypatch.setattr(Slow, "clock", clock, raising=False)
+    monkeypatch.setattr(Slow, "seconds", seconds, raising=False)
+    monkeypatch.setattr(workers, "Process", Slow)
+    monkeypatch.setattr(streams, "FIRST_BATCH_CASES", 24)
+    monkeypatch.setattr(streams, "BATCH_CASES", 24)
+    monkeypatch.setattr("harness.fuzz.arms.MUTANTS", 24)
+    plan = Campaign(cases)._plan
+    alone = replace(plan.plan, contestants=plan.plan.contestants[:2], checks=plan.plan.checks[:1])
+    done: list[Committed] = []
+
+    def committed(one: Round) -> None:
+        state = one.state
+        done.append(Committed(clock.now, state.cases, len(state.waiting), state.round_size))
+
+    execute(
+        replace(plan, shards=1, plan=alone),
+        CampaignStore(str(tmp_path / f"{seconds}.db"), "test"),
+        tmp_path / f"{seconds}",
+        "test",
+        lambda known: FuzzProgress(Console(stderr=True), known, None),
+        lambda made: None,
+        3600,
+        committed=committed,
+        clock=clock,
+    )
+    return done
+
+
+def test_a_killed_round_costs_ten_seconds_at_most(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Two implementations, each of them as slow, one input of which takes a fifth of a second.
+    done = run(monkeypatch, tmp_path, 0.2)
+    times = [0.0, *(one.when for one in done)]
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    assert max(gaps) <= ROUND_SECONDS
+    assert sum(gaps) > 2 * ROUND_SECONDS, "it is slow"
+    assert sum(one.waiting > 0 for one in done) > 1, "batches were parted"
+
+
+def test_rounds_of_who_is_fast_are_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    done = run(monkeypatch, tmp_path, 0.0)
+    slow = run(monkeypatch, tmp_path, 0.2)
+    assert len(done) < len(slow)
+    assert done[-1].round_size > FIRST
+    # The size decides when something is committed, and not what is asked.
+    corpora = [everything(str(tmp_path / f"{seconds}.db"))["inputs"] for seconds in (0.0, 0.2)]
+    shared = min(map(len, corpora))
+    assert shared > 30
+    assert corpora[0][:shared] == corpora[1][:shared]
+
+
+def test_a_round_that_takes_too_long_is_done_again_in_smaller_ones(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # The first round, of whose pace nothing is known, is beyond what a round may take.
+    done = run(monkeypatch, tmp_path, 4.0, cases=6)
+    assert [one.cases for one in done] == [1, 2, 3, 4, 5, 6]
+    assert all(one.waiting for one in done)
+
+
+def test_sizes() -> None:
+    assert next_size(100, 100, 0.1) == 100 * GROWTH
+    assert next_size(100, 100, SHORT_SECONDS + 1) == 100
+    assert next_size(WHOLE, 1000, LONG_SECONDS * 2) == 250
+    assert next_size(1, 1, 1e9) == 1
+    assert next_size(WHOLE, 10, 0.0) == WHOLE
+    assert SHORT_SECONDS * GROWTH <= ROUND_SECONDS
+
+
+def test_parts_are_all_of_a_batch_in_order() -> None:
+    batches = [
+        Waiting(f"arm-{n}", Batch("g", 0, n, 10 * n, [bytes([65 + n]) * (9 * k) for k in range(5)]))
+        for n in range(3)
+    ]
+    for size in (1, 50, 200, 300, WHOLE):
+        waiting, asked, ends = list(batches), [], 0
+        while waiting:
+            parts = taken(waiting, size)
+            inputs = [data for part in parts for data in part.batch.inputs]
+            assert len(inputs) == 1 or weight(inputs) <= size
+            asked += [
+                case
+                for part in parts
+                for case in map(part.batch.case, range(len(part.batch.inputs)))
+            ]
+            ends += sum(part.last for part in parts)
+            came = [replace(part.waiting, cases=part.waiting.cases + 1) for part in parts]
+            waiting = [Waiting.from_json(one.to_json()) for one in after(waiting, parts, came)]
+        assert ends == len(batches)
+        assert asked == [one.batch.case(i) for one in batches for i in range(5)]
