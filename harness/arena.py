@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.contracts import Contestant, Contract
     from harness.messages import Compiling, Loaded, Measure, Meter
-    from harness.workers.worker import Excused
+    from harness.workers.excused import Excused
     from impls.interface import Mode
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.workers.worker import Excused
+    from harness.workers.excused import Excused
 
 
 SHOWN_BYTES = 1024

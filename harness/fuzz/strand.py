@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from harness.arena import OutOfTime, Stopped
-from harness.campaign import SPECIAL_GENERATORS, Campaign
+from harness.campaign import Campaign
 from harness.events import (
     BatchDone,
     ContractOpened,
@@ -45,6 +45,7 @@ from harness.fuzz.structured import STRUCTURED, Structured
 from harness.outcomes import Inputs
 from harness.pace import first_bytes, slow_ones
 from harness.streams import Batch
+from harness.taking import SPECIAL_GENERATORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

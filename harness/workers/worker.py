@@ -16,12 +16,13 @@ from __future__ import annotations
 import contextlib
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.confinement.plan import OF_PROGRAMS
 from harness.messages import Decode, Encode, Load, Loaded, Measure, Serve, packed
 from harness.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.workers.excused import LEAKING, TOGETHER, Excused
 from harness.workers.process import Process, WorkerDied
 from harness.workers.requests import (
     SLOW_DEATHS,
@@ -54,12 +55,6 @@ ENOUGH = "not asked: it died too often in this batch"
 
 LATE = "not asked: it was too slow in this batch"
 
-LEAKING = "(over many inputs; none of them takes so much alone: a leak)"
-"""What is said of a lack of memory that no single input brings about."""
-
-TOGETHER = "(once, in a batch; not when asked again alone)"
-"""What is said of a failure that a batch brings about and none of its inputs."""
-
 PATIENCE = 2.0
 """How many times its usual time an input has that is asked again, alone, after a time-out."""
 
@@ -74,20 +69,6 @@ LEAST_PART = 1 << 10
 
 PARTS = 8
 """A batch that took too long, though none of its inputs does, is cut into so many from then on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Excused:
-    """A failure that did not come back when its input was asked again, alone and unhurried.
-
-    It is counted in a note and is never a finding. data: the input; empty for a request that was
-    no encoding. message: what the failure was.
-    """
-
-    implementation: str
-    status: Status
-    message: str
-    data: bytes = b""
 
 
 class Worker:
