@@ -10,7 +10,6 @@ import math
 import queue
 import threading
 import time
-import zlib
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -35,6 +34,7 @@ from harness.opening import NamedFailed, Opened
 from harness.outcomes import Inputs, Status
 from harness.pace import PATIENCE, Pacer
 from harness.planning import Plan, Tally
+from harness.portions import comparisons, due, takes
 from harness.scaling.exact import count_instructions
 from harness.scaling.instructions import wrapper
 from harness.scaling.measurement import Measurement, chosen, counts_steps, taking_part
@@ -44,12 +44,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.checks.base import Check, Observation
+    from harness.checks.base import Observation
     from harness.events import Event
     from harness.findings import Book
-
-SPECIAL_GENERATORS = frozenset({"special", "edge", "expectations", "given"})
-"""What is worth asking with special tokens on: elsewhere their texts hardly ever occur."""
 
 LONGEST_WAIT = 30.0
 """How many times the limit of a request a run waits for an answer that may be a hang. On a quiet
@@ -506,30 +503,3 @@ class Campaign:
                 if expectation.shows_in(name, contract.vocabulary.id):
                     with self._lock:
                         self.tally.shown.add(place)
-
-
-def takes(contract: Contract, batch: Batch) -> bool:
-    """Whether a contract takes a batch: with special tokens on, only what is about them."""
-    return contract.mode.special != "all" or batch.generator in SPECIAL_GENERATORS
-
-
-def due(check: Check, batch: Batch, contract: Contract) -> bool:
-    """Whether a check that samples takes this batch.
-
-    Each generator starts at another place under each contract, so that a run too short for more
-    than first batches still spreads its checks; decided by names and numbers alone.
-    """
-    start = zlib.crc32(
-        f"{check.name} {batch.generator} {contract.id}".encode("utf-8", "surrogatepass")
-    )
-    return (start + batch.number) % check.every == 0
-
-
-def comparisons(seen: Observation) -> int:
-    """Pairs of a case and an implementation beyond the first that was compared with others."""
-    judged = [
-        int((results.status <= Status.REJECTED).sum())
-        for name, results in seen.results.items()
-        if name in seen.contract.exact
-    ]
-    return max(0, sum(judged) - max(judged, default=0))

@@ -14,12 +14,13 @@ import threading
 import time
 from collections import Counter
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.arena import OutOfTime
 from harness.checks import CHECKS
 from harness.checks.base import Violation
 from harness.confirming import TIMED_OUT, confirm
+from harness.describing import described
 from harness.diagnosis import (
     BYTES,
     Signature,
@@ -39,24 +40,17 @@ from harness.minimising import (
     WITHDRAWN,
     Spent,
 )
-from harness.outcomes import Encoded
-from harness.partition import Part, comparable
+from harness.partition import comparable
 from harness.shrink import shrink, subsequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from corpora.generators.base import Case
-    from corpora.vocabularies.model import Vocabulary
     from harness.arena import Arena
     from harness.contracts import Contract
     from harness.events import Event
     from harness.expectations import Expectation
-
-IDS_SHOWN = 2000
-"""Ids of one outcome that a record keeps; the folder of the finding has all."""
-
-MESSAGE_SHOWN = 8 * 1024
 
 SHRINK_SECONDS = 4.0
 """For one finding."""
@@ -511,31 +505,3 @@ class Book:
 def finding_id(*parts: str) -> str:
     """A short stable name."""
     return "f-" + hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
-def described(part: Part, vocabulary: Vocabulary) -> dict[str, Any]:
-    """A part of a partition as :class:`harness.events.Group` has it."""
-    outcome = part.outcome
-    group: dict[str, Any] = {
-        "implementations": list(part.names),
-        "kind": outcome.status.label,
-        "message": getattr(outcome, "message", "")[:MESSAGE_SHOWN],
-    }
-    if isinstance(outcome, Encoded):
-        ids = outcome.ids[:IDS_SHOWN]
-        group["ids"] = list(ids)
-        group["total"] = len(outcome.ids)
-        group["surfaces"] = [surface(vocabulary, token_id) for token_id in ids]
-        if outcome.text is not None:
-            group["decoded"] = base64.b64encode(outcome.text).decode("ascii")
-        if outcome.offsets is not None:
-            group["offsets"] = [list(span) for span in outcome.offsets[:IDS_SHOWN]]
-    return group
-
-
-def surface(vocabulary: Vocabulary, token_id: int) -> str | None:
-    """The bytes of an id in base64, None for one that the vocabulary does not have."""
-    try:
-        return base64.b64encode(vocabulary.spelling(token_id)).decode("ascii")
-    except KeyError:
-        return None

@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from corpora.plain_text import printable_line
+from harness.describing import described
 from harness.diagnosis import difference
 from harness.events import Found
-from harness.findings import described
 from harness.recipes import Unsound, plain_name, sound
 from harness.repro import NEEDED, reproducer, reproducible
 from harness.writing import NO_ROOM, Lines, OutputError, cannot_write, write_whole, writing

@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from harness.arena import OutOfTime, Stopped
-from harness.campaign import SPECIAL_GENERATORS, Campaign
+from harness.campaign import Campaign
 from harness.events import (
     BatchDone,
     ContractOpened,
@@ -41,6 +41,7 @@ from harness.fuzz.state import Round, State
 from harness.fuzz.structured import STRUCTURED, Structured
 from harness.outcomes import Inputs
 from harness.pace import first_bytes, slow_ones
+from harness.portions import SPECIAL_GENERATORS
 from harness.streams import Batch
 
 if TYPE_CHECKING:
