@@ -20,7 +20,7 @@ from harness.arena import OutOfTime
 from harness.checks import CHECKS
 from harness.checks.base import Violation
 from harness.confirming import TIMED_OUT, confirm
-from harness.described import described
+from harness.describing import described
 from harness.diagnosis import (
     BYTES,
     Signature,

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from corpora.plain_text import printable_line
-from harness.described import described
+from harness.describing import described
 from harness.diagnosis import difference
 from harness.events import Found
 from harness.recipes import Unsound, plain_name, sound

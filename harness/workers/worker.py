@@ -242,6 +242,8 @@ class Worker:
         for patience in (1.0, PATIENCE):
             try:
                 with self._turn:
+                    if self._withdrawn == STOPPED:  # while it waited for its turn
+                        return Loaded(STOPPED, STOPPED)
                     loaded = self._ensure_loaded(fresh=True, patience=patience)
                 break
             except WorkerDied as death:

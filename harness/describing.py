@@ -1,4 +1,4 @@
-"""A part of a partition as an event has it: plain data, cut off where it is long."""
+"""A part of a partition as the events and folders of findings have it."""
 
 from __future__ import annotations
 
