@@ -1,7 +1,7 @@
 """``python -m tests.durability --kills 1000 --database sqlite --seed 0``: the table of kills.
 
 Exit status 1 where something was lost or done twice. Ctrl-C prints the table so far; with
-``--skip`` the same command goes on after so many kills, as the plan depends on the seed alone.
+``--state FILE`` the same command goes on, as the plan depends on the seed alone.
 """
 
 from __future__ import annotations

@@ -348,7 +348,7 @@ class ForcedWalk:
 
     name = "forced"
 
-    def __init__(self, schemas: int = 6) -> None:
+    def __init__(self, schemas: int = 3) -> None:
         self._schemas = schemas
         policies_of(sources.resolve(FORCED_VOCABULARY))
 
