@@ -48,7 +48,7 @@ def write(path: Path, data: bytes) -> None:
                 rest = rest[os.write(descriptor, rest) :]
         finally:
             os.close(descriptor)
-        os.chmod(part, 0o666 & ~_umask())  # noqa: PTH101 (mkstemp makes private files)
+        part.chmod(0o666 & ~_umask())  # mkstemp makes private files
         part.replace(path)
         named = True
     finally:

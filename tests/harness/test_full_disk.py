@@ -177,7 +177,7 @@ def test_lines_go_on_where_they_were(tmp_path: Path) -> None:
     assert path.read_text() == "bad \\ud800\n" * 2
 
 
-@pytest.mark.parametrize("step", ["mkstemp", "fdopen", "chmod", "replace"])
+@pytest.mark.parametrize("step", ["mkstemp", "write", "chmod", "replace"])
 def test_what_was_there_stays_whole(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +187,7 @@ def test_what_was_there_stays_whole(
     def full(*arguments: object, **options: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    where = {"mkstemp": "tempfile.mkstemp", "fdopen": "os.fdopen"}
+    where = {"mkstemp": "tempfile.mkstemp", "write": "os.write"}
     monkeypatch.setattr(where.get(step, f"pathlib.Path.{step}"), full)
     with pytest.raises(OutputError, match="make room there") as raised:
         write_whole(path, "after")
