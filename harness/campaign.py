@@ -464,6 +464,7 @@ class Campaign:
                     self.tally.hung.update(violation.culprits)
                 if self._stop.is_set():
                     return len(at_fault)
+                self._before_a_finding()
                 with arena.turn:
                     self._book.consider(arena, contract, violation, batch.case(violation.index))
             if blamed:
@@ -486,6 +487,9 @@ class Campaign:
             )
         )
         return len(at_fault)
+
+    def _before_a_finding(self) -> None:
+        """Is called before a violation is looked into, which may take seconds."""
 
     def _examples(self, arena: Arena, contract: Contract) -> None:
         """Run the examples of the expectations that concern a contract."""

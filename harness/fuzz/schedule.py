@@ -28,6 +28,13 @@ MEMORY = 0.98
 PRIOR_GAIN, PRIOR_COST = 1.0, 1.0
 """The belief about an arm before anything is known: one discovery for a batch, very unsure."""
 
+JOINED_GAIN, DISAGREEMENT_GAIN, BUCKET_GAIN = 0.1, 5.0, 20.0
+"""What a discovery counts for: an input that joins the corpus, a new shape of disagreement, a new
+bucket of findings. Early on nearly all inputs join, so that they must count for little."""
+
+JOINED_COUNTED = 50
+"""Inputs of one batch that count: long batches of strange bytes would outdo all else at first."""
+
 
 @dataclass(slots=True)
 class Arm:
@@ -102,3 +109,9 @@ class Schedule:
     def restore(self, state: Sequence[Mapping[str, Any]]) -> None:
         """Go on from a state of the same arms."""
         self.arms = {kept["name"]: Arm(**kept) for kept in state}
+
+
+def gain(joined: int, shapes: int, buckets: int) -> float:
+    """What a batch was worth, by the discoveries that it came to."""
+    counted = min(joined, JOINED_COUNTED)
+    return JOINED_GAIN * counted + DISAGREEMENT_GAIN * shapes + BUCKET_GAIN * buckets

@@ -17,8 +17,8 @@ from harness.events import Phase
 from harness.fuzz.canary import CanaryWatch
 from harness.fuzz.examples import open_examples
 from harness.fuzz.plan import strand_name
-from harness.fuzz.sizing import ROUND_SECONDS
-from harness.fuzz.strand import Guides, Strand, TooLong
+from harness.fuzz.sizing import ROUND_SECONDS, TooLong
+from harness.fuzz.strand import Guides, Strand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

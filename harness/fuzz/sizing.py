@@ -131,3 +131,22 @@ def after(
         cut = replace(batch, start=batch.start + asked, inputs=batch.inputs[asked:])
         rest.insert(0, replace(one, batch=cut))
     return rest
+
+
+class TooLong(Exception):
+    """A round took longer than it may: the next is to take on no more than ``size``.
+
+    owing: who has not answered.
+    """
+
+    def __init__(self, size: int, owing: Sequence[str]) -> None:
+        self.size, self.owing = size, owing
+        super().__init__(f"to be done again in rounds of {size}")
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A round of several inputs: when it began, and what they weigh."""
+
+    started: float
+    size: int

@@ -38,8 +38,18 @@ from harness.fuzz.corpus import Corpus, Entry
 from harness.fuzz.cost import EVERY, dearer
 from harness.fuzz.coverage import COVERAGE, Covered, targets
 from harness.fuzz.examples import inputs, mark, share
-from harness.fuzz.schedule import Schedule
-from harness.fuzz.sizing import GROWTH, Part, Waiting, after, next_size, taken, weight
+from harness.fuzz.schedule import Schedule, gain
+from harness.fuzz.sizing import (
+    GROWTH,
+    Begun,
+    Part,
+    TooLong,
+    Waiting,
+    after,
+    next_size,
+    taken,
+    weight,
+)
 from harness.fuzz.state import Round, State
 from harness.fuzz.structured import STRUCTURED, Structured
 from harness.outcomes import Inputs
@@ -70,13 +80,6 @@ them gets another chance, or a campaign of months would leave it out after its f
 
 SPECIAL_EVERY = 4
 """Of the batches that are not about special tokens, one in so many is asked with them, too."""
-
-JOINED_GAIN, DISAGREEMENT_GAIN, BUCKET_GAIN = 0.1, 5.0, 20.0
-"""What a discovery counts for: an input that joins the corpus, a new shape of disagreement, a new
-bucket of findings. Early on nearly all inputs join, so that they must count for little."""
-
-JOINED_COUNTED = 50
-"""Inputs of one batch that count: long batches of strange bytes would outdo all else at first."""
 
 POLL_SECONDS = 0.2
 """Between two looks at how long a round takes."""
@@ -122,17 +125,6 @@ class Portion:
     began: float
 
 
-class TooLong(Exception):
-    """A round took longer than it may: the next is to take on no more than ``size``.
-
-    owing: who has not answered.
-    """
-
-    def __init__(self, size: int, owing: Sequence[str]) -> None:
-        self.size, self.owing = size, owing
-        super().__init__(f"to be done again in rounds of {size}")
-
-
 class Strand(Campaign):
     """Fuzzes one vocabulary. Not thread-safe, but for :meth:`stop`.
 
@@ -159,6 +151,7 @@ class Strand(Campaign):
         self.source, self.shard = source, shard
         self._guides = guides or Guides()
         self._round_seconds, self._clock = round_seconds, clock
+        self._underway: Begun | None = None
         self._opened: _Opened | None = None
         self._makers: dict[str, Maker] = {}
         self._said: dict[str, str] = {}
@@ -279,11 +272,13 @@ class Strand(Campaign):
         parts = taken(waiting, self.state.round_size)
         asked = [(part, self._ask(arena, part.batch)) for part in parts]
         size = sum(weight(part.batch.inputs) for part in parts)
+        alone = size <= weight(parts[0].batch.inputs[:1])  # one input, which has its own limits
+        self._underway = None if alone else Begun(started, size)
         came = []
         for part, sent in asked:
-            if size > weight(parts[0].batch.inputs[:1]):  # else it is one input
-                self._await(sent, started, size)
+            self._await(sent)
             came.append(self._learn(arena, part, sent))
+        self._underway = None
         self._pace([portion for _, sent in asked for portion in sent])
         self.state.waiting = [one.to_json() for one in after(waiting, parts, came)]
         seconds = self._clock() - started
@@ -296,7 +291,7 @@ class Strand(Campaign):
         packed = self._map.packed()
         return Round(self.name, self.state, packed, len(self.corpus), [], [], [], [], 0.0)
 
-    def _await(self, sent: Sequence[Portion], started: float, size: int) -> None:
+    def _await(self, sent: Sequence[Portion]) -> None:
         """Wait for answers. Raises TooLong where the round takes more than its time."""
         asked = {name: one for portion in sent for name, one in portion.pending.futures.items()}
         futures = [
@@ -305,12 +300,21 @@ class Strand(Campaign):
             for one in portion.pending.futures.values()
             if one.future is not None
         ]
-        while self._round_seconds is not None and wait(futures, timeout=POLL_SECONDS).not_done:
-            spent = self._clock() - started
-            if spent > self._round_seconds and not self._stop.is_set():
-                owing = [name for name, one in asked.items() if not one.done]
-                # It would have taken longer still, nobody knows how long.
-                raise TooLong(next_size(self.state.round_size, size, GROWTH * spent), owing)
+        while self._underway is not None and wait(futures, timeout=POLL_SECONDS).not_done:
+            self._give_up_if_late([name for name, one in asked.items() if not one.done])
+
+    def _before_a_finding(self) -> None:
+        """Raise TooLong where several findings of a round take more than its time."""
+        self._give_up_if_late(())
+
+    def _give_up_if_late(self, owing: Sequence[str]) -> None:
+        if self._underway is None or self._round_seconds is None or self._stop.is_set():
+            return
+        spent = self._clock() - self._underway.started
+        if spent > self._round_seconds:
+            # It would have taken longer still, nobody knows how long.
+            size = next_size(self.state.round_size, self._underway.size, GROWTH * spent)
+            raise TooLong(size, owing)
 
     def _chosen(self) -> list[tuple[str, Batch]]:
         """The batches of a round, with their arms."""
@@ -432,12 +436,8 @@ class Strand(Campaign):
         self.state.size += sum(map(len, batch.inputs))
         if not part.last:
             return came
-        gain = (
-            JOINED_GAIN * min(came.joined, JOINED_COUNTED)
-            + DISAGREEMENT_GAIN * came.shapes
-            + BUCKET_GAIN * came.buckets
-        )
-        self._schedule.reward(name, number, came.cases, gain)
+        worth = gain(came.joined, came.shapes, came.buckets)
+        self._schedule.reward(name, number, came.cases, worth)
         self.state.batches += 1
         if number % FORGIVEN_EVERY == FORGIVEN_EVERY - 1:
             arena.charge({})

@@ -7,7 +7,6 @@ again and withdraws. Only the process is an object, which an encoder can have di
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -34,18 +33,21 @@ class InsideProcess:
 
     compiling = None
     at_work = 0.0
+    left = None
 
     def __init__(
-        self, limits: Limits, environment: Mapping[str, str], wrapper: Sequence[str] = ()
+        self,
+        limits: Limits,
+        environment: Mapping[str, str],
+        wrapper: Sequence[str] = (),
+        needs: Sequence[str] = (),
     ) -> None:
         cell = os.memfd_create("tokgate-progress")
         os.ftruncate(cell, CELL_BYTES)
         self._progress = Progress(cell)
         os.close(cell)
         self._server = Server(self._progress)
-        self._scratch = tempfile.TemporaryDirectory(
-            prefix="worker-", dir=scratch.folder(), ignore_cleanup_errors=True
-        )
+        self._scratch = scratch.temporary("worker-")
 
     def ask(self, request: Request, seconds: float, *, loading: bool = False) -> Loaded | Results:
         answer = self._server.answer(request)

@@ -6,12 +6,13 @@ import threading
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from rich.console import Console
 
 from harness import streams
+from harness.findings import Book
 from harness.fuzz.progress import FuzzProgress
 from harness.fuzz.run import execute
 from harness.fuzz.sizing import (
@@ -33,7 +34,7 @@ from harness.streams import Batch
 from harness.workers import worker as workers
 from tests.durability import inside
 from tests.durability.subjects import Campaign
-from tests.harness.fuzz_campaign import everything
+from tests.harness.fuzz_campaign import WRONG, everything, small_plan
 
 
 class Clock:
@@ -145,6 +146,31 @@ def test_a_round_that_takes_too_long_is_done_again_in_smaller_ones(
     done = run(monkeypatch, tmp_path, 4.0, cases=6)
     assert [one.cases for one in done] == [1, 2, 3, 4, 5, 6]
     assert all(one.waiting for one in done)
+
+
+def test_findings_of_a_round_are_made_small_within_its_time_but_for_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    clock, a_finding = Clock(), 6.0
+    consider = Book.consider
+
+    def slowly(book: Book, *given: Any) -> str:
+        clock.now += a_finding
+        return consider(book, *given)
+
+    monkeypatch.setattr(Book, "consider", slowly)
+    monkeypatch.setattr(workers, "Process", inside.InsideProcess)
+    done: list[float] = []
+    plan = small_plan(60, ("bpe.naive", f"{WRONG}:AlwaysWrong"))
+    execute(
+        plan, CampaignStore(str(tmp_path / "x.db"), "test"), tmp_path / "out", "test",
+        lambda known: FuzzProgress(Console(stderr=True), known, None), lambda made: None, 3600,
+        committed=lambda one: done.append(clock.now), clock=clock,
+    )  # fmt: skip
+    gaps = [later - earlier for earlier, later in pairwise([0.0, *done])]
+    assert sum(gaps) > 4 * ROUND_SECONDS, "there are findings"
+    # What is looked into when the time is up is brought to an end, and the round given up then.
+    assert max(gaps) <= 2 * (ROUND_SECONDS + a_finding)
 
 
 def test_sizes() -> None:
