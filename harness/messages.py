@@ -211,7 +211,12 @@ class Progress:
         return index
 
     def compile(self, compiling: Compiling | None, before: int = 0) -> None:
-        """Say what a compiler is at; None when it is done, ``before`` being how many it did."""
+        """Say what a compiler is at; None when it is done, ``before`` being how many it did.
+
+        Nothing is said of what is compiled after :meth:`close`.
+        """
+        if self._cell.closed:
+            return
         name = compiling.function.encode("utf-8", "replace")[-96:] if compiling else b""
         count = compiling.before if compiling else before
         left = compiling.left if compiling else 0

@@ -12,6 +12,7 @@ from corpora.vocabularies.model import Merges, Piece, PieceType, RankOrder, Voca
 from corpora.vocabularies.preflight import Problem, preflight
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tiktoken_file import from_ranks
+from tests.breadth import thorough_from
 from tests.data import data_path
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def test_llama3_has_707_tokens_that_do_not_encode_to_themselves() -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["o200k_base", "cl100k_base", "voyage3_base"])
+@pytest.mark.parametrize("name", thorough_from(1, ["o200k_base", "cl100k_base", "voyage3_base"]))
 def test_these_are_proper(name: str) -> None:
     assert preflight(resolve(str(data_path(f"vocabs/{name}.tiktoken.gz")))) == []
 

@@ -40,9 +40,9 @@ def test_a_seed_decides_the_mutants() -> None:
     ("planted", "fault"),
     [
         ("traceback", "KeyError at planted.py"),
-        ("unclear", "Unclear at formats.py"),
-        ("broken", "AssertionError at formats.py"),
-        ("memory", "MemoryError at planted.py"),
+        thorough(("unclear", "Unclear at formats.py")),
+        thorough(("broken", "AssertionError at formats.py")),
+        thorough(("memory", "MemoryError at planted.py")),
         thorough(("hang", "more than 0.5 s")),
         ("death", "died by 6"),
     ],

@@ -43,7 +43,7 @@ def named(trophy: Trophy) -> str:
     return f"{trophy.vocabulary}, {trophy.kind}"
 
 
-@pytest.mark.parametrize("trophy", SHIPPED, ids=named)
+@pytest.mark.parametrize("trophy", thorough_from(1, SHIPPED), ids=named)
 def test_the_heuristic_errs_on_its_trophy_and_exact_does_not(
     trophy: Trophy, policies: dict[str, Policies]
 ) -> None:
@@ -53,7 +53,9 @@ def test_the_heuristic_errs_on_its_trophy_and_exact_does_not(
     assert trophies.again(Opponent(own, EXACT), trophy) is None
 
 
-@pytest.mark.parametrize("trophy", [t for t in SHIPPED if t.vocabulary in REAL], ids=named)
+@pytest.mark.parametrize(
+    "trophy", thorough_from(2, [t for t in SHIPPED if t.vocabulary in REAL]), ids=named
+)
 def test_the_real_llguidance_errs_on_it_too(trophy: Trophy, policies: dict[str, Policies]) -> None:
     found = trophies.again(Opponent(policies[trophy.vocabulary], "llguidance"), trophy)
     assert found is not None

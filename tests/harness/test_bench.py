@@ -26,6 +26,7 @@ from harness.selection import SelectionError
 from harness.timing import as_ids, measured
 from impls import registry
 from impls.interface import About, Mode
+from tests.breadth import thorough_from
 from tests.harness.command import TOKGATE, here, tokgate
 
 PLUGIN = """
@@ -102,7 +103,9 @@ def recorded(folder: Path) -> dict[str, Any]:
 
 class TestTexts:
     @pytest.mark.parametrize("name", texts.TEXTS)
-    @pytest.mark.parametrize("vocabulary", ["tekken_240911", "unigram_nfkc", "toy_acbb"])
+    @pytest.mark.parametrize(
+        "vocabulary", thorough_from(1, ["tekken_240911", "unigram_nfkc", "toy_acbb"])
+    )
     def test_a_text_is_its_size_and_seed_and_valid(self, name: str, vocabulary: str) -> None:
         loaded = sources.resolve(vocabulary)
         text = texts.TEXTS[name]

@@ -145,6 +145,7 @@ def test_a_generation_that_is_cut_short_is_done_again(tmp_path: Path) -> None:
     assert {**kept, "seconds": 0} == {**same, "seconds": 0}
 
 
+@pytest.mark.thorough  # a whole search
 def test_what_is_found_is_reported_when_it_is_broken_off(tmp_path: Path) -> None:
     clock = Clock()
     gauge = slow(clock, 0.05)

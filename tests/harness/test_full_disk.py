@@ -39,7 +39,7 @@ COMMANDS = {
 THOROUGH = pytest.mark.thorough
 """Of a command that runs whole."""
 
-QUICK = {("ledger", "4k"), ("forced", "4k"), ("run", "64k")}
+QUICK = {("ledger", "4k")}
 CASES = [
     pytest.param(name, size, id=f"{name}-{size}", marks=() if (name, size) in QUICK else THOROUGH)
     for name, (_, *sizes) in COMMANDS.items()
@@ -101,6 +101,7 @@ def test_a_small_disk(name: str, size: str, tmp_path: Path) -> None:
             json.loads(path.read_text())
 
 
+@pytest.mark.thorough  # a whole run
 def test_enough_room_is_no_error(mounts: None, tmp_path: Path) -> None:
     """The test above can tell the difference."""
     disk = tmp_path / "disk"

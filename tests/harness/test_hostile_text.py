@@ -132,6 +132,7 @@ def test_a_comparison(form: list[str], folder: Path, run: subprocess.CompletedPr
     assert raw(done.stdout + done.stderr) == set()
 
 
+@pytest.mark.thorough  # a whole run on a terminal
 def test_a_terminal_is_sent_the_display_s_own_controls_alone(folder: Path) -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen(

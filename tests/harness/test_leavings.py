@@ -16,6 +16,7 @@ import pytest
 
 from harness.workers import control_groups
 from harness.workers.keeping import Kept
+from tests.breadth import thorough
 from tests.harness.command import tokgate
 
 PLUGIN = """
@@ -65,7 +66,7 @@ def marked(word: str) -> list[psutil.Process]:
     return found
 
 
-@pytest.mark.parametrize("leaves", [True, False])
+@pytest.mark.parametrize("leaves", [True, thorough(False)])
 def test_a_run_tells_who_left_processes(leaves: bool, mark: str, tmp_path: Path) -> None:
     plugin = tmp_path / "leaving.py"
     plugin.write_text(PLUGIN.format(mark=mark, leaves=leaves))

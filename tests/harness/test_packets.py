@@ -25,6 +25,7 @@ from harness.fuzz.helper import Helper
 from harness.workers import packets
 from harness.workers.packets import PREFIX, Inbox, Message, Outbox, answer_of, packed
 from harness.workers.wire import Garbled
+from tests.breadth import thorough
 from tests.harness.bomb import Bomb, fire
 
 WITNESS = ForcedWitness("v", "p", "s", "", "", "", [1], [""], [2], [""], "instance")
@@ -54,7 +55,7 @@ def test_the_bomb_is_one(tmp_path: Path) -> None:
     assert (tmp_path / "ran").is_dir()
 
 
-@pytest.mark.parametrize("framed", [0, 1])
+@pytest.mark.parametrize("framed", [0, thorough(1)])
 def test_a_pickle_of_a_job_is_refused(framed: int, tmp_path: Path) -> None:
     task = Task(sources.resolve("toy_bytes"), ["none"], "flexible", seconds=60.0)
     jobs = [Bombed(str(tmp_path / "ran"), framed)]

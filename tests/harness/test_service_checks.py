@@ -21,6 +21,7 @@ from harness.workers import Limits
 from harness.workers.server import Server
 from impls import registry
 from impls.interface import Mode
+from tests.breadth import thorough_from
 
 HERE = Path(__file__).parent
 RAW = Mode(pretokenize=False)
@@ -96,7 +97,7 @@ def test_each_mistake_is_caught_and_named(mistake):
 
 @pytest.mark.parametrize("mode", [RAW, TEXT])
 @pytest.mark.parametrize("spec", [RIGHT, "bpe.backtracking"])
-@pytest.mark.parametrize("vocabulary", ["toy_bytes", "tekken_240911"])
+@pytest.mark.parametrize("vocabulary", thorough_from(1, ["toy_bytes", "tekken_240911"]))
 def test_nothing_is_found_where_nothing_is_wrong(vocabulary, spec, mode):
     local = Local(resolve(vocabulary), [spec, DEFINITION], mode)
     (name, _) = local.contract.names

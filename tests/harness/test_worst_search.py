@@ -98,6 +98,7 @@ def test_it_finds_a_hog_of_memory(breeder: Breeder) -> None:
     assert (found[0].memory(SIZES.large) or 0) > 500
 
 
+@pytest.mark.thorough  # a whole search
 def test_no_noise_wins(breeder: Breeder) -> None:
     # Times up to many times too long, and one kind of input that costs three times as much.
     gauge = Planted(lambda d: A_BYTE * (len(d) + 2 * d.count(b"\n")), noise=0.2)

@@ -10,6 +10,7 @@ from impls.bpe.abreast import LONGEST_ABREAST
 from impls.bpe.backtracking_kernel import BLOCK
 from impls.bpe.encoder import SPARE
 from impls.bpe.layout import EMPTY
+from tests.breadth import thorough_from
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabulary
 
 
@@ -24,7 +25,7 @@ def run(kernel, drawn, pieces, given=()):
     return count if count < 0 else (ids[:count].tolist(), id_ends.tolist())
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", thorough_from(20, range(60)))
 def test_pieces_of_all_lengths_in_any_order_are_encoded_as_by_the_definition(seed):
     rng = random.Random(seed)
     letters, drawn = random_vocabulary(rng)

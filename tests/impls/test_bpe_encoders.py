@@ -234,6 +234,7 @@ def test_encoders_agree_on_real_vocabularies(name):
 
 
 @pytest.mark.data
+@pytest.mark.thorough  # a large vocabulary
 def test_late_tokens_of_llama3():
     llama = resolve(str(data_path("vocabs/llama3.tiktoken.gz")))
     late = [llama.tokens[111954], b".:.:", " ω".encode()]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from impls.bpe import machine
+from tests.breadth import thorough_from
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="compares compiled code"
@@ -24,7 +25,7 @@ def test_words_from_everywhere():
 
 
 @pytest.mark.parametrize("one", WORDS)
-@pytest.mark.parametrize("other", WORDS)
+@pytest.mark.parametrize("other", thorough_from(3, WORDS))
 def test_products(one, other):
     compiled = numba.njit(lambda one, other: machine.folded(one, other))  # noqa: PLW0108
 

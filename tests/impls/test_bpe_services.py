@@ -29,6 +29,7 @@ from impls.interface import (
     Splits,
     Unsupported,
 )
+from tests.breadth import thorough_from
 from tests.data import data_path
 from tests.impls.bpe_vocabularies import encodings, random_vocabulary, vocabulary
 
@@ -203,7 +204,7 @@ def test_pretokenized_text():
 
 
 @pytest.mark.parametrize("specials", [{}, {"<s>": 300, "<special>": 301}], ids=["", "special"])
-@pytest.mark.parametrize("pattern", SCANNERS, ids=lambda pattern: pattern[:24])
+@pytest.mark.parametrize("pattern", thorough_from(6, SCANNERS), ids=lambda pattern: pattern[:24])
 def test_windows_are_cut_as_the_whole_is(pattern, specials):
     """count_till_limit may cut a text window by window, whatever stands at a window's end."""
     encoder = load(vocabulary([*BYTES, b"ab", b"  "], splits=(pattern,), special_tokens=specials))

@@ -77,7 +77,7 @@ def long_texts(rng, count):
         yield "".join(rng.choices(palette, weights, k=rng.randint(LOADED, 4 * LOADED)))
 
 
-@pytest.mark.parametrize("pattern", SCANNERS, ids=range(len(SCANNERS)))
+@pytest.mark.parametrize("pattern", thorough_from(5, SCANNERS), ids=range(len(SCANNERS)))
 def test_long_texts_split_as_the_regex_package_does(pattern):
     assert differences(pattern, long_texts(random.Random(pattern), SOME)) == []
 

@@ -13,6 +13,7 @@ from impls.bpe import backtracking_kernel, heap_kernel, words
 from impls.bpe.encoder import NONE_GIVEN, SPARE
 from impls.bpe.growing import FIRST_SLOTS, MOST_SLOTS, fitting
 from impls.bpe.piece_cache import SHORT_TAKEN, WIDE_TAKEN, new_cache, slots_of
+from tests.breadth import thorough_from
 from tests.impls.bpe_vocabularies import encodings, vocabulary
 
 
@@ -43,7 +44,7 @@ def remembering_in(cache):
 
 @settings(deadline=None)
 @given(drawn=encodings(), again=st.integers(1, 3))
-@pytest.mark.parametrize("slots", [16, 32, 1024])
+@pytest.mark.parametrize("slots", thorough_from(1, [16, 32, 1024]))
 def test_a_cache_of_any_size_gives_the_definitions_ids(slots, drawn, again):
     drawn, texts = drawn
     reference = heap_kernel.block_of(drawn)

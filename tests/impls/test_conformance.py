@@ -15,7 +15,7 @@ from corpora.vocabularies.toys import TOYS
 from impls import registry
 from impls.conformance import conformance_problems, run_conformance_test
 from impls.interface import About, Capability, Mode, Rejected, Unsupported
-from tests.breadth import thorough
+from tests.breadth import thorough, thorough_from
 
 MINIATURES = Path(__file__).parents[1] / "miniatures"
 PROGRAM = Path(__file__).parents[2] / "harness" / "selftest" / "program.py"
@@ -27,7 +27,7 @@ def toys(*names: str) -> list[Vocabulary]:
     return [sources.resolve(name) for name in names]
 
 
-@pytest.mark.parametrize("name", registry.BUILT_IN)
+@pytest.mark.parametrize("name", thorough_from(6, registry.BUILT_IN))
 def test_what_tokgate_brings_conforms(name: str) -> None:
     try:
         if registry.resolve(name).about.version == "not installed":

@@ -101,7 +101,7 @@ def compare(rng, kind):
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
-@pytest.mark.parametrize("seed", thorough_from(8, range(40)))
+@pytest.mark.parametrize("seed", thorough_from(3, range(40)))
 def test_it_is_the_definition(seed, kind):
     assert compare(random.Random(f"{kind}/{seed}"), kind)
 

@@ -23,6 +23,7 @@ from impls.bpe.pieces import Cutter
 from impls.bpe.scanners import SCANNERS, scanner_of, split_parts
 from impls.bpe.unicode_version import as_of_unicode_16
 from impls.interface import Mode, Unsupported
+from tests.breadth import thorough_from
 from tests.data import data_path
 
 TEXT = Mode()
@@ -349,7 +350,9 @@ def test_encodings_of_tekken_are_those_of_tiktoken():
 @pytest.mark.skipif(INTERPRETED, reason="slow")
 @pytest.mark.parametrize(
     ("name", "pattern"),
-    [("o200k_base", "o200k_base"), ("cl100k_base", "cl100k_base"), ("llama3", "llama3")],
+    thorough_from(
+        1, [("o200k_base", "o200k_base"), ("cl100k_base", "cl100k_base"), ("llama3", "llama3")]
+    ),
 )
 def test_encodings_are_those_of_tiktoken(name, pattern):
     path = data_path(f"vocabs/{name}.tiktoken.gz")

@@ -91,7 +91,7 @@ def test_many_random_vocabularies_as_their_engines():
     assert assert_as_engines("many", 200, 2600) >= 1_000_000
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", thorough_from(2, EVERY))
 def test_stages_say_what_is_encoded_by_either_trie(name):
     ours = EVERY[name]
     for number in range(8):

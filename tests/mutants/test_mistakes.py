@@ -17,6 +17,7 @@ from harness.selftest.mistakes import planted
 from harness.selftest.plain.bpe import PlainBpe
 from impls import registry
 from impls.interface import Mode, Rejected, Unsupported
+from tests.breadth import thorough_from
 
 MODES = {"text": Mode(), "raw": Mode(pretokenize=False), "special": Mode(special="all")}
 RIGHT = {
@@ -71,7 +72,9 @@ def observed(encoder, check, data, mode):
 
 
 @pytest.mark.parametrize(
-    "mistake", [one for one in EVERY.values() if about_answers(one)], ids=lambda one: one.name
+    "mistake",
+    thorough_from(20, [one for one in EVERY.values() if about_answers(one)]),
+    ids=lambda one: one.name,
 )
 def test_an_input_shows_it(mistake):
     vocabulary = resolve(mistake.vocabulary)
