@@ -178,8 +178,9 @@ FLOOD = """
 import os, sys, time
 for _ in range(64):
     os.write(2, b"x" * (1 << 20))
-os.write(2, b"the end")
-time.sleep(600)
+while True:  # what is written in the moment of a cut may be lost with it
+    os.write(2, b"the end")
+    time.sleep(0.1)
 """
 
 
