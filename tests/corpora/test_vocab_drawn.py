@@ -26,6 +26,7 @@ def test_a_name_decides_all_of_it(kind):
     assert len({vocabulary.fingerprint for vocabulary in all_of(kind)}) > MANY // 2
 
 
+@pytest.mark.thorough  # processes of their own
 def test_it_is_the_same_in_each_process():
     # Sets of strings have another order in each.
     code = (

@@ -255,6 +255,7 @@ def test_a_rank_file_with_its_pattern_is_the_encoding() -> None:
 # The trained models
 
 
+@pytest.mark.thorough  # it trains
 def test_training_again_gives_the_committed_models(tmp_path: Path) -> None:
     import sentencepiece
 

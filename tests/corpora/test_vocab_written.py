@@ -21,6 +21,7 @@ from corpora.vocabularies.sentencepiece_proto import to_model_proto
 from corpora.vocabularies.sources import embedded, resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
+from tests.breadth import thorough_from
 from tests.data import data_path
 
 TEXTS = [
@@ -53,7 +54,7 @@ def original_bytes(vocabulary: Vocabulary) -> bytes:
     return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
 
 
-@pytest.mark.parametrize("name", SENTENCEPIECE)
+@pytest.mark.parametrize("name", thorough_from(2, SENTENCEPIECE))
 def test_a_rebuilt_proto_encodes_as_the_original(name: str) -> None:
     vocabulary = resolve(name)
     original = sentencepiece.SentencePieceProcessor(model_proto=original_bytes(vocabulary))
@@ -169,7 +170,10 @@ def test_a_normalizing_unigram_through_tokenizers() -> None:
 @pytest.mark.parametrize(
     # One of each kind: the other tekken and Mistral files differ in special tokens only.
     "name",
-    sorted(set(embedded()) - {"tekken_240718", "mistral_v2", "mistral_v7", "mistral_v7m1"}),
+    thorough_from(
+        2,
+        sorted(set(embedded()) - {"tekken_240718", "mistral_v2", "mistral_v7", "mistral_v7m1"}),
+    ),
 )
 def test_tokenizer_json_out_and_in_again(name: str) -> None:
     before = resolve(name)

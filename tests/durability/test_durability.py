@@ -79,6 +79,7 @@ def survived(ended: subprocess.CompletedProcess[str], least: int) -> None:
     assert (alive, lost, twice) == (kills, 0, 0)
 
 
+@pytest.mark.thorough  # whole campaigns
 def test_a_campaign_survives_a_handful_of_kills() -> None:
     survived(durability("--kills", "2", "--subject", "fuzz"), 1)
 

@@ -19,7 +19,7 @@ def test_the_table_has_all_formats() -> None:
     assert tuple(FORMATS) == NAMES
 
 
-@pytest.mark.parametrize("name", thorough_from(3, NAMES))
+@pytest.mark.parametrize("name", thorough_from(1, NAMES))
 def test_mutants_are_refused_clearly_or_load_whole(name: str) -> None:
     tally = fuzz(name, mutants=300, seed=0)
     assert tally.faults == []

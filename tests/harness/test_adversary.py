@@ -82,6 +82,7 @@ def test_the_shipped_file_is_as_it_would_be_written() -> None:
 
 
 @pytest.mark.parametrize("kind", thorough_from(2, reversed(list(WAYS))))  # the quickest first
+@pytest.mark.thorough  # whole rounds
 def test_a_round_errs_with_the_heuristic_and_finds_nothing_against_exact(
     kind: str, policies: dict[str, Policies]
 ) -> None:

@@ -321,6 +321,7 @@ class TestCommand:
         assert set(cell["timings"][0]) == {"kind", "round", "bytes", "passes", "cpu", "wall"}
         assert {c["mode"] for c in whole["cells"]} == {"text", "raw"}
 
+    @pytest.mark.thorough  # a whole benchmark
     def test_ids_are_checked_against_one_that_is_not_measured(
         self, plugin: str, tmp_path: Path
     ) -> None:
@@ -332,6 +333,7 @@ class TestCommand:
             ("wrong", "different", "tiktoken")
         ]
 
+    @pytest.mark.thorough  # a whole benchmark
     def test_one_that_does_not_load_gives_status_3(self, plugin: str, tmp_path: Path) -> None:
         done = tokgate("bench", *FEW, "--mode=text", "--impl=tiktoken",
                        *impls(plugin, "Unloadable"), folder=tmp_path)  # fmt: skip

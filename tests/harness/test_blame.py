@@ -36,6 +36,7 @@ def blamed(summary: dict[str, Any]) -> set[tuple[tuple[str, ...], bool]]:
         (WRONG, RIGHT, "bpe.table"),
     ],
 )
+@pytest.mark.thorough  # whole runs
 def test_the_users_own_is_blamed_before_a_library(specs: tuple[str, ...], tmp_path: Path) -> None:
     summary = run(tmp_path, *specs)
     assert blamed(summary) == {(("mini-always-wrong",), False)}
@@ -64,6 +65,7 @@ def test_between_equals_nobody_is_blamed_and_it_can_be_replayed(tmp_path: Path) 
     assert name in {one["id"] for one in replayed["findings"]}
 
 
+@pytest.mark.thorough  # a whole run
 def test_what_the_user_declares_a_reference_is_not_blamed(tmp_path: Path) -> None:
     summary = run(tmp_path, "bpe.table", WRONG, options=(f"--reference={WRONG}",))
     assert blamed(summary) == {(("bpe.table",), False)}

@@ -202,6 +202,7 @@ def session(
     )  # fmt: skip
 
 
+@pytest.mark.thorough  # three whole campaigns
 def test_rounds_past_the_end_are_lost_and_the_next_session_does_them_alike(tmp_path: Path) -> None:
     clock = Clock()
     commits = 0

@@ -82,6 +82,7 @@ def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         list(read_events(path))
 
 
+@pytest.mark.thorough  # whole commands
 def test_a_command_says_it_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "run.jsonl").write_text(changed(FOUND, partition=7) + "\n")
     for command in (["report", str(tmp_path)], ["replay", str(tmp_path)]):

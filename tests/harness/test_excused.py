@@ -148,6 +148,7 @@ def test_a_single_input_is_asked_again_too(make: Make) -> None:
     assert len(worker.excused()) == 1
 
 
+@pytest.mark.thorough  # slow inputs
 def test_many_slow_inputs_are_no_hang(make: Make) -> None:
     # Each takes most of its time, and all together many times as much.
     inputs = [b"slow" + bytes([n]) for n in range(6)]

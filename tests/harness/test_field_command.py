@@ -48,6 +48,7 @@ def test_a_library_is_not_matched_with_itself_and_says_what_it_does_not_run() ->
     assert "byte-pair" in str(found[0].refusal)
 
 
+@pytest.mark.thorough  # a whole survey
 def test_the_command_plays_each_match_once(tmp_path: Path) -> None:
     out = tmp_path / "field"
     arguments = ["field", "--impl", "tokenizers", "--impl", "llguidance", "--vocab", "unigram_nfkc"]

@@ -26,6 +26,7 @@ from harness.outcomes import Encoded, Outcome, Results
 from harness.workers import Limits
 from harness.workers.server import outcome_of
 from impls.interface import About, Mode
+from tests.breadth import thorough_from
 
 Encode_ = Callable[[bytes], list[int]]
 RAW = Mode(pretokenize=False)
@@ -238,7 +239,7 @@ def test_an_expected_finding_carries_its_reason() -> None:
     assert (found.expected, found.link) == ("known", "https://x")
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", thorough_from(1, range(3)))
 def test_the_same_violations_make_the_same_findings(seed: int) -> None:
     def run() -> Any:
         scene = Scene(ref=right, bad=wrong_at(b"!"), worse=wrong_at(b"?"))

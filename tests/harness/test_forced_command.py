@@ -181,6 +181,7 @@ def task() -> Task:
     return Task(sources.resolve("toy_bytes"), ["none"], "flexible", seconds=60.0)
 
 
+@pytest.mark.thorough  # it waits for a time-out
 def test_a_schema_that_hangs_costs_itself_only(task: Task) -> None:
     good = SchemaCase("good", KEYS, (b'{"orderId":1}',))
     # llguidance's state grows with the depth, and is copied at each token.

@@ -19,6 +19,7 @@ from harness.forced.policies import Policies
 from harness.forced.run import Record
 from harness.forced.walk import Walk
 from impls.forced.interface import Healed
+from tests.breadth import thorough_from
 
 SCHEMA = {
     "title": "A place to study",
@@ -74,7 +75,9 @@ def held(policies: Policies, found: ForcedWitness) -> None:
     assert grammar.forced() == text(found.forced)
 
 
-@pytest.mark.parametrize("name", ["none", "printed", "healed:tokens=2", "llguidance.partial"])
+@pytest.mark.parametrize(
+    "name", thorough_from(1, ["none", "printed", "healed:tokens=2", "llguidance.partial"])
+)
 def test_small_and_still_a_failure(policies: Policies, name: str) -> None:
     beats = []
     for failure in failures(policies, name):

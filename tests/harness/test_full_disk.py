@@ -112,6 +112,7 @@ def test_enough_room_is_no_error(mounts: None, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["list", "vocabs"], ["list", "families", "--json"]])
+@pytest.mark.thorough  # whole commands
 def test_standard_output_that_is_full(arguments: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -124,6 +125,7 @@ def test_standard_output_that_is_full(arguments: list[str]) -> None:
         assert nowhere.returncode == 2
 
 
+@pytest.mark.thorough  # a whole benchmark
 def test_a_limit_on_the_size_of_files(tmp_path: Path) -> None:
     done = subprocess.run(
         ["sh", "-c", f"ulimit -f 1; exec {TOKGATE} bench --vocab toy_runs --impl bpe.naive "

@@ -91,6 +91,7 @@ def test_where_none_is_named_vocabularies_are_drawn_too() -> None:
     assert random != [name for name in others if name.startswith(sources.RANDOM)]
 
 
+@pytest.mark.thorough  # a whole campaign
 def test_ctrl_c_loses_nothing_and_leaves_nobody(tmp_path: Path) -> None:
     with subprocess.Popen(
         [TOKGATE, "fuzz", *HERE, f"--out={tmp_path}"],

@@ -161,6 +161,7 @@ def test_a_terminal_is_sent_the_display_s_own_controls_alone(folder: Path) -> No
     assert lines_forged(plain) == []
 
 
+@pytest.mark.thorough  # a whole run
 def test_what_fails_to_load(folder: Path) -> None:
     done = tokgate(
         "run", "--vocab=toy_bytes", "--impl=tiktoken", f"--impl={PLUGIN}:Unloadable",

@@ -67,6 +67,7 @@ def marked(word: str) -> list[psutil.Process]:
 
 
 @pytest.mark.parametrize("leaves", [True, thorough(False)])
+@pytest.mark.thorough  # a whole run
 def test_a_run_tells_who_left_processes(leaves: bool, mark: str, tmp_path: Path) -> None:
     plugin = tmp_path / "leaving.py"
     plugin.write_text(PLUGIN.format(mark=mark, leaves=leaves))

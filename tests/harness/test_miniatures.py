@@ -153,6 +153,7 @@ TELLING = ("ties", "claims")
 
 @PLUGS
 @pytest.mark.parametrize("kind", [kind if kind in TELLING else thorough(kind) for kind in WRONG])
+@pytest.mark.thorough  # whole runs: each check has its own quick tests
 def test_who_is_wrong_is_named(kind: str, plug: Plug, tmp_path: Path) -> None:
     wanted = WRONG[kind]
     generators = [f"--generator={name}" for name in wanted.generators]

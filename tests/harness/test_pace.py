@@ -122,6 +122,7 @@ def test_who_loads_is_behind_and_joins_later() -> None:
     assert 0 < judged["late"] < judged["a"]
 
 
+@pytest.mark.thorough  # it takes seconds
 def test_of_two_the_fast_one_waits() -> None:
     # Alone it would compare with nobody.
     judged = run(Workers({"a": 0.001, "slow": 0.5}), 2.0)

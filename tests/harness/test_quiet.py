@@ -76,6 +76,7 @@ def test_nothing_that_a_plug_in_prints_is_on_the_terminal(tmp_path: Path) -> Non
         assert said not in done.stdout + done.stderr
 
 
+@pytest.mark.thorough  # a whole run
 def test_it_is_shown_on_request_and_made_plain(tmp_path: Path) -> None:
     done = run(plugin(tmp_path), tmp_path, "--debug")
     assert done.returncode == 0, done.stderr

@@ -32,6 +32,7 @@ def events(out: Path, kind: str) -> list[dict[str, object]]:
     return [event for event in map(json.loads, lines) if event["event"] == kind]
 
 
+@pytest.mark.thorough  # a whole run
 def test_a_program_that_refuses_a_vocabulary_takes_no_part(tmp_path: Path) -> None:
     (tmp_path / "picky.py").write_text(PROGRAM)
     impls = ["tiktoken", "bpe.heap", f"cmd:{sys.executable} picky.py"]
@@ -63,6 +64,7 @@ class Mine:
 
 
 @pytest.mark.parametrize("body", ["raise ValueError('which one')", thorough("return False")])
+@pytest.mark.thorough  # a whole run
 def test_a_supports_that_fails_is_a_failure_to_start(body: str, tmp_path: Path) -> None:
     (tmp_path / "plugin.py").write_text(PLUGIN.format(body=body))
     impls = [f"--impl={spec}" for spec in ("tiktoken", "bpe.heap", "plugin.py:Mine")]

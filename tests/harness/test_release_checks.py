@@ -89,6 +89,7 @@ def test_other_offsets_are_named(releases: Path) -> None:
     }
 
 
+@pytest.mark.thorough  # an environment of its own
 def test_a_release_that_dies_of_offsets_is_named(releases: Path) -> None:
     found = judged("release-offsets", releases, "OLD", "DIES")
     assert (b"xyz", "crashed", ("dies",)) in found

@@ -159,7 +159,7 @@ class TestNobodyIsAccused:
         assert seen[Verdict.SUPERLINEAR] == 0, seen
 
     @pytest.mark.parametrize("kind", NOISES)
-    @pytest.mark.parametrize("hierarchy", [smooth, one_step, drift])
+    @pytest.mark.parametrize("hierarchy", thorough_from(1, [smooth, one_step, drift]))
     def test_but_who_deserves_it_is(
         self, hierarchy: Callable[[Floats], Floats], kind: Callable[..., Floats]
     ) -> None:

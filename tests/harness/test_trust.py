@@ -107,6 +107,7 @@ def test_a_vocabulary_that_the_record_has_fetched(plain: Path, tmp_path: Path, s
     assert "fetch 'hf:somebody/something'" in said
 
 
+@pytest.mark.thorough  # three whole runs
 def test_what_is_registered_runs_as_before(plain: Path, tmp_path: Path) -> None:
     own = "harness.selftest.mutants.merging:RightmostTie"
     done = tokgate("replay", str(plain), folder=tmp_path)

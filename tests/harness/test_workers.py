@@ -324,6 +324,7 @@ def test_a_batch_of_another_form_is_asked_for_one_by_one(make: Make) -> None:
         assert ask(worker, form, b"ab") == [of(form), of(b"ab")], form
 
 
+@pytest.mark.thorough  # it waits for time-outs
 def test_withdrawn_after_so_many_hangs(make: Make) -> None:
     worker = make("Plain", Limits(seconds=0.3, hangs=2))
     assert statuses(ask(worker, b"hang") + ask(worker, b"hang")) == ["timed-out", "timed-out"]

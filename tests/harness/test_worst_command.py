@@ -82,6 +82,7 @@ IMPLEMENTATION = Implementation()
 """
 
 
+@pytest.mark.thorough  # a whole search
 def test_a_request_in_flight_is_cut_off_at_the_end(tmp_path: Path) -> None:
     (tmp_path / "hanging.py").write_text(HANGING)
     done = tokgate(

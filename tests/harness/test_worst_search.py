@@ -19,6 +19,7 @@ from harness.worst.gauge import Reading, portions
 from harness.worst.guide import Guide
 from harness.worst.search import ENOUGH_DEATHS, Search, Sizes
 from harness.worst.state import State
+from tests.breadth import thorough_from
 from tests.harness.planted_costs import A_BYTE, Planted, many, runs
 
 SIZES = Sizes(512, 2048, 8192, 1 << 17)
@@ -52,7 +53,7 @@ def dear(times: float) -> Callable[[Search], bool]:
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", thorough_from(1, range(3)))
 def test_it_finds_runs_of_one_byte(breeder: Breeder, seed: int) -> None:
     search = searched(breeder, Planted(runs(b"#")), dear(15), seed)
     assert b"#" * 100 in search.leaders()[0].pattern.make(SIZES.large)

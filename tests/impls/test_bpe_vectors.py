@@ -9,6 +9,7 @@ import pytest
 
 from impls.bpe import vectors
 from impls.bpe.vectors import WIDTH
+from tests.breadth import thorough_from
 
 compares = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="compares compiled code"
@@ -71,7 +72,7 @@ def test_comparisons_and_what_is_made_of_them(symbol, table):
     assert set(compiled[1][3][WIDTH : 2 * WIDTH]) == {4, 9}
 
 
-@pytest.mark.parametrize("kept", [0, 1, 15, 16, 17, WIDTH - 1, WIDTH])
+@pytest.mark.parametrize("kept", thorough_from(2, [0, WIDTH, 1, 15, 16, 17, WIDTH - 1]))
 def test_what_is_kept_stands_together(kept, table):
     def run(table, start, kept):
         numbers = vectors.numbers_at(table, 0, 3)

@@ -61,7 +61,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("kind", WRONG)
+@pytest.mark.parametrize("kind", thorough_from(4, WRONG))
 def test_vices_in_process_are_reported(kind: str) -> None:
     spec = f"{MINIATURES}/wrong.py:{kind}"
     problems = conformance_problems(spec, toys("toy_acbb", "toy_ties", "toy_bytes"))
@@ -83,7 +83,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("kind", PROGRAMS)
+@pytest.mark.parametrize("kind", thorough_from(2, PROGRAMS))
 def test_vices_over_stdio_are_reported(kind: str) -> None:
     spec = f"cmd:{sys.executable} {PROGRAM} --kind {kind}"
     problems = conformance_problems(spec, toys("toy_bytes"))

@@ -131,6 +131,7 @@ def test_the_example_merges_late_neighbours(tmp_path: Path) -> None:
 
 
 @pytest.mark.data
+@pytest.mark.thorough  # a large vocabulary
 def test_the_example_agrees_on_an_improper_vocabulary() -> None:
     vocabulary = sources.resolve(str(data_path("vocabs/llama3.tiktoken.gz")) + "#pattern=llama3")
     encoder = ExternalImplementation(f"{sys.executable} {EXAMPLE}").load(vocabulary)

@@ -47,7 +47,7 @@ def reference(vocabulary: Vocabulary) -> Implementation:
     return sentencepiece.IMPLEMENTATION if vocabulary.pieces else tiktoken.IMPLEMENTATION
 
 
-@pytest.mark.parametrize("name", registry.FIELD)
+@pytest.mark.parametrize("name", thorough_from(4, registry.FIELD))
 def test_the_field_gives_the_ids_of_the_reference(name: str) -> None:
     found, run = adapter(name), 0
     for vocabulary in vocabularies():
@@ -65,7 +65,7 @@ def test_the_field_gives_the_ids_of_the_reference(name: str) -> None:
     assert run or name == "wordchipper"  # which has vocabularies of its own alone
 
 
-@pytest.mark.parametrize("name", registry.FIELD)
+@pytest.mark.parametrize("name", thorough_from(2, registry.FIELD))
 def test_an_adapter_is_its_recipe(name: str, tmp_path: Path) -> None:
     found = adapter(name)
     vocabulary = next((v for v in vocabularies() if found.supports(v, TEXT) is None), None)
@@ -88,6 +88,7 @@ def test_an_adapter_is_its_recipe(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", thorough_from(1, ["riptoken", "kitoken", "transformers"]))
+@pytest.mark.thorough  # every library of the field
 def test_special_tokens_are_read_only_where_asked(name: str) -> None:
     found = adapter(name)
     vocabulary = sources.resolve("tekken_240911")

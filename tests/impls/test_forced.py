@@ -81,10 +81,12 @@ def test_inside_a_piece_it_is_the_definition_on_ten_thousand_grammars(tenth):
     assert share == oracle > 0
 
 
+LARGE = [pytest.mark.data, pytest.mark.thorough]
+
 VOCABULARIES = [
     "tekken_240911",
-    pytest.param("vocabs/llama3.tiktoken.gz#pattern=llama3", marks=pytest.mark.data),
-    pytest.param("vocabs/o200k_base.tiktoken.gz#pattern=o200k_base", marks=pytest.mark.data),
+    pytest.param("vocabs/llama3.tiktoken.gz#pattern=llama3", marks=LARGE),
+    pytest.param("vocabs/o200k_base.tiktoken.gz#pattern=o200k_base", marks=LARGE),
 ]
 
 

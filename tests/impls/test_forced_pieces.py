@@ -112,7 +112,7 @@ def test_it_is_the_definition_on_thousands(kind):
     assert sum(compare(random.Random(f"slow/{kind}/{seed}"), kind) for seed in range(2000)) > 20_000
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", thorough_from(10, range(60)))
 def test_a_normalized_text_knows_where_it_comes_from(seed):
     rng = random.Random(seed)
     letters, vocabulary = random_case(rng, "unigram")
@@ -146,7 +146,7 @@ TEXTS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=MODELS)
+@pytest.fixture(scope="module", params=thorough_from(1, MODELS))
 def tokenizer(request):
     return PieceTokenizer(sources.resolve(request.param))
 

@@ -30,6 +30,7 @@ from impls.references import (
     tokenizers,
 )
 from impls.references.common import Library, rank_trouble
+from tests.breadth import thorough_from
 from tests.data import data_path
 
 TEXT = Mode()
@@ -201,7 +202,9 @@ def test_ids_decide_alone_where_rank_trouble_says_so():
     assert kinds == {True, False}
 
 
-@pytest.mark.parametrize("name", ["tiktoken", "tokenizers", "mistral-common", "llguidance"])
+@pytest.mark.parametrize(
+    "name", thorough_from(1, ["tiktoken", "tokenizers", "mistral-common", "llguidance"])
+)
 def test_text_through_tekken(name):
     tekken = resolve("tekken_240911")
 

@@ -177,6 +177,7 @@ def test_symbols_compete_or_are_cut_out():
 
 
 @pytest.mark.data
+@pytest.mark.thorough  # many vocabularies
 def test_ties_by_rounding_differ_between_versions():
     t5 = resolve(str(data_path("vocabs/t5_base.model")))
     runs = [letter * size for letter in (b"g", b"-", b".", b"a") for size in range(9, 120, 4)]
@@ -188,6 +189,7 @@ def test_ties_by_rounding_differ_between_versions():
 
 
 @pytest.mark.data
+@pytest.mark.thorough  # a large vocabulary
 def test_the_founding_example_of_t5():
     t5 = resolve(str(data_path("vocabs/t5_base.model")))
     scores = {p.text: p.score for p in t5.pieces if p.type is PieceType.NORMAL}

@@ -258,6 +258,7 @@ def check_characters(flags, scalars):
     assert len(ours) == len(theirs)
 
 
+@pytest.mark.thorough  # every character
 def test_every_character_is_what_tokenizers_takes_it_for():
     check_characters((True, True, True, True), USUAL)
 
@@ -283,6 +284,7 @@ def test_marks_are_put_in_the_order_of_tokenizers():
         assert ours.encode(run.encode(), TEXT) == theirs.encode(run.encode(), TEXT), ascii(run)
 
 
+@pytest.mark.thorough  # every character
 def test_every_character_is_what_llama_cpp_takes_it_for():
     engine = llama_cpp()
     alphabet = [c for c in SCALARS[0x21:0x3100] + SCALARS[0x10400:0x10600] if c.isprintable()]
@@ -410,6 +412,7 @@ print(json.dumps([[e.encode(t.encode(), Mode()) for t in texts] for e in encoder
 """
 
 
+@pytest.mark.thorough  # interpreted kernels are slow
 def test_interpreted_is_compiled():
     rng = random.Random(3)
     pool = [*"ababéÉΣİ日豈한!,", "\u0301", "\u302e", "\u1b44", " ", "\x0b", "unaffable", "🙂"]

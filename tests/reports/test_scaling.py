@@ -75,6 +75,7 @@ def test_the_worst_get_a_plot_of_their_own_and_the_rest_share(
     assert [c.target for c in row.cells if c is not None and not c.box] == [""] * 5
 
 
+@pytest.mark.thorough  # a night of measurements
 def test_a_night_of_measurements_fits_the_page() -> None:
     """8 vocabularies, 14 implementations, 40 families: 4,480 cells."""
     record = RunRecord.from_events(
