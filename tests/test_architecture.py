@@ -25,14 +25,14 @@ LONGEST = 520
 
 
 @cache
-def parsed(path: Path) -> ast.Module:
-    """The syntax tree of a file."""
-    return ast.parse(path.read_text())
+def parsed(source: str) -> ast.Module:
+    """The syntax tree of a file's text."""
+    return ast.parse(source)
 
 
 def imported(path: Path) -> Iterator[str]:
     """Full names of what a file imports, wherever in it."""
-    for node in ast.walk(parsed(path)):
+    for node in ast.walk(parsed(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -80,7 +80,7 @@ def consoles(path: Path) -> list[int]:
     """Lines of a file that make a console of Rich's own, which shows text as it came."""
     return [
         node.lineno
-        for node in ast.walk(parsed(path))
+        for node in ast.walk(parsed(path.read_text()))
         if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "Console"
     ]
 
@@ -107,7 +107,7 @@ NAMING = {
 
 def named_temporaries(path: Path) -> set[str]:
     """The calls by which a file makes temporary files with names."""
-    calls = (node for node in ast.walk(parsed(path)) if isinstance(node, ast.Call))
+    calls = (node for node in ast.walk(parsed(path.read_text())) if isinstance(node, ast.Call))
     return {ast.unparse(one.func).rpartition(".")[2] for one in calls} & NAMED
 
 
@@ -137,7 +137,7 @@ UNPICKLING = {
 def unpickling(path: Path) -> list[str]:
     """What a file does by which data from elsewhere might run, wherever in it."""
     found = []
-    for node in ast.walk(parsed(path)):
+    for node in ast.walk(parsed(path.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in RUNNING:
             found.append(f"from {node.module}")
         elif isinstance(node, ast.Import):

@@ -22,7 +22,7 @@ from harness.events import Event, read_events
 from reports import FORMATS
 from reports.record import RunRecord
 from tests.breadth import thorough
-from tests.harness.command import TOKGATE, tokgate
+from tests.harness.command import TOKGATE, here, tokgate
 from tests.harness.hostile_plugin import HOSTILE
 
 PLUGIN = Path(__file__).with_name("hostile_plugin.py")
@@ -115,7 +115,7 @@ def test_a_script_has_visible_characters_alone(
 def test_every_format_that_is_printed(
     form: str, folder: Path, run: subprocess.CompletedProcess[str]
 ) -> None:
-    done = tokgate("report", "tokgate-out", "--format", form, folder=folder)
+    done = here("report", "tokgate-out", "--format", form, folder=folder)
     assert done.returncode == 0
     assert raw(done.stdout, TEXT_ENDS) == set()
 
@@ -126,7 +126,7 @@ def test_a_comparison(form: list[str], folder: Path, run: subprocess.CompletedPr
     record = (folder / "tokgate-out" / "run.jsonl").read_text().splitlines(keepends=True)
     kept = [line for line in record if '"event": "Found"' not in line]
     (folder / "empty" / "run.jsonl").write_text("".join(kept))
-    done = tokgate("diff", "empty", "tokgate-out", *form, folder=folder)
+    done = here("diff", "empty", "tokgate-out", *form, folder=folder)
     assert done.returncode == 1, done.stderr
     assert "boom" in done.stdout
     assert raw(done.stdout + done.stderr) == set()
