@@ -69,6 +69,13 @@ COLUMNS: dict[str, str] = {
 """The columns of results, with their types, in the order in which they travel."""
 
 
+QUOTED = 80
+"""Characters of a worker's value that a message quotes."""
+
+UNREADABLE = (MemoryError, OverflowError, RecursionError, ValueError, TypeError, KeyError)
+"""What parsing a hostile answer may raise, whatever was looked at before."""
+
+
 class Garbled(Exception):
     """What a worker wrote is no answer to the request; one line says why."""
 
@@ -151,14 +158,22 @@ def lengths_of(prefix: bytes) -> tuple[int, int, int]:
     return header, body, checksum
 
 
-def unpacked(head: bytes, body: bytes, checksum: int) -> dict[str, Any]:
+def unpacked(head: bytes | bytearray, body: bytes | bytearray, checksum: int) -> dict[str, Any]:
     """The header of a message, with its columns in place of their lengths. Raises Garbled."""
     if zlib.crc32(body, zlib.crc32(head)) != checksum:
         raise Garbled("its answer was written over, or cut off: the checksum differs")
     try:
         header = json.loads(head)
-    except ValueError as error:
+    except UNREADABLE as error:
         raise Garbled("its answer has a header that is no JSON") from error
+    try:
+        return _with_columns(header, body)
+    except UNREADABLE as error:
+        raise Garbled("its answer has columns that cannot be read") from error
+
+
+def _with_columns(header: object, body: bytes | bytearray) -> dict[str, Any]:
+    """Return a header with its columns in place of their lengths. Raises Garbled."""
     if not isinstance(header, dict):
         raise Garbled("its answer has a header that is no object")
     lengths = header.get("columns", {})
@@ -186,16 +201,31 @@ def response_of(message: dict[str, Any], sequence: int, count: int) -> Loaded | 
     Raises Garbled where it is another's answer, or has another number of outcomes.
     """
     if message.get("seq") != sequence:
-        raise Garbled(f"answered request {sequence} with an answer to {message.get('seq')!r}")
+        raise Garbled(
+            f"answered request {sequence} with an answer to {_quoted(message.get('seq'))}"
+        )
     kind = message.get("kind")
     if kind == "loaded":
         error, label, confined = (message.get(name) for name in ("error", "is", "confined"))
         if not (error is None or isinstance(error, str)) or not isinstance(label, str):
             raise Garbled("its answer to a vocabulary has no text")
-        return Loaded(error, label, confined if isinstance(confined, str) else "")
+        error = None if error is None else error[:MESSAGE_LIMIT]
+        short = confined[:MESSAGE_LIMIT] if isinstance(confined, str) else ""
+        return Loaded(error, label[:QUOTED], short)
     if kind != "results":
-        raise Garbled(f"its answer is of no kind that there is: {kind!r}")
-    return results_of(message, count)
+        raise Garbled(f"its answer is of no kind that there is: {_quoted(kind)}")
+    try:
+        return results_of(message, count)
+    except UNREADABLE as error:
+        raise Garbled("its answer has results that cannot be read") from error
+
+
+def _quoted(value: object) -> str:
+    """Return the beginning of a value, in ASCII; what cannot be shown is named by its type."""
+    try:
+        return ascii(value)[:QUOTED]
+    except UNREADABLE:
+        return f"a {type(value).__name__} that cannot be shown"
 
 
 def results_of(message: dict[str, Any], count: int) -> Results:
@@ -220,7 +250,8 @@ def results_of(message: dict[str, Any], count: int) -> Results:
     costs, width = columns.get("costs"), message.get("width", 1)
     if not _is_count(width) or width == 0:
         raise Garbled("gave costs of no width")
-    if costs is not None and (len(costs) % width or len(costs) // width > count):
+    # A width beside no costs at all could be any number, also one that no array has.
+    if costs is not None and (len(costs) == 0 or len(costs) != count * width):
         raise Garbled("gave costs for another number of inputs")
     return Results(
         status=status,
@@ -253,7 +284,7 @@ def _messages(rows: object, count: int) -> dict[int, str]:
         place, text = row
         if not _is_count(place) or place >= count or not isinstance(text, str):
             raise Garbled("its answer has a message that is none")
-        found[place] = text
+        found[place] = text[:MESSAGE_LIMIT]
     return found
 
 
