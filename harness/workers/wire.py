@@ -54,6 +54,10 @@ HEADER_LIMIT = 64 << 20
 BODY_LIMIT = 2 << 30
 """Bytes of a body: no batch of inputs has so many ids."""
 
+BODY_BESIDE, BODY_PER_BYTE = 64 << 20, 256
+"""Bytes of a body whatever was asked, and for each byte of the request. An id with its offsets has
+20 bytes, and the longest token of a large vocabulary some hundreds for an id of four."""
+
 MESSAGE_LIMIT = 128 << 10
 """Characters of one message of a failure that travel: the end of a log has 64 KiB."""
 
@@ -148,12 +152,20 @@ def packed_request(sequence: int, request: object) -> bytes:
     return REQUEST_PREFIX.pack(sequence, len(body)) + body
 
 
-def lengths_of(prefix: bytes) -> tuple[int, int, int]:
-    """The bytes of the header and of the body that follow, and their checksum. Raises Garbled."""
+def largest_body(asked: int) -> int:
+    """Return the bytes that the body of an answer may have, by those of the request."""
+    return min(BODY_LIMIT, BODY_BESIDE + BODY_PER_BYTE * asked)
+
+
+def lengths_of(prefix: bytes | bytearray, largest: int = BODY_LIMIT) -> tuple[int, int, int]:
+    """The bytes of the header and of the body that follow, and their checksum. Raises Garbled.
+
+    largest: bytes that the body may have; see :func:`largest_body`.
+    """
     magic, header, body, checksum = PREFIX.unpack(prefix)
     if magic != MAGIC:
-        raise Garbled(f"something else wrote to its answers: they begin with {prefix[:8]!r}")
-    if header > HEADER_LIMIT or body > BODY_LIMIT:
+        raise Garbled(f"something else wrote to its answers: they begin with {bytes(prefix[:8])!r}")
+    if header > HEADER_LIMIT or body > largest:
         raise Garbled(f"its answer claims {header + body:,} bytes, more than an answer may have")
     return header, body, checksum
 
@@ -180,6 +192,7 @@ def _with_columns(header: object, body: bytes | bytearray) -> dict[str, Any]:
     if not isinstance(lengths, dict):
         raise Garbled("its answer has columns without names")
     columns: dict[str, np.ndarray[Any, Any]] = {}
+    content = memoryview(body).toreadonly()
     start = 0
     for name, kind in COLUMNS.items():
         if name not in lengths:
@@ -188,7 +201,7 @@ def _with_columns(header: object, body: bytes | bytearray) -> dict[str, Any]:
         size = np.dtype(kind).itemsize
         if not _is_count(count) or start + count * size > len(body):
             raise Garbled(f"its answer has a column {name!r} that does not fit")
-        columns[name] = np.frombuffer(body, dtype=kind, count=count, offset=start)
+        columns[name] = np.frombuffer(content, dtype=kind, count=count, offset=start)
         start += count * size
     if start != len(body):
         raise Garbled("its answer has more bytes than columns")

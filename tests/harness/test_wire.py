@@ -118,6 +118,16 @@ def test_a_header_that_claims_too_much_is_not_believed() -> None:
         wire.lengths_of(prefix)
 
 
+def test_an_answer_is_bounded_by_what_was_asked() -> None:
+    asked = 1000
+    largest = wire.largest_body(asked)
+    assert wire.BODY_BESIDE < largest < wire.BODY_LIMIT == wire.largest_body(1 << 40)
+    fits = wire.PREFIX.pack(wire.MAGIC, 10, largest, 0)
+    assert wire.lengths_of(fits, largest) == (10, largest, 0)
+    with pytest.raises(wire.Garbled, match="more than an answer may have"):
+        wire.lengths_of(wire.PREFIX.pack(wire.MAGIC, 10, largest + 1, 0), largest)
+
+
 def forged(header: dict[str, object], body: bytes = b"") -> bytes:
     """A message with a right checksum and whatever header."""
     head = json.dumps({"seq": 1, "kind": "results", "messages": [], **header}).encode()
