@@ -194,8 +194,29 @@ _PLACE = struct.Struct("<q")
 _COMPILING = struct.Struct("<qqq96s")
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is in a cell: the input at work, or -1, and what a compiler is at, or None."""
+
+    index: int
+    compiling: Compiling | None
+
+    @staticmethod
+    def of(content: bytes | mmap.mmap) -> Said:
+        """Return what a cell says; nothing where it is too short, since a worker writes it."""
+        if len(content) < _PLACE.size + _COMPILING.size:
+            return Said(-1, None)
+        on, before, left, name = _COMPILING.unpack_from(content, _PLACE.size)
+        function = name.rstrip(b"\0").decode("utf-8", "replace")
+        compiling = Compiling(function, before, left) if on else None
+        return Said(_PLACE.unpack_from(content, 0)[0], compiling)
+
+
 class Progress:
-    """A shared cell: the index of the input that the worker is at, and what it compiles."""
+    """A shared cell, as the worker has it: the input that it is at, and what it compiles.
+
+    The harness reads it by :class:`harness.workers.cell.Cell`.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._cell = mmap.mmap(descriptor, CELL_BYTES)
@@ -207,8 +228,7 @@ class Progress:
     @property
     def index(self) -> int:
         """The last index that was set."""
-        index: int = _PLACE.unpack_from(self._cell, 0)[0]
-        return index
+        return Said.of(self._cell).index
 
     def compile(self, compiling: Compiling | None, before: int = 0) -> None:
         """Say what a compiler is at; None when it is done, ``before`` being how many it did.
@@ -225,9 +245,7 @@ class Progress:
     @property
     def compiling(self) -> Compiling | None:
         """What a compiler is at, or None."""
-        on, before, left, name = _COMPILING.unpack_from(self._cell, _PLACE.size)
-        function = name.rstrip(b"\0").decode("utf-8", "replace")
-        return Compiling(function, before, left) if on else None
+        return Said.of(self._cell).compiling
 
     def close(self) -> None:
         """Unmap the cell."""

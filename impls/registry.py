@@ -153,8 +153,9 @@ def built_in(spec: str) -> bool:
 
 def our_own(spec: str) -> bool:
     """Whether a spec leads to an algorithm that we wrote, mistakes planted by us included."""
-    target = BUILT_IN[spec] if spec in BUILT_IN and built_in(spec) else spec
-    return target.startswith(OUR_OWN)
+    ours = {**BUILT_IN, **ON_REQUEST}
+    target = ours[spec] if spec in ours and spec not in _plugged() else spec
+    return target.startswith(OUR_OWN) and not _is_path(target.rpartition(":")[0])
 
 
 @cache

@@ -11,6 +11,10 @@ from pathlib import Path
 COMPILED, TABLES = "NUMBA_CACHE_DIR", "TOKGATE_CACHE_DIR"
 """The variables of the environment by which users move them."""
 
+OURS = "TOKGATE_COMPILED"
+"""The variable that names the harness's folder of compiled functions to a worker that runs code of
+others, too. Such a worker has a folder of its own, into which it may copy from there."""
+
 
 def compiled_folder(environment: Mapping[str, str] | None = None) -> Path:
     """Return where Numba keeps compiled functions: as the user says, or below the user's cache.

@@ -15,6 +15,8 @@ Four things differ from plain ``numba.njit(cache=True)``:
   once for ``f(n)``, though the code is the same.
 - **The cache is a folder of its own** (:func:`corpora.vocabularies.caches.compiled_folder`), the
   only one outside its temporary files that a confined worker writes to, with that of tables.
+  Workers that run code of others, too, each have one of their own (``harness.confinement``), as
+  Numba unpickles what it finds there. They copy from ours what is compiled there already.
 - **Without a writable cache all still works**, by a cache in the folder for temporary files.
 """
 
@@ -22,8 +24,11 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import glob
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -40,6 +45,11 @@ os.environ[caches.COMPILED] = numba.config.CACHE_DIR = str(caches.compiled_folde
 
 F = TypeVar("F", bound=Callable[..., object])
 
+LOCK_SECONDS = 600.0
+"""For the lock of a function: no function takes as long to compile."""
+
+LOCK_LOOK_SECONDS = 0.02
+
 WAITING = "tokgate:waiting"
 """The kind of event (see ``numba.core.event``) that lasts while a function is waited for, compiled
 or loaded. Its data has the ``dispatcher``."""
@@ -54,7 +64,8 @@ def uncompiled() -> int:
 
     Not all of them need be called, and one that has some may be compiled for other types.
     """
-    return sum(not _index_of(dispatcher).exists() for dispatcher in _COMPILED)
+    indexes = map(_index_of, _COMPILED)
+    return sum(not (index.exists() or _ours(index) is not None) for index in indexes)
 
 
 def _index_of(dispatcher: Any) -> Path:
@@ -111,6 +122,7 @@ def _share(dispatcher: Any) -> None:
         # The compiler's own lock comes first, so that threads of one process keep one order.
         waiting = event.trigger_event(WAITING, data={"dispatcher": dispatcher})
         with global_compiler_lock, waiting, _alone(dispatcher):
+            _copy_ours(_index_of(dispatcher))
             return compile_here(signature)
 
     def general_template(args: Any, kws: Any) -> Any:
@@ -118,6 +130,36 @@ def _share(dispatcher: Any) -> None:
 
     dispatcher.compile = compile_once
     dispatcher.get_call_template = general_template
+
+
+def _ours(index: Path) -> Path | None:
+    """Where the harness has the index of a function, if this process has a folder of its own."""
+    folder = os.environ.get(caches.OURS)
+    own = caches.compiled_folder()
+    if not folder or not index.is_relative_to(own) or Path(folder) == own:
+        return None
+    found = Path(folder) / index.relative_to(own)
+    return found if found.is_file() else None
+
+
+def _copy_ours(index: Path) -> None:
+    """Copy what the harness has compiled of a function, where that is newer than what is here.
+
+    A worker that runs code of others, too, may not write to the harness's folder, but it may read
+    there: nothing that the harness has compiled need be compiled again.
+    """
+    with contextlib.suppress(OSError):
+        found = _ours(index)
+        if found is None:
+            return
+        if index.exists() and index.stat().st_mtime_ns >= found.stat().st_mtime_ns:
+            return
+        index.parent.mkdir(parents=True, exist_ok=True)
+        # The index comes last, as Numba takes it for a promise that the others are there.
+        for path in (*found.parent.glob(f"{glob.escape(found.stem)}.*.nbc"), found):
+            part = index.with_name(f"{path.name}.{os.getpid()}.part")
+            shutil.copyfile(path, part)
+            part.replace(index.with_name(path.name))
 
 
 @contextlib.contextmanager
@@ -133,10 +175,28 @@ def _alone(dispatcher: Any) -> Iterator[None]:
         yield
         return
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        _lock(lock, LOCK_SECONDS)
         yield
     finally:
         os.close(lock)
+
+
+def _lock(descriptor: int, seconds: float) -> bool:
+    """Lock a file; whether it is locked. Not all file systems have locks, and one may be held
+    by a process that never lets go of it: then the function is compiled without.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(LOCK_LOOK_SECONDS)
+        except OSError:
+            return False
+        else:
+            return True
 
 
 for _watch in compilers.AT_IMPORT:

@@ -16,11 +16,14 @@ import atexit
 import contextlib
 import fcntl
 import os
-import shutil
 import stat
 import tempfile
 import threading
+import weakref
 from pathlib import Path
+from types import TracebackType
+
+from corpora.vocabularies import removal
 
 PREFIX = "tokgate-scratch-"
 """What the folder's name begins with, in the system's folder for temporary files."""
@@ -51,9 +54,35 @@ def folder() -> Path:
         return _made[1]
 
 
-def temporary(prefix: str) -> tempfile.TemporaryDirectory[str]:
+class Temporary:
+    """A folder that goes when this object does, whatever a process has put into it.
+
+    It is not ``tempfile.TemporaryDirectory``, because that raises where folders lie too deep.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._removed = weakref.finalize(self, removal.remove, name)
+
+    def cleanup(self) -> None:
+        """Remove it now. Nothing is raised; what cannot be removed goes with a later sweep."""
+        self._removed()
+
+    def __enter__(self) -> str:
+        return self.name
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.cleanup()
+
+
+def temporary(prefix: str) -> Temporary:
     """Return a new folder, whose name begins so, that goes when the object does. Raises OSError."""
-    return tempfile.TemporaryDirectory(prefix=prefix, dir=folder(), ignore_cleanup_errors=True)
+    return Temporary(tempfile.mkdtemp(prefix=prefix, dir=folder()))
 
 
 def sweep(where: Path) -> list[Path]:
@@ -115,7 +144,7 @@ def _abandoned(path: Path) -> bool:
         except OSError:
             return False  # its owner lives
         # The lock is held meanwhile, so that no other sweep is at the same folder.
-        shutil.rmtree(path, ignore_errors=True)
+        removal.remove(path)
         return True
     finally:
         os.close(descriptor)
@@ -131,7 +160,7 @@ def _unmade(path: Path) -> bool:
             return False  # it is being made
         if (path / OWNER).exists():
             return False  # it was made meanwhile
-        shutil.rmtree(path, ignore_errors=True)
+        removal.remove(path)
         return True
     finally:
         os.close(descriptor)
@@ -139,6 +168,6 @@ def _unmade(path: Path) -> bool:
 
 def _remove(process: int, path: Path, descriptor: int) -> None:
     if process == os.getpid():
-        shutil.rmtree(path, ignore_errors=True)
+        removal.remove(path)
         with contextlib.suppress(OSError):
             os.close(descriptor)

@@ -7,6 +7,7 @@ it off; it sets a variable of the environment, so that processes that the harnes
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.caches import COMPILED, compiled_folder, tables_folder
+from corpora.vocabularies.caches import COMPILED, OURS, TABLES, compiled_folder, tables_folder
 from harness.confinement.plan import (
     CONFINEMENT,
     CONFINEMENT_OFF,
@@ -32,6 +33,9 @@ from impls.needs import understood
 
 if TYPE_CHECKING:
     from harness.contracts import Contestant
+
+OF_OTHERS = "workers"
+"""The folder, below those of compiled functions and of tables, of what others may have written."""
 
 PROBE_SECONDS = 60.0
 """For hangs: a probe takes some hundredths of a second."""
@@ -60,6 +64,22 @@ def plan_for(
             Path(folder).mkdir(parents=True, exist_ok=True)
     allowed = (*folders, *wanted.writable, SHARED_MEMORY, OWN_PROCESS, *DEVICES)
     return Plan(wanted.network, tuple(dict.fromkeys(allowed)))
+
+
+def caches_of(others: str | None, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that name a worker's folders of compiled functions and of tables.
+
+    others: names the code in the worker that is not of this repository, None where all of it is.
+    What Numba finds in its folder is unpickled, which runs code. So only workers that run our code
+    alone share the harness's folders; any other has its own, kept from run to run, below them.
+    """
+    compiled = compiled_folder(environment)
+    folders = {COMPILED: compiled, TABLES: tables_folder(environment)}
+    if others is not None:
+        name = hashlib.sha256(others.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+        folders = {key: folder / OF_OTHERS / name for key, folder in folders.items()}
+        folders[OURS] = compiled
+    return {key: str(folder) for key, folder in folders.items()}
 
 
 def argument(plan: Plan | None) -> str:

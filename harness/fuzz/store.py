@@ -78,8 +78,13 @@ class CampaignStore:
                 def locked() -> bool:
                     try:
                         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    except OSError:
+                    except BlockingIOError:
                         return False
+                    except OSError as error:  # not all file systems have locks
+                        raise SelectionError(
+                            f"--ledger {self._shown}: {path} cannot be locked "
+                            f"({error.strerror or error}); put the ledger on a local disk"
+                        ) from error
                     return True
 
                 if not _soon(locked):

@@ -37,6 +37,10 @@ counter shows (a file system that does not answer) ends, too."""
 LEAST_WALL = 120.0
 """Seconds on the wall's clock that any input has at the least, for machines that are very busy."""
 
+COMPILING_SECONDS = 1800.0
+"""Seconds on the wall's clock after which a request ends that says of itself that it compiles. No
+function takes as long; a compiler that waits for itself, or who only says so, would never end."""
+
 SLOWEST = 16.0
 """By how much the machine may have slowed down at the most, as far as a limit is concerned."""
 
@@ -82,7 +86,8 @@ class Stopwatch:
     """The time that one request has taken so far, as far as it counts.
 
     seconds: what one input of the request may take. A worker that says at which input it is has
-    so much for each of them. Fed by :meth:`look` now and then; it reads no clock itself.
+    so much for each of them. count: the inputs; what it says is not believed beyond what can be.
+    Fed by :meth:`look` now and then; it reads no clock itself.
     """
 
     seconds: float
@@ -90,22 +95,40 @@ class Stopwatch:
     cpu_then: float
     looked: float
     cpu_before: float
+    count: int = 0
     sitting: float = 0.0
     spent: float = 0.0
     place: int = -1
+    moves: int = 0
+    compiled: float = 0.0
 
     @classmethod
-    def start(cls, seconds: float, now: float, usage: Usage) -> Stopwatch:
+    def start(cls, seconds: float, now: float, usage: Usage, count: int = 0) -> Stopwatch:
         """Return a watch that begins to run."""
-        return cls(seconds, now, usage.cpu, now, usage.cpu)
+        return cls(seconds, now, usage.cpu, now, usage.cpu, count)
+
+    def _moved(self, place: int) -> bool:
+        """Whether the worker is at another input, as far as it may be believed.
+
+        Each input is begun once, and again where a batch is asked for one by one.
+        """
+        believed = 0 <= place < self.count and self.moves < 2 * self.count + 2
+        if place == self.place or not believed:
+            return False
+        self.moves += 1
+        return True
 
     def look(self, now: float, usage: Usage, *, place: int, compiling: bool) -> None:
         """Take note of what was spent up to now, and of the input that the worker is at."""
         passed, worked = now - self.looked, usage.cpu - self.cpu_before
         self.looked, self.cpu_before = now, usage.cpu
-        if place != self.place or compiling:
+        if compiling:
+            self.compiled += passed  # in all, as it is never set back
+        moved = self._moved(place)
+        if moved or compiling:
             # A new input, or a compiler at work: the time begins anew with what follows.
-            self.place, self.began, self.cpu_then = place, now, usage.cpu
+            self.place = place if moved else self.place
+            self.began, self.cpu_then = now, usage.cpu
             self.sitting = self.spent = 0.0
             return
         if not usage.awake and worked <= STILL * passed:
@@ -122,6 +145,8 @@ class Stopwatch:
             return f"no answer within {self.seconds:.1f} s, in which it only waited"
         if self.spent > self.seconds and self.spent > self.seconds * slowness():
             return f"no answer within {self.seconds:.1f} s of CPU time"
+        if self.compiled > COMPILING_SECONDS:
+            return f"no answer within {COMPILING_SECONDS:.0f} s in which it said that it compiles"
         wall = max(LEAST_WALL, WALL * self.seconds)
         if self.looked - self.began > wall:
             return f"no answer within {wall:.0f} s"

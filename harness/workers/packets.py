@@ -26,7 +26,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from corpora.vocabularies.reading import fault_of
-from harness.workers.wire import Garbled
+from harness.workers.wire import UNREADABLE, Garbled
 
 T = TypeVar("T")
 
@@ -70,7 +70,7 @@ def unpacked(content: bytes, checksum: int) -> Message:
         return msgspec.convert(json.loads(content), Message)
     except msgspec.ValidationError as error:
         raise Garbled(f"its answer is none: {fault_of(error)}") from error
-    except (ValueError, RecursionError) as error:
+    except UNREADABLE as error:
         raise Garbled("its answer is no JSON") from error
 
 
@@ -82,6 +82,8 @@ def answer_of(message: Message, seq: int, kind: type[T]) -> T:
         return msgspec.convert(message.answer, kind)
     except msgspec.ValidationError as error:
         raise Garbled(f"its answer is of another kind: {fault_of(error)}") from error
+    except UNREADABLE as error:
+        raise Garbled("its answer is of another kind, and cannot be read") from error
 
 
 class Inbox:

@@ -16,7 +16,6 @@ how it went and which input was at work.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import sys
@@ -28,11 +27,13 @@ import psutil
 
 from corpora.vocabularies import scratch
 from harness.confinement import probing
-from harness.messages import CELL_BYTES, Progress, Request
+from harness.messages import Request
 from harness.outcomes import Failed, Results, Status
 from harness.workers import wire
+from harness.workers.cell import Cell
 from harness.workers.clock import Stopwatch, control, usage_of
 from harness.workers.keeping import Kept
+from impls import registry
 from impls.external import OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name, trim
 
 if TYPE_CHECKING:
@@ -77,18 +78,20 @@ class Process:
         environment: Mapping[str, str],
         wrapper: Sequence[str] = (),
         needs: Sequence[str] = (),
+        spec: str = "",
     ) -> None:
+        """Start. spec: of the implementation, which decides where its caches are."""
         self._limits = limits
         self._log = log_file()
-        cell = os.memfd_create("tokgate-progress")
-        os.ftruncate(cell, CELL_BYTES)
+        self._progress = Cell()
         child_inlet, self._outlet = os.pipe()
         self._inlet, child_outlet = os.pipe()
-        inherited = (child_inlet, child_outlet, cell)
+        inherited = (child_inlet, child_outlet, self._progress.descriptor)
         # Its temporary files go when it goes, however it ends; if the harness is killed, the next
         # one removes them.
         self._scratch = scratch.temporary("worker-")
         variables = {**os.environ, **environment, "TMPDIR": self._scratch.name}
+        variables |= probing.caches_of(None if registry.our_own(spec) else spec, variables)
         # A program around it, such as Valgrind, knows some of the system calls only.
         confined = probing.switched_on() and not wrapper
         plan = probing.plan_for([self._scratch.name], needs, variables) if confined else None
@@ -104,8 +107,7 @@ class Process:
             environment={**variables, **probing.settings(plan, variables)},
             errors=self._log,
         )
-        self._progress = Progress(cell)
-        for descriptor in inherited:
+        for descriptor in (child_inlet, child_outlet):
             os.close(descriptor)
         os.set_blocking(self._outlet, False)
         os.set_blocking(self._inlet, False)
@@ -117,9 +119,7 @@ class Process:
     @property
     def compiling(self) -> Compiling | None:
         """What a compiler in the worker is at, or None."""
-        with contextlib.suppress(ValueError):  # the cell is closed
-            return self._progress.compiling
-        return None
+        return self._progress.compiling
 
     def ask(self, request: Request, seconds: float, *, loading: bool = False) -> Loaded | Results:
         """Return the response to a request that may take ``seconds`` for each of its inputs.
@@ -134,8 +134,10 @@ class Process:
         self._watch = None
         exchange = _Exchange(self, seconds)
         try:
-            exchange.write(wire.packed_request(self._sequence, request))
-            head, body, checksum = wire.lengths_of(exchange.read(wire.PREFIX.size))
+            asked = wire.packed_request(self._sequence, request)
+            exchange.write(asked)
+            largest = wire.largest_body(len(asked))
+            head, body, checksum = wire.lengths_of(exchange.read(wire.PREFIX.size), largest)
             header = exchange.read(head)
             message = wire.unpacked(header, exchange.read(body), checksum)
             response = wire.response_of(message, self._sequence, count)
@@ -168,7 +170,7 @@ class Process:
         usage = self.usage()
         trim(self._log)  # a request may print for as long as it takes
         if self._watch is None:
-            self._watch = Stopwatch.start(seconds, time.monotonic(), usage)
+            self._watch = Stopwatch.start(seconds, time.monotonic(), usage, self._count)
             return
         watch = self._watch
         compiling = self._progress.compiling is not None
@@ -278,20 +280,22 @@ class _Exchange:
             except BlockingIOError:
                 self._wait(self._process.outlet, select.POLLOUT)
 
-    def read(self, size: int) -> bytes:
-        """Return ``size`` bytes. Raises EOFError, WorkerDied."""
-        parts: list[bytes] = []
-        while size:
+    def read(self, size: int) -> bytearray:
+        """Return ``size`` bytes. Raises EOFError, WorkerDied.
+
+        They are held once, and memory is taken for what has come, not for what was claimed.
+        """
+        held = bytearray()
+        while len(held) < size:
             try:
-                part = os.read(self._process.inlet, min(size, CHUNK))
+                part = os.read(self._process.inlet, min(size - len(held), CHUNK))
             except BlockingIOError:
                 self._wait(self._process.inlet, select.POLLIN)
                 continue
             if not part:
                 raise EOFError
-            parts.append(part)
-            size -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+            held += part
+        return held
 
     def _wait(self, descriptor: int, event: int) -> None:
         """Wait for the descriptor, looking at the worker now and then."""

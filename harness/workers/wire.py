@@ -54,6 +54,10 @@ HEADER_LIMIT = 64 << 20
 BODY_LIMIT = 2 << 30
 """Bytes of a body: no batch of inputs has so many ids."""
 
+BODY_BESIDE, BODY_PER_BYTE = 64 << 20, 256
+"""Bytes of a body whatever was asked, and for each byte of the request. An id with its offsets has
+20 bytes, and the longest token of a large vocabulary some hundreds for an id of four."""
+
 MESSAGE_LIMIT = 128 << 10
 """Characters of one message of a failure that travel: the end of a log has 64 KiB."""
 
@@ -67,6 +71,13 @@ COLUMNS: dict[str, str] = {
     "costs": "<i8",
 }
 """The columns of results, with their types, in the order in which they travel."""
+
+
+QUOTED = 80
+"""Characters of a worker's value that a message quotes."""
+
+UNREADABLE = (MemoryError, OverflowError, RecursionError, ValueError, TypeError, KeyError)
+"""What parsing a hostile answer may raise, whatever was looked at before."""
 
 
 class Garbled(Exception):
@@ -141,30 +152,47 @@ def packed_request(sequence: int, request: object) -> bytes:
     return REQUEST_PREFIX.pack(sequence, len(body)) + body
 
 
-def lengths_of(prefix: bytes) -> tuple[int, int, int]:
-    """The bytes of the header and of the body that follow, and their checksum. Raises Garbled."""
+def largest_body(asked: int) -> int:
+    """Return the bytes that the body of an answer may have, by those of the request."""
+    return min(BODY_LIMIT, BODY_BESIDE + BODY_PER_BYTE * asked)
+
+
+def lengths_of(prefix: bytes | bytearray, largest: int = BODY_LIMIT) -> tuple[int, int, int]:
+    """The bytes of the header and of the body that follow, and their checksum. Raises Garbled.
+
+    largest: bytes that the body may have; see :func:`largest_body`.
+    """
     magic, header, body, checksum = PREFIX.unpack(prefix)
     if magic != MAGIC:
-        raise Garbled(f"something else wrote to its answers: they begin with {prefix[:8]!r}")
-    if header > HEADER_LIMIT or body > BODY_LIMIT:
+        raise Garbled(f"something else wrote to its answers: they begin with {bytes(prefix[:8])!r}")
+    if header > HEADER_LIMIT or body > largest:
         raise Garbled(f"its answer claims {header + body:,} bytes, more than an answer may have")
     return header, body, checksum
 
 
-def unpacked(head: bytes, body: bytes, checksum: int) -> dict[str, Any]:
+def unpacked(head: bytes | bytearray, body: bytes | bytearray, checksum: int) -> dict[str, Any]:
     """The header of a message, with its columns in place of their lengths. Raises Garbled."""
     if zlib.crc32(body, zlib.crc32(head)) != checksum:
         raise Garbled("its answer was written over, or cut off: the checksum differs")
     try:
         header = json.loads(head)
-    except ValueError as error:
+    except UNREADABLE as error:
         raise Garbled("its answer has a header that is no JSON") from error
+    try:
+        return _with_columns(header, body)
+    except UNREADABLE as error:
+        raise Garbled("its answer has columns that cannot be read") from error
+
+
+def _with_columns(header: object, body: bytes | bytearray) -> dict[str, Any]:
+    """Return a header with its columns in place of their lengths. Raises Garbled."""
     if not isinstance(header, dict):
         raise Garbled("its answer has a header that is no object")
     lengths = header.get("columns", {})
     if not isinstance(lengths, dict):
         raise Garbled("its answer has columns without names")
     columns: dict[str, np.ndarray[Any, Any]] = {}
+    content = memoryview(body).toreadonly()
     start = 0
     for name, kind in COLUMNS.items():
         if name not in lengths:
@@ -173,7 +201,7 @@ def unpacked(head: bytes, body: bytes, checksum: int) -> dict[str, Any]:
         size = np.dtype(kind).itemsize
         if not _is_count(count) or start + count * size > len(body):
             raise Garbled(f"its answer has a column {name!r} that does not fit")
-        columns[name] = np.frombuffer(body, dtype=kind, count=count, offset=start)
+        columns[name] = np.frombuffer(content, dtype=kind, count=count, offset=start)
         start += count * size
     if start != len(body):
         raise Garbled("its answer has more bytes than columns")
@@ -186,16 +214,31 @@ def response_of(message: dict[str, Any], sequence: int, count: int) -> Loaded | 
     Raises Garbled where it is another's answer, or has another number of outcomes.
     """
     if message.get("seq") != sequence:
-        raise Garbled(f"answered request {sequence} with an answer to {message.get('seq')!r}")
+        raise Garbled(
+            f"answered request {sequence} with an answer to {_quoted(message.get('seq'))}"
+        )
     kind = message.get("kind")
     if kind == "loaded":
         error, label, confined = (message.get(name) for name in ("error", "is", "confined"))
         if not (error is None or isinstance(error, str)) or not isinstance(label, str):
             raise Garbled("its answer to a vocabulary has no text")
-        return Loaded(error, label, confined if isinstance(confined, str) else "")
+        error = None if error is None else error[:MESSAGE_LIMIT]
+        short = confined[:MESSAGE_LIMIT] if isinstance(confined, str) else ""
+        return Loaded(error, label[:QUOTED], short)
     if kind != "results":
-        raise Garbled(f"its answer is of no kind that there is: {kind!r}")
-    return results_of(message, count)
+        raise Garbled(f"its answer is of no kind that there is: {_quoted(kind)}")
+    try:
+        return results_of(message, count)
+    except UNREADABLE as error:
+        raise Garbled("its answer has results that cannot be read") from error
+
+
+def _quoted(value: object) -> str:
+    """Return the beginning of a value, in ASCII; what cannot be shown is named by its type."""
+    try:
+        return ascii(value)[:QUOTED]
+    except UNREADABLE:
+        return f"a {type(value).__name__} that cannot be shown"
 
 
 def results_of(message: dict[str, Any], count: int) -> Results:
@@ -220,7 +263,8 @@ def results_of(message: dict[str, Any], count: int) -> Results:
     costs, width = columns.get("costs"), message.get("width", 1)
     if not _is_count(width) or width == 0:
         raise Garbled("gave costs of no width")
-    if costs is not None and (len(costs) % width or len(costs) // width > count):
+    # A width beside no costs at all could be any number, also one that no array has.
+    if costs is not None and (len(costs) == 0 or len(costs) != count * width):
         raise Garbled("gave costs for another number of inputs")
     return Results(
         status=status,
@@ -253,7 +297,7 @@ def _messages(rows: object, count: int) -> dict[int, str]:
         place, text = row
         if not _is_count(place) or place >= count or not isinstance(text, str):
             raise Garbled("its answer has a message that is none")
-        found[place] = text
+        found[place] = text[:MESSAGE_LIMIT]
     return found
 
 

@@ -263,7 +263,9 @@ class Worker:
         if self._vocabulary is None:
             return Loaded("no vocabulary", "internal")
         if self._process is None:
-            self._process = Process(self._limits, self._environment, self._wrapper, self._needs)
+            self._process = Process(
+                self._limits, self._environment, self._wrapper, self._needs, self._spec
+            )
             if self._let_go:  # while the process was being started
                 self._process.kill()
         loading = Load(self._spec, self._vocabulary, self._modes)

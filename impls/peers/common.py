@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -79,7 +78,7 @@ class PeerEncoder:
         return lambda: run(text)
 
 
-def written(content: bytes, name: str) -> tuple[tempfile.TemporaryDirectory[str], Path]:
+def written(content: bytes, name: str) -> tuple[scratch.Temporary, Path]:
     """A file in a folder that goes when the first of the pair does."""
     folder = scratch.temporary("peer-")
     path = Path(folder.name, name)

@@ -17,8 +17,7 @@ from impls.references.rs_bpe import built_in_name
 from impls.references.tokenizers import tokenizer_json
 
 if TYPE_CHECKING:
-    import tempfile
-
+    from corpora.vocabularies import scratch
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import About
 
@@ -108,11 +107,11 @@ class Implementation:
         return Recipe(requirements, IMPORTED + TAIL, name, content)
 
 
-_imported: dict[str, tempfile.TemporaryDirectory[str]] = {}
+_imported: dict[str, scratch.Temporary] = {}
 """By fingerprint: an import takes longer than all else that is measured here."""
 
 
-def imported(vocabulary: Vocabulary) -> tempfile.TemporaryDirectory[str]:
+def imported(vocabulary: Vocabulary) -> scratch.Temporary:
     """The folder that its importer fills, once; it checks itself against another library."""
     if vocabulary.fingerprint in _imported:
         return _imported[vocabulary.fingerprint]

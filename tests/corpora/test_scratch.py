@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from corpora.vocabularies import scratch
+from corpora.vocabularies import removal, scratch
 from tests.harness.command import TOKGATE
 
 HOLDER = """
 import sys, time
-from corpora.vocabularies import scratch
+from corpora.vocabularies import removal, scratch
 (scratch.folder() / "worker-x").mkdir()
 print(scratch.folder(), flush=True)
 sys.stdin.read()
@@ -139,3 +139,46 @@ def test_a_killed_run_leaves_nothing_for_long(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert not left.exists()
     assert list(temporary.glob(f"{scratch.PREFIX}*")) == []
+
+
+def nested(folder: Path, levels: int) -> None:
+    """Make so many folders within one another, more than a path or Python's stack can have."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    os.close(here)
+
+
+def test_a_folder_of_any_depth_is_removed(tmp_path: Path) -> None:
+    with scratch.temporary("deep-") as name:
+        nested(Path(name), 3000)
+    assert not Path(name).exists()
+    nested(tmp_path, 3000)
+    assert removal.remove(tmp_path)
+
+
+def test_a_deep_folder_of_a_killed_process_is_swept(tmp_path: Path) -> None:
+    running, folder = holder(tmp_path)
+    nested(folder, 3000)
+    running.kill()
+    running.communicate()
+    assert scratch.sweep(tmp_path) == [folder]
+    assert not folder.exists()
+
+
+def test_removal_follows_no_link_and_heeds_no_mode(tmp_path: Path) -> None:
+    kept, going = tmp_path / "kept", tmp_path / "going"
+    (kept / "below").mkdir(parents=True)
+    (going / "closed" / "within").mkdir(parents=True)
+    (going / "link").symlink_to(kept)
+    (going / "closed").chmod(0)
+    assert removal.remove(going)
+    assert (kept / "below").is_dir()
+    (tmp_path / "link").symlink_to(kept)
+    assert not removal.remove(tmp_path / "link")
+    assert (kept / "below").is_dir()
+    assert removal.remove(tmp_path / "nothing")

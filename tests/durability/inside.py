@@ -41,6 +41,7 @@ class InsideProcess:
         environment: Mapping[str, str],
         wrapper: Sequence[str] = (),
         needs: Sequence[str] = (),
+        spec: str = "",
     ) -> None:
         cell = os.memfd_create("tokgate-progress")
         os.ftruncate(cell, CELL_BYTES)

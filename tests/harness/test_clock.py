@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 
 import psutil
 import pytest
@@ -59,7 +60,7 @@ def test_who_works_now_and_then_does_not_sit() -> None:
 
 
 def test_each_input_has_its_own_time() -> None:
-    watch = Stopwatch.start(1.0, 0.0, Usage(0.0, 0, awake=True))
+    watch = Stopwatch.start(1.0, 0.0, Usage(0.0, 0, awake=True), count=10)
     for place in range(10):
         watch.look(place, Usage(0.9 * place, 0, awake=True), place=place, compiling=False)
         assert watch.overdue(quiet) is None
@@ -72,6 +73,21 @@ def test_a_compiler_takes_nobodys_time() -> None:
         assert watch.overdue(quiet) is None
     watch.look(10.5, Usage(10.5, 0, awake=True), place=-1, compiling=False)
     assert watch.overdue(quiet) is not None  # what followed took a second and a half
+
+
+def test_who_compiles_for_ever_is_late() -> None:
+    watch = Stopwatch.start(1.0, 0.0, Usage(0.0, 0, awake=True), count=3)
+    for minute in range(1, 40):
+        watch.look(60.0 * minute, Usage(0.0, 0, awake=False), place=minute % 3, compiling=True)
+    assert "in which it said that it compiles" in str(watch.overdue(quiet))
+
+
+@pytest.mark.parametrize("places", [[0, 1] * 500, [5] * 1000, range(-1000, 0), [2**40, 3] * 500])
+def test_who_says_more_inputs_than_there_are_is_late(places: Sequence[int]) -> None:
+    watch = Stopwatch.start(1.0, 0.0, Usage(0.0, 0, awake=True), count=2)
+    for now, place in enumerate(places):
+        watch.look(now / 10, Usage(now / 10, 0, awake=True), place=place, compiling=False)
+    assert watch.overdue(quiet) is not None
 
 
 def test_what_no_counter_shows_ends_all_the_same() -> None:

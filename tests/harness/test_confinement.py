@@ -22,6 +22,7 @@ from harness.contracts import Contestant, contracts_of
 from harness.messages import Encode
 from harness.outcomes import Encoded, Failed, Inputs, Outcome, Status
 from harness.workers import Limits, Worker, rows
+from impls import registry
 from impls.interface import Mode
 from impls.needs import Needs, understood
 from impls.registry import ImplementationError
@@ -544,6 +545,55 @@ class Compiles:
     finally:
         worker.close()
     assert list(compiled.rglob("*.nbi"))
+
+
+@FILES
+def test_the_code_of_others_cannot_write_what_the_harness_unpickles(
+    tmp_path: Path, vocabulary: Vocabulary
+) -> None:
+    compiled, tables = tmp_path / "compiled", tmp_path / "tables"
+    compiled.mkdir()
+    plugin = tmp_path / "poisoning.py"
+    plugin.write_text(
+        f"""
+import os
+from impls.interface import About
+
+class Poisons:
+    about = About(name="poisons", version="1")
+    def supports(self, vocabulary, mode): return None
+    def load(self, vocabulary):
+        for folder in ({str(compiled)!r}, {str(tables)!r}):
+            try:
+                open(folder + "/poison", "w")
+            except PermissionError:
+                continue
+            raise RuntimeError("it could be written to")
+        for name in ("NUMBA_CACHE_DIR", "TOKGATE_CACHE_DIR"):
+            open(os.environ[name] + "/own", "w").close()
+        return self
+    def encode(self, data, mode): return []
+"""
+    )
+    environment = {"NUMBA_CACHE_DIR": str(compiled), "TOKGATE_CACHE_DIR": str(tables)}
+    worker = Worker("poisons", f"{plugin}:Poisons", LIMITS, environment)
+    try:
+        assert worker.load(vocabulary).result().error is None
+    finally:
+        worker.close()
+    assert len(list((compiled / "workers").rglob("own"))) == 1
+
+
+def test_only_our_code_shares_the_folders_of_the_harness() -> None:
+    here = {"NUMBA_CACHE_DIR": "/c", "TOKGATE_CACHE_DIR": "/t"}
+    assert probing.caches_of(None, here) == here
+    one, other = probing.caches_of("tiktoken", here), probing.caches_of("cmd:x", here)
+    assert one["NUMBA_CACHE_DIR"].startswith("/c/workers/")
+    assert one["TOKGATE_CACHE_DIR"].startswith("/t/workers/")
+    assert one != other
+    assert registry.our_own("bpe.heap") and registry.our_own("bpe.plain")
+    for spec in ("tiktoken", "cmd:bpe.heap", "pip:tiktoken==1", "mine.py:A", "impls.bpe./x.py:A"):
+        assert not registry.our_own(spec), spec
 
 
 @SOCKETS

@@ -118,6 +118,16 @@ def test_a_header_that_claims_too_much_is_not_believed() -> None:
         wire.lengths_of(prefix)
 
 
+def test_an_answer_is_bounded_by_what_was_asked() -> None:
+    asked = 1000
+    largest = wire.largest_body(asked)
+    assert wire.BODY_BESIDE < largest < wire.BODY_LIMIT == wire.largest_body(1 << 40)
+    fits = wire.PREFIX.pack(wire.MAGIC, 10, largest, 0)
+    assert wire.lengths_of(fits, largest) == (10, largest, 0)
+    with pytest.raises(wire.Garbled, match="more than an answer may have"):
+        wire.lengths_of(wire.PREFIX.pack(wire.MAGIC, 10, largest + 1, 0), largest)
+
+
 def forged(header: dict[str, object], body: bytes = b"") -> bytes:
     """A message with a right checksum and whatever header."""
     head = json.dumps({"seq": 1, "kind": "results", "messages": [], **header}).encode()
@@ -149,6 +159,8 @@ ONE = {"status": 1, "ids": 0, "ends": 1}
         (forged({"columns": ONE, "messages": {}}, ROW), "no messages"),
         (forged({"columns": ONE, "timed": [1, 2]}, ROW), "times that are none"),
         (forged({"columns": {**ONE, "costs": 3}, "width": 2}, ROW + b"\0" * 24), "costs"),
+        (forged({"columns": {**ONE, "costs": 0}, "width": 2**62}, ROW), "costs"),
+        (forged({"columns": {**ONE, "costs": 0}, "width": 2}, ROW), "costs"),
         (forged({"columns": {**ONE, "offsets": 2}}, ROW + b"\0" * 16), "offsets"),
         (forged({"kind": "loaded", "error": 3, "is": ""}), "no text"),
     ],
@@ -156,3 +168,38 @@ ONE = {"status": 1, "ids": 0, "ends": 1}
 def test_a_well_formed_message_that_says_nonsense_is_garbage(message: bytes, why: str) -> None:
     with pytest.raises(wire.Garbled, match=why):
         read(message, 1, 1)
+
+
+def framed(head: bytes) -> bytes:
+    """A message with a right checksum, whose header is any bytes."""
+    return wire.PREFIX.pack(wire.MAGIC, len(head), 0, zlib.crc32(head)) + head
+
+
+DEEP = b"[" * 100_000
+NESTED = b"[" * 400 + b"]" * 400
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        DEEP,
+        b'{"seq": 1, "kind": "results", "columns": {}, "messages": ' + DEEP,
+        b'{"seq": %s}' % NESTED,
+        b'{"seq": 1, "kind": %s}' % NESTED,
+        b'{"seq": 1%s}' % (b"0" * 10_000),
+    ],
+)
+def test_a_header_of_deep_lists_or_long_numbers_is_garbage(head: bytes) -> None:
+    with pytest.raises(wire.Garbled) as raised:
+        read(framed(head), 1, 1)
+    assert len(str(raised.value)) < 300
+
+
+def test_messages_are_cut_by_the_harness_itself() -> None:
+    long = "x" * (wire.MESSAGE_LIMIT + 1)
+    found = read(forged({"columns": ONE, "messages": [[0, long]]}, b"\3" + ROW[1:]), 1, 1)
+    assert isinstance(found, Results)
+    assert len(found.messages[0]) == wire.MESSAGE_LIMIT
+    loaded = read(forged({"kind": "loaded", "error": long, "is": "errored"}), 1, 0)
+    assert isinstance(loaded, Loaded)
+    assert len(loaded.error or "") == wire.MESSAGE_LIMIT

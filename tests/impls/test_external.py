@@ -191,6 +191,7 @@ def test_results_that_are_no_answers(
 BREACHES = {
     "seq": ('return {"seq": 99, "results": [{"ids": []}]}', "with seq 99"),
     "garbage": ('return "oh dear"', "not JSON: 'oh dear"),
+    "deep": ('return "[" * 100_000', "not JSON"),
     "list": ('return "[1, 2]"', "not a JSON object"),
     "short": ('return {"results": []}', "gave 0 results for 1 inputs"),
     "none": ("return {}", "gave no list of results"),
