@@ -41,6 +41,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from corpora.vocabularies import scratch
+from corpora.vocabularies.reading import quoted
 from impls import processes
 from impls.interface import About, Capability, Died, Mode, Rejected, Unsupported
 from impls.needs import understood
@@ -171,7 +172,9 @@ class Program:
         if not isinstance(response, dict):
             self.breach(f"answered {op!r} with {_quote(line)}, not a JSON object")
         if response.get("seq") != self._seq:
-            self.breach(f"answered {op!r} number {self._seq} with seq {short(response.get('seq'))}")
+            self.breach(
+                f"answered {op!r} number {self._seq} with seq {quoted(response.get('seq'))}"
+            )
         return response
 
     def processor_time(self) -> int:
@@ -255,7 +258,7 @@ class ExternalEncoder:
                 program.stop()
                 raise Unsupported(str(answer["unsupported"]))
             if answer.get("ok") is not True:
-                program.breach(f"answered 'load' with neither ok nor unsupported: {short(answer)}")
+                program.breach(f"answered 'load' with neither ok nor unsupported: {quoted(answer)}")
             self._program = program
         return self._program
 
@@ -289,7 +292,7 @@ class ExternalEncoder:
                 program.breach(f"gave {size} results for {count} inputs of {op!r}")
             for result in results:
                 if not isinstance(result, dict):
-                    program.breach(f"gave a result of {op!r} that is no object: {short(result)}")
+                    program.breach(f"gave a result of {op!r} that is no object: {quoted(result)}")
             return results
         except Died:
             self._program = None
@@ -317,7 +320,7 @@ class ExternalEncoder:
         if key not in result or not isinstance(result[key], kinds):
             program, self._program = self._program, None
             assert program is not None
-            program.breach(f"gave a result of {op!r} without {key!r}: {short(result)}")
+            program.breach(f"gave a result of {op!r} without {key!r}: {quoted(result)}")
         return result
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
@@ -429,7 +432,7 @@ class ExternalImplementation:
         if hello.get("protocol") != PROTOCOL_VERSION or not named:
             raise ImplementationError(
                 f"implementation 'cmd:{self._command}': its hello must have protocol "
-                f"{PROTOCOL_VERSION} and a list of operations, it has {short(hello)}"
+                f"{PROTOCOL_VERSION} and a list of operations, it has {quoted(hello)}"
             )
         return hello
 
@@ -503,14 +506,6 @@ def _mode(mode: Mode) -> dict[str, object]:
 
 def _quote(line: bytes) -> str:
     return repr(line[:LONGEST_QUOTE].decode("utf-8", "replace"))
-
-
-def short(value: object) -> str:
-    """Return the beginning of a value of a program's JSON, to be quoted in a message."""
-    try:
-        return ascii(value)[:LONGEST_QUOTE]
-    except (RecursionError, MemoryError, ValueError):  # deep lists, or a number too long to print
-        return f"a {type(value).__name__} that cannot be shown"
 
 
 def _too_slow(signum: int, frame: object) -> NoReturn:

@@ -171,6 +171,21 @@ def fault_of(error: msgspec.ValidationError, at: str = "") -> str:
     return printable(f"{place}: {told}" if place else told)[:300]
 
 
+LONGEST_QUOTE = 80
+"""Characters of a value that :func:`quoted` shows."""
+
+
+def quoted(value: object) -> str:
+    """Return the beginning of a value of somebody else's JSON, in ASCII, for a message.
+
+    Lists in lists without end, and numbers too long to print, are named by their type.
+    """
+    try:
+        return ascii(value)[:LONGEST_QUOTE]
+    except (RecursionError, MemoryError, ValueError):
+        return f"a {type(value).__name__} that cannot be shown"
+
+
 # --- TOML -----------------------------------------------------------------------------------------
 
 

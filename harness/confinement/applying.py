@@ -7,7 +7,7 @@
 2. No new privileges, which the kernel asks for before the rest.
 3. Landlock, by the newest ABI that the kernel has: no writing but below the plan's paths, no TCP,
    no signals to processes outside, no Unix sockets by an abstract name.
-4. A seccomp filter that refuses sockets.
+4. A seccomp filter that refuses sockets, and to change the limits of other processes.
 
 Nothing here raises where the kernel says no: what is missing is said by the result.
 """
@@ -15,6 +15,7 @@ Nothing here raises where the kernel says no: what is missing is said by the res
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import platform
 import resource
@@ -62,7 +63,6 @@ def apply(
     kernel, machine, limits: those of this machine, and :func:`lowered_limits`, by default.
     """
     files_open, processes = (limits or lowered_limits)()
-    asked = kernel or Linux()
     missing: list[str] = []
 
     def tried(what: str, call: Callable[[], int]) -> int:
@@ -73,15 +73,19 @@ def apply(
             missing.append(f"{what} ({reason})")
             return 0
 
+    asked: list[Kernel] = []
+
     def privileges() -> int:
-        asked.no_new_privileges()
+        asked.append(kernel or Linux())
+        asked[0].no_new_privileges()
         return 1
 
     version = blocked = 0
     if tried("no_new_privs", privileges):
-        version = tried("Landlock", lambda: _landlock(plan, asked))
-        if not plan.network:
-            blocked = tried("seccomp", lambda: _seccomp(asked, machine or platform.machine()))
+        version = tried("Landlock", lambda: _landlock(plan, asked[0], missing))
+        named = machine or platform.machine()
+        filtered = tried("seccomp", lambda: _seccomp(plan, asked[0], named))
+        blocked = 0 if plan.network else filtered
     tcp = version >= TCP_SINCE and not plan.network
     return Held(
         network="seccomp" if blocked else "Landlock" if tcp else "",
@@ -120,16 +124,19 @@ def _lowered(which: int, most: int) -> int:
     return new_hard
 
 
-def _seccomp(kernel: Kernel, machine: str) -> int:
-    program = filters.no_sockets(machine)
+def _seccomp(plan: Plan, kernel: Kernel, machine: str) -> int:
+    program = filters.program_for(machine, network=plan.network)
     if program is None:
         raise ValueError(f"no filter for {machine}")
     kernel.seccomp(program)
     return 1
 
 
-def _landlock(plan: Plan, kernel: Kernel) -> int:
-    """Apply Landlock and return its ABI. Raises OSError."""
+def _landlock(plan: Plan, kernel: Kernel, missing: list[str]) -> int:
+    """Apply Landlock and return its ABI. Raises OSError.
+
+    missing: gets a line for each path that cannot be looked at.
+    """
     version = kernel.landlock_version()
     handled = sum(rights for since, rights in SINCE.items() if version >= since)
     size = max(size for since, size in SIZES.items() if version >= since)
@@ -140,24 +147,40 @@ def _landlock(plan: Plan, kernel: Kernel) -> int:
     ruleset = kernel.landlock_ruleset(handled, network, scopes, size)
     try:
         for path in plan.writable:
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-                _allow(kernel, ruleset, path, handled)
+            fault = _allow(kernel, ruleset, path, handled)
+            if fault is not None:
+                missing.append(f"writing to {path} ({fault})")
         kernel.landlock_restrict(ruleset)
     finally:
         os.close(ruleset)
     return version
 
 
-def _allow(kernel: Kernel, ruleset: int, path: str, handled: int) -> None:
-    """Allow to write to a file, or to all below a folder. Raises OSError.
+def _allow(kernel: Kernel, ruleset: int, path: str, handled: int) -> str | None:
+    """Allow to write to a file, or to all below a folder; the fault of a path that is none.
+
+    Raises OSError where the kernel takes no rule. What is not there, or not to be seen, is no
+    fault, and neither is a pipe, which Landlock does not keep from anybody.
 
     The folder of this process stays open, because a rule is about an inode, and the kernel may
     forget that of a process as long as nobody has it open.
     """
-    opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        folder = stat.S_ISDIR(os.fstat(opened).st_mode)
+        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return None
+    except OSError as error:  # a circle of links, a file system whose server is gone
+        return error.strerror
+    try:
+        try:
+            folder = stat.S_ISDIR(os.fstat(opened).st_mode)
+        except OSError as error:  # the server of a file system ended
+            return error.strerror
         kernel.landlock_allow(ruleset, opened, handled if folder else handled & OF_FILES)
+    except OSError as error:
+        if error.errno != errno.EBADFD:
+            raise
     finally:
         if path != OWN_PROCESS:
             os.close(opened)
+    return None

@@ -1,8 +1,10 @@
-"""The seccomp program that refuses sockets: classic BPF, assembled here.
+"""The seccomp program that refuses sockets, and limits of others: classic BPF, assembled here.
 
 The program looks at the number of each system call and refuses ``socket``, of any family, so that
 neither a network nor a daemon behind a Unix socket can be reached; ``socketpair``, which reaches
 nobody, stays. ``io_uring_setup`` is refused as well, because a ring makes sockets past the filter.
+``prlimit64`` is refused for any process but the one that calls, whose number it may give as 0: it
+would lower the limits of the harness, and so end it.
 A machine of 64 bits runs programs of 32 bits, too, whose calls have other numbers.
 """
 
@@ -43,12 +45,13 @@ class Calls:
 
     audit: int
     socket: int
+    prlimit: int
     socketcall: int | None = None
 
 
 CALLS: dict[str, tuple[Calls, ...]] = {
-    "x86_64": (Calls(0xC000003E, 41), Calls(0x40000003, 359, socketcall=102)),
-    "aarch64": (Calls(0xC00000B7, 198), Calls(0x40000028, 281)),
+    "x86_64": (Calls(0xC000003E, 41, 302), Calls(0x40000003, 359, 340, socketcall=102)),
+    "aarch64": (Calls(0xC00000B7, 198, 261), Calls(0x40000028, 281, 369)),
 }
 """By ``platform.machine()``: its own calls, and those of its programs of 32 bits."""
 
@@ -56,26 +59,38 @@ SECCOMP = {"x86_64": 317, "aarch64": 277}
 """The number of ``seccomp`` itself."""
 
 
-def no_sockets(machine: str) -> bytes | None:
-    """Return the program for a machine; None for one whose numbers are not known here."""
+def program_for(machine: str, *, network: bool = False) -> bytes | None:
+    """Return the program for a machine; None for one whose numbers are not known here.
+
+    network: whether sockets and rings are left to the process.
+    """
     known = CALLS.get(machine)
     if known is None:
         return None
     program: list[Instruction] = [(LOAD, 0, 0, ARCHITECTURE)]
     for calls in known:
-        block = _block(calls)
+        block = _block(calls, network=network)
         program += [(EQUAL, 0, len(block), calls.audit), *block]
     program.append((RETURN, 0, 0, ALLOW))
     return b"".join(INSTRUCTION.pack(*one) for one in program)
 
 
-def _block(calls: Calls) -> list[Instruction]:
+def _block(calls: Calls, *, network: bool) -> list[Instruction]:
     """Return the instructions for the calls of one architecture, which always return."""
     # Masking the bit of x32 changes no number of the others.
     block: list[Instruction] = [(LOAD, 0, 0, NUMBER), (AND, 0, 0, ~X32 & 0xFFFFFFFF)]
-    block += [(EQUAL, 0, 1, calls.socket), (RETURN, 0, 0, ERRNO | errno.EACCES)]
-    block += [(EQUAL, 0, 1, IO_URING_SETUP), (RETURN, 0, 0, ERRNO | errno.EPERM)]
-    if calls.socketcall is not None:
+    if not network:
+        block += [(EQUAL, 0, 1, calls.socket), (RETURN, 0, 0, ERRNO | errno.EACCES)]
+        block += [(EQUAL, 0, 1, IO_URING_SETUP), (RETURN, 0, 0, ERRNO | errno.EPERM)]
+    # A process number has 32 bits, whatever is above them.
+    others: list[Instruction] = [
+        (LOAD, 0, 0, FIRST_ARGUMENT),
+        (EQUAL, 1, 0, 0),
+        (RETURN, 0, 0, ERRNO | errno.EPERM),
+        (RETURN, 0, 0, ALLOW),
+    ]
+    block += [(EQUAL, 0, len(others), calls.prlimit), *others]
+    if calls.socketcall is not None and not network:
         refusing: list[Instruction] = [
             (LOAD, 0, 0, FIRST_ARGUMENT),
             (EQUAL, 0, 1, SYS_SOCKET),

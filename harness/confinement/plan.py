@@ -12,6 +12,9 @@ CONFINEMENT, CONFINEMENT_OFF = "TOKGATE_CONFINEMENT", "off"
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 """Devices that anybody may write to, as nothing comes of it."""
 
+STANDARD_ERROR = "/proc/self/fd/2"
+"""What ``/dev/stderr`` leads to, a worker's log: to open it by name is to write to a file."""
+
 SHARED_MEMORY = "/dev/shm"
 """Where POSIX semaphores and shared memory are made, which ``multiprocessing`` needs."""
 
@@ -40,8 +43,12 @@ REFUSALS = (
     "PermissionError",
     "EACCES",
     "EPERM",
+    "EXDEV",
+    "cross-device link",
+    "Cross-device link",
 )
-"""What runtimes print of a system call that was refused: C, Rust, Python, Node."""
+"""What runtimes print of a system call that was refused: C, Rust, Python, Node. Kernels before 5.19
+refuse to rename from one folder to another as if they were on two disks."""
 
 
 @dataclass(frozen=True, slots=True)

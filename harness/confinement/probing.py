@@ -24,6 +24,7 @@ from harness.confinement.plan import (
     OFF,
     OWN_PROCESS,
     SHARED_MEMORY,
+    STANDARD_ERROR,
     Held,
     Plan,
     sentence,
@@ -62,7 +63,7 @@ def plan_for(
     for folder in [*folders, *declared]:
         with contextlib.suppress(OSError):  # what cannot be made cannot be written to
             Path(folder).mkdir(parents=True, exist_ok=True)
-    allowed = (*folders, *wanted.writable, SHARED_MEMORY, OWN_PROCESS, *DEVICES)
+    allowed = (*folders, *wanted.writable, SHARED_MEMORY, OWN_PROCESS, STANDARD_ERROR, *DEVICES)
     return Plan(wanted.network, tuple(dict.fromkeys(allowed)))
 
 

@@ -54,6 +54,11 @@ def named(specs: Sequence[str], vocabulary: Vocabulary | None = None) -> list[st
     return [name for name in names if not troubles.get(name)]
 
 
+def of_libraries(names: Sequence[str]) -> list[str]:
+    """Return the policies among these that run code which is not of this repository."""
+    return sorted(name for name in names if name.startswith(("llguidance", "xgrammar")))
+
+
 def trouble(name: str, vocabulary: Vocabulary) -> str | None:
     """Why a policy does not take a vocabulary, or None."""
     if name == "drop-pretoken" and vocabulary.pieces:

@@ -19,6 +19,7 @@ import psutil
 
 from corpora.vocabularies import scratch
 from harness.confinement import probing
+from harness.forced.policies import of_libraries
 from harness.workers import wire
 from harness.workers.clock import Stopwatch, control, usage_of
 from harness.workers.keeping import Kept
@@ -64,6 +65,8 @@ class Worker:
         own_inlet, own_outlet = os.pipe()
         self._scratch = scratch.temporary("forced-")
         variables = {**os.environ, "TMPDIR": self._scratch.name}
+        libraries = " ".join(of_libraries(task.policies))
+        variables |= probing.caches_of(f"forced {libraries}" if libraries else None, variables)
         own = [self._scratch.name]
         plan = probing.plan_for(own, (), variables) if probing.switched_on() else None
         try:
@@ -226,8 +229,11 @@ def results(
     def upcoming() -> Job[Answer] | None:
         return pending.popleft() if pending else next(waiting, None)
 
-    workers = [Worker(task) for _ in range(max(1, processes))]
+    workers: list[Worker] = []
     try:
+        for _ in range(max(1, processes)):
+            # One that cannot be started has those before it ended.
+            workers.append(Worker(task))  # noqa: PERF401
         while workers and not stopped():
             readable = listen(workers, POLL_SECONDS)
             for worker in list(workers):

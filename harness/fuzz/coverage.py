@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies import scratch
+from harness.confinement.plan import OFF, Held
 from harness.fuzz.helper import Helper, serve
 from harness.streams import Batch
 
@@ -98,11 +99,13 @@ class Covered:
     def take(self, number: int, place: int) -> Batch | None:
         """What the ``place``-th batch found; None for nothing. Raises Stopped."""
         from harness.fuzz.arms import derived  # noqa: PLC0415 (arms are made of this)
+        from impls import registry  # noqa: PLC0415 (an implementation)
 
         spec, mode = self._targets[place % len(self._targets)]
         seed = derived(self._seed, self._shard, place)
         known = [base64.b64decode(data) for data in self._kept]
-        helper = Helper(__name__, {"NUMBA_DISABLE_JIT": "1"})
+        needs = registry.resolve(spec).about.needs
+        helper = Helper(__name__, {"NUMBA_DISABLE_JIT": "1"}, spec=spec, needs=needs)
         try:
             request = Request(self._vocabulary, spec, mode, seed, known)
             found = helper.ask(request, SECONDS, self._stopped)
@@ -146,14 +149,17 @@ def available() -> bool:
     return importlib.util.find_spec("atheris") is not None
 
 
-def fixed_addresses() -> None:
-    """Start this process again without address space randomization, once, if the kernel lets it."""
+def fixed_addresses(arguments: Sequence[str]) -> None:
+    """Start this process again without address space randomization, once, if the kernel lets it.
+
+    What confines it stays.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
     now = libc.personality(ctypes.c_ulong(0xFFFFFFFF))
     if now < 0 or now & ADDR_NO_RANDOMIZE:
         return
     if libc.personality(ctypes.c_ulong(now | ADDR_NO_RANDOMIZE)) >= 0:
-        os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *sys.argv[1:]])
+        os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *arguments])
 
 
 def found(request: Request) -> list[bytes]:
@@ -198,6 +204,12 @@ def fuzz(request: Request, folder: Path) -> None:
     atheris.Fuzz()
 
 
+def main(arguments: Sequence[str], held: Held = OFF) -> None:
+    """Serve requests; see :mod:`harness.confinement.start`."""
+    fixed_addresses(arguments)
+    inlet, outlet = map(int, arguments)
+    serve(found, inlet, outlet)
+
+
 if __name__ == "__main__":
-    fixed_addresses()
-    serve(found, int(sys.argv[1]), int(sys.argv[2]))
+    main(sys.argv[1:])

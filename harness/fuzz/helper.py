@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -18,15 +19,19 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies import scratch
 from harness.arena import Stopped
+from harness.confinement import probing
 from harness.workers import wire
 from harness.workers.keeping import Kept
 from harness.workers.packets import Inbox, Message, Outbox, answer_of, packed
 from impls.external import die_with_parent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 POLL_SECONDS = 0.1
+
+MEMORY = 4 << 30
+"""Bytes of private memory that a helper may take."""
 
 Inputs = list[bytes]
 """What all of them answer."""
@@ -35,14 +40,24 @@ LOG = logging.getLogger(__name__)
 
 
 class Helper:
-    """Runs ``python -m MODULE INLET OUTLET`` (file descriptors), which :func:`serve`s.
+    """Runs the ``main`` of a module with INLET and OUTLET (file descriptors), which :func:`serve`s.
 
+    The process is confined as a worker is. spec: of the implementation that runs in it, if any;
+    needs: what that declares.
     The order of sets and dicts of strings is the same in all of them, so that what they make
     depends on the request alone.
     """
 
-    def __init__(self, module: str, environment: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        module: str,
+        environment: dict[str, str] | None = None,
+        *,
+        spec: str = "",
+        needs: Sequence[str] = (),
+    ) -> None:
         self._module = module
+        self._spec, self._needs = spec, tuple(needs)
         self._environment = {"PYTHONHASHSEED": "0", **(environment or {})}
         self._kept: Kept | None = None
         self._outbox: Outbox | None = None
@@ -88,15 +103,24 @@ class Helper:
         inlet, self_outlet = os.pipe()
         self_inlet, outlet = os.pipe()
         self._scratch = scratch.temporary("helper-")
-        self._kept = Kept(
-            [sys.executable, "-m", self._module, str(inlet), str(outlet)],
-            descriptors=(inlet, outlet),
-            environment={**self._environment, "TMPDIR": self._scratch.name},
-            errors=subprocess.DEVNULL,
-            output=subprocess.DEVNULL,
-        )
-        os.close(inlet)
-        os.close(outlet)
+        own = self._scratch.name
+        variables = {**os.environ, **self._environment, "TMPDIR": own}
+        variables |= probing.caches_of(f"{self._module} {self._spec}", variables)
+        plan = probing.plan_for([own], self._needs, variables) if probing.switched_on() else None
+        try:
+            self._kept = Kept(
+                [
+                    *(sys.executable, "-m", "harness.confinement.start"),
+                    *(probing.argument(plan), self._module, str(inlet), str(outlet)),
+                ],
+                descriptors=(inlet, outlet),
+                environment={**variables, **probing.settings(plan, variables)},
+                errors=subprocess.DEVNULL,
+                output=subprocess.DEVNULL,
+            )
+        finally:
+            os.close(inlet)
+            os.close(outlet)
         self._outbox = Outbox(self_outlet)
         self._inbox = Inbox(self_inlet)
 
@@ -115,6 +139,7 @@ class Helper:
 def serve(answer: Callable[[Any], Inputs], inlet: int, outlet: int) -> None:
     """The inside of a helper: answer requests until the harness is gone."""
     die_with_parent()
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the harness's to handle
     with (
         os.fdopen(inlet, "rb") as requests,

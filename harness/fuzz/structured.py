@@ -10,11 +10,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from harness.confinement.plan import OFF, Held
 from harness.fuzz.helper import Helper, serve
 from harness.streams import Batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -101,5 +102,11 @@ def examples(vocabulary: Vocabulary, seed: int, count: int) -> list[bytes]:
     return list(made)
 
 
+def main(arguments: Sequence[str], held: Held = OFF) -> None:
+    """Serve requests; see :mod:`harness.confinement.start`."""
+    inlet, outlet = map(int, arguments)
+    serve(Engine(), inlet, outlet)
+
+
 if __name__ == "__main__":
-    serve(Engine(), int(sys.argv[1]), int(sys.argv[2]))
+    main(sys.argv[1:])

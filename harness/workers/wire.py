@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corpora.vocabularies.reading import LONGEST_QUOTE, quoted
 from harness.messages import Loaded
 from harness.outcomes import Results, Spent, Status
 
@@ -72,9 +73,6 @@ COLUMNS: dict[str, str] = {
 }
 """The columns of results, with their types, in the order in which they travel."""
 
-
-QUOTED = 80
-"""Characters of a worker's value that a message quotes."""
 
 UNREADABLE = (MemoryError, OverflowError, RecursionError, ValueError, TypeError, KeyError)
 """What parsing a hostile answer may raise, whatever was looked at before."""
@@ -214,9 +212,7 @@ def response_of(message: dict[str, Any], sequence: int, count: int) -> Loaded | 
     Raises Garbled where it is another's answer, or has another number of outcomes.
     """
     if message.get("seq") != sequence:
-        raise Garbled(
-            f"answered request {sequence} with an answer to {_quoted(message.get('seq'))}"
-        )
+        raise Garbled(f"answered request {sequence} with an answer to {quoted(message.get('seq'))}")
     kind = message.get("kind")
     if kind == "loaded":
         error, label, confined = (message.get(name) for name in ("error", "is", "confined"))
@@ -224,21 +220,13 @@ def response_of(message: dict[str, Any], sequence: int, count: int) -> Loaded | 
             raise Garbled("its answer to a vocabulary has no text")
         error = None if error is None else error[:MESSAGE_LIMIT]
         short = confined[:MESSAGE_LIMIT] if isinstance(confined, str) else ""
-        return Loaded(error, label[:QUOTED], short)
+        return Loaded(error, label[:LONGEST_QUOTE], short)
     if kind != "results":
-        raise Garbled(f"its answer is of no kind that there is: {_quoted(kind)}")
+        raise Garbled(f"its answer is of no kind that there is: {quoted(kind)}")
     try:
         return results_of(message, count)
     except UNREADABLE as error:
         raise Garbled("its answer has results that cannot be read") from error
-
-
-def _quoted(value: object) -> str:
-    """Return the beginning of a value, in ASCII; what cannot be shown is named by its type."""
-    try:
-        return ascii(value)[:QUOTED]
-    except UNREADABLE:
-        return f"a {type(value).__name__} that cannot be shown"
 
 
 def results_of(message: dict[str, Any], count: int) -> Results:

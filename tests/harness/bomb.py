@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import struct
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.workers import packets, wire
@@ -41,8 +41,9 @@ def fire(path: str, framed: int) -> None:
             continue
 
 
-if __name__ == "__main__":
-    with os.fdopen(int(sys.argv[1]), "rb") as requests:
+def main(arguments: Sequence[str], held: object = None) -> None:
+    """Answer the one request as a helper would be expected not to."""
+    with os.fdopen(int(arguments[0]), "rb") as requests:
         _, (path, framed) = wire.read_request(requests.read)  # type: ignore[misc]
-        os.write(int(sys.argv[2]), bombs(path)[framed])
+        os.write(int(arguments[1]), bombs(path)[framed])
         requests.read()

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -395,8 +396,32 @@ def test_a_declared_network_lifts_all_that_is_about_sockets() -> None:
     kernel = Fake(7)
     held = applied(kernel, Plan(network=True, writable=()))
     assert kernel.ruleset == (0xFFF2, 0, 0b10, 24)
-    assert "seccomp" not in kernel.asked
+    assert "seccomp" in kernel.asked  # limits of other processes stay closed
     assert held.network == ""
+
+
+def test_a_path_that_cannot_be_looked_at_costs_only_itself(tmp_path: Path) -> None:
+    circle = tmp_path / "circle"
+    circle.symlink_to(circle)
+    kernel = Fake(7)
+    held = applied(kernel, Plan(network=False, writable=(str(circle), str(tmp_path))))
+    assert held.files == 7 and len(kernel.rules) == 1
+    [missing] = held.missing
+    assert missing.startswith(f"writing to {circle} (")
+
+
+def test_a_pipe_is_no_path(tmp_path: Path) -> None:
+    held = applied(Fake(7, {"allow": errno.EBADFD}), Plan(network=False, writable=("/dev/null",)))
+    assert held.files == 7 and held.missing == ()
+
+
+def test_a_library_of_c_that_cannot_be_had_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing() -> None:
+        raise OSError(errno.ENOENT, "no C library")
+
+    monkeypatch.setattr(applying, "Linux", failing)
+    held = applying.apply(Plan(network=False, writable=()), limits=lambda: (0, 0))
+    assert held.missing == ("no_new_privs (no C library)",)
 
 
 @pytest.mark.parametrize(
@@ -449,7 +474,7 @@ def verdict(program: bytes, audit: int, number: int, first: int = 0) -> int:
 
 @pytest.mark.parametrize("machine", filters.CALLS)
 def test_the_filter_refuses_sockets_and_nothing_else(machine: str) -> None:
-    program = filters.no_sockets(machine)
+    program = filters.program_for(machine)
     assert program is not None
     for calls in filters.CALLS[machine]:
         refused = {
@@ -465,8 +490,61 @@ def test_the_filter_refuses_sockets_and_nothing_else(machine: str) -> None:
     assert verdict(program, 0x12345678, filters.CALLS[machine][0].socket) == filters.ALLOW
 
 
+@pytest.mark.parametrize("machine", filters.CALLS)
+@pytest.mark.parametrize("network", [False, True])
+def test_limits_of_another_process_are_refused(machine: str, network: bool) -> None:
+    program = filters.program_for(machine, network=network)
+    assert program is not None
+    for calls in filters.CALLS[machine]:
+        refused = verdict(program, calls.audit, calls.prlimit, 4711)
+        assert refused == filters.ERRNO | errno.EPERM
+        assert verdict(program, calls.audit, calls.prlimit, 0) == filters.ALLOW
+        assert (verdict(program, calls.audit, calls.socket) == filters.ALLOW) == network
+
+
+@SOCKETS
+def test_a_confined_process_lowers_its_own_limits_alone() -> None:
+    code = """
+import os, resource, sys
+from harness.confinement.applying import apply
+from harness.confinement.plan import Plan
+apply(Plan(network=False, writable=()))
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+print(resource.prlimit(0, resource.RLIMIT_NOFILE))
+try:
+    resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (64, 64))
+except PermissionError as error:
+    print("refused", error.errno)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False,
+        timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.stdout.splitlines() == ["(64, 64)", f"refused {errno.EPERM}"], done.stderr
+
+
+@SOCKETS
+@FILES
+def test_standard_error_is_opened_by_name(tmp_path: Path) -> None:
+    plan_there = probing.plan_for([str(tmp_path)])
+    code = f"""
+from harness.confinement.applying import apply
+from harness.confinement.plan import Plan
+held = apply(Plan.from_json({plan_there.to_json()!r}))
+assert held.files and not held.missing, held
+open("/dev/stderr", "a").write("by name")
+"""
+    with tempfile.TemporaryFile("w+") as log:  # as a worker's log is
+        subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, stderr=log, check=False,
+            timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+        log.seek(0)
+        assert log.read() == "by name"
+
+
 def test_the_numbers_of_x32_are_refused_as_well() -> None:
-    program = filters.no_sockets("x86_64")
+    program = filters.program_for("x86_64")
     assert program is not None
     socket_of_x32 = 41 | filters.X32
     assert verdict(program, 0xC000003E, socket_of_x32) == filters.ERRNO | errno.EACCES
