@@ -89,6 +89,10 @@ class Asked:
             wait([self.future], None if math.isinf(seconds) else max(0.0, seconds))
         return self.future is None or self.future.done()
 
+    def dropped(self) -> bool:
+        """Withdraw the question; whether no worker is at it, as it is answered or never begun."""
+        return self.future is None or self.future.cancel() or self.future.done()
+
     def wait(self, stopped: threading.Event) -> Results:
         """The results, with the inputs held back as unsupported. Raises Stopped."""
         results = self.future.result() if self.future is not None else None
@@ -216,10 +220,15 @@ class Arena:
     def abandon(self, names: Sequence[str]) -> None:
         """End the processes of these, which owe answers that nobody waits for any more.
 
-        They start again with the next vocabulary.
+        They start again with the next vocabulary, or when they are resumed.
         """
         for name in names:
             self._workers[name].abandon()
+
+    def resume(self) -> None:
+        """Have those that were abandoned answer again; they load the vocabulary when asked."""
+        for name in self._loaded:
+            self._workers[name].resume()
 
     def withdrawn(self) -> dict[str, str]:
         """Contestants that are no longer asked on this vocabulary, and why."""
@@ -251,16 +260,23 @@ class Arena:
         if self.out_of_time:
             raise OutOfTime
         pending = self.ask(contract, inputs)
-        for name, asked in pending.futures.items():
-            self._in_time(name, asked)
+        self._in_time(list(pending.futures.items()))
         return pending.wait()
 
-    def _in_time(self, name: str, asked: Asked) -> Results:
-        """The answer to a further question; where it comes too late, its process is ended."""
-        if not asked.within(self._left()):
-            self.abandon([name])
-            raise OutOfTime
-        return asked.wait(self._stopped)
+    def _in_time(self, questions: Sequence[tuple[str, Asked]]) -> list[Results]:
+        """The answers to further questions. Raises OutOfTime where one of them comes too late.
+
+        A question that its worker has not begun is dropped then: it may be at another one, whose
+        answer is still waited for. Only a process that is at the late question itself is ended.
+        """
+        for name, asked in questions:
+            if not asked.within(self._left()):
+                if not asked.dropped():
+                    self.abandon([name])
+                for _, one in questions:
+                    one.dropped()
+                raise OutOfTime
+        return [asked.wait(self._stopped) for _, asked in questions]
 
     def _ask(self, name: str, request: Encode | Decode | Serve) -> Asked:
         worker = self._workers[name]
@@ -296,7 +312,7 @@ class Arena:
         if probes and self.out_of_time:
             raise OutOfTime
         asked = [(one.implementation, self._ask(one.implementation, one.request)) for one in probes]
-        return [self._in_time(name, one) for name, one in asked]
+        return self._in_time(asked)
 
     def examine(self, contract: Contract, check: Check, inputs: Sequence[bytes]) -> Judgement:
         """One check on these inputs, from the encoding up. Raises Stopped and OutOfTime."""
@@ -309,7 +325,7 @@ class Arena:
         if self.out_of_time:
             raise OutOfTime
         request = Encode(Inputs.of(inputs), contract.mode, meter=meter)
-        return self._in_time(name, self._ask(name, request))
+        return self._in_time([(name, self._ask(name, request))])[0]
 
     def measure(self, name: str, request: Measure) -> Results:
         """Measure one implementation; its one outcome, and the times in ``timed``.
@@ -318,7 +334,8 @@ class Arena:
         """
         if self.out_of_time:
             raise OutOfTime
-        return self._in_time(name, Asked(self._workers[name].measure(request), [], 1))
+        asked = Asked(self._workers[name].measure(request), [], 1)
+        return self._in_time([(name, asked)])[0]
 
     def kill(self) -> None:
         """End all processes at once, from any thread; who waits for answers gets Stopped."""

@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import families
-from corpora.generators.base import Case
 from harness import leavings
 from harness.arena import Arena, OutOfTime, Pending, Stopped
 from harness.budgeting import left_for_cases, share
@@ -31,6 +30,7 @@ from harness.events import (
     SlowOnce,
     Withdrawn,
 )
+from harness.examples import exercises, with_examples
 from harness.opening import NamedFailed, Opened
 from harness.outcomes import Inputs, Status
 from harness.pace import PATIENCE, Pacer
@@ -38,6 +38,7 @@ from harness.planning import Plan, Tally
 from harness.scaling.exact import count_instructions
 from harness.scaling.instructions import wrapper
 from harness.scaling.measurement import Measurement, chosen, counts_steps, taking_part
+from harness.starting import Start
 from harness.streams import Batch, batches
 from harness.taking import comparisons, due, takes
 
@@ -53,6 +54,9 @@ LONGEST_WAIT = 30.0
 """How many times the limit of a request a run waits for an answer that may be a hang. On a quiet
 machine it takes three times that, to ask again alone, in a new process; the limit is CPU time, so
 that it takes as much longer as others have the processor. Only a hang makes a run go on so long."""
+
+MOMENT = 2.0
+"""Seconds after the end of a vocabulary's time in which judges still ask about what was found."""
 
 SUSPECT_SECONDS = 0.5
 """Seconds of its own, of CPU time or of sitting, after which who is at a single input may hang; who
@@ -87,6 +91,7 @@ class Campaign:
         self._weight = sum(map(plan.weight, plan.visited))
         self._loads: list[float] = []
         self.countdown = Countdown(plan.budget.seconds)
+        self._start = Start((), 0)
         self.tally = Tally()
 
     def run(self, seconds: float | None) -> None:
@@ -101,6 +106,7 @@ class Campaign:
             waiting.put(source)
         self._scaling_seconds = self._plan.scaling_seconds(seconds)
         jobs = max(1, min(self._plan.jobs, len(self._plan.visited)))
+        self._start = Start(self._plan.named if seconds is not None else (), jobs)
         with ThreadPoolExecutor(jobs, thread_name_prefix="lane") as lanes:
             futures = [lanes.submit(self._lane, waiting, jobs) for _ in range(jobs)]
             try:
@@ -151,6 +157,7 @@ class Campaign:
         except Stopped:
             return
         finally:
+            self._start.come(arena)
             arena.close()
             if not self._stop.is_set() and CHECKS[leavings.CHECK] in self._plan.checks:
                 leavings.note(self._book, arena.left(), self._contracts, self._plan.seed)
@@ -188,10 +195,10 @@ class Campaign:
             opened.announce()
         with self._lock:
             self._loads.append((time.monotonic() - began) / self._plan.weight(source))
-        if self._stop.is_set():
-            return
-        if self.left <= 0:
-            self._note_unreached(source)
+        self._start.wait(arena, arena.loaded(), over)
+        if over():
+            if not self._stop.is_set():
+                self._note_unreached(source)
             return
         self.countdown.start()
         end = time.monotonic() + seconds()  # infinite where time is no limit
@@ -246,7 +253,7 @@ class Campaign:
         self._emit(Phase(f"checking {vocabulary.id}"))
         if self.countdown.seconds is None:
             contracts = opened.contracts(loaded=True)
-            self._all_examples(arena, contracts)
+            self._examples(arena, contracts)
             for pending, batch in self._asked(arena, vocabulary, contracts):
                 if self._stop.is_set():
                     return
@@ -264,23 +271,37 @@ class Campaign:
         def over() -> bool:
             opened.look()
             if opened.ready(everybody=True) and not examples[0]:
-                examples[0] = True
-                self._all_examples(arena, opened.contracts(loaded=True))
+                self._examples(arena, opened.contracts(loaded=True))
+                examples[0] = not arena.out_of_time  # else again, after the vocabulary's time
             self._stop_at_the_first()
             return self._stop.is_set() or time.monotonic() > end
 
         plan = self._plan
-        pacer.run(batches(plan.generators, vocabulary, plan.seed, plan.suite.max_input), over)
-        owing = pacer.finish(
-            lambda name, seconds: self._worth_waiting(arena, name, seconds, end),
-            lambda: time.monotonic() < end,
-        )
-        if owing and not self._stop.is_set():
-            with self._lock:
-                self.tally.unanswered.update(set(owing) - set(arena.loading()))
-            arena.abandon([name for name in owing if name not in arena.loading()])
-        if not examples[0] and not self._stop.is_set():
-            self._all_examples(arena, opened.contracts(loaded=True, besides=owing))
+        # What the judges ask of a slow one is not to take the time of other vocabularies.
+        arena.limit_by(lambda: min(self._left_for_questions(), end + MOMENT - time.monotonic()))
+        try:
+            pacer.run(batches(plan.generators, vocabulary, plan.seed, plan.suite.max_input), over)
+            loading = set(arena.loading())
+            owing = pacer.finish(
+                lambda name, seconds: self._worth_waiting(arena, name, seconds, end)
+            )
+        except BaseException:
+            self._stop.set()
+            arena.kill()  # judges that wait for answers are told so
+            raise
+        finally:
+            pacer.close()
+            arena.limit_by(self._left_for_questions)
+        if self._stop.is_set():
+            return
+        with self._lock:
+            self.tally.unanswered.update(set(owing) - loading)
+            for name in {*owing, *loading}:
+                self.tally.late.setdefault(name, []).append(vocabulary.id)
+        arena.resume()
+        if not examples[0]:
+            idle = set(owing) - with_examples(self._plan)  # they would only take time
+            self._examples(arena, opened.contracts(loaded=True, besides=idle))
 
     def _worth_waiting(self, arena: Arena, name: str, seconds: float, end: float) -> bool:
         """Whether to wait on for an answer that is owed for so many seconds.
@@ -315,9 +336,14 @@ class Campaign:
         for generator in self._plan.generators:
             next(generator.cases(vocabulary, self._plan.seed), None)
 
-    def _all_examples(self, arena: Arena, contracts: Sequence[Contract]) -> None:
-        for contract in contracts:
-            self._examples(arena, contract)
+    def _examples(self, arena: Arena, contracts: Sequence[Contract]) -> None:
+        """Run the examples of the expectations that concern these contracts."""
+        for one in exercises(self._plan, self._book, arena, contracts):
+            with self._lock:
+                if one.exercised:
+                    self.tally.exercised.add(one.place)
+                if one.shown:
+                    self.tally.shown.add(one.place)
 
     def _walk(self, vocabulary: Vocabulary, end: float) -> None:
         """Walk forced tokens on a sample of our own schemas, until ``end`` at the most."""
@@ -490,26 +516,3 @@ class Campaign:
 
     def _before_a_finding(self) -> None:
         """Is called before a violation is looked into, which may take seconds."""
-
-    def _examples(self, arena: Arena, contract: Contract) -> None:
-        """Run the examples of the expectations that concern a contract."""
-        for place, expectation in enumerate(self._plan.expectations):
-            if not expectation.examples or not expectation.concerns(contract, self._plan.versions):
-                continue
-            check = CHECKS.get(expectation.bucket.split("/")[0])
-            if check is None or not check.applies(contract) or check not in self._plan.checks:
-                continue
-            try:
-                judgement = arena.examine(contract, check, expectation.examples)
-            except OutOfTime:
-                return  # the others are not exercised either
-            if all(judgement.exercised[name] for name in expectation.implementations):
-                with self._lock:
-                    self.tally.exercised.add(place)
-            for violation in judgement.violations:
-                case = Case(violation.data, "expectations", self._plan.seed, place)
-                with arena.turn:
-                    name = self._book.consider(arena, contract, violation, case)
-                if expectation.shows_in(name, contract.vocabulary.id):
-                    with self._lock:
-                        self.tally.shown.add(place)

@@ -13,7 +13,7 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from harness.arena import OutOfTime
@@ -261,11 +261,18 @@ class Book:
             kind = kind_of(entry.violation, entry.label.stage, entry.contract)
         return self._enter(page, entry, kind, minimal=False, replaces=provisional, why=NO_TIME)
 
-    def _may_be_excused(self, entry: Entry) -> bool:
-        """Whether an entry of the expectations covers such a finding with inputs of some kind."""
-        kinds = {parts[4] for one in self._expectations if len(parts := one.bucket.split("/")) > 4}
+    def _may_be_excused(self, entry: Entry, *, any_stage: bool = False) -> bool:
+        """Whether an entry of the expectations covers such a finding with inputs of some kind.
+
+        any_stage: or one whose explanation names another stage.
+        """
+        named = [parts for one in self._expectations if len(parts := one.bucket.split("/")) > 4]
+        kinds, label = {parts[4] for parts in named}, entry.label
+        stages = {parts[3] for parts in named} if any_stage else set()
+        labels = [label, *(replace(label, stage=stage) for stage in sorted(stages))]
         return any(
-            self._excused(bucket(entry.label, entry.contract, kind), entry.contract)
+            self._excused(bucket(one, entry.contract, kind), entry.contract)
+            for one in labels
             for kind in (*sorted(kinds), WHATEVER)
         )
 
@@ -298,7 +305,8 @@ class Book:
         if self._page(entry).claims:
             return None
         entry = entry.explained()
-        if self._may_be_excused(entry):
+        # A smaller input may part at another stage; how a process ends is no such stage.
+        if self._may_be_excused(entry, any_stage=entry.violation.check != "survival"):
             return None
         found = self._write(entry, UNMINIMISED, minimal=False)
         self._provisionals.add(found.id)
@@ -424,7 +432,7 @@ class Book:
         if spent.timeouts >= SHRINK_TIMEOUTS:
             why = TRIES_HANG
         elif not ended:
-            why = NO_TIME if self._seconds_left() <= 0 else TOOK_LONG
+            why = NO_TIME if spent.cut_off or self._seconds_left() <= 0 else TOOK_LONG
         elif set(entry.violation.culprits) & set(arena.withdrawn()):
             why = WITHDRAWN
         return Entry(contract, latest[smallest], entry.case), why

@@ -20,6 +20,8 @@ HOLDS, FAILS, USAGE, CANNOT_START = 0, 1, 2, 3
 
 REASONS_SHOWN = 8
 
+MORE_TIME = "give a larger --budget"
+
 EXACT_METHOD = "exact"
 """The method of forced tokens that decides instead of guessing."""
 
@@ -82,6 +84,7 @@ def judge(
     compared_nothing: str = "nothing was compared",
     judged: int = 0,
     idle: Sequence[str] = (),
+    late: Mapping[str, Sequence[str]] | None = None,
     complete: bool = True,
     forced: Sequence[Forced] = (),
 ) -> Verdict:
@@ -92,6 +95,7 @@ def judge(
     implementation by itself. compared_nothing: why there is no comparison, where there is none.
     judged: outcomes that some check judged. idle: those that the
     user named and of which no outcome was judged; a gate that never looked at them says nothing.
+    late: for each of them the vocabularies for which no time was left.
     forced: rows of forced tokens, of which the exact method's are held to no error.
     A run that compared and judged nothing does not pass: it says nothing.
     """
@@ -119,7 +123,14 @@ def judge(
         where = ", ".join(f"{one.vocabulary} ({one.unsafe} sequences)" for one in erring)
         reasons.append(f"exact forces tokens that are not canonical: {where}")
     if idle and complete:
-        reasons.append(f"asked for by name and never judged: {', '.join(idle)}")
+        late = late or {}
+        for name in idle:
+            if late.get(name):
+                where = ", ".join(late[name][:REASONS_SHOWN])
+                reasons.append(f"no time was left to judge {name} on {where}; {MORE_TIME}")
+        never = [name for name in idle if not late.get(name)]
+        if never:
+            reasons.append(f"asked for by name and never judged: {', '.join(never)}")
     elif idle:
         reasons.append(f"the end came before any outcome was judged of: {', '.join(idle)}")
     if failed_to_start:

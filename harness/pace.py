@@ -113,6 +113,7 @@ class Pacer:
     judge: Callable[[Observation, Batch], int]
     clock: Callable[[], float] = time.monotonic
     _flights: list[Flight] = field(default_factory=list)
+    _held: list[tuple[Contract, Batch]] = field(default_factory=list)
     _yields: Yields = field(default_factory=Yields)
     _rates: dict[str, float] = field(default_factory=dict)
     _asked: dict[str, Counter[str]] = field(default_factory=dict)
@@ -135,29 +136,21 @@ class Pacer:
                 return
             self._send(batch)
             self._judge_answered()
+        while self._held and not over():
+            if self._room():
+                self._send_held()
+            if not self._judge_answered():
+                time.sleep(BLINK)
 
-    def finish(
-        self, worth_waiting: Callable[[str, float], bool], time_left: Callable[[], bool]
-    ) -> list[str]:
-        """Judge what is answered by the end, and let go of the rest; who owed an answer then.
+    def finish(self, worth_waiting: Callable[[str, float], bool]) -> list[str]:
+        """Judge all that is answered by the end, and let go of the rest; who owed an answer then.
 
+        Those are abandoned, unless they are loading: judges may be waiting for them, too.
         worth_waiting: whether to wait on for one who has owed an answer for so many seconds.
-        time_left: whether what waits to be judged still may be.
         """
         owing: list[str] = []
-        in_time = True
-        while self._flights or self._judging:
-            if in_time and not time_left():
-                in_time = False
-                # What nobody has begun to judge by now is as if it had never been asked.
-                for judged in self._judging:
-                    judged.cancel()
+        while self._flights:
             if self._judge_answered():
-                continue
-            if not self._flights:
-                if not in_time:
-                    break
-                time.sleep(BLINK)
                 continue
             now = self.clock()
             patient = any(
@@ -169,17 +162,26 @@ class Pacer:
                 break
             time.sleep(BLINK)
         for flight in self._flights:
-            owing += flight.owing()
-            answered = set(flight.pending.futures) - set(flight.owing())
-            if answered:
-                flight.pending = flight.pending.without(set(flight.owing()))
+            late = flight.owing()  # read once: somebody may answer at any moment
+            owing += late
+            if set(flight.pending.futures) - set(late):
+                flight.pending = flight.pending.without(set(late))
                 self._judge(flight)
         self._flights.clear()
+        owing = list(dict.fromkeys(owing))
+        loading = self.arena.loading()
+        self.arena.abandon([name for name in owing if name not in loading])
         self._judges.shutdown(wait=True)
         for judged in self._judging:
-            if not judged.cancelled():
-                judged.result()
-        return list(dict.fromkeys(owing))
+            judged.result()
+        return owing
+
+    def close(self) -> None:
+        """Wait for the judges that are at work, and have none begin; after :meth:`finish`, nothing.
+
+        Where the arena was killed, nobody waits for long.
+        """
+        self._judges.shutdown(wait=True, cancel_futures=True)
 
     def behind(self) -> set[str]:
         """Return who is loading, or owes an answer for longer than all have patience."""
@@ -207,31 +209,50 @@ class Pacer:
         )
 
     def _send(self, batch: Batch) -> None:
-        """Send a batch: its first inputs to all, the rest to those who are not slow."""
-        behind = self.behind()
+        """Send a batch under each contract that wants it, after what was held back before."""
+        self._send_held()
         for contract in self.contracts:
-            if not self.wanted(contract, batch):
-                continue
-            present = [name for name in contract.names if name not in behind]
-            slow = slow_ones(self._rates, present, sum(map(len, batch.inputs)))
-            joining = [
-                name
-                for name in slow
-                if self._yields.worthy(batch.generator, self._asked.get(name, Counter()))
-            ]
-            fast = [name for name in present if name not in slow]
-            enough = min(2, len(contract.contestants))
-            head = first_bytes(batch.inputs, min(slow[name] for name in joining)) if joining else 0
-            if joining and len(fast) + len(joining) >= enough:
-                for name in joining:
-                    self._asked.setdefault(name, Counter())[batch.generator] += 1
-                first = replace(batch, inputs=batch.inputs[:head])
-                self._launch(contract, first, fast + joining)
-            else:
-                head = 0
-            rest = replace(batch, start=batch.start + head, inputs=batch.inputs[head:])
-            if rest.inputs and len(fast) >= enough:
-                self._launch(contract, rest, fast)
+            if self.wanted(contract, batch):
+                self._send_under(contract, batch)
+
+    def _send_held(self) -> None:
+        held, self._held = self._held, []
+        for contract, batch in held:
+            self._send_under(contract, batch)
+
+    def _send_under(self, contract: Contract, batch: Batch) -> None:
+        """Send a batch: its first inputs to all, the rest to those who are not slow.
+
+        Whoever has not shown its pace gets enough to show it and no more. Where too few have, the
+        rest is held back until somebody has answered.
+        """
+        behind = self.behind()
+        present = [name for name in contract.names if name not in behind]
+        slow = slow_ones(self._rates, present, sum(map(len, batch.inputs)))
+        joining = [
+            name
+            for name in slow
+            if self._yields.worthy(batch.generator, self._asked.get(name, Counter()))
+        ]
+        unknown = [name for name in present if name not in self._rates]
+        fast = [name for name in present if name not in slow and name not in unknown]
+        enough = min(2, len(contract.contestants))
+        heads = [first_bytes(batch.inputs, slow[name]) for name in joining]
+        if unknown:
+            heads.append(telling_inputs(batch.inputs))
+        head = min(heads, default=0)
+        some = fast + joining + unknown
+        if head and len(some) >= enough:
+            for name in joining:
+                self._asked.setdefault(name, Counter())[batch.generator] += 1
+            self._launch(contract, replace(batch, inputs=batch.inputs[:head]), some)
+        else:
+            head = 0
+        rest = replace(batch, start=batch.start + head, inputs=batch.inputs[head:])
+        if rest.inputs and len(fast) >= enough:
+            self._launch(contract, rest, fast)
+        elif rest.inputs and head and unknown:
+            self._held.append((contract, rest))
 
     def _launch(self, contract: Contract, batch: Batch, names: Sequence[str]) -> None:
         # Whatever is asked about these answers later, is asked of the same.
@@ -244,8 +265,7 @@ class Pacer:
         for judged, batch in list(self._judging.items()):
             if judged.done():
                 del self._judging[judged]
-                if not judged.cancelled():
-                    self._yields.add(batch.generator, len(batch.inputs), judged.result())
+                self._yields.add(batch.generator, len(batch.inputs), judged.result())
         for flight in list(self._flights):
             if not flight.owing():
                 self._flights.remove(flight)
@@ -278,6 +298,16 @@ def slow_ones(rates: Mapping[str, float], names: Sequence[str], size: int) -> di
         for name in names
         if name in rates and rates[name] * SLOWER < usual and rates[name] * PATIENCE < size
     }
+
+
+def telling_inputs(inputs: Sequence[bytes]) -> int:
+    """How many of the first inputs tell how fast an implementation is; all where they are few."""
+    size = 0
+    for count, data in enumerate(inputs, 1):
+        size += len(data)
+        if size >= TELLING:
+            return count
+    return len(inputs)
 
 
 def first_bytes(inputs: Sequence[bytes], most: float) -> int:

@@ -98,6 +98,7 @@ class Tally:
     how many random vocabularies each would not load. excused: how many failures of each did not
     come back when asked again. hung: who was found to time out. unreached: vocabularies for which
     no time was left. unanswered: on how many vocabularies each owed an answer when time was up.
+    late: the vocabularies on which each owed an answer, or was still loading it, when time was up.
     awaited: whose answers the run waited for after its time, as they might be hangs.
     """
 
@@ -112,4 +113,5 @@ class Tally:
     hung: set[str] = field(default_factory=set)
     unreached: list[str] = field(default_factory=list)
     unanswered: Counter[str] = field(default_factory=Counter)
+    late: dict[str, list[str]] = field(default_factory=dict)
     awaited: set[str] = field(default_factory=set)

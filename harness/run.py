@@ -137,6 +137,7 @@ def execute(
     growth = judge_growth(measured, plan.bounds, claiming, own)
     for cell in growth:
         emit(cell)
+    idle = [name for name in plan.named if not tally.judged[name]] if plan.checks else []
     verdict = gate.judge(
         book.findings,
         judged,
@@ -147,7 +148,8 @@ def execute(
         comparing=len(plan.contestants) > 1 and any(c.name == "equivalence" for c in plan.checks),
         compared_nothing=shortfall.compared_nothing(),
         judged=tally.judged.total(),
-        idle=[name for name in plan.named if not tally.judged[name]] if plan.checks else (),
+        idle=idle,
+        late={name: [*tally.late.get(name, ()), *tally.unreached] for name in idle},
         complete=cut_off is None,
         forced=forced,
     )

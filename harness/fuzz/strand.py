@@ -461,8 +461,7 @@ class Strand(Campaign):
             return
         self.tally.exercised.clear()
         self.tally.shown.clear()
-        for contract in self._opened.contracts:
-            self._examples(arena, contract)
+        self._examples(arena, self._opened.contracts)
         if not arena.out_of_time:
             self.state.judged_by = digest
 

@@ -18,6 +18,7 @@ from harness.scaling.cell import FIRST_LOOK, Call, Cell, ahead, judge_memory, sh
 from harness.scaling.costs import TINY, WARM_UP, least
 from harness.scaling.judgement import Verdict
 from harness.scaling.schedule import crowding
+from harness.workers.reasons import NOT_ASKED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -128,7 +129,7 @@ class Prober:
         asked = AT_FIRST if ahead(slow, limit * ALLOWANCE) >= AT_FIRST else 1
         while sizes:
             seconds = self._ask(cell, sizes[:asked])
-            if cell.refused or cell.failure:
+            if cell.refused or cell.failure or cell.given_up:
                 break
             size, sizes = sizes[asked - 1 : asked], sizes[asked:]
             asked = ahead(seconds, limit * ALLOWANCE if cell.short else limit)
@@ -138,7 +139,8 @@ class Prober:
                 cell.stop_at(size[0], seconds)
                 break
         cell.grown = True
-        if not cell.refused and cell.short and (cell.failure or cell.stopped):
+        silent = cell.refused or cell.given_up
+        if not silent and cell.short and (cell.failure or cell.stopped):
             self._look_below(cell)
 
     def _grow_on(self, cell: Cell, limit: float) -> None:
@@ -147,7 +149,7 @@ class Prober:
         A cost that begins late shows in no number of repetitions. The size counts once it was
         asked as often as the others were at the first look.
         """
-        if not cell.times or not cell.stopped or cell.failure or cell.refused:
+        if not cell.times or not cell.stopped or cell.failure or cell.refused or cell.given_up:
             return
         size = 2 * max(cell.times)
         costs = cell.counted or cell.times
@@ -290,6 +292,10 @@ class Prober:
         withdrawn = self._arena.withdrawn().get(cell.contestant.name)
         if withdrawn is not None and status is Status.UNSUPPORTED:
             cell.failure = withdrawn
+        elif status is Status.UNSUPPORTED and line.startswith(NOT_ASKED):
+            # The harness did not ask, which is no word of the implementation's: it stays open.
+            cell.stopped = f"not measured further: {line}"
+            cell.given_up = True
         elif status in (Status.REJECTED, Status.UNSUPPORTED):
             cell.refused = True
         else:

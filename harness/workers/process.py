@@ -152,7 +152,8 @@ class Process:
             self._die(Failed(Status.PROTOCOL, "its answer is to another kind of request"))
         if not isinstance(response, Results):
             self._at_rest = self.usage().memory
-            return self._with_log(response)
+            response = self._with_log(response)
+        self._watch = None  # it is at nothing any more; one that died may be, until it is told
         return response
 
     def _with_log(self, loaded: Loaded) -> Loaded:

@@ -24,6 +24,7 @@ from harness.messages import Decode, Encode, Load, Loaded, Measure, Serve, packe
 from harness.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
 from harness.workers.excused import LEAKING, TOGETHER, Excused
 from harness.workers.process import Process, WorkerDied
+from harness.workers.reasons import ABANDONED, AFTER_DEATH, ENOUGH, LATE, STOPPED
 from harness.workers.requests import (
     SLOW_DEATHS,
     Asking,
@@ -47,13 +48,6 @@ if TYPE_CHECKING:
     from impls.interface import Mode
 
 T = TypeVar("T")
-
-STOPPED = "stopped"
-"""Why a worker is withdrawn that the harness has ended."""
-
-ENOUGH = "not asked: it died too often in this batch"
-
-LATE = "not asked: it was too slow in this batch"
 
 PATIENCE = 2.0
 """How many times its usual time an input has that is asked again, alone, after a time-out."""
@@ -200,12 +194,17 @@ class Worker:
     def abandon(self) -> None:
         """End the process though it owes an answer, from any thread, and count that as nothing.
 
-        The answer that is waited for ends as unsupported; the next vocabulary starts it again.
+        The answer that is waited for ends as unsupported; the next vocabulary starts it again, and
+        so does :meth:`resume`.
         """
         self._abandoned = True
         process = self._process
         if process is not None:
             process.kill()
+
+    def resume(self) -> Future[None]:
+        """Answer again, if it was abandoned: the next request loads the vocabulary once more."""
+        return self._submit(self._resume)
 
     def close(self) -> None:
         """End the process, and the thread. One that still owes an answer is killed at once."""
@@ -229,11 +228,14 @@ class Worker:
         finally:
             self._doubting = False
 
-    def _load(self, vocabulary: bytes, modes: tuple[Mode, ...]) -> Loaded:
-        self._vocabulary, self._modes = vocabulary, modes
+    def _resume(self) -> None:
         if self._abandoned:
             self._discard()  # it may have answered just before it was ended
         self._abandoned = False
+
+    def _load(self, vocabulary: bytes, modes: tuple[Mode, ...]) -> Loaded:
+        self._vocabulary, self._modes = vocabulary, modes
+        self._resume()
         self._deaths = self._hangs = self._leaks = 0
         self._most_bytes = None
         if self._withdrawn != STOPPED:
@@ -490,7 +492,7 @@ class Worker:
         try:
             return self._ask(request)
         except WorkerDied as death:
-            outcomes: list[Outcome] = [Unsupported("not asked again after a death")] * count
+            outcomes: list[Outcome] = [Unsupported(AFTER_DEATH)] * count
             whole = death.index < 0 or isinstance(request, Measure)
             if count and whole and doubtful(death.outcome):
                 # Nobody knows whose the time was: the whole of it again, or nothing is said.
@@ -509,7 +511,8 @@ class Worker:
             return Results.of(outcomes)
 
     def _refused(self, count: int) -> Results:
-        return Results.of([Unsupported(self._withdrawn or "")] * count)
+        reason = self._withdrawn or (ABANDONED if self._abandoned else "")
+        return Results.of([Unsupported(reason)] * count)
 
     def _discard(self) -> None:
         process, self._process = self._process, None

@@ -221,6 +221,21 @@ def test_who_is_abandoned_answers_nothing_and_starts_again(
     assert ask(worker, b"a") == of(b"a")
 
 
+def test_who_was_abandoned_is_resumed_without_another_vocabulary(make: Make) -> None:
+    worker = make(limits=Limits(seconds=60.0))
+    worker.abandon()
+    assert [one.status for one in ask(worker, b"a")] == [Status.UNSUPPORTED]
+    worker.resume().result(timeout=300)
+    assert ask(worker, b"a") == of(b"a")
+    assert worker.losses == (0, 0)
+
+
+def test_who_has_answered_is_at_nothing(make: Make) -> None:
+    worker = make(limits=Limits(seconds=60.0))
+    assert ask(worker, b"slow") == of(b"slow")
+    assert worker.at_work == 0.0
+
+
 @pytest.mark.thorough
 def test_the_processor_of_others_is_not_its_time(make: Make) -> None:
     """Beside as many busy processes as would make it miss its time on the wall."""

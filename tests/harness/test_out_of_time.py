@@ -38,14 +38,18 @@ WRONG = Path(wrong.__file__)
 
 
 class Silent(Here):
-    """A worker that never answers, until it is abandoned."""
+    """A worker that never answers, until it is abandoned; at_it: the question is begun."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, at_it: bool = True) -> None:
         super().__init__(right)
         self.abandoned = 0
+        self.at_it = at_it
 
     def encode(self, request: Encode) -> Future[Results]:
-        return Future()
+        future: Future[Results] = Future()
+        if self.at_it:
+            future.set_running_or_notify_cancel()
+        return future
 
     def abandon(self) -> None:
         self.abandoned += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
@@ -30,6 +30,7 @@ class Workers:
     pace: dict[str, float]
     unloaded: set[str] = field(default_factory=set)
     asked: Counter[str] = field(default_factory=Counter)
+    abandoned: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.turns = {name: threading.Lock() for name in self.pace}
@@ -51,6 +52,9 @@ class Workers:
 
         threading.Thread(target=answer, daemon=True).start()
         return future
+
+    def abandon(self, names: Sequence[str]) -> None:
+        self.abandoned += names
 
     def loading(self) -> dict[str, None]:
         return dict.fromkeys(self.unloaded)
@@ -87,7 +91,7 @@ def run(workers: Workers, seconds: float) -> Counter[str]:
     pacer = Pacer(workers, [contract(*workers.pace)], lambda one, batch: True, judge)  # type: ignore[arg-type]
     end = time.monotonic() + seconds
     pacer.run(endless(), lambda: time.monotonic() > end)
-    pacer.finish(lambda name, waited: waited < 5, lambda: True)
+    pacer.finish(lambda name, waited: waited < 5)
     return judged
 
 
@@ -109,7 +113,7 @@ def test_one_that_never_answers_costs_the_others_its_patience_only() -> None:
     end = time.monotonic() + 1.0 + PATIENCE
     pacer.run(endless(), lambda: time.monotonic() > end)
     assert pacer.behind() == {"hangs"}
-    waited_for = pacer.finish(lambda name, waited: name != "hangs" and waited < 60, lambda: True)
+    waited_for = pacer.finish(lambda name, waited: name != "hangs" and waited < 60)
     assert waited_for == ["hangs"]
     assert judged["a"] == judged["b"] > 10
     assert judged["hangs"] == 0

@@ -1,0 +1,408 @@
+"""Want of time accuses nobody, ends no hang that is waited for, and leaves nobody out unsaid."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from packaging.specifiers import SpecifierSet
+
+import harness.campaign
+import harness.entries
+from corpora.generators.base import Case
+from harness.arena import Arena, Asked, OutOfTime, Pending
+from harness.campaign import MOMENT, Campaign
+from harness.checks import CHECKS
+from harness.checks.base import Observation, Violation
+from harness.contracts import Contract
+from harness.examples import exercises
+from harness.expectations import Expectation
+from harness.explain import Explanation
+from harness.findings import UNSURE
+from harness.gate import judge
+from harness.outcomes import Encoded, Inputs, Results, Unsupported
+from harness.pace import TELLING, Flight, Pacer, telling_inputs
+from harness.planning import Plan
+from harness.starting import Start
+from harness.streams import Batch
+from harness.suites import Budget
+from harness.workers.reasons import ABANDONED
+from tests.harness.fuzz_campaign import small_plan
+from tests.harness.test_findings import right, wrong_at
+from tests.harness.test_out_of_time import Silent, Watched
+from tests.harness.test_pace import contract
+from tests.harness.test_scaling_measured import Answer, measure
+
+# The examples of expectations.
+
+
+class Latecoming(Watched):
+    """A scene whose time is up when a violation is to be asked about again."""
+
+    def exercise(self, examples: Sequence[bytes]) -> list[tuple[bool, bool]]:
+        entry = Expectation(
+            "equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}, "known", "*", tuple(examples)
+        )
+        plan = SimpleNamespace(
+            expectations=[entry], versions={"ref": "1", "bad": "1"}, seed=0,
+            checks=[CHECKS["equivalence"]],
+        )  # fmt: skip
+        self.book._expectations = [entry]
+        done = exercises(cast("Plan", plan), self.book, self.arena, [self.contract])
+        return [(one.exercised, one.shown) for one in done]
+
+
+def test_an_example_that_could_not_be_told_in_time_is_not_exercised() -> None:
+    scene = Latecoming(ref=right, bad=wrong_at(b"!"))
+    consider = scene.book.consider
+
+    def late(arena: Arena, contract: Contract, violation: Violation, case: Case) -> str:
+        scene.late()
+        return consider(arena, contract, violation, case)
+
+    scene.book.consider = late  # type: ignore[method-assign]
+    assert scene.exercise([b"some text!"]) == [(False, False)]
+
+
+def test_an_example_that_is_told_in_time_is_exercised() -> None:
+    assert Latecoming(ref=right, bad=wrong_at(b"!")).exercise([b"text!"]) == [(True, True)]
+    assert Latecoming(ref=right, bad=right).exercise([b"text!"]) == [(True, False)]
+
+
+def test_nothing_provisional_is_left_of_what_may_be_expected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A smaller input parts at another stage, which is expected, and time ends before its kind."""
+    whole = b"some longer text with a mark! in it"
+
+    def explain(violation: Violation, contract: Contract) -> Explanation:
+        parted = "pre-tokens" if len(violation.data) == len(whole) else "merges"
+        return Explanation("ref", "bad", "ref", "bad", (), parted)
+
+    monkeypatch.setattr(harness.entries, "explain", explain)
+    entry = Expectation("equivalence/bpe/raw/merges/Zs/bad", {"bad": SpecifierSet()}, "known")
+    scene = Watched((entry,), ref=right, bad=wrong_at(b"!"))
+    questions = [0]
+
+    def left() -> float:
+        questions[0] += 1
+        return 100.0 if questions[0] < 16 else 0.0
+
+    [violation] = scene.arena.examine(scene.contract, CHECKS["equivalence"], [whole]).violations
+    scene.arena.limit_by(left)
+    case = Case(whole, "test", 0, 0)
+    assert scene.book.consider(scene.arena, scene.contract, violation, case) == UNSURE
+    assert questions[0] >= 16
+    assert scene.book.findings == []
+
+
+# Further questions.
+
+
+def test_a_question_that_is_queued_is_dropped_and_ends_no_process() -> None:
+    scene = Watched(ref=right, other=right)
+    queued, busy = Silent(at_it=False), Silent(at_it=True)
+    scene.arena._workers = {"ref": queued, "other": busy}  # type: ignore[dict-item]
+    left = iter([1.0, 0.01])
+    scene.arena.limit_by(lambda: next(left, 0.0))
+    with pytest.raises(OutOfTime):
+        scene.arena.examine(scene.contract, CHECKS["survival"], [b"a"])
+    assert queued.abandoned == 0
+    assert busy.abandoned == 0  # its question was not the one that was waited for
+
+
+def test_all_questions_of_a_check_that_are_queued_are_dropped() -> None:
+    scene = Watched(ref=right)
+    futures: list[Future[Results]] = [Future(), Future()]
+    futures[0].set_running_or_notify_cancel()
+    silent = Silent()
+    scene.arena._workers = {"ref": silent}  # type: ignore[dict-item]
+    scene.arena.limit_by(lambda: 0.0)
+    with pytest.raises(OutOfTime):
+        scene.arena._in_time([("ref", Asked(one, [], 1)) for one in futures])
+    assert silent.abandoned == 1
+    assert futures[1].cancelled()
+
+
+# Growth of who was not asked.
+
+
+def test_who_was_not_asked_is_inconclusive_and_who_refuses_is_not_said() -> None:
+    def silent(data: bytes) -> Unsupported:
+        return Unsupported(ABANDONED)
+
+    answers: dict[str, Answer] = {"fine": lambda data: 1000 + len(data), "gone": silent}
+    said, _ = measure(answers)
+    [gone] = [one for one in said if one.implementation == "gone"]
+    assert gone.verdict == "inconclusive"
+    assert "not asked" in gone.note
+    said, _ = measure({**answers, "gone": lambda data: Unsupported("no such text")})
+    assert {one.implementation for one in said} == {"fine"}
+
+
+# The pace.
+
+
+class ByHand:
+    """An arena whose answers come when the test says so; abandoned: is set when anybody is."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, int, Future[Results]]] = []
+        self.abandoned = threading.Event()
+        self.names: list[str] = []
+
+    def ask(self, contract: Contract, inputs: Inputs) -> Pending:
+        futures: dict[str, Asked] = {}
+        for name in contract.names:
+            future: Future[Results] = Future()
+            self.asked.append((name, len(inputs), future))
+            futures[name] = Asked(future, [], len(inputs))
+        return Pending(contract, inputs, futures, threading.Event())
+
+    def answer(self, *names: str) -> None:
+        for name, count, future in self.asked:
+            if name in names and not future.done():
+                future.set_result(Results.of([Encoded(())] * count))
+
+    def abandon(self, names: Sequence[str]) -> None:
+        self.names += names
+        if names:
+            self.abandoned.set()
+
+    def loading(self) -> dict[str, None]:
+        return {}
+
+
+def pacer_of(arena: ByHand, judging: Callable[[Observation], Any], *names: str) -> Pacer:
+    def judge_batch(seen: Observation, batch: Batch) -> int:
+        judging(seen)
+        return 0
+
+    return Pacer(cast("Arena", arena), [contract(*names)], lambda one, batch: True, judge_batch)
+
+
+def batch(number: int, size: int = 100, count: int = 100) -> Batch:
+    return Batch("one", 0, number, number * count, [b"x" * size] * count)
+
+
+def test_who_has_not_shown_its_pace_is_asked_few_bytes() -> None:
+    arena = ByHand()
+    judged: list[int] = []
+    pacer = pacer_of(arena, lambda seen: judged.append(len(seen.inputs)), "a", "b", "slow")
+    few = telling_inputs(batch(0).inputs)
+    assert few * 100 >= TELLING > (few - 1) * 100
+    pacer._send(batch(0))
+    assert [(name, count) for name, count, _ in arena.asked] == [
+        ("a", few), ("b", few), ("slow", few),
+    ]  # fmt: skip
+    arena.answer("a", "b")
+    pacer._rates |= {"a": 1e9, "b": 1e9}
+    before = len(arena.asked)
+    pacer._send(batch(1))
+    # The rest of the first batch is asked now, of the slow one again no more than a little.
+    most = {name: max(n for one, n, _ in arena.asked[before:] if one == name) for name in ("a",)}
+    assert most["a"] > few
+    assert all(count == few for name, count, _ in arena.asked if name == "slow")
+    arena.answer("a", "b", "slow")
+    pacer.finish(lambda name, waited: False)
+    assert sum(judged) == 200
+
+
+def test_what_was_held_back_is_asked_when_there_are_no_more_batches() -> None:
+    arena = ByHand()
+    judged: list[int] = []
+    pacer = pacer_of(arena, lambda seen: judged.append(len(seen.inputs)), "a", "b")
+
+    def over() -> bool:
+        arena.answer("a", "b")
+        return False
+
+    pacer.run(iter([batch(0)]), over)
+    arena.answer("a", "b")
+    pacer.finish(lambda name, waited: False)
+    assert sum(judged) == 100
+
+
+def test_all_that_was_answered_by_the_end_is_judged() -> None:
+    arena = ByHand()
+    judged: list[int] = []
+
+    def slowly(seen: Observation) -> None:
+        time.sleep(0.05)
+        judged.append(len(seen.inputs))
+
+    pacer = pacer_of(arena, slowly, "a", "b")
+    pacer._rates |= {"a": 1e9, "b": 1e9}
+    for number in range(12):
+        pacer._send(batch(number))
+    arena.answer("a", "b")
+    assert pacer.finish(lambda name, waited: False) == []
+    assert sum(judged) == 1200
+
+
+def test_who_owes_is_abandoned_before_its_judges_are_waited_for() -> None:
+    arena = ByHand()
+    told: list[bool] = []
+    pacer = pacer_of(arena, lambda seen: told.append(arena.abandoned.wait(30)), "a", "b")
+    pacer._rates |= {"a": 1e9, "b": 1e9}
+    pacer._send(batch(0))
+    arena.answer("a", "b")
+    pacer._send(batch(1))
+    assert pacer.finish(lambda name, waited: False) == ["a", "b"]
+    assert arena.names == ["a", "b"]
+    assert told == [True]
+
+
+def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both() -> None:
+    class Soon:
+        """Answered from so many looks on."""
+
+        looks = 0
+
+        @property
+        def done(self) -> bool:
+            self.looks += 1
+            return self.looks > 3
+
+    arena = ByHand()
+    judged: list[list[str]] = []
+    pacer = pacer_of(arena, lambda seen: judged.append(list(seen.results)), "a", "b")
+    pending = arena.ask(contract("a", "b"), Inputs.of([b"x"]))
+    arena.answer("a", "b")
+    futures = {"a": pending.futures["a"], "b": cast("Asked", Soon())}
+    pacer._flights.append(Flight(replace(pending, futures=futures), batch(0), 0.0))
+    assert pacer.finish(lambda name, waited: False) == ["b"]
+    assert judged == [["a"]]
+
+
+# The campaign.
+
+
+class Scripted:
+    """Stands in for an arena, and for a pacer that does what it is told."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+        self.left: Callable[[], float] = lambda: 0.0
+        self.limits: list[float] = []
+        self.did: list[str] = []
+
+    def limit_by(self, left: Callable[[], float]) -> None:
+        self.left = left
+
+    @property
+    def out_of_time(self) -> bool:
+        return self.left() <= 0
+
+    def loading(self) -> dict[str, None]:
+        return {}
+
+    def kill(self) -> None:
+        self.did.append("kill")
+
+    def resume(self) -> None:
+        self.did.append("resume")
+
+    # As a pacer.
+
+    def run(self, *given: object) -> None:
+        self.limits.append(self.left())
+        if self.error is not None:
+            raise self.error
+
+    def finish(self, worth_waiting: object) -> list[str]:
+        self.did.append("finish")
+        return ["slow"]
+
+    def close(self) -> None:
+        self.did.append("close")
+
+
+def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> Campaign:
+    plan = replace(small_plan(1, impls=("bpe.naive",)).plan, budget=Budget(seconds=1000.0))
+    campaign = Campaign(plan, lambda event: None, cast("Any", None))
+    campaign.countdown.start()
+    monkeypatch.setattr(harness.campaign, "Pacer", lambda *given: scripted)
+    opened = SimpleNamespace(contracts=lambda **given: [], look=lambda: None)
+    vocabulary = SimpleNamespace(id="v")
+    campaign._check(
+        cast("Any", scripted), cast("Any", vocabulary), cast("Any", opened), time.monotonic() + 5
+    )
+    return campaign
+
+
+def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scripted = Scripted()
+    campaign = check(monkeypatch, scripted)
+    [limit] = scripted.limits
+    assert limit <= 5 + MOMENT
+    assert scripted.left() > 100  # growth has the rest of the run
+    # Whoever was abandoned takes part in what follows.
+    assert scripted.did == ["finish", "close", "resume"]
+    assert campaign.tally.late == {"slow": ["v"]}
+
+
+def test_no_judge_goes_on_after_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    scripted = Scripted(ValueError("a fault"))
+    with pytest.raises(ValueError, match="a fault"):
+        check(monkeypatch, scripted)
+    assert scripted.did == ["kill", "close"]
+
+
+def test_a_closed_pacer_has_ended_its_judges() -> None:
+    arena = ByHand()
+    done: list[int] = []
+
+    def slowly(seen: Observation) -> None:
+        time.sleep(0.05)
+        done.append(1)
+
+    pacer = pacer_of(arena, slowly, "a", "b")
+    pacer._rates |= {"a": 1e9, "b": 1e9}
+    for number in range(12):
+        pacer._send(batch(number))
+    arena.answer("a", "b")
+    pacer._judge_answered()
+    pacer.close()
+    ended = len(done)
+    assert 0 < ended < 12
+    time.sleep(0.2)
+    assert len(done) == ended
+
+
+# Who was asked for by name.
+
+
+def test_the_time_does_not_begin_before_the_named_have_loaded_once() -> None:
+    start = Start(["mine", "other"], 2)
+    start.come("first lane", ["other", "reference"])
+    assert not start.due
+    start.come("first lane", ["other"])  # the same lane once more
+    assert not start.due
+    start.come("second lane", ["mine"])
+    assert start.due
+
+
+def test_who_loads_nowhere_at_first_does_not_hold_the_time() -> None:
+    start = Start(["mine"], 2)
+    start.come("first lane", ["other"])
+    start.come("second lane")  # it has ended, or can load it into nobody
+    assert start.due
+    assert Start([], 2).due
+
+
+def test_want_of_time_is_the_reason_where_a_named_one_was_not_judged() -> None:
+    late = {"mine": ["cl100k", "o200k"], "other": []}
+    verdict = judge([], [], [], [], (), 1, idle=["mine", "other"], late=late)
+    assert verdict.reasons == (
+        "no time was left to judge mine on cl100k, o200k; give a larger --budget",
+        "asked for by name and never judged: other",
+    )
