@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from corpora.vocabularies import scratch
 from harness.arena import Stopped
 from harness.workers import wire
-from harness.workers.keeping import Kept
+from harness.workers.keeping import Kept, pipe
 from harness.workers.packets import Inbox, Message, Outbox, answer_of, packed
 from impls.external import die_with_parent
 
@@ -85,18 +85,20 @@ class Helper:
         outbox.flush()
 
     def _start(self) -> None:
-        inlet, self_outlet = os.pipe()
-        self_inlet, outlet = os.pipe()
-        self._scratch = scratch.temporary("helper-")
-        self._kept = Kept(
-            [sys.executable, "-m", self._module, str(inlet), str(outlet)],
-            descriptors=(inlet, outlet),
-            environment={**self._environment, "TMPDIR": self._scratch.name},
-            errors=subprocess.DEVNULL,
-            output=subprocess.DEVNULL,
-        )
-        os.close(inlet)
-        os.close(outlet)
+        # What fails here leaves nothing open.
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+            inlet, self_outlet = pipe(theirs, ours)
+            self_inlet, outlet = pipe(ours, theirs)
+            self._scratch = scratch.temporary("helper-")
+            ours.callback(self._scratch.cleanup)
+            self._kept = Kept(
+                [sys.executable, "-m", self._module, str(inlet), str(outlet)],
+                descriptors=(inlet, outlet),
+                environment={**self._environment, "TMPDIR": self._scratch.name},
+                errors=subprocess.DEVNULL,
+                output=subprocess.DEVNULL,
+            )
+            ours.pop_all()
         self._outbox = Outbox(self_outlet)
         self._inbox = Inbox(self_inlet)
 
