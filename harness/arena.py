@@ -345,5 +345,8 @@ class Arena:
 
     def close(self) -> None:
         """End all processes and threads."""
+        # Who waits for another's turn to load would not end before that one has loaded.
+        for worker in self._workers.values():
+            worker.stop()
         for worker in self._workers.values():
             worker.close()

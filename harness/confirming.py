@@ -10,10 +10,13 @@ from harness.checks.base import Violation
 from harness.diagnosis import signature
 from harness.outcomes import Failed, Inputs, Status
 from harness.partition import Part, comparable
+from harness.workers.excused import TOGETHER
+from harness.workers.requests import doubtful
 
 if TYPE_CHECKING:
     from harness.arena import Arena
     from harness.contracts import Contract
+    from harness.outcomes import Outcome
 
 AGAIN = 4
 """How often a violation must come back before it is believed: one that shows once in a hundred
@@ -61,6 +64,9 @@ def confirm(arena: Arena, contract: Contract, violation: Violation) -> Violation
         return _asked_again(arena, contract, violation)
     if any(judged.exercised[name] < len(inputs) for name in violation.culprits):
         return "unsure"
+    if not all(comparable(part.outcome) for part in violation.parts):
+        # Who failed a further question and answers it now has given no two answers.
+        return "gone" if any(_crashed(part.outcome) for part in violation.parts) else "unsure"
     # What a check found out by further questions comes out otherwise today.
     return replace(violation, check="determinism", stage="order")
 
@@ -104,6 +110,13 @@ def _asked_again(arena: Arena, contract: Contract, violation: Violation) -> Viol
         return "unsure"
     # Right when it was confirmed, and wrong again by now.
     return replace(violation, check="determinism", stage="order")
+
+
+def _crashed(outcome: Outcome) -> bool:
+    """Whether it is a crash, or a breach of the protocol, of a single input."""
+    if not isinstance(outcome, Failed) or outcome.status not in {Status.CRASHED, Status.PROTOCOL}:
+        return False
+    return not doubtful(outcome) and not outcome.message.endswith(TOGETHER)
 
 
 def _deadly(violation: Violation) -> bool:

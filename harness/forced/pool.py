@@ -6,6 +6,7 @@ Engines run in them (llguidance, xgrammar, our own), so that their answers are n
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import subprocess
@@ -22,7 +23,7 @@ from harness.confinement import probing
 from harness.forced.policies import of_libraries
 from harness.workers import wire
 from harness.workers.clock import Stopwatch, control, usage_of
-from harness.workers.keeping import Kept
+from harness.workers.keeping import Kept, pipe
 from harness.workers.packets import Inbox, Message, Outbox, answer_of
 from impls.external import signal_name
 
@@ -61,29 +62,29 @@ class Worker:
     """One process and the job that it is at."""
 
     def __init__(self, task: Task) -> None:
-        inlet, outlet = os.pipe()
-        own_inlet, own_outlet = os.pipe()
-        self._scratch = scratch.temporary("forced-")
-        variables = {**os.environ, "TMPDIR": self._scratch.name}
-        libraries = " ".join(of_libraries(task.policies))
-        variables |= probing.caches_of(f"forced {libraries}" if libraries else None, variables)
-        own = [self._scratch.name]
-        plan = probing.plan_for(own, (), variables) if probing.switched_on() else None
-        try:
+        # What fails here leaves nothing open.
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+            inlet, outlet = pipe(theirs, ours)
+            own_inlet, own_outlet = pipe(ours, theirs)
+            self._scratch = scratch.temporary("forced-")
+            ours.callback(self._scratch.cleanup)
+            variables = {**os.environ, "TMPDIR": self._scratch.name}
+            libraries = " ".join(of_libraries(task.policies))
+            variables |= probing.caches_of(f"forced {libraries}" if libraries else None, variables)
+            own = [self._scratch.name]
+            plan = probing.plan_for(own, (), variables) if probing.switched_on() else None
+            start = (sys.executable, "-m", "harness.confinement.start", probing.argument(plan))
             self._kept = Kept(
-                [
-                    *(sys.executable, "-m", "harness.confinement.start"),
-                    *(probing.argument(plan), "harness.forced.server", str(inlet), str(own_outlet)),
-                ],
+                [*start, "harness.forced.server", str(inlet), str(own_outlet)],
                 descriptors=(inlet, own_outlet),
                 environment={**variables, **probing.settings(plan, variables)},
                 # Engines print what they panic about: it is told by the result.
                 errors=subprocess.DEVNULL,
                 output=subprocess.DEVNULL,
             )
-        finally:
-            os.close(inlet)
-            os.close(own_outlet)
+            ours.callback(self._kept.end)
+            self._observed = psutil.Process(self._kept.pid)
+            ours.pop_all()
         self.inbox, self.outbox = Inbox(own_inlet), Outbox(outlet)
         self._task = task
         self._sequence = 0
@@ -91,7 +92,6 @@ class Worker:
         self.ready = False
         self._broke = ""
         self._late = False
-        self._observed = psutil.Process(self._kept.pid)
         self._watch = self._begun(READY_SECONDS)
         self._ask(task)
 

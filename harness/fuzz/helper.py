@@ -21,7 +21,7 @@ from corpora.vocabularies import scratch
 from harness.arena import Stopped
 from harness.confinement import probing
 from harness.workers import wire
-from harness.workers.keeping import Kept
+from harness.workers.keeping import Kept, pipe
 from harness.workers.packets import Inbox, Message, Outbox, answer_of, packed
 from impls.external import die_with_parent
 
@@ -100,27 +100,27 @@ class Helper:
         outbox.flush()
 
     def _start(self) -> None:
-        inlet, self_outlet = os.pipe()
-        self_inlet, outlet = os.pipe()
-        self._scratch = scratch.temporary("helper-")
-        own = self._scratch.name
-        variables = {**os.environ, **self._environment, "TMPDIR": own}
-        variables |= probing.caches_of(f"{self._module} {self._spec}", variables)
-        plan = probing.plan_for([own], self._needs, variables) if probing.switched_on() else None
-        try:
+        # What fails here leaves nothing open.
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+            inlet, self_outlet = pipe(theirs, ours)
+            self_inlet, outlet = pipe(ours, theirs)
+            self._scratch = scratch.temporary("helper-")
+            ours.callback(self._scratch.cleanup)
+            own = self._scratch.name
+            variables = {**os.environ, **self._environment, "TMPDIR": own}
+            variables |= probing.caches_of(f"{self._module} {self._spec}", variables)
+            plan = (
+                probing.plan_for([own], self._needs, variables) if probing.switched_on() else None
+            )
+            start = (sys.executable, "-m", "harness.confinement.start", probing.argument(plan))
             self._kept = Kept(
-                [
-                    *(sys.executable, "-m", "harness.confinement.start"),
-                    *(probing.argument(plan), self._module, str(inlet), str(outlet)),
-                ],
+                [*start, self._module, str(inlet), str(outlet)],
                 descriptors=(inlet, outlet),
                 environment={**variables, **probing.settings(plan, variables)},
                 errors=subprocess.DEVNULL,
                 output=subprocess.DEVNULL,
             )
-        finally:
-            os.close(inlet)
-            os.close(outlet)
+            ours.pop_all()
         self._outbox = Outbox(self_outlet)
         self._inbox = Inbox(self_inlet)
 

@@ -60,7 +60,7 @@ class Usage:
 def usage_of(process: psutil.Process) -> Usage:
     """What a process and all its descendants have spent; nothing of those that are gone."""
     members = [process.pid]
-    with contextlib.suppress(psutil.Error):
+    with contextlib.suppress(psutil.Error, OSError):
         members += [child.pid for child in process.children(recursive=True)]
     cpu, memory, awake = 0.0, 0, False
     for pid in members:

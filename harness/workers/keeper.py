@@ -16,8 +16,13 @@ nothing, and the command of the worker. Steps:
    it is killed, too, but may end by itself before if there are processes that have left its
    session: it may be about to end them.
 3. What is left of its session is killed. What has left its session may end by itself for
-   GRACE_SECONDS, after ``k`` not at all. The rest is noted and killed.
-4. REPORT gets a line of JSON with the wait status of the command and what was left.
+   GRACE_SECONDS. The rest is noted and killed. Nothing is waited for and nothing is noted after
+   ``k``, or where the command was killed by SIGKILL: it had no chance to end what it had started.
+4. REPORT gets a line of JSON with the wait status of the command, what was left, and whether all
+   of it is gone. Where the command could not be started, it says why instead.
+
+Only time in which the processes that are waited for do nothing counts against GRACE_SECONDS: a
+machine that is busy is no reason to say that somebody has left processes behind.
 
 It does without pathlib, which would be a good part of what it takes to start.
 
@@ -40,8 +45,12 @@ import time
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 
 GRACE_SECONDS = 2.0
-"""What was left behind and ends within this time is not worth a word. It is only waited for where
-there is such a process."""
+"""What was left behind and ends before it has been idle for this time is not worth a word. It is
+only waited for where there is such a process."""
+
+LONGEST_GRACE_SECONDS = 30.0
+"""What was left behind, and the worker that may end it, are waited for so long on the wall's clock
+at the most, though they work."""
 
 ENDING_SECONDS = 8.0
 """For all that is left to be gone after SIGKILL; a process may be held up by a slow disk."""
@@ -50,6 +59,9 @@ SHOWN, SHOWN_CHARACTERS = 3, 120
 """Processes of which the command line is reported, and characters of each."""
 
 LOOK_SECONDS = 0.05
+
+SHOWING = ("hidepid=0", "hidepid=off")
+"""Options of ``/proc`` by which a user is shown all of their own processes."""
 
 DEAF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that end others: this process ends when it has done its work."""
@@ -99,6 +111,53 @@ def ended(pid: int) -> bool:
         return True
 
 
+def killed(pid: int) -> bool:
+    """Whether a child that was not waited for yet was ended by SIGKILL."""
+    try:
+        found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return found is not None and found.si_code != os.CLD_EXITED and found.si_status == 9
+
+
+def busy(pid: int) -> bool:
+    """Whether a thread of a process is running, waits for a processor, or waits for a disk."""
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return False
+    for task in tasks:
+        place = f"/proc/{pid}/task/{task}/stat"
+        with contextlib.suppress(OSError, IndexError), open(place, "rb") as file:
+            if file.read().rpartition(b")")[2].split()[0] in (b"R", b"D"):
+                return True
+    return False
+
+
+def close_others(kept: set[int]) -> None:
+    """Close all descriptors of this process but the standard ones and these."""
+    for descriptor in map(int, os.listdir("/proc/self/fd")):
+        if descriptor > 2 and descriptor not in kept:  # the listing's own is closed by now
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+
+def hides_processes(mounts: str) -> bool:
+    """Whether a user is not shown all of their own processes below ``/proc``.
+
+    mounts: the text of ``/proc/self/mountinfo``. With the option ``hidepid`` a process that is not
+    dumpable is hidden from its own user.
+    """
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        fields, kind = before.split(), after.split()
+        if kind[:1] == ["proc"] and fields[4:5] == ["/proc"]:
+            options = ",".join([*fields[5:6], *kind[2:3]]).split(",")
+            if any(o.startswith("hidepid=") and o not in SHOWING for o in options):
+                return True
+    return False
+
+
 def shown(pid: int) -> str:
     """The command line of a process, or its name; cut off where it is long."""
     for place in ("cmdline", "comm"):
@@ -110,19 +169,31 @@ def shown(pid: int) -> str:
     return "a process"
 
 
-class Keeper:
-    """The command and all that comes of it."""
+class Failed(Exception):
+    """The command cannot be started, which is the machine's fault; says why."""
 
-    def __init__(self, control: int, group: str, command: list[str]) -> None:
+
+class Keeper:
+    """The command and all that comes of it. Raises Failed where it cannot be started."""
+
+    def __init__(self, control: int, report: int, group: str, command: list[str]) -> None:
+        """Start the command. control, report: the descriptors that this process keeps."""
         self._control = control
         self._group = group
         self._noted: dict[int, str] = {}
+        self.all = True
+        """Whether all that was to be killed is gone."""
         self._woken, wake = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(wake, False)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-        self._worker = os.fork()
+        # Nothing is ever written to it but the reason for which the command was not started.
+        fault, own_fault = os.pipe()
+        try:
+            self._worker = os.fork()
+        except OSError as error:
+            raise Failed(f"no process can be started: {error}") from error
         if self._worker == 0:
             try:
                 signal.set_wakeup_fd(-1)
@@ -133,15 +204,28 @@ class Keeper:
                     with contextlib.suppress(OSError), open(f"{group}/cgroup.procs", "w") as file:
                         file.write("0")
                 os.execv(command[0], command)
+            except OSError as error:
+                os.write(own_fault, f"{command[0]} cannot be run: {error}".encode())
             finally:
                 os._exit(127)
+        os.close(own_fault)
+        # The worker's pipes are its own: who reads them is to see their end when it closes them.
+        close_others({control, report, self._woken, wake, fault})
+        said = os.read(fault, 4096)  # ends when the command runs, or the child has ended
+        os.close(fault)
+        if said:
+            os.waitpid(self._worker, 0)
+            self._remove_group()
+            raise Failed(said.decode("utf-8", "replace"))
 
     def keep(self) -> int:
         """See the module. Return the wait status of the command."""
         said = self._wait()
-        hurried = said == "k"
+        latest = time.monotonic() + LONGEST_GRACE_SECONDS
         if said == "c" and self._strays():
-            self._until(lambda: ended(self._worker), GRACE_SECONDS)
+            self._until_idle(lambda: ended(self._worker), latest)
+        # Who was killed by now, by the kernel or itself, could not end what it had started.
+        hurried = said == "k" or killed(self._worker)
         self._kill(self._worker)
         self._until(lambda: ended(self._worker), ENDING_SECONDS)
         # The worker is not waited for yet: its number, and that of its group, are still its own.
@@ -149,11 +233,11 @@ class Keeper:
             os.killpg(self._worker, signal.SIGKILL)
         self._until(lambda: not self._others(strays=False), ENDING_SECONDS)
         if not hurried:
-            self._until(lambda: not self._others(strays=True), GRACE_SECONDS)
+            self._until_idle(lambda: not self._others(strays=True), latest)
             for pid in descendants(os.getpid()):
                 if pid != self._worker and not self._gone(pid):
                     self._noted[pid] = shown(pid)
-        self._until(lambda: not self._rest(), ENDING_SECONDS)
+        self.all = self._until(lambda: not self._rest(), ENDING_SECONDS)
         try:
             _, status = os.waitpid(self._worker, os.WNOHANG)
         except ChildProcessError:
@@ -179,12 +263,33 @@ class Keeper:
             self._reap()
         return ""
 
-    def _until(self, over, seconds: float) -> None:  # type: ignore[no-untyped-def]
-        """Wait until something is so, but no longer than that."""
+    def _until(self, over, seconds: float) -> bool:  # type: ignore[no-untyped-def]
+        """Wait until something is so, but no longer than that; whether it is so."""
         end = time.monotonic() + seconds
-        while not over() and time.monotonic() < end:
-            select.select([self._woken], [], [], LOOK_SECONDS)
-            self._drain()
+        while not (done := over()) and time.monotonic() < end:
+            self._pause()
+        return bool(done)
+
+    def _until_idle(self, over, latest: float) -> None:  # type: ignore[no-untyped-def]
+        """Wait until something is so, for GRACE_SECONDS in which no descendant has any work.
+
+        latest: when to stop waiting in any case, on the monotonic clock.
+        """
+        idle = 0.0
+        while not over() and idle < GRACE_SECONDS and time.monotonic() < latest:
+            began, working = time.monotonic(), self._busy()
+            self._pause()
+            if not (working or self._busy()):
+                # A pause that has become longer is one in which this process had to wait itself.
+                idle += min(time.monotonic() - began, LOOK_SECONDS)
+
+    def _busy(self) -> bool:
+        """Whether a descendant is running, waits for a processor, or waits for a disk."""
+        return any(busy(pid) for pid in descendants(os.getpid()))
+
+    def _pause(self) -> None:
+        select.select([self._woken], [], [], LOOK_SECONDS)
+        self._drain()
 
     def _drain(self) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -258,18 +363,33 @@ def main() -> None:
     control, report, group = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     for number in DEAF:
         signal.signal(number, signal.SIG_IGN)
+    # Whoever started the harness may have blocked SIGCHLD, which wakes this process up.
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
     for descriptor in (control, report):
         os.set_inheritable(descriptor, False)
     libc = ctypes.CDLL(None, use_errno=True)
-    # Nobody but root reaches its descriptors by /proc, as the implementation might.
-    libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    keeper = Keeper(control, group, sys.argv[4:])
-    status = keeper.keep()
-    left = keeper.left
-    told = {"status": status, "count": len(left), "left": left[:SHOWN]}
+    told: dict[str, object]
+    try:
+        if not hides_processes(mounted()):
+            # Nobody but root reaches its descriptors by /proc, as the implementation might.
+            libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+        keeper = Keeper(control, report, group, sys.argv[4:])
+    except Failed as failed:
+        told = {"status": 127 << 8, "error": str(failed)}
+    else:
+        status = keeper.keep()
+        left = keeper.left
+        told = {"status": status, "count": len(left), "left": left[:SHOWN], "all": keeper.all}
     with contextlib.suppress(OSError):
         os.write(report, json.dumps(told).encode("ascii") + b"\n")
+
+
+def mounted() -> str:
+    """What is mounted where; empty where nobody knows."""
+    with contextlib.suppress(OSError), open("/proc/self/mountinfo", "rb") as file:
+        return file.read().decode("utf-8", "replace")
+    return ""
 
 
 if __name__ == "__main__":

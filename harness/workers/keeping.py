@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 KEEPER = Path(__file__).with_name("keeper.py")
 
 PATIENCE_SECONDS = 30.0
-"""For the keeper to do its work, which takes a moment. It has no more than its own limits."""
+"""For the keeper to kill what there is, which takes a moment. Its own limits end before that."""
+
+GENTLE_SECONDS = 75.0
+"""For the keeper where processes may end by themselves first: its limits and some time more."""
 
 REPORT_BYTES = 1 << 16
 """Of a pipe, all of which a report may have."""
@@ -43,12 +46,15 @@ REPORT_BYTES = 1 << 16
 class Report(msgspec.Struct, frozen=True):
     """What a keeper says at the end: the wait status, and the command lines of what was left.
 
-    count: of all that were left; ``left`` has the first of them.
+    count: of all that were left; ``left`` has the first of them. all: whether all that was to be
+    killed is gone. error: why the command was not started; empty where it was.
     """
 
     status: int
     count: int = 0
     left: tuple[str, ...] = ()
+    all: bool = True
+    error: str = ""
 
 
 class Kept:
@@ -64,15 +70,17 @@ class Kept:
         output: int | IO[bytes] | None = None,
     ) -> None:
         """Start. descriptors: those that the command gets. environment: besides this process's."""
-        control, self._control = os.pipe()
-        self._told, report = os.pipe()
         self._word = secrets.token_hex(8)
-        self._group = control_groups.new()
         self._lock = threading.Lock()
         self._report: Report | None = None
         self._ended = False
-        script = [sys.executable, "-I", "-S", str(KEEPER), str(control), str(report)]
-        try:
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+            control, self._control = pipe(theirs, ours)
+            self._told, report = pipe(ours, theirs)
+            self._group = control_groups.new()
+            if self._group is not None:
+                ours.callback(control_groups.end, self._group)
+            script = [sys.executable, "-I", "-S", str(KEEPER), str(control), str(report)]
             self._popen = subprocess.Popen(
                 [*script, str(self._group or ""), *command],
                 stdin=subprocess.DEVNULL,
@@ -82,15 +90,7 @@ class Kept:
                 start_new_session=True,
                 env={**os.environ, **environment, IN_WORKER: self._word},
             )
-        except BaseException:
-            os.close(self._control)
-            os.close(self._told)
-            if self._group is not None:
-                control_groups.end(self._group)
-            raise
-        finally:
-            os.close(control)
-            os.close(report)
+            ours.pop_all()
 
     @property
     def pid(self) -> int:
@@ -106,6 +106,19 @@ class Kept:
     def exit_code(self) -> int | None:
         """How the command ended: its status, or a negative signal; None where nobody knows."""
         return None if self._report is None else os.waitstatus_to_exitcode(self._report.status)
+
+    @property
+    def fault(self) -> str | None:
+        """Why the command was never started or was not kept, which is no fault of its own.
+
+        A keeper that a signal has ended is none: an implementation may have killed it.
+        """
+        if self._report is not None:
+            return self._report.error or None
+        code = self._popen.returncode
+        if code is None or code < 0:
+            return None
+        return f"the process that keeps it ended with status {code}"
 
     def wait(self, seconds: float) -> None:
         """Wait for the command to end by itself, as long as that, and take no notice if not."""
@@ -125,14 +138,14 @@ class Kept:
             # An implementation may have stopped its keeper.
             self._popen.send_signal(signal.SIGCONT)
             try:
-                self._popen.wait(PATIENCE_SECONDS)
+                self._popen.wait(GENTLE_SECONDS if gently else PATIENCE_SECONDS)
             except subprocess.TimeoutExpired:
                 self._popen.kill()
                 self._popen.wait()
             self._report = self._read()
             if self._group is not None:
                 control_groups.end(self._group)
-            if self._report is None:
+            if self._report is None or not self._report.all:
                 kill_marked(self._word)
             self._ended = True
             os.close(self._control)
@@ -145,6 +158,14 @@ class Kept:
             return msgspec.json.decode(os.read(self._told, REPORT_BYTES), type=Report)
         except (BlockingIOError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
+
+
+def pipe(reading: contextlib.ExitStack, writing: contextlib.ExitStack) -> tuple[int, int]:
+    """Return a pipe, the end to read from and the end to write to, each closed with its stack."""
+    inlet, outlet = os.pipe()
+    reading.callback(os.close, inlet)
+    writing.callback(os.close, outlet)
+    return inlet, outlet
 
 
 def kill_marked(word: str) -> None:

@@ -16,6 +16,7 @@ how it went and which input was at work.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import sys
@@ -32,7 +33,8 @@ from harness.outcomes import Failed, Results, Status
 from harness.workers import wire
 from harness.workers.cell import Cell
 from harness.workers.clock import Stopwatch, control, usage_of
-from harness.workers.keeping import Kept
+from harness.workers.keeping import Kept, pipe
+from harness.workers.requests import FAULT, KILLED_WITH_KEEPER
 from impls import registry
 from impls.external import OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name, trim
 
@@ -61,11 +63,15 @@ MUCH = 0.2
 
 
 class WorkerDied(Exception):
-    """The process is gone. ``outcome`` says how, ``index`` is the input at work (or -1)."""
+    """The process is gone. ``outcome`` says how, ``index`` is the input at work (or -1).
 
-    def __init__(self, outcome: Failed, index: int) -> None:
+    over: whether the memory that it is allowed was exceeded, as far as that can be seen.
+    """
+
+    def __init__(self, outcome: Failed, index: int, *, over: bool = False) -> None:
         self.outcome = outcome
         self.index = index
+        self.over = over
         super().__init__(outcome.message)
 
 
@@ -80,38 +86,46 @@ class Process:
         needs: Sequence[str] = (),
         spec: str = "",
     ) -> None:
-        """Start. spec: of the implementation, which decides where its caches are."""
+        """Start. spec: of the implementation, which decides where its caches are.
+
+        Raises OSError and psutil.Error where the machine has no room for a process.
+        """
         self._limits = limits
-        self._log = log_file()
-        self._progress = Cell()
-        child_inlet, self._outlet = os.pipe()
-        self._inlet, child_outlet = os.pipe()
-        inherited = (child_inlet, child_outlet, self._progress.descriptor)
-        # Its temporary files go when it goes, however it ends; if the harness is killed, the next
-        # one removes them.
-        self._scratch = scratch.temporary("worker-")
-        variables = {**os.environ, **environment, "TMPDIR": self._scratch.name}
-        variables |= probing.caches_of(None if registry.our_own(spec) else spec, variables)
-        # A program around it, such as Valgrind, knows some of the system calls only.
-        confined = probing.switched_on() and not wrapper
-        plan = probing.plan_for([self._scratch.name], needs, variables) if confined else None
-        self._kept = Kept(
-            [
-                *(*wrapper, sys.executable, "-m", "harness.confinement.start"),
-                probing.argument(plan),
-                "harness.workers.server",
-                *(str(descriptor) for descriptor in inherited),
-                str(limits.memory),
-            ],
-            descriptors=inherited,
-            environment={**variables, **probing.settings(plan, variables)},
-            errors=self._log,
-        )
-        for descriptor in (child_inlet, child_outlet):
-            os.close(descriptor)
-        os.set_blocking(self._outlet, False)
-        os.set_blocking(self._inlet, False)
-        self._observed = psutil.Process(self._kept.pid)
+        # What fails here leaves nothing open: the harness goes on.
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+            self._log = ours.enter_context(log_file())
+            self._progress = Cell()
+            ours.callback(self._progress.close)
+            child_inlet, self._outlet = pipe(theirs, ours)
+            self._inlet, child_outlet = pipe(ours, theirs)
+            inherited = (child_inlet, child_outlet, self._progress.descriptor)
+            # Its temporary files go when it goes, however it ends; if the harness is killed, the
+            # next one removes them.
+            self._scratch = scratch.temporary("worker-")
+            ours.callback(self._scratch.cleanup)
+            variables = {**os.environ, **environment, "TMPDIR": self._scratch.name}
+            own = registry.our_own(spec)
+            variables |= probing.caches_of(None if own else spec, variables)
+            # A program around it, such as Valgrind, knows some of the system calls only.
+            confined = probing.switched_on() and not wrapper
+            plan = probing.plan_for([self._scratch.name], needs, variables) if confined else None
+            self._kept = Kept(
+                [
+                    *(*wrapper, sys.executable, "-m", "harness.confinement.start"),
+                    probing.argument(plan),
+                    "harness.workers.server",
+                    *(str(descriptor) for descriptor in inherited),
+                    str(limits.memory),
+                ],
+                descriptors=inherited,
+                environment={**variables, **probing.settings(plan, variables)},
+                errors=self._log,
+            )
+            ours.callback(self._kept.end)
+            os.set_blocking(self._outlet, False)
+            os.set_blocking(self._inlet, False)
+            self._observed = psutil.Process(self._kept.pid)
+            ours.pop_all()
         self._at_rest = 0
         self._sequence = self._count = 0
         self._watch: Stopwatch | None = None
@@ -177,7 +191,7 @@ class Process:
         compiling = self._progress.compiling is not None
         watch.look(time.monotonic(), usage, place=self._progress.index, compiling=compiling)
         if usage.memory > self._limits.memory:
-            self._die(Failed(Status.OUT_OF_MEMORY, self._memory_message()))
+            self._die(Failed(Status.OUT_OF_MEMORY, self._memory_message()), over=True)
         late = watch.overdue(control().slowness)
         if late is not None:
             self._die(self._too_late(late, usage.memory - self._at_rest))
@@ -218,22 +232,29 @@ class Process:
     def _memory_message(self) -> str:
         return f"took more than {self._limits.memory / 2**30:.1f} GiB of memory"
 
-    def _die(self, failure: Failed | None) -> NoReturn:
+    def _die(self, failure: Failed | None, *, over: bool = False) -> NoReturn:
         """Kill what is left and raise; without a failure, the exit status and log tell it."""
         # What an earlier request left there says nothing of this one.
         index = self._progress.index if self._progress.index < self._count else -1
         if failure is None:
             self._kept.wait(ENDING_SECONDS)
-        self._kept.end(gently=True)
-        raise WorkerDied(failure or self._cause_of_death(), index)
+        # Who is killed in the midst of a call cannot end what it has started: that is not told.
+        self._kept.end(gently=failure is None)
+        if failure is None:
+            failure = self._cause_of_death()
+            over = failure.status is Status.OUT_OF_MEMORY  # an allocation was refused
+        raise WorkerDied(failure, index, over=over)
 
     def _cause_of_death(self) -> Failed:
         code = self._kept.exit_code
         log = log_tail(self._log)
+        fault = self._kept.fault
+        if fault is not None:
+            return Failed(Status.CRASHED, f"{FAULT}: {fault}\n{log}".rstrip())
         if any(sign in log for sign in OUT_OF_MEMORY_SIGNS):
             return Failed(Status.OUT_OF_MEMORY, f"{self._memory_message()}\n{log}".rstrip())
         if code is None:
-            how = "killed together with the process that the harness keeps it by"
+            how = KILLED_WITH_KEEPER
         elif code < 0:
             how = f"killed by {signal_name(-code)}"
         else:

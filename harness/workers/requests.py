@@ -13,6 +13,8 @@ from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from harness.messages import Loaded
+
 Asking = Encode | Decode | Serve | Measure
 """The requests to an implementation that is loaded."""
 
@@ -24,10 +26,44 @@ NOT_MEASURED = "not asked: an input before it was not answered"
 KILLED = "killed by SIGKILL"
 """How a death begins that the system may have brought about, short of memory for all."""
 
+PROGRAM_KILLED = "the program was killed by SIGKILL"
+"""How the same begins where it met a program that the worker runs."""
+
+KILLED_WITH_KEEPER = "killed together with the process that the harness keeps it by"
+"""How it begins where it met the keeper, which an implementation may have killed, too."""
+
+FAULT = "no process can be run for it here"
+"""How a failure begins that is no implementation's: the machine gives no further process."""
+
+IN_DOUBT = (KILLED, PROGRAM_KILLED, KILLED_WITH_KEEPER, FAULT)
+
 
 def doubtful(failure: Failed) -> bool:
     """Whether a failure may be the machine's doing, so that it has to come back to count."""
-    return failure.status in SLOW_DEATHS or failure.message.startswith(KILLED)
+    return failure.status in SLOW_DEATHS or failure.message.startswith(IN_DOUBT)
+
+
+def faulty(failure: Failed) -> bool:
+    """Whether a failure is the machine's in any case, however often it comes back."""
+    return failure.message.startswith(FAULT)
+
+
+def load_in_doubt(loaded: Loaded) -> bool:
+    """Whether a failure to load that was answered may be the machine's doing."""
+    if loaded.error is None:
+        return False
+    lacking = loaded.kind == Status.OUT_OF_MEMORY.label
+    return lacking or loaded.error.startswith((*IN_DOUBT, MemoryError.__name__))
+
+
+def rows_in_doubt(results: Results) -> list[int]:
+    """The rows of an answer whose failures may be the machine's doing."""
+    found = []
+    for index in sorted(results.messages):
+        outcome = results.outcome(index)
+        if isinstance(outcome, Failed) and doubtful(outcome):
+            found.append(index)
+    return found
 
 
 def size_of(request: Asking) -> int:

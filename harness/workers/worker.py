@@ -14,10 +14,13 @@ takes no part in any check, and does not count towards withdrawal.
 from __future__ import annotations
 
 import contextlib
+import errno
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import psutil
 
 from harness.confinement.plan import OF_PROGRAMS
 from harness.messages import Decode, Encode, Load, Loaded, Measure, Serve, packed
@@ -26,15 +29,19 @@ from harness.workers.excused import LEAKING, TOGETHER, Excused
 from harness.workers.process import Process, WorkerDied
 from harness.workers.reasons import ABANDONED, AFTER_DEATH, ENOUGH, LATE, STOPPED
 from harness.workers.requests import (
+    FAULT,
     SLOW_DEATHS,
     Asking,
     data_of,
     doubtful,
     failed_at,
+    faulty,
     first_line,
+    load_in_doubt,
     parts,
     row_of,
     rows,
+    rows_in_doubt,
     size_of,
 )
 
@@ -57,6 +64,15 @@ PATIENCE_FOR_BATCHES = 4.0
 
 LEAKS = 2
 """After running out of memory so often on inputs that it answers alone, an implementation leaks."""
+
+FULL = 0.5
+"""Share of the allowed memory that a process still has which was refused more, if it leaks."""
+
+PAUSE_SECONDS = 0.5
+"""Before it is tried once more to start a process where the machine had no room for one."""
+
+SCARCE = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
+"""What the system says where there is no room for a process now."""
 
 LEAST_PART = 1 << 10
 """Bytes of the smallest part into which batches are cut for an implementation that is slow."""
@@ -206,11 +222,15 @@ class Worker:
         """Answer again, if it was abandoned: the next request loads the vocabulary once more."""
         return self._submit(self._resume)
 
-    def close(self) -> None:
-        """End the process, and the thread. One that still owes an answer is killed at once."""
+    def stop(self) -> None:
+        """Ask nothing more; a process that still owes an answer is killed at once."""
         self._withdrawn = STOPPED
         if self._last is not None and not self._last.done():
             self.kill()
+
+    def close(self) -> None:
+        """End the process, and the thread. One that still owes an answer is killed at once."""
+        self.stop()
         self._thread.submit(self._discard)
         self._thread.shutdown(wait=True, cancel_futures=False)
 
@@ -247,11 +267,15 @@ class Worker:
                     if self._withdrawn == STOPPED:  # while it waited for its turn
                         return Loaded(STOPPED, STOPPED)
                     loaded = self._ensure_loaded(fresh=True, patience=patience)
-                break
+                if self._withdrawn == STOPPED or not load_in_doubt(loaded):
+                    break
+                self._discard()
             except WorkerDied as death:
                 self._discard()
                 label = death.outcome.status.label
                 loaded = Loaded(f"{label}: {death.outcome.message}", label)
+                if faulty(death.outcome):
+                    loaded = Loaded(death.outcome.message, "internal")
                 if self._withdrawn == STOPPED or not doubtful(death.outcome):
                     break
         if loaded.error is not None:
@@ -265,9 +289,7 @@ class Worker:
         if self._vocabulary is None:
             return Loaded("no vocabulary", "internal")
         if self._process is None:
-            self._process = Process(
-                self._limits, self._environment, self._wrapper, self._needs, self._spec
-            )
+            self._process = self._new_process()
             if self._let_go:  # while the process was being started
                 self._process.kill()
         loading = Load(self._spec, self._vocabulary, self._modes)
@@ -277,20 +299,62 @@ class Worker:
         self._confined = response.confined
         return response
 
-    def _ask(self, request: Asking, seconds: float | None = None) -> Results:
+    def _new_process(self) -> Process:
+        """Start a process. Raises WorkerDied where the machine has no room for one."""
+        try:
+            return Process(self._limits, self._environment, self._wrapper, self._needs, self._spec)
+        except OSError as error:
+            if error.errno not in SCARCE:
+                raise
+            reason: Exception = error
+        except psutil.Error as error:
+            reason = error
+        raise WorkerDied(Failed(Status.CRASHED, f"{FAULT}: {reason}"), -1)
+
+    def _started(self) -> str | None:
+        """See to it that there is a process with the vocabulary; why there is none.
+
+        It is tried twice where the failure is in doubt. Raises WorkerDied for other deaths.
+        """
+        error: str | None = None
+        for patience in (1.0, PATIENCE):
+            if error is not None:
+                time.sleep(PAUSE_SECONDS)  # the machine may have more room by then
+            try:
+                loaded = self._ensure_loaded(patience=patience)
+            except WorkerDied as death:
+                if self._let_go or not faulty(death.outcome):
+                    raise
+                error = death.outcome.message
+            else:
+                if loaded.error is None:
+                    return None
+                error = loaded.error
+                if not load_in_doubt(loaded):
+                    break
+            self._discard()
+        return error
+
+    def _ask(
+        self, request: Asking, seconds: float | None = None, *, again: bool = False
+    ) -> Results:
         """One request to a living worker. Raises WorkerDied; a death that is sure is counted.
 
-        seconds: for each input; as the limits have it by default.
+        seconds: for each input; as the limits have it by default. again: whether it is asked again
+        after a failure in doubt, so that what fails now is no longer in doubt.
         """
         if self._let_go:
             return self._refused(len(request))
         if seconds is None:
             seconds = self._limits.for_bytes(size_of(request))
         try:
-            error = self._ensure_loaded().error
+            error = self._started()
             if error is not None or self._process is None:
                 line = first_line(error or "")
                 self._withdrawn = self._withdrawn or f"could not be started again: {line}"
+                if line.startswith(FAULT):
+                    # The machine is at fault, so that nothing can be said of any input.
+                    return self._refused(len(request))
                 raise WorkerDied(Failed(Status.CRASHED, self._withdrawn), -1)
             response = self._process.ask(request, seconds)
         except WorkerDied as death:
@@ -302,7 +366,56 @@ class Worker:
                 self._count(death.outcome)
             raise
         assert isinstance(response, Results)
-        return response
+        return response if again else self._rows_settled(request, response)
+
+    def _rows_settled(self, request: Asking, results: Results) -> Results:
+        """An answer with its failures in doubt asked again, each alone and in a new process.
+
+        A program that the implementation runs may be killed, and an allocation refused, as
+        the machine is short of memory, and yet the worker lives to say so. Where one comes back,
+        it is not the machine's doing, and the others of this answer are not asked again.
+        """
+        places = rows_in_doubt(results)
+        if not places or isinstance(request, Measure) or results.costs is not None:
+            return results
+        self._doubting = True
+        process = self._process
+        full = process is not None and process.usage().memory > self._limits.memory * FULL
+        outcomes = rows(results)
+        self._discard()  # it may keep the memory of the inputs before
+        for place in places:
+            failure = outcomes[place]
+            assert isinstance(failure, Failed)
+            alone = row_of(request, place)
+            if isinstance(alone, Encode):
+                alone = replace(alone, threads=False)
+            try:
+                answer = self._ask(alone, self._unhurried(alone), again=True)
+            except WorkerDied as death:
+                if doubtful(death.outcome):
+                    self._count(death.outcome)
+                outcomes[place] = death.outcome
+                break
+            outcomes[place] = answer.outcome(0)
+            if self._let_go or self._withdrawn is not None:
+                break
+            if rows_in_doubt(answer):
+                break
+            if full and failure.status is Status.OUT_OF_MEMORY and self._leaking():
+                self._count(failure)
+                outcomes[place] = Failed(failure.status, f"{failure.message}\n{LEAKING}")
+                break
+            self._excuse(failure, data_of(alone))
+        if self._let_go:
+            return self._refused(len(outcomes))
+        for rest in places[places.index(place) + 1 :]:
+            outcomes[rest] = Unsupported(self._withdrawn or ENOUGH)
+        return Results.of(outcomes)
+
+    def _leaking(self) -> bool:
+        """Count a lack of memory on an input that is answered alone; whether it is a leak now."""
+        self._leaks += 1
+        return self._leaks >= LEAKS
 
     @property
     def _let_go(self) -> bool:
@@ -368,8 +481,10 @@ class Worker:
         if isinstance(outcome, Failed):
             return failed_at(death.index, outcome, len(request))
         try:
-            return self._ask(request, self._unhurried(request))
+            return self._ask(request, self._unhurried(request), again=True)
         except WorkerDied as again:
+            if not doubtful(again.outcome):  # it is counted, and a failure of its own
+                return failed_at(again.index, again.outcome, len(request))
             if again.index >= 0 and again.index == death.index:
                 # It has taken more than twice its time on this input by now.
                 self._count(again.outcome)
@@ -388,18 +503,16 @@ class Worker:
         # In a new process: this one may have answered the inputs before it, and keep their memory.
         self._discard()
         try:
-            answer = self._ask(alone, self._unhurried(alone))
+            answer = self._ask(alone, self._unhurried(alone), again=True)
         except WorkerDied as again:
             if doubtful(again.outcome):
                 self._count(again.outcome)
             return again.outcome
-        if self._let_go:
-            return answer.outcome(0)
-        if failure.status is Status.OUT_OF_MEMORY:
-            self._leaks += 1
-            if self._leaks >= LEAKS:
-                self._count(failure)
-                return Failed(Status.OUT_OF_MEMORY, f"{failure.message}\n{LEAKING}")
+        if self._withdrawn is not None or self._let_go or rows_in_doubt(answer):
+            return answer.outcome(0)  # it was not asked, or has failed again
+        if death.over and self._leaking():
+            self._count(failure)
+            return Failed(Status.OUT_OF_MEMORY, f"{failure.message}\n{LEAKING}")
         self._excuse(failure, data_of(alone))
         return answer.outcome(0)
 
@@ -459,7 +572,9 @@ class Worker:
                 outcomes.append(settled)
                 slow = isinstance(settled, Failed) and settled.status in SLOW_DEATHS
                 deaths += self._limits.batch_deaths if slow else 1
-        failure = first.outcome
+        failure, over = first.outcome, first.over
+        if self._let_go:  # not all of them were asked
+            return self._refused(len(outcomes))
         if any(isinstance(o, Failed) and o.status == failure.status for o in outcomes):
             return Results.of(outcomes)
         # It does not come back by itself: it is the batch's, or the machine's.
@@ -467,12 +582,14 @@ class Worker:
             seconds = PATIENCE_FOR_BATCHES * (time.monotonic() - began)
             usual = self._unhurried(request)
             try:
-                again = self._ask(request, max(seconds, usual))
+                again = self._ask(request, max(seconds, usual), again=True)
             except WorkerDied as death:
-                failure = death.outcome
+                failure, over = death.outcome, death.over
                 if doubtful(failure):
                     self._count(failure)
             else:
+                if self._withdrawn is not None or self._let_go:
+                    return again  # it was not asked
                 self._excuse(first.outcome, b"")
                 # What is slow alone is slow in a batch: from now on it gets smaller ones.
                 self._most_bytes = max(LEAST_PART, len(request.inputs.data) // PARTS)
@@ -480,7 +597,7 @@ class Worker:
         elif doubtful(failure):
             self._excuse(failure, b"")
             return Results.of(outcomes)
-        note = LEAKING if failure.status is Status.OUT_OF_MEMORY else TOGETHER
+        note = LEAKING if over and failure.status is Status.OUT_OF_MEMORY else TOGETHER
         outcomes[max(first.index, 0)] = Failed(failure.status, f"{failure.message}\n{note}")
         return Results.of(outcomes)
 
@@ -497,13 +614,14 @@ class Worker:
             if count and whole and doubtful(death.outcome):
                 # Nobody knows whose the time was: the whole of it again, or nothing is said.
                 try:
-                    answer = self._ask(request, self._unhurried(request))
+                    answer = self._ask(request, self._unhurried(request), again=True)
                 except WorkerDied as again:
                     if doubtful(again.outcome):
                         self._count(again.outcome)
                     outcomes[0] = again.outcome
                     return Results.of(outcomes)
-                self._excuse(death.outcome, b"")
+                if self._withdrawn is None and not self._let_go:
+                    self._excuse(death.outcome, b"")
                 return answer
             if count:
                 place = max(death.index, 0)

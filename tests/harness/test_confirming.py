@@ -7,6 +7,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from harness import findings
+from harness.checks.base import Violation
+from harness.confirming import confirm
+from harness.outcomes import Encoded, Failed, Status
+from harness.partition import Part
+from harness.workers.excused import LEAKING, TOGETHER
 from impls.interface import Died, Unsupported
 from tests.harness.test_findings import Scene, right
 
@@ -91,3 +96,31 @@ def test_two_answers_are_determinism_though_it_answers_alike_from_then_on() -> N
     scene = Scene(ref=right, bad=in_turn("right", "wrong", "right"))
     scene.check("determinism", b"text!")
     assert [bucket for bucket, _ in scene.found] == ["determinism/bpe/raw/order/any/bad"]
+
+
+def failing_further(check: str, failure: Failed) -> str | Violation:
+    """What becomes of a failure of a further question that is answered when asked again."""
+    scene = Scene(ref=right, bad=right)
+    parts = (Part(("bad",), failure), Part(("bad (alone)",), Encoded((33,))))
+    violation = Violation(check, 0, b"!", parts, ("bad",), "order")
+    return confirm(scene.arena, scene.contract, violation)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Failed(Status.OUT_OF_MEMORY, f"took more than 1.0 GiB\n{LEAKING}"),
+        Failed(Status.CRASHED, f"killed by SIGSEGV\n{TOGETHER}"),
+        Failed(Status.ERRORED, "RuntimeError: once"),
+    ],
+    ids=["leak", "together", "error"],
+)
+@pytest.mark.parametrize("check", ["batch", "reload", "validity"])
+def test_a_failure_of_a_further_question_alone_is_no_determinism(
+    check: str, failure: Failed
+) -> None:
+    assert failing_further(check, failure) == "unsure"
+
+
+def test_a_crash_of_a_further_question_is_not_forgotten() -> None:
+    assert failing_further("batch", Failed(Status.CRASHED, "killed by SIGSEGV")) == "gone"

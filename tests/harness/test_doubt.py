@@ -1,0 +1,268 @@
+"""What may be the machine's doing is asked again before it counts, wherever it comes from."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from corpora.vocabularies import sources
+from corpora.vocabularies.model import Vocabulary
+from harness.arena import Arena
+from harness.messages import Encode, Meter
+from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.workers import Limits, Worker, keeping, rows, worker
+from harness.workers.excused import LEAKING
+from harness.workers.process import WorkerDied
+from harness.workers.requests import FAULT
+from impls.interface import Mode
+
+RAW = Mode(pretokenize=False)
+
+PLUGIN = '''
+import atexit, os, subprocess, sys, time
+from pathlib import Path
+from impls.interface import About, Died
+
+FOLDER = Path(os.environ["TOKGATE_TEST_MARKS"])
+
+def first_time(name):
+    mark = FOLDER / name
+    if mark.exists():
+        return False
+    mark.touch()
+    return True
+
+class Plain:
+    about = About(name="plain", version="1")
+    def supports(self, vocabulary, mode): return None
+    def load(self, vocabulary): return self
+    def encode(self, data, mode):
+        name = data.decode()
+        if name.startswith("memory") and first_time(name) or name == "always":
+            raise MemoryError("no more of it")
+        if name.startswith("program") and first_time(name):
+            raise Died("crashed", "the program was killed by SIGKILL during 'encode'")
+        if name.startswith("killed") and first_time(name):
+            os.kill(os.getpid(), 9)
+        if name.startswith("hang"):
+            time.sleep(600)
+        return list(data)
+
+class Loads(Plain):
+    def load(self, vocabulary):
+        if first_time("load"):
+            raise MemoryError("no more of it")
+        return self
+
+class LoadsProgram(Plain):
+    def load(self, vocabulary):
+        if first_time("load"):
+            raise Died("crashed", "the program was killed by SIGKILL during 'load'")
+        return self
+
+class LoadsAgain(Plain):
+    """Cannot be loaded on the second time."""
+    def load(self, vocabulary):
+        if not first_time("load") and first_time("again"):
+            raise MemoryError("no more of it")
+        return self
+
+class Helped(Plain):
+    """Has a helper in a session of its own, which it ends when it ends."""
+    def load(self, vocabulary):
+        command = [sys.executable, "-c", "import time; time.sleep(600)"]
+        helper = subprocess.Popen(command, start_new_session=True)
+        atexit.register(helper.wait)
+        atexit.register(helper.terminate)
+        return self
+'''
+
+Make = Callable[..., Worker]
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    return sources.resolve("toy_bytes")
+
+
+@pytest.fixture
+def make(tmp_path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    """Start a worker of one of the plug-in's classes."""
+    path = tmp_path / "plugin.py"
+    path.write_text(PLUGIN)
+    monkeypatch.setenv("TOKGATE_TEST_MARKS", str(tmp_path))
+    monkeypatch.setattr(worker, "PAUSE_SECONDS", 0.0)
+    made: list[Worker] = []
+
+    def started(name: str = "Plain", limits: Limits | None = None) -> Worker:
+        needs = [f"write:{tmp_path}"]
+        made.append(Worker(name, f"{path}:{name}", limits or Limits(), needs=needs))
+        assert made[-1].load(vocabulary).result(timeout=300).error is None
+        return made[-1]
+
+    yield started
+    for one in made:
+        one.close()
+
+
+def ask(asked: Worker, *inputs: bytes) -> list[Outcome]:
+    return rows(asked.encode(Encode(Inputs.of(inputs), RAW)).result(timeout=300))
+
+
+@pytest.mark.parametrize("data", [b"memory", b"program"])
+def test_a_row_in_doubt_is_asked_again(make: Make, data: bytes) -> None:
+    asked = make()
+    assert ask(asked, b"a", data, b"b") == [Encoded(tuple(one)) for one in (b"a", data, b"b")]
+    [excused] = asked.excused()
+    assert excused.data == data
+    assert asked.losses == (0, 0)
+
+
+def test_a_row_that_comes_back_counts_and_the_others_are_not_asked(make: Make) -> None:
+    asked = make()
+    outcomes = ask(asked, b"a", b"always", b"always", b"b")
+    assert [one.status for one in outcomes] == [
+        Status.ENCODED, Status.OUT_OF_MEMORY, Status.UNSUPPORTED, Status.ENCODED
+    ]  # fmt: skip
+    assert asked.excused() == []
+
+
+@pytest.mark.parametrize("name", ["Loads", "LoadsProgram"])
+def test_a_load_in_doubt_is_tried_again(make: Make, name: str) -> None:
+    assert ask(make(name), b"a") == [Encoded((97,))]
+
+
+def test_it_is_started_again_though_that_fails_once(make: Make) -> None:
+    asked = make("LoadsAgain")
+    assert ask(asked, b"killed") == [Encoded(tuple(b"killed"))]
+    assert asked.withdrawn is None
+    assert asked.losses == (0, 0)
+
+
+def test_a_fault_of_the_machine_is_no_crash(
+    make: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, vocabulary: Vocabulary
+) -> None:
+    asked = make()
+    with monkeypatch.context() as patch:
+        patch.setattr(keeping, "KEEPER", tmp_path / "nothing.py")
+        outcomes = ask(asked, b"killed", b"b")
+        assert asked.withdrawn is not None
+        assert asked.withdrawn.startswith(f"could not be started again: {FAULT}")
+        assert [one.status for one in outcomes] == [Status.UNSUPPORTED] * 2
+        assert asked.losses == (0, 0)
+        assert asked.excused() == []
+        loaded = asked.load(vocabulary).result(timeout=300)
+        assert loaded.error is not None
+        assert loaded.error.startswith(FAULT)
+    # The machine has room again.
+    assert asked.load(vocabulary).result(timeout=300).error is None
+    assert ask(asked, b"b") == [Encoded((98,))]
+
+
+@pytest.mark.parametrize("data", [b"hang", b"killed"])
+def test_who_is_killed_in_a_call_has_left_nothing(make: Make, data: bytes) -> None:
+    asked = make("Helped", Limits(seconds=0.2))
+    ask(asked, data)
+    assert asked.left() == []
+
+
+class Scripted(Worker):
+    """A worker whose answers are given: outcomes, or deaths, one after another."""
+
+    def __init__(self, *answers: list[Outcome] | WorkerDied, abandoned_after: int = -1) -> None:
+        super().__init__("scripted", "scripted", Limits())
+        self._answers = iter(answers)
+        self._left_to_ask = abandoned_after
+
+    def _ask(self, *given: object, **options: object) -> Results:
+        self._abandoned = self._abandoned or self._left_to_ask == 0
+        self._left_to_ask -= 1
+        if self._abandoned:
+            return self._refused(1)
+        answer = next(self._answers)
+        if isinstance(answer, WorkerDied):
+            raise answer
+        return Results.of(answer)
+
+
+@pytest.fixture
+def scripted() -> Iterator[Callable[..., Scripted]]:
+    """Make a scripted worker, which is closed with the test."""
+    made: list[Scripted] = []
+
+    def script(*answers: list[Outcome] | WorkerDied, abandoned_after: int = -1) -> Scripted:
+        made.append(Scripted(*answers, abandoned_after=abandoned_after))
+        return made[-1]
+
+    yield script
+    for one in made:
+        one.close()
+
+
+FULL = Failed(Status.OUT_OF_MEMORY, "took 0.8 GiB of memory and was still at it")
+A = Encode(Inputs.of([b"a"]), RAW)
+ANSWER: list[Outcome] = [Encoded((97,))]
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_only_who_was_over_its_limit_leaks(
+    scripted: Callable[..., Scripted], *, over: bool
+) -> None:
+    asked = scripted(ANSWER, ANSWER)
+    death = WorkerDied(FULL, 0, over=over)
+    outcomes = [asked._settled(A, death), asked._settled(A, death)]
+    assert outcomes[0] == ANSWER[0]
+    assert (outcomes[1] == ANSWER[0]) is not over
+    assert (LEAKING in getattr(outcomes[1], "message", "")) is over
+    assert asked.losses == ((1, 0) if over else (0, 0))
+
+
+def test_another_failure_of_what_is_measured_again_is_one(
+    scripted: Callable[..., Scripted],
+) -> None:
+    crash = Failed(Status.CRASHED, "killed by SIGSEGV")
+    asked = scripted(ANSWER, WorkerDied(crash, 1))
+    request = Encode(Inputs.of([b"a", b"b"]), RAW, meter=Meter.TIME)
+    first = WorkerDied(Failed(Status.TIMED_OUT, "no answer"), 0)
+    assert rows(asked._measured_again(request, first)) == [Encoded(()), crash]
+    # That of the first input was excused by itself; nothing is said of the batch.
+    assert [one.data for one in asked.excused()] == [b"a"]
+
+
+@pytest.mark.parametrize("message", ["killed by SIGKILL", "killed by SIGSEGV"])
+def test_who_is_let_go_meanwhile_has_not_answered(
+    scripted: Callable[..., Scripted], message: str
+) -> None:
+    asked = scripted(ANSWER, abandoned_after=1)
+    death = WorkerDied(Failed(Status.CRASHED, message), -1)
+    outcomes = rows(asked._singly(Encode(Inputs.of([b"a", b"b"]), RAW), death))
+    assert outcomes == [Unsupported(), Unsupported()]
+    assert asked.excused() == []
+
+
+def test_all_that_owe_an_answer_are_killed_before_any_is_closed() -> None:
+    told: list[str] = []
+    loading = threading.Event()
+
+    class Waiting:
+        """The second to load, which waits for the first to have loaded."""
+
+        def __init__(self, name: str, first: threading.Event) -> None:
+            self._name, self._first = name, first
+
+        def stop(self) -> None:
+            told.append(f"stop {self._name}")
+            if self._name == "loading":
+                self._first.set()
+
+        def close(self) -> None:
+            assert self._first.wait(20), "the one that loads was not killed"
+            told.append(f"close {self._name}")
+
+    arena = Arena([], Limits())
+    arena._workers = {name: Waiting(name, loading) for name in ("waiting", "loading")}  # type: ignore[misc]
+    arena.close()
+    assert told == ["stop waiting", "stop loading", "close waiting", "close loading"]
