@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies import scratch
 from harness.messages import CELL_BYTES, Loaded, Progress
 from harness.outcomes import Failed, Results, Status
-from harness.workers import Limits
-from harness.workers import worker as workers
+from harness.workers import Limits, restarting
 from harness.workers.process import Request, WorkerDied
 from harness.workers.server import Server
 from impls.bpe.naive import IMPLEMENTATION as NAIVE
@@ -68,7 +67,7 @@ class InsideProcess:
 
 def install() -> None:
     """Have the workers of this process do without processes."""
-    workers.Process = InsideProcess  # type: ignore[assignment,misc]
+    restarting.Process = InsideProcess  # type: ignore[assignment,misc]
 
 
 class _Encoder:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
+import psutil
 import pytest
 
 from corpora.vocabularies import sources
@@ -13,7 +16,7 @@ from corpora.vocabularies.model import Vocabulary
 from harness.arena import Arena
 from harness.messages import Encode, Meter
 from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
-from harness.workers import Limits, Worker, keeping, rows, worker
+from harness.workers import Limits, Worker, keeping, process, restarting, rows
 from harness.workers.excused import LEAKING
 from harness.workers.process import WorkerDied
 from harness.workers.requests import FAULT
@@ -94,7 +97,7 @@ def make(tmp_path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "plugin.py"
     path.write_text(PLUGIN)
     monkeypatch.setenv("TOKGATE_TEST_MARKS", str(tmp_path))
-    monkeypatch.setattr(worker, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(restarting, "PAUSE_SECONDS", 0.0)
     made: list[Worker] = []
 
     def started(name: str = "Plain", limits: Limits | None = None) -> Worker:
@@ -160,6 +163,27 @@ def test_a_fault_of_the_machine_is_no_crash(
     # The machine has room again.
     assert asked.load(vocabulary).result(timeout=300).error is None
     assert ask(asked, b"b") == [Encoded((98,))]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [psutil.NoSuchProcess(1), psutil.AccessDenied(1), BlockingIOError(errno.EAGAIN, "no room")],
+)
+def test_a_process_that_cannot_be_had_is_one_line(
+    make: Make, error: Exception, monkeypatch: pytest.MonkeyPatch, vocabulary: Vocabulary
+) -> None:
+    def refuse(*given: object, **options: object) -> NoReturn:
+        raise error
+
+    asked = make()
+    assert ask(asked, b"a") == [Encoded((97,))]
+    asked._discard()
+    with monkeypatch.context() as patch:
+        patch.setattr(process.psutil, "Process", refuse)
+        loaded = asked.load(vocabulary).result(timeout=300)
+    assert loaded.error is not None
+    assert loaded.error.startswith(FAULT)
+    assert asked.load(vocabulary).result(timeout=300).error is None
 
 
 @pytest.mark.parametrize("data", [b"hang", b"killed"])

@@ -31,6 +31,7 @@ from harness.fuzz.sizing import (
 from harness.fuzz.state import Round
 from harness.fuzz.store import CampaignStore
 from harness.streams import Batch
+from harness.workers import restarting
 from harness.workers import worker as workers
 from tests.durability import inside
 from tests.durability.subjects import Campaign
@@ -89,7 +90,7 @@ def run(
     clock = Clock()
     monkeypatch.setattr(Slow, "clock", clock, raising=False)
     monkeypatch.setattr(Slow, "seconds", seconds, raising=False)
-    monkeypatch.setattr(workers, "Process", Slow)
+    monkeypatch.setattr(restarting, "Process", Slow)
     monkeypatch.setattr(streams, "FIRST_BATCH_CASES", 24)
     monkeypatch.setattr(streams, "BATCH_CASES", 24)
     monkeypatch.setattr("harness.fuzz.arms.MUTANTS", 24)
