@@ -160,7 +160,7 @@ def test_findings_of_a_round_are_made_small_within_its_time_but_for_one(
         return consider(book, *given)
 
     monkeypatch.setattr(Book, "consider", slowly)
-    monkeypatch.setattr(workers, "Process", inside.InsideProcess)
+    monkeypatch.setattr(restarting, "Process", inside.InsideProcess)
     done: list[float] = []
     plan = small_plan(60, ("bpe.naive", f"{WRONG}:AlwaysWrong"))
     execute(
