@@ -266,10 +266,9 @@ class Book:
 
         any_stage: or one whose explanation names another stage.
         """
-        named = [parts for one in self._expectations if len(parts := one.bucket.split("/")) > 4]
-        kinds, label = {parts[4] for parts in named}, entry.label
-        stages = {parts[3] for parts in named} if any_stage else set()
-        labels = [label, *(replace(label, stage=stage) for stage in sorted(stages))]
+        named = [parts for e in self._expectations if len(parts := e.bucket.split("/")) > 4]
+        kinds, stages = {parts[4] for parts in named}, {parts[3] for parts in named if any_stage}
+        labels = [entry.label, *(replace(entry.label, stage=one) for one in sorted(stages))]
         return any(
             self._excused(bucket(one, entry.contract, kind), entry.contract)
             for one in labels
@@ -376,7 +375,8 @@ class Book:
         """Whether violations have had their share of the time."""
         if self._unhurried:
             return False
-        return self._spent > SHRINK_SHARE * (time.monotonic() - self._since)
+        due = self._spent > SHRINK_SHARE * (time.monotonic() - self._since)
+        return due or self._seconds_left() <= 0
 
     def _count(self, name: str) -> str:
         with self._lock:

@@ -15,7 +15,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from corpora.vocabularies import sources
 from harness.forced import pool
+from harness.forced.jobs import Task
 from harness.fuzz.helper import Helper
 from harness.workers import Limits, keeper, keeping
 from harness.workers.clock import usage_of
@@ -203,7 +205,7 @@ def full(*given: object, **options: object) -> None:
     "start",
     [
         lambda: Process(Limits(), {}),
-        lambda: pool.Worker(None),  # type: ignore[arg-type]
+        lambda: pool.Worker(Task(sources.resolve("toy_bytes"), ["none"], "flexible", seconds=60.0)),
         lambda: Helper("harness.fuzz.structured")._start(),
     ],
     ids=["worker", "forced", "helper"],
