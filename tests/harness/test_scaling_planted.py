@@ -33,6 +33,10 @@ SUPERLINEAR = {
     ("planted.on-newlines", "newlines"),
     ("planted.late", "prose"),
 }
+HARD = {("planted.n-1.5", "prose"), ("planted.late", "prose")}
+"""Of those, what a very busy machine may leave undecided. It is never called linear; that it is
+decided on a quieter one is told on simulated noise."""
+
 LINEAR = {
     ("planted.linear", "prose"),
     ("planted.linear", "letter-run"),
@@ -71,7 +75,8 @@ def right(cells: dict[tuple[str, str], Measured]) -> None:
     """Fails with what is named wrongly."""
     shown = {cell: (one.verdict, one.exponent, one.note) for cell, one in cells.items()}
     for cell in SUPERLINEAR:
-        assert cells[cell].verdict == "superlinear", (cell, shown[cell])
+        undecided = {"inconclusive"} if cell in HARD else set()
+        assert cells[cell].verdict in {"superlinear"} | undecided, (cell, shown[cell])
     for cell in LINEAR:
         assert cells[cell].verdict == "linear", (cell, shown[cell])
     soaring = cells["planted.exponential", "brackets"]
