@@ -349,4 +349,6 @@ class Arena:
         for worker in self._workers.values():
             worker.stop()
         for worker in self._workers.values():
+            worker.close(wait=False)  # all at once: each has its own thread
+        for worker in self._workers.values():
             worker.close()

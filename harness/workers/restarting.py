@@ -93,7 +93,7 @@ class Restarted:
         self._last: Future[Any] | None = None
         self._most_bytes: int | None = None
         self._leaks = 0
-        self._abandoned = self._doubting = False
+        self._abandoned = self._doubting = self._closed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"worker-{name}")
 
     @property
@@ -184,11 +184,16 @@ class Restarted:
         if self._last is not None and not self._last.done():
             self.kill()
 
-    def close(self) -> None:
-        """End the process, and the thread. One that still owes an answer is killed at once."""
+    def close(self, *, wait: bool = True) -> None:
+        """End the process, and the thread. One that still owes an answer is killed at once.
+
+        wait: until both are gone; else they are, once it is closed again.
+        """
         self.stop()
-        self._thread.submit(self._discard)
-        self._thread.shutdown(wait=True, cancel_futures=False)
+        if not self._closed:
+            self._closed = True
+            self._thread.submit(self._discard)
+        self._thread.shutdown(wait=wait, cancel_futures=False)
 
     def _submit(self, call: Callable[..., T], *given: object) -> Future[T]:
         future = self._thread.submit(call, *given)

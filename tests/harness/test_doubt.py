@@ -282,11 +282,13 @@ def test_all_that_owe_an_answer_are_killed_before_any_is_closed() -> None:
             if self._name == "loading":
                 self._first.set()
 
-        def close(self) -> None:
+        def close(self, *, wait: bool = True) -> None:
             assert self._first.wait(20), "the one that loads was not killed"
-            told.append(f"close {self._name}")
+            told.append(f"{'close' if wait else 'end'} {self._name}")
 
     arena = Arena([], Limits())
     arena._workers = {name: Waiting(name, loading) for name in ("waiting", "loading")}  # type: ignore[misc]
     arena.close()
-    assert told == ["stop waiting", "stop loading", "close waiting", "close loading"]
+    # Their ends are waited for once all have begun: one after another they take seconds.
+    every = [f"{what} {name}" for what in ("stop", "end", "close") for name in arena._workers]
+    assert told == every
