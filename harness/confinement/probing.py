@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 OF_OTHERS = "workers"
 """The folder, below those of compiled functions and of tables, of what others may have written."""
+
+START = (sys.executable, "-m", "harness.confinement.start")
+"""The command of :mod:`harness.confinement.start`, but for its arguments."""
 
 PROBE_SECONDS = 60.0
 """For hangs: a probe takes some hundredths of a second."""
@@ -88,25 +92,49 @@ def argument(plan: Plan | None) -> str:
     return NOT_CONFINED if plan is None else plan.to_json()
 
 
-def settings(plan: Plan | None, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that a worker's environment gets over those that are in it.
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How a process is started that confines itself before it becomes a server.
 
-    Compiled functions are kept where a confined worker may write, confined or not.
+    command: all but the arguments of its module. environment: all of its variables.
     """
-    found = {COMPILED: str(compiled_folder(environment))}
-    if plan is not None:  # it would only be refused
-        found["PYTHONDONTWRITEBYTECODE"] = environment.get("PYTHONDONTWRITEBYTECODE") or "1"
-    return found
+
+    command: tuple[str, ...]
+    environment: dict[str, str]
+
+
+def launch(
+    module: str,
+    folder: str,
+    *,
+    others: str | None,
+    needs: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    wrapper: Sequence[str] = (),
+) -> Launch:
+    """Return how to start a server: its module, and the folder for its temporary files.
+
+    others: as :func:`caches_of` takes it. needs: what its implementation declares. environment:
+    variables besides this process's. wrapper: a program with its arguments that runs the process.
+    Raises ValueError for what is no need.
+    """
+    variables = {**os.environ, **(environment or {}), "TMPDIR": folder}
+    variables |= caches_of(others, variables)
+    # A program around it, such as Valgrind, knows some of the system calls only.
+    confined = switched_on() and not wrapper
+    plan = plan_for([folder], needs, variables) if confined else None
+    if confined and not variables.get("PYTHONDONTWRITEBYTECODE"):
+        variables["PYTHONDONTWRITEBYTECODE"] = "1"  # it would only be refused
+    return Launch((*wrapper, *START, argument(plan), module), variables)
 
 
 @cache
 def _probed() -> Held:
     """What confines a process on this machine, tried in one that ends at once."""
     empty = argument(Plan(network=False, writable=()))
-    command = [sys.executable, "-m", "harness.confinement.start", empty]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=PROBE_SECONDS, check=True
+            [*START, empty], capture_output=True, text=True, timeout=PROBE_SECONDS, check=True
         )
         return Held.from_json(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:

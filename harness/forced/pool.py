@@ -10,7 +10,6 @@ import contextlib
 import os
 import select
 import subprocess
-import sys
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -68,16 +67,16 @@ class Worker:
             own_inlet, own_outlet = pipe(ours, theirs)
             self._scratch = scratch.temporary("forced-")
             ours.callback(self._scratch.cleanup)
-            variables = {**os.environ, "TMPDIR": self._scratch.name}
             libraries = " ".join(of_libraries(task.policies))
-            variables |= probing.caches_of(f"forced {libraries}" if libraries else None, variables)
-            own = [self._scratch.name]
-            plan = probing.plan_for(own, (), variables) if probing.switched_on() else None
-            start = (sys.executable, "-m", "harness.confinement.start", probing.argument(plan))
+            launch = probing.launch(
+                "harness.forced.server",
+                self._scratch.name,
+                others=f"forced {libraries}" if libraries else None,
+            )
             self._kept = Kept(
-                [*start, "harness.forced.server", str(inlet), str(own_outlet)],
+                [*launch.command, str(inlet), str(own_outlet)],
                 descriptors=(inlet, own_outlet),
-                environment={**variables, **probing.settings(plan, variables)},
+                environment=launch.environment,
                 # Engines print what they panic about: it is told by the result.
                 errors=subprocess.DEVNULL,
                 output=subprocess.DEVNULL,

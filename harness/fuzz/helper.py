@@ -13,7 +13,6 @@ import resource
 import select
 import signal
 import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -106,17 +105,17 @@ class Helper:
             self_inlet, outlet = pipe(ours, theirs)
             self._scratch = scratch.temporary("helper-")
             ours.callback(self._scratch.cleanup)
-            own = self._scratch.name
-            variables = {**os.environ, **self._environment, "TMPDIR": own}
-            variables |= probing.caches_of(f"{self._module} {self._spec}", variables)
-            plan = (
-                probing.plan_for([own], self._needs, variables) if probing.switched_on() else None
+            launch = probing.launch(
+                self._module,
+                self._scratch.name,
+                others=f"{self._module} {self._spec}",
+                needs=self._needs,
+                environment=self._environment,
             )
-            start = (sys.executable, "-m", "harness.confinement.start", probing.argument(plan))
             self._kept = Kept(
-                [*start, self._module, str(inlet), str(outlet)],
+                [*launch.command, str(inlet), str(outlet)],
                 descriptors=(inlet, outlet),
-                environment={**variables, **probing.settings(plan, variables)},
+                environment=launch.environment,
                 errors=subprocess.DEVNULL,
                 output=subprocess.DEVNULL,
             )

@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import sys
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
@@ -103,22 +102,18 @@ class Process:
             # next one removes them.
             self._scratch = scratch.temporary("worker-")
             ours.callback(self._scratch.cleanup)
-            variables = {**os.environ, **environment, "TMPDIR": self._scratch.name}
-            own = registry.our_own(spec)
-            variables |= probing.caches_of(None if own else spec, variables)
-            # A program around it, such as Valgrind, knows some of the system calls only.
-            confined = probing.switched_on() and not wrapper
-            plan = probing.plan_for([self._scratch.name], needs, variables) if confined else None
+            launch = probing.launch(
+                "harness.workers.server",
+                self._scratch.name,
+                others=None if registry.our_own(spec) else spec,
+                needs=needs,
+                environment=environment,
+                wrapper=wrapper,
+            )
             self._kept = Kept(
-                [
-                    *(*wrapper, sys.executable, "-m", "harness.confinement.start"),
-                    probing.argument(plan),
-                    "harness.workers.server",
-                    *(str(descriptor) for descriptor in inherited),
-                    str(limits.memory),
-                ],
+                [*launch.command, *map(str, inherited), str(limits.memory)],
                 descriptors=inherited,
-                environment={**variables, **probing.settings(plan, variables)},
+                environment=launch.environment,
                 errors=self._log,
             )
             ours.callback(self._kept.end)
