@@ -29,8 +29,8 @@ from impls.registry import ImplementationError
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
+    from impls.adapters.common import Library
     from impls.interface import About, Implementation, Mode
-    from impls.references.common import Library
 
 NUMPY = ("numpy",)
 """What every adapter needs: vocabularies are NumPy arrays."""
@@ -39,23 +39,23 @@ SENTENCEPIECE_FILES = ("protobuf", "sentencepiece")
 """What writes .model files."""
 
 ADAPTERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "tiktoken": ("impls.references.tiktoken", ()),
-    "tokenizers": ("impls.references.tokenizers", ()),
-    "sentencepiece": ("impls.references.sentencepiece", ("protobuf",)),
-    "mistral-common": ("impls.references.mistral_common", SENTENCEPIECE_FILES),
+    "tiktoken": ("impls.adapters.tiktoken", ()),
+    "tokenizers": ("impls.adapters.tokenizers", ()),
+    "sentencepiece": ("impls.adapters.sentencepiece", ("protobuf",)),
+    "mistral-common": ("impls.adapters.mistral_common", SENTENCEPIECE_FILES),
     # It proves for each vocabulary whether ids can stand for merges, which takes Numba.
-    "llguidance": ("impls.references.llguidance", ("numba",)),
-    "rs-bpe": ("impls.references.rs_bpe", ()),
-    "xllamacpp": ("impls.references.llama_cpp", ("gguf",)),
-    "quicktok-v1": ("impls.peers.quicktok", ()),
-    "fastokens": ("impls.peers.fastokens", ()),
-    "splintr-rs": ("impls.peers.splintr", ()),
-    "gigatoken": ("impls.peers.gigatoken", ()),
-    "riptoken": ("impls.field.riptoken", ()),
-    "tokie": ("impls.field.tokie", ()),
-    "kitoken": ("impls.field.kitoken", SENTENCEPIECE_FILES),
-    "wordchipper": ("impls.field.wordchipper", ()),
-    "transformers": ("impls.field.transformers", SENTENCEPIECE_FILES),
+    "llguidance": ("impls.adapters.llguidance", ("numba",)),
+    "rs-bpe": ("impls.adapters.rs_bpe", ()),
+    "xllamacpp": ("impls.adapters.llama_cpp", ("gguf",)),
+    "quicktok-v1": ("impls.adapters.quicktok", ()),
+    "fastokens": ("impls.adapters.fastokens", ()),
+    "splintr-rs": ("impls.adapters.splintr", ()),
+    "gigatoken": ("impls.adapters.gigatoken", ()),
+    "riptoken": ("impls.adapters.riptoken", ()),
+    "tokie": ("impls.adapters.tokie", ()),
+    "kitoken": ("impls.adapters.kitoken", SENTENCEPIECE_FILES),
+    "wordchipper": ("impls.adapters.wordchipper", ()),
+    "transformers": ("impls.adapters.transformers", SENTENCEPIECE_FILES),
 }
 """By distribution: the module of its adapter, and what that needs besides NumPy."""
 

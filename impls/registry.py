@@ -32,22 +32,22 @@ if TYPE_CHECKING:
 GROUP = "tokgate.implementations"
 
 BUILT_IN = {
-    "tiktoken": "impls.references.tiktoken:IMPLEMENTATION",
-    "tokenizers": "impls.references.tokenizers:IMPLEMENTATION",
-    "sentencepiece": "impls.references.sentencepiece:IMPLEMENTATION",
-    "mistral-common": "impls.references.mistral_common:IMPLEMENTATION",
-    "llguidance": "impls.references.llguidance:IMPLEMENTATION",
-    "rs-bpe": "impls.references.rs_bpe:IMPLEMENTATION",
-    "llama.cpp": "impls.references.llama_cpp:IMPLEMENTATION",
-    "bpe.naive": "impls.bpe.naive:IMPLEMENTATION",
-    "bpe.heap": "impls.bpe.heap:IMPLEMENTATION",
-    "bpe.table": "impls.bpe.table:IMPLEMENTATION",
-    "bpe.backtracking": "impls.bpe.backtracking:IMPLEMENTATION",
-    "bpe.cached": "impls.bpe.cached:IMPLEMENTATION",
-    "bpe.incremental": "impls.bpe.incremental:IMPLEMENTATION",
-    "bpe.greedy": "impls.bpe.greedy:IMPLEMENTATION",
-    "bpe.minimal": "impls.bpe.minimal:IMPLEMENTATION",
-    "bpe.dropout": "impls.bpe.dropout:IMPLEMENTATION",
+    "tiktoken": "impls.adapters.tiktoken:IMPLEMENTATION",
+    "tokenizers": "impls.adapters.tokenizers:IMPLEMENTATION",
+    "sentencepiece": "impls.adapters.sentencepiece:IMPLEMENTATION",
+    "mistral-common": "impls.adapters.mistral_common:IMPLEMENTATION",
+    "llguidance": "impls.adapters.llguidance:IMPLEMENTATION",
+    "rs-bpe": "impls.adapters.rs_bpe:IMPLEMENTATION",
+    "llama.cpp": "impls.adapters.llama_cpp:IMPLEMENTATION",
+    "bpe.naive": "impls.bpe.algorithms.naive:IMPLEMENTATION",
+    "bpe.heap": "impls.bpe.algorithms.heap:IMPLEMENTATION",
+    "bpe.table": "impls.bpe.algorithms.table:IMPLEMENTATION",
+    "bpe.backtracking": "impls.bpe.algorithms.backtracking:IMPLEMENTATION",
+    "bpe.cached": "impls.bpe.fast.cached:IMPLEMENTATION",
+    "bpe.incremental": "impls.bpe.algorithms.incremental:IMPLEMENTATION",
+    "bpe.greedy": "impls.bpe.algorithms.greedy:IMPLEMENTATION",
+    "bpe.minimal": "impls.bpe.algorithms.minimal:IMPLEMENTATION",
+    "bpe.dropout": "impls.bpe.algorithms.dropout:IMPLEMENTATION",
     "unigram.sentencepiece": "impls.unigram.viterbi:SENTENCEPIECE",
     "unigram.llama-cpp": "impls.unigram.viterbi:LLAMA_CPP",
     "unigram.huggingface": "impls.unigram.viterbi:HUGGING_FACE",
@@ -61,27 +61,27 @@ BUILT_IN = {
 """What tokgate itself brings, by name, in the order of reports: references first."""
 
 PEERS = {
-    "quicktok-v1": "impls.peers.quicktok:IMPLEMENTATION",
-    "fastokens": "impls.peers.fastokens:IMPLEMENTATION",
-    "splintr-rs": "impls.peers.splintr:IMPLEMENTATION",
-    "gigatoken": "impls.peers.gigatoken:IMPLEMENTATION",
+    "quicktok-v1": "impls.adapters.quicktok:IMPLEMENTATION",
+    "fastokens": "impls.adapters.fastokens:IMPLEMENTATION",
+    "splintr-rs": "impls.adapters.splintr:IMPLEMENTATION",
+    "gigatoken": "impls.adapters.gigatoken:IMPLEMENTATION",
 }
 """Known by name, but of no part in a run that does not name them: they are there to be measured
 (the extra ``bench``)."""
 
 FIELD = {
     **PEERS,
-    "riptoken": "impls.field.riptoken:IMPLEMENTATION",
-    "tokie": "impls.field.tokie:IMPLEMENTATION",
-    "kitoken": "impls.field.kitoken:IMPLEMENTATION",
-    "wordchipper": "impls.field.wordchipper:IMPLEMENTATION",
-    "transformers": "impls.field.transformers:IMPLEMENTATION",
-    "transformers-slow": "impls.field.transformers:SLOW",
+    "riptoken": "impls.adapters.riptoken:IMPLEMENTATION",
+    "tokie": "impls.adapters.tokie:IMPLEMENTATION",
+    "kitoken": "impls.adapters.kitoken:IMPLEMENTATION",
+    "wordchipper": "impls.adapters.wordchipper:IMPLEMENTATION",
+    "transformers": "impls.adapters.transformers:IMPLEMENTATION",
+    "transformers-slow": "impls.adapters.transformers:SLOW",
 }
 """Known by name likewise: what ``tokgate field`` runs beside the libraries above (the extra
 ``field``)."""
 
-ON_REQUEST = {"bpe.plain": "impls.bpe.plain:IMPLEMENTATION"}
+ON_REQUEST = {"bpe.plain": "impls.bpe.algorithms.plain:IMPLEMENTATION"}
 """Known by name likewise, and of no part in a run that does not name them. ``bpe.plain`` is what
 ``exact`` encodes with and what ``bpe.backtracking`` falls back to. Tests hold it to the definition;
 in every default run it would take time from the others and find what ``bpe.heap`` finds."""

@@ -1,6 +1,6 @@
 """The other side of the stdio protocol: any implementation in Python as a program.
 
-``python impls/serving.py impls.references.tiktoken:IMPLEMENTATION`` answers requests on standard
+``python impls/serving.py impls.adapters.tiktoken:IMPLEMENTATION`` answers requests on standard
 input with that implementation, in whatever environment the interpreter belongs to, which needs
 NumPy besides the library. Of what lies beside it, only the packages ``impls`` and ``corpora`` can
 be imported: all else comes from that environment.

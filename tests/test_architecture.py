@@ -101,7 +101,7 @@ NAMED = {"mkdtemp", "mkstemp", "TemporaryDirectory", "NamedTemporaryFile", "mkte
 NAMING = {
     Path("corpora/vocabularies/scratch.py"),  # the one place, whose files are swept
     Path("corpora/whole_files.py"),  # beside the file that it takes the place of
-    Path("impls/bpe/cache.py"),  # likewise
+    Path("impls/kernels/table_cache.py"),  # likewise
 }
 
 
@@ -183,25 +183,30 @@ def test_importing_compiles_nothing() -> None:
 
 
 PLAIN = {
-    "impls.bpe.derivations",
+    "impls.bpe.tables.derivations",
     "impls.bpe.encoder",
-    "impls.bpe.heap_kernel",
-    "impls.bpe.intrinsics",
-    "impls.bpe.late",
-    "impls.bpe.layout",
-    "impls.bpe.pieces",
-    "impls.bpe.plain",
-    "impls.bpe.plain_backtracking_kernel",
-    "impls.bpe.plain_pairs",
-    "impls.bpe.scanners_special",
-    "impls.bpe.tables",
-    "impls.bpe.trie",
-    "impls.bpe.unicode_version",
+    "impls.bpe.definition.heap_kernel",
+    "impls.kernels.intrinsics",
+    "impls.bpe.tables.late",
+    "impls.kernels.layout",
+    "impls.pretokenize.pieces",
+    "impls.bpe.algorithms.plain",
+    "impls.bpe.algorithms.plain_backtracking_kernel",
+    "impls.bpe.tables.plain_pair_validity",
+    "impls.pretokenize.special_tokens",
+    "impls.kernels.merge_tables",
+    "impls.kernels.trie",
+    "impls.pretokenize.unicode_version",
 }
 """All of byte-pair encoding that the exact policy, which judges others, may rest on: the
 definition, its tables, and one plain encoder. None of it is there for speed alone."""
 
-BYTE_PAIR = {f"impls.bpe.{path.stem}" for path in (ROOT / "impls" / "bpe").glob("[!_]*.py")}
+BYTE_PAIR = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for room in ("bpe", "kernels", "pretokenize")
+    for path in (ROOT / "impls" / room).rglob("[!_]*.py")
+}
+"""All modules of byte-pair encoding, but for the packages themselves."""
 
 HEALING = """
 import importlib, sys
@@ -238,15 +243,21 @@ def healing(hidden: set[str]) -> subprocess.CompletedProcess[str]:
 @pytest.mark.thorough  # two processes of their own that compile what judges
 def test_what_judges_rests_on_nothing_that_is_there_for_speed() -> None:
     hidden = BYTE_PAIR - PLAIN
-    assert {"impls.bpe.vectors", "impls.bpe.machine", "impls.bpe.masks"} <= hidden
-    judged = healing({*hidden, "impls.bpe.services"})
+    assert {
+        "impls.bpe.fast.vectors",
+        "impls.kernels.processor",
+        "impls.pretokenize.byte_masks",
+    } <= hidden
+    judged = healing(hidden)
 
     assert judged.returncode == 0, judged.stderr
     assert len(judged.stdout.splitlines()) == 4
     assert judged.stdout == healing(set()).stdout
 
 
-@pytest.mark.parametrize("name", ["impls.bpe.plain_pairs", "impls.bpe.heap_kernel"])
+@pytest.mark.parametrize(
+    "name", ["impls.bpe.tables.plain_pair_validity", "impls.bpe.definition.heap_kernel"]
+)
 def test_what_is_hidden_would_be_missed(name: str) -> None:
     failed = healing({name})
 

@@ -144,6 +144,6 @@ class Policies:
 
     @cached_property
     def _engine(self) -> Any:
-        from impls.references.llguidance import tokenizer_of  # noqa: PLC0415
+        from impls.adapters.llguidance import tokenizer_of  # noqa: PLC0415
 
         return tokenizer_of(self.tokenizer.vocabulary)

@@ -167,8 +167,8 @@ class Opponent:
         return policy.heal(context, forced, after).ids
 
     def _matcher(self, context: Context, forced: bytes, after: FiniteLanguage) -> Policy:
+        from impls.adapters.llguidance import tokenizer_of  # noqa: PLC0415
         from impls.forced.engines import LlguidanceMatcher  # noqa: PLC0415
-        from impls.references.llguidance import tokenizer_of  # noqa: PLC0415
 
         ways = [context.text + forced + rest for rest in after.sentences(1 << 16) or ()]
         if not all(map(is_text, ways)):

@@ -53,10 +53,17 @@ MOST_TOKENS = 20_000
 MOST_KEPT = 1000
 """Inputs of Atheris's corpus: those found last; each batch begins by running them all."""
 
-OURS = ("impls.bpe", "impls.spm", "impls.unigram", "impls.wordpiece")
+OURS = (
+    "impls.bpe",
+    "impls.kernels",
+    "impls.pretokenize",
+    "impls.spm",
+    "impls.unigram",
+    "impls.wordpiece",
+)
 """Packages whose implementations are of interpreted source."""
 
-FOREIGN = ("impls.references", "impls.peers", "impls.field", "impls.external", "impls.environments")
+FOREIGN = ("impls.adapters", "impls.external", "impls.environments")
 """Packages of ours whose implementations only call others."""
 
 ADDR_NO_RANDOMIZE = 0x0040000

@@ -196,9 +196,7 @@ def taking_part(contracts: Sequence[Contract]) -> list[tuple[Contestant, Contrac
 def counts_steps(contestant: Contestant) -> bool:
     """Whether counting the lines of its source gives its cost: an algorithm of ours."""
     module = type(contestant.implementation).__module__
-    ours = module.startswith("impls.") and not module.startswith(
-        ("impls.references", "impls.peers")
-    )
+    ours = module.startswith("impls.") and not module.startswith("impls.adapters.")
     return ours and contestant.about.language == "python"
 
 

@@ -1,1 +1,1 @@
-"""Byte-pair encoding: one file an algorithm."""
+"""Byte-pair encoding: its definition, its algorithms, their tables, and what makes them fast."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer
-from impls.bpe.unicode_version import UNICODE_VERSION
 from impls.interface import About, Capability, Law, Mode, Rejected, Unsupported
+from impls.pretokenize.unicode_version import UNICODE_VERSION
 from impls.warming import warm_up
 
 if TYPE_CHECKING:
@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.bpe.pieces import Pieces, PlainCutter
+    from impls.pretokenize.pieces import Pieces, PlainCutter
 
 
 NONE_GIVEN = np.empty(0, dtype=np.int64)
 _NOT_ASKED = np.empty(0, dtype=np.int64)
 
 SPARE = 6
-"""Entries by which the array that receives ids is longer than the data: see impls.bpe.answers."""
+"""The array that receives ids has so many entries more than the data has bytes.
+
+The fast kernel writes a few ids past the last one (``impls/bpe/fast/piece_results.py``).
+"""
 _SPECIAL: tuple[Literal["none", "all"], ...] = ("none", "all")
 
 
@@ -44,11 +47,11 @@ class EncodePieces(Protocol):
     ) -> int:
         """Encode pieces; those of ``given`` other than EMPTY become just that id.
 
-        block: the encoder's tables (:mod:`impls.bpe.layout`), read-only. data (read-only), ends,
-        given: as in :class:`impls.bpe.pieces.Pieces`. ids: receives the ids; longer than ``data``
-        by SPARE, as some that are none are written, too. id_ends: receives where the ids of each
-        piece end; without entries, nobody asks.
-        Returns the number of ids, or ``-1 - p`` where the byte at ``data[p]`` has no token.
+        block: the encoder's tables (:mod:`impls.kernels.layout`), read-only. data (read-only),
+        ends, given: as in :class:`impls.pretokenize.pieces.Pieces`. ids: receives the ids; longer
+        than ``data`` by SPARE, as some that are none are written, too. id_ends: receives where the
+        ids of each piece end; without entries, nobody asks. Returns the number of ids, or ``-1 -
+        p`` where the byte at ``data[p]`` has no token.
         """
         ...
 
@@ -59,7 +62,7 @@ class Kernel(Protocol):
     encode_pieces: EncodePieces
 
     def block_of(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
-        """The tables that this encoder needs for a vocabulary (:mod:`impls.bpe.layout`)."""
+        """The tables that this encoder needs for a vocabulary (:mod:`impls.kernels.layout`)."""
         ...
 
 
@@ -121,7 +124,7 @@ class BpeEncoder:
         return ids, id_ends
 
     def cut(self, data: bytes, ends: NDArray[np.int64], mode: Mode) -> Pieces:
-        """The pre-tokens of a batch; see :class:`impls.bpe.pieces.PlainCutter`."""
+        """The pre-tokens of a batch; see :class:`impls.pretokenize.pieces.PlainCutter`."""
         return self._cutter.cut(data, ends, mode)
 
     def _run(self, pieces: Pieces) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -221,18 +224,18 @@ class BpeImplementation:
 
     def cutter(self, vocabulary: Vocabulary) -> PlainCutter:
         """What cuts inputs into pieces for the encoder."""
-        from impls.bpe.pieces import Cutter  # noqa: PLC0415 - `regex` is not needed to list names
+        from impls.pretokenize.pieces import Cutter  # noqa: PLC0415 - `regex` is not needed to list names
 
         return Cutter(vocabulary)
 
     def load(self, vocabulary: Vocabulary) -> BpeEncoder:
         """Build the tables: well under a second for 200,000 tokens, once compiled."""
-        from impls.bpe.layout import LATE, section  # noqa: PLC0415 - Numba takes a second
+        from impls.kernels.layout import LATE, section  # noqa: PLC0415 - Numba takes a second
 
         block = self._module().block_of(vocabulary)
         encode_pieces = self.encode_pieces()
         if len(section(block, LATE)):
-            from impls.bpe.late import around_late_tokens  # noqa: PLC0415 - hardly ever needed
+            from impls.bpe.tables.late import around_late_tokens  # noqa: PLC0415 - hardly ever needed
 
             encode_pieces = around_late_tokens(encode_pieces)
         encoder = self.encoder_type(vocabulary, encode_pieces, block, self.cutter(vocabulary))

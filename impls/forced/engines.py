@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from impls.adapters.llguidance import LIBRARY
 from impls.forced.interface import Healed
-from impls.references.llguidance import LIBRARY
 
 if TYPE_CHECKING:
     from impls.forced.interface import AnyTokenizer, Context, GrammarState

@@ -15,9 +15,9 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import Normalizer
 from impls.forced.futures import Token
-from impls.unigram.dialects import SENTENCEPIECE
 from impls.unigram.lexicon import make_lexicon
 from impls.unigram.trie import NOWHERE
+from impls.unigram.variants import SENTENCEPIECE
 from impls.unigram.viterbi_kernel import segment
 
 if TYPE_CHECKING:

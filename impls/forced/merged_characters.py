@@ -12,10 +12,10 @@ from corpora.vocabularies.model import Normalizer, PieceType
 from impls.forced.beginnings import Beginnings
 from impls.forced.futures import Token
 from impls.interface import Mode, Unsupported
-from impls.spm.dialects import SENTENCEPIECE
 from impls.spm.encoder import SpmEncoder
 from impls.spm.lexicon import make_lexicon
 from impls.spm.stages import part_lists
+from impls.spm.variants import SENTENCEPIECE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,7 +18,7 @@ from impls.forced.spellings import Spellings
 from impls.forced.tokenizer import SHORT, anything, cut_off, whole_characters
 from impls.interface import Mode, Unsupported
 from impls.spm import encoder as spm
-from impls.unigram import dialects
+from impls.unigram import variants as dialects
 from impls.unigram.viterbi import Implementation
 
 if TYPE_CHECKING:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.derivations import derive
-from impls.bpe.layout import (
+from impls.bpe.tables.derivations import derive
+from impls.bpe.tables.plain_pair_validity import plain_sections, valid_pair
+from impls.interface import Unsupported
+from impls.kernels.layout import (
     AGED_PAIRS,
     ATOMS,
     EMPTY,
@@ -25,10 +27,8 @@ from impls.bpe.layout import (
     pack,
     section,
 )
-from impls.bpe.plain_pairs import plain_sections, valid_pair
-from impls.bpe.tables import merge_tables
-from impls.bpe.trie import child, token_at
-from impls.interface import Unsupported
+from impls.kernels.merge_tables import merge_tables
+from impls.kernels.trie import child, token_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,9 +42,9 @@ def last_tokens(
 ) -> bool:
     """Find the last token, by age, of the encoding of each beginning of a piece.
 
-    block: of :func:`impls.bpe.plain_pairs.plain_sections`. lasts: one entry more than the piece has
-    bytes, all EMPTY; receives that of the beginning of so many bytes. Returns whether each byte of
-    the piece is a token. O(n t), where t is the length of the longest token.
+    block: of :func:`impls.bpe.tables.plain_pair_validity.plain_sections`. lasts: one entry more
+    than the piece has bytes, all EMPTY; receives that of the beginning of so many bytes. Returns
+    whether each byte of the piece is a token. O(n t), where t is the length of the longest token.
 
     Of the tokens that end at a place just one may stand after the encoding of what is before it
     (docs/algorithms.md, section 1, the third and fourth property), so the first that may is it.
@@ -80,7 +80,7 @@ class PrefixTrees:
         self.lengths: list[int] = tokens[LENGTHS].tolist()
         self.by_id = {token_id: token for token, token_id in enumerate(self.ids)}
         self.late: tuple[bytes, ...] = ()
-        """The spellings of tokens that merge out of order (:mod:`impls.bpe.derivations`)."""
+        """The spellings of tokens that merge out of order (:mod:`impls.bpe.tables.derivations`)."""
         if LATE in tokens:
             # The tables keep their trie alone; nearly no vocabulary has any.
             self.late = tuple(derive(vocabulary, merge_tables(vocabulary))[1])

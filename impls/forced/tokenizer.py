@@ -48,7 +48,7 @@ class Tokenizer:
 
     def __init__(self, vocabulary: Vocabulary, *, pretokenize: bool = True) -> None:
         # The plain encoder, since what others are judged by rests on the simplest code.
-        from impls.bpe.plain import IMPLEMENTATION  # noqa: PLC0415 - Numba takes a second
+        from impls.bpe.algorithms.plain import IMPLEMENTATION  # noqa: PLC0415 - Numba takes a second
 
         mode = Mode(pretokenize=pretokenize)
         trouble = IMPLEMENTATION.supports(vocabulary, mode)

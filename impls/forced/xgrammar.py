@@ -11,8 +11,8 @@ import json
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from impls.adapters.common import Library
 from impls.forced.heuristics import first_tokens
-from impls.references.common import Library
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

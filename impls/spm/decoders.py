@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Piece, Vocabulary
-    from impls.spm.dialects import Dialect
+    from impls.spm.variants import Dialect
 
 SPACE_SYMBOL = "\u2581".encode()
 UNKNOWN_SURFACE = " \u2047 ".encode()

@@ -12,7 +12,7 @@ import numpy as np
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, RankOrder
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Rejected, Step
-from impls.spm import dialects
+from impls.spm import variants as dialects
 from impls.spm.decoders import decoder_of
 from impls.spm.partition import partition, separate_symbols
 from impls.warming import warm_up
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.spm.dialects import Dialect
+    from impls.spm.variants import Dialect
 
 _NONE_GIVEN = np.empty(0, dtype=np.int64)
 

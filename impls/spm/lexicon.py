@@ -16,8 +16,8 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType, VocabularyError
 from corpora.vocabularies.sentencepiece_model import byte_of
-from impls.bpe.tables import EMPTY, capacity, pair_hash
-from impls.bpe.trie import build_trie
+from impls.kernels.merge_tables import EMPTY, capacity, pair_hash
+from impls.kernels.trie import build_trie
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.spm.dialects import Dialect
+    from impls.spm.variants import Dialect
 
 LONGEST_PIECE = 8000
 """Bytes from which on SentencePiece refuses a piece."""
@@ -37,20 +37,17 @@ class Lexicon(NamedTuple):
     """A vocabulary's tables.
 
     characters: open-addressing hash of the characters that have symbols: rows of (UTF-8 bytes as
-    one big-endian number, symbol), int64, the number of rows a power of two.
-    pairs: the same of pairs of symbols, flat rows of (left, right, rank, merged), int32. Equal
-    scores have equal ranks. Pairs of characters that stand side by side in some piece without
-    merging have a row, too: its merged is EMPTY.
-    sides: LEFT where a symbol is the left one of some row of pairs, RIGHT likewise (uint8).
-    emitted: the id of each symbol, EMPTY for what is unknown (int32).
-    unused: 1 for pieces that are split again (uint8), no entries where there are none.
-    lengths: the characters of each symbol (int32).
-    byte_ids: of each byte for unknown symbols, EMPTY for none (int32); no entries without
-    byte fallback.
-    unknown_id: what unknown symbols become without byte fallback.
-    pieces: the number of pieces.
-    frozen: the double array (impls.bpe.trie) of the user-defined symbols that never merge, without
-    entries if there are none; frozen_ids: their ids (int64). longest_frozen, depth: see Dialect.
+    one big-endian number, symbol), int64, the number of rows a power of two. pairs: the same of
+    pairs of symbols, flat rows of (left, right, rank, merged), int32. Equal scores have equal
+    ranks. Pairs of characters that stand side by side in some piece without merging have a row,
+    too: its merged is EMPTY. sides: LEFT where a symbol is the left one of some row of pairs, RIGHT
+    likewise (uint8). emitted: the id of each symbol, EMPTY for what is unknown (int32). unused: 1
+    for pieces that are split again (uint8), no entries where there are none. lengths: the
+    characters of each symbol (int32). byte_ids: of each byte for unknown symbols, EMPTY for none
+    (int32); no entries without byte fallback. unknown_id: what unknown symbols become without byte
+    fallback. pieces: the number of pieces. frozen: the double array (impls.kernels.trie) of the
+    user-defined symbols that never merge, without entries if there are none; frozen_ids: their ids
+    (int64). longest_frozen, depth: see Dialect.
     """
 
     characters: NDArray[np.int64]
@@ -260,7 +257,7 @@ def _pair_table(table: list[tuple[int, int, int, int]]) -> NDArray[np.int32]:
 
 @njit
 def _fill(pairs: NDArray[np.int32], rows: NDArray[np.int32]) -> None:
-    """Enter rows, no two of one pair, where :func:`impls.bpe.tables.pair_row` looks for them."""
+    """Enter rows, no two of one pair, where ``pair_row`` of ``merge_tables`` looks for them."""
     mask = len(pairs) - 1
     for index in range(len(rows)):
         row = (pair_hash(rows[index, 0], rows[index, 1]) << 2) & mask

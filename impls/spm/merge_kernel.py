@@ -5,9 +5,9 @@ a place, so each *segment*, often a word, is merged alone, in cache, to the same
 a vocabulary has UNUSED pieces to be split again is a text one segment, since the last pair that
 was offered for a piece, anywhere in the text, decides its split.
 
-Within a segment a heap holds the pairs by (rank, position) as in :mod:`impls.bpe.heap_kernel`, or
-a scan finds the least where there are few. Equal scores have equal ranks, so the leftmost wins; a
-stale entry of the same rank is the same as the live one.
+Within a segment a heap holds the pairs by (rank, position) as in
+:mod:`impls.bpe.definition.heap_kernel`, or a scan finds the least where there are few. Equal scores
+have equal ranks, so the leftmost wins; a stale entry of the same rank is the same as the live one.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.heap_kernel import POSITION_BITS, pop, push
-from impls.bpe.tables import EMPTY, pair_row
-from impls.bpe.trie import child, token_at
+from impls.bpe.definition.heap_kernel import POSITION_BITS, pop, push
+from impls.kernels.merge_tables import EMPTY, pair_row
+from impls.kernels.trie import child, token_at
 from impls.spm.lexicon import LEFT, RIGHT, character_slot
 
 if TYPE_CHECKING:

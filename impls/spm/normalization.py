@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.spm.dialects import Dialect
+    from impls.spm.variants import Dialect
 
 SPACE = 0x20
 SPACE_SYMBOL = (0xE2, 0x96, 0x81)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.spm.dialects import Dialect
+    from impls.spm.variants import Dialect
 
 _SPECIAL = frozenset({PieceType.CONTROL, PieceType.UNKNOWN, PieceType.USER_DEFINED})
 

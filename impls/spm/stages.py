@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.bpe.tables import EMPTY
+from impls.kernels.merge_tables import EMPTY
 from impls.spm.lexicon import make_lexicon
 from impls.spm.merge_kernel import (
     COLUMNS,
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.spm.dialects import Dialect
     from impls.spm.lexicon import Lexicon
     from impls.spm.normalization import Normalize
+    from impls.spm.variants import Dialect
 
 
 @dataclass(frozen=True, slots=True)

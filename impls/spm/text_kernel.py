@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.tables import EMPTY
+from impls.kernels.merge_tables import EMPTY
 from impls.spm.merge_kernel import (
     COLUMNS,
     JOINED,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.model import PieceType
 from corpora.vocabularies.sentencepiece_model import byte_of
 from impls.interface import Unsupported
-from impls.unigram.dialects import Decoding, Dialect
+from impls.unigram.variants import Decoding, Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.unigram.utf8 import character_length, code_point
+from impls.kernels.utf8 import character_length, code_point
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,11 +15,11 @@ import numpy as np
 
 from corpora.vocabularies.model import PieceType, VocabularyError
 from corpora.vocabularies.sentencepiece_model import byte_of
-from impls.unigram.dialects import Decoding, Dialect, Fallback, Normalization, Reading, SymbolScore
 from impls.unigram.graphemes import grapheme_classes
 from impls.unigram.normalizer import Rules, make_rules
 from impls.unigram.splitting import Symbols, make_symbols
 from impls.unigram.trie import NOWHERE, double_array
+from impls.unigram.variants import Decoding, Dialect, Fallback, Normalization, Reading, SymbolScore
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,10 +37,10 @@ class Lexicon(NamedTuple):
     trie: double array of the pieces that text can become. ids: of each of them. scores: what each
     adds to a sum. unknown_scores: of length 1. sums: no entries; its type is that of the best sums.
     unknown_id: of the unknown piece. byte_ids: the piece of each byte, NOWHERE for none; no entries
-    without byte fallback. fallback: a :class:`impls.unigram.dialects.Fallback`. rebase_above,
-    unreached: as in :class:`impls.unigram.dialects.Dialect`. unreached_start: NOWHERE if the first
+    without byte fallback. fallback: a :class:`impls.unigram.variants.Fallback`. rebase_above,
+    unreached: as in :class:`impls.unigram.variants.Dialect`. unreached_start: NOWHERE if the first
     candidate is accepted whatever it is, else 0. normalization: a
-    :class:`impls.unigram.dialects.Normalization`. classes: of grapheme clusters, no entries where
+    :class:`impls.unigram.variants.Normalization`. classes: of grapheme clusters, no entries where
     they do not matter.
     """
 

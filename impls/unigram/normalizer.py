@@ -17,12 +17,12 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
-from impls.bpe.layout import EMPTY
-from impls.bpe.trie import child, token_at
+from impls.kernels.layout import EMPTY
+from impls.kernels.trie import child, token_at
+from impls.kernels.utf8 import character_length, lenient_length
 from impls.unigram.charsmap import load_charsmap, rule
 from impls.unigram.marks import marks_of, stays
 from impls.unigram.trie import ROOT, double_array
-from impls.unigram.utf8 import character_length, lenient_length
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

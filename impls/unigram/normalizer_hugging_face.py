@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
+from impls.kernels.utf8 import character_length, code_point
 from impls.unigram.charsmap import rule
 from impls.unigram.graphemes import grapheme_end
 from impls.unigram.normalizer import SPACE, SPACE_SYMBOL, Rules, put
-from impls.unigram.utf8 import character_length, code_point
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
+from impls.kernels.utf8 import lenient_length
 from impls.unigram.normalizer import MALFORMED, REPLACED, REPLACEMENT, SPACE, Rules, prefix, put
-from impls.unigram.utf8 import lenient_length
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.unigram.dialects import Normalization
 from impls.unigram.normalizer import normalize
 from impls.unigram.normalizer_hugging_face import normalize_hugging_face
 from impls.unigram.normalizer_llama_cpp import normalize_llama_cpp
 from impls.unigram.splitting import split
 from impls.unigram.trie import NOWHERE
+from impls.unigram.variants import Normalization
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

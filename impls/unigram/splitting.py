@@ -8,10 +8,10 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
-from impls.bpe.layout import EMPTY
-from impls.bpe.trie import child, token_at
-from impls.unigram.dialects import Splitting
+from impls.kernels.layout import EMPTY
+from impls.kernels.trie import child, token_at
 from impls.unigram.trie import NOWHERE, ROOT, double_array
+from impls.unigram.variants import Splitting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

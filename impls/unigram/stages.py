@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.unigram.dialects import Dialect, Fallback
+from impls.kernels.utf8 import lead_length
 from impls.unigram.lexicon import Lexicon, make_lexicon, piece_scores, segmented
 from impls.unigram.preparation import prepare
 from impls.unigram.trie import NOWHERE, Kind, Trie, make_trie
-from impls.unigram.utf8 import lead_length
+from impls.unigram.variants import Dialect, Fallback
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from impls.bpe.layout import EMPTY
-from impls.bpe.trie import build_trie, child, token_at
+from impls.kernels.layout import EMPTY
+from impls.kernels.trie import build_trie, child, token_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -64,7 +64,7 @@ class NaiveTrie:
 
 
 class DoubleArrayTrie:
-    """The array that the compiled code walks (:mod:`impls.bpe.trie`), with its strings' ids."""
+    """The array that the compiled code walks (:mod:`impls.kernels.trie`), with its strings' ids."""
 
     def __init__(self, strings: Mapping[bytes, int]) -> None:
         self._array, self._ids = double_array(strings)

@@ -1,7 +1,7 @@
 """``unigram.sentencepiece``, ``unigram.llama-cpp``, ``unigram.huggingface`` and older versions.
 
 Unigram, normalization and all, written anew and compiled: an implementation for each dialect of
-:mod:`impls.unigram.dialects`.
+:mod:`impls.unigram.variants`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from corpora.vocabularies.model import Algorithm
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Step, Unsupported
-from impls.unigram import dialects
-from impls.unigram.dialects import Decoding, Dialect, Fallback
+from impls.unigram import variants as dialects
+from impls.unigram.variants import Decoding, Dialect, Fallback
 from impls.warming import warm_up
 
 if TYPE_CHECKING:

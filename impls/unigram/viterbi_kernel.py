@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.layout import EMPTY, INDEX
-from impls.bpe.trie import LABEL_BITS, LABEL_MASK, child, token_at
-from impls.unigram.dialects import Fallback
+from impls.kernels.layout import EMPTY, INDEX
+from impls.kernels.trie import LABEL_BITS, LABEL_MASK, child, token_at
+from impls.kernels.utf8 import lead_length
 from impls.unigram.trie import NOWHERE, ROOT
-from impls.unigram.utf8 import lead_length
+from impls.unigram.variants import Fallback
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

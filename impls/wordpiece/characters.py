@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import regex
 
-from impls.bpe.unicode_version import all_code_points_as_of_unicode_16
-from impls.wordpiece.dialects import CJK, WHITE_SPACE, CharacterClass
+from impls.pretokenize.unicode_version import all_code_points_as_of_unicode_16
+from impls.wordpiece.variants import CJK, WHITE_SPACE, CharacterClass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import WordPieceRules
-    from impls.wordpiece.dialects import Dialect
+    from impls.wordpiece.variants import Dialect
 
 CODE_BITS = 21
 CODE_MASK = (1 << CODE_BITS) - 1

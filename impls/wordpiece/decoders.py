@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.wordpiece.dialects import Dialect
+    from impls.wordpiece.variants import Dialect
 
     Decoder = Callable[[Sequence[int]], bytes]
 

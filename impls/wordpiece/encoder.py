@@ -14,7 +14,7 @@ from corpora.vocabularies.wordpiece_file import gguf_trouble
 from impls.interface import About, Capability, Mode, Rejected, Unsupported
 from impls.warming import warm_up
 from impls.wordpiece import decoders
-from impls.wordpiece.dialects import BERT, LLAMA_CPP, Dialect
+from impls.wordpiece.variants import BERT, LLAMA_CPP, Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

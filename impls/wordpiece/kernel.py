@@ -13,9 +13,9 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import WordPieceRules
 from corpora.vocabularies.wordpiece_file import WORD_START, gguf_texts, texts_of
-from impls.bpe.layout import EMPTY
-from impls.bpe.tables import longest_piece
-from impls.bpe.trie import build_trie, child, token_at
+from impls.kernels.layout import EMPTY
+from impls.kernels.merge_tables import longest_piece
+from impls.kernels.trie import build_trie, child, token_at
 from impls.wordpiece.characters import (
     ALONE,
     CODE_BITS,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.wordpiece.dialects import Dialect
+    from impls.wordpiece.variants import Dialect
 
 RANKS = 8
 """More than there are places in canonical order."""
@@ -51,7 +51,7 @@ _SEPARATOR = SEPARATOR << CODE_BITS
 class Lexicon(NamedTuple):
     """A vocabulary in a dialect.
 
-    trie: of the pieces (:mod:`impls.bpe.trie`); ids: of its tokens (int32). start: the bytes
+    trie: of the pieces (:mod:`impls.kernels.trie`); ids: of its tokens (int32). start: the bytes
     before each word (uint8). limit: a word of more characters is unknown.
     """
 

@@ -16,7 +16,7 @@ from harness.outcomes import Failed, Results, Status
 from harness.workers import Limits, restarting
 from harness.workers.process import Request, WorkerDied
 from harness.workers.server import Server
-from impls.bpe.naive import IMPLEMENTATION as NAIVE
+from impls.bpe.algorithms.naive import IMPLEMENTATION as NAIVE
 from impls.interface import About, Encoder, Mode
 
 if TYPE_CHECKING:

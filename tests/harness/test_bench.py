@@ -32,7 +32,7 @@ from tests.harness.command import TOKGATE, here, tokgate
 PLUGIN = """
 import os, time
 from impls.interface import About
-from impls.references import tiktoken
+from impls.adapters import tiktoken
 
 class Planted:
     vice = "none"

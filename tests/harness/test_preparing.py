@@ -16,8 +16,8 @@ from harness.workers.compiling import told
 
 
 def test_the_display_says_which_of_how_many() -> None:
-    line = Compiling("impls.bpe.heap.merge", 4, 8).line
-    assert line == "compiling impls.bpe.heap.merge (function 5 of at most about 12)"
+    line = Compiling("impls.bpe.algorithms.heap.merge", 4, 8).line
+    assert line == "compiling impls.bpe.algorithms.heap.merge (function 5 of at most about 12)"
 
 
 def test_no_number_is_said_that_is_not_known() -> None:

@@ -21,9 +21,9 @@ from harness.scaling.exact import count_instructions
 from harness.scaling.measurement import counts_steps
 from harness.scaling.meters import interpreted, steps
 from harness.workers import Limits
-from impls.bpe.character_classes import NUMBER
-from impls.bpe.masks import SIZE_BITS
 from impls.interface import Mode
+from impls.pretokenize.byte_masks import SIZE_BITS
+from impls.pretokenize.character_classes import NUMBER
 from tests.harness import planted_growth
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from corpora.vocabularies.model import (
     Vocabulary,
 )
 from corpora.vocabularies.sources import resolve
-from impls.bpe import heap, naive
-from impls.bpe.heap_kernel import improper_tokens
-from impls.bpe.unicode_version import as_of_unicode_16
+from impls.bpe.algorithms import heap, naive
+from impls.bpe.definition.heap_kernel import improper_tokens
 from impls.interface import Mode, Rejected, Unsupported
+from impls.pretokenize.unicode_version import as_of_unicode_16
 
 TEXT = Mode()
 RAW = Mode(pretokenize=False)

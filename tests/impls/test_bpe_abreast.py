@@ -5,11 +5,12 @@ import random
 import numpy as np
 import pytest
 
-from impls.bpe import backtracking_kernel, heap_kernel
-from impls.bpe.abreast import LONGEST_ABREAST
-from impls.bpe.backtracking_kernel import BLOCK
+from impls.bpe.definition import heap_kernel
 from impls.bpe.encoder import SPARE
-from impls.bpe.layout import EMPTY
+from impls.bpe.fast import backtracking_kernel
+from impls.bpe.fast.backtracking_kernel import BLOCK
+from impls.bpe.fast.batched_backtracking import LONGEST_ABREAST
+from impls.kernels.layout import EMPTY
 from tests.breadth import thorough_from
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabulary
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from corpora.vocabularies.sources import resolve
-from impls.bpe import backtracking, cache
-from impls.bpe.layout import IDS, TRIE
+from impls.bpe.algorithms import backtracking
 from impls.interface import Mode
+from impls.kernels import table_cache as cache
+from impls.kernels.layout import IDS, TRIE
 
 RAW = Mode(pretokenize=False)
 TEKKEN = "tekken_240911"

@@ -3,11 +3,12 @@
 import pytest
 
 from corpora.vocabularies.model import VocabularyError
-from impls.bpe import backtracking, candidates, heap
-from impls.bpe.candidates import FEW, LESS_BITS, candidate_tables
-from impls.bpe.layout import EMPTY, IDS, SHORTER
-from impls.bpe.linear import spelled_tokens, token_sections
+from impls.bpe.algorithms import backtracking, heap
+from impls.bpe.fast import candidates
+from impls.bpe.fast.candidates import FEW, LESS_BITS, candidate_tables
+from impls.bpe.tables.linear import spelled_tokens, token_sections
 from impls.interface import Mode
+from impls.kernels.layout import EMPTY, IDS, SHORTER
 from tests.impls.bpe_vocabularies import oracle, vocabulary
 
 RAW = Mode(pretokenize=False)

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 
 from corpora.vocabularies.model import Merges, RankOrder
 from corpora.vocabularies.sources import resolve
-from impls.bpe import (
+from impls.bpe.algorithms import (
     backtracking,
-    cached,
     dropout,
     greedy,
     heap,
@@ -23,6 +22,7 @@ from impls.bpe import (
     plain,
     table,
 )
+from impls.bpe.fast import cached
 from impls.interface import Law, Mode, Rejected
 from tests.breadth import thorough
 from tests.data import data_path

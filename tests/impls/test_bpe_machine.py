@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from impls.bpe import machine
+from impls.kernels import processor as machine
 from tests.breadth import thorough_from
 
 pytestmark = pytest.mark.skipif(

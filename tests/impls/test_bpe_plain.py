@@ -15,13 +15,15 @@ from corpora.vocabularies.sources import resolve
 from harness import selection
 from harness.catalogues import rows
 from impls import registry
-from impls.bpe import backtracking, cached, heap, intrinsics, plain
-from impls.bpe.layout import AGED_PAIRS, IDS, PREFIXES, SPLITS, pack
-from impls.bpe.plain_backtracking_kernel import encode_piece
-from impls.bpe.plain_pairs import plain_sections, valid_pair
+from impls.bpe.algorithms import backtracking, heap, plain
+from impls.bpe.algorithms.plain_backtracking_kernel import encode_piece
+from impls.bpe.fast import cached
+from impls.bpe.tables.plain_pair_validity import plain_sections, valid_pair
 from impls.conformance import run_conformance_test
 from impls.forced.prefix_tree import PrefixTrees
 from impls.interface import Capability, Mode
+from impls.kernels import intrinsics
+from impls.kernels.layout import AGED_PAIRS, IDS, PREFIXES, SPLITS, pack
 from tests.impls.bpe_vocabularies import encodings, oracle, random_vocabulary, vocabulary
 from tests.impls.test_pretokenizers import adversarial
 
@@ -118,8 +120,8 @@ def test_it_takes_part_only_when_named():
 QUESTIONS = """
 import numpy as np
 from impls.bpe import plain_backtracking_kernel as kernel
-from impls.bpe.layout import pack
-from impls.bpe.plain_pairs import plain_sections, valid_pair
+from impls.kernels.layout import pack
+from impls.bpe.tables.plain_pair_validity import plain_sections, valid_pair
 from tests.impls.bpe_vocabularies import vocabulary
 
 asked = 0
@@ -202,7 +204,7 @@ def test_interpreted_nothing_is_lacking(without_intrinsics, monkeypatch):
 
 def test_backtracking_falls_back_and_says_so(without_intrinsics):
     implementation = backtracking.BacktrackingImplementation(
-        name="bpe.backtracking", kernel="impls.bpe.backtracking_kernel", linear=True
+        name="bpe.backtracking", kernel="impls.bpe.fast.backtracking_kernel", linear=True
     )
     assert implementation.about.version.endswith("+plain")
     assert Capability.APPEND in implementation.about.capabilities

@@ -9,14 +9,27 @@ import numpy as np
 import pytest
 
 from corpora.vocabularies.sources import resolve
-from impls.bpe import backtracking_kernel, lanes, validity
 from impls.bpe.encoder import NONE_GIVEN, SPARE
-from impls.bpe.layout import BLOOM, EMPTY, IDS, INNER, MERGED, SEAMS, SPLITS, WALK, section, wide
-from impls.bpe.linear import spelled_tokens
-from impls.bpe.questions import AHEAD, ask
-from impls.bpe.validity import parts_of, seam_of, valid_pair
-from impls.bpe.vectors import WIDTH
-from impls.bpe.walks import READ, find_longest, longest_at
+from impls.bpe.fast import backtracking_kernel
+from impls.bpe.fast import columns as lanes
+from impls.bpe.fast.batched_pair_validity import AHEAD, ask
+from impls.bpe.fast.trie_lookup import READ, find_longest, longest_at
+from impls.bpe.fast.vectors import WIDTH
+from impls.bpe.tables.linear import spelled_tokens
+from impls.bpe.tables.pair_validity import parts_of, seam_of, valid_pair
+from impls.kernels.layout import (
+    BLOOM,
+    EMPTY,
+    IDS,
+    INNER,
+    MERGED,
+    SEAMS,
+    SPLITS,
+    WALK,
+    section,
+    wide,
+)
+from impls.kernels.merge_tables import pair_validity as validity
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabulary
 
 COUNTS = [1, 2, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5]

@@ -15,8 +15,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from corpora.vocabularies.model import AddedToken, Merges, Normalizer, RankOrder
 from corpora.vocabularies.sources import resolve
-from impls.bpe import backtracking, naive
-from impls.bpe.scanners import SCANNERS
+from impls.bpe.algorithms import backtracking, naive
 from impls.bpe.services.implementation import SERVICES
 from impls.interface import (
     Appends,
@@ -29,6 +28,7 @@ from impls.interface import (
     Splits,
     Unsupported,
 )
+from impls.pretokenize.scanners import SCANNERS
 from tests.breadth import thorough_from
 from tests.data import data_path
 from tests.impls.bpe_vocabularies import encodings, random_vocabulary, vocabulary

@@ -5,11 +5,11 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impls.bpe import heap
-from impls.bpe.layout import IDS
-from impls.bpe.linear import spelled_tokens, token_sections
-from impls.bpe.validity import Pairs
+from impls.bpe.algorithms import heap
+from impls.bpe.tables.linear import spelled_tokens, token_sections
+from impls.bpe.tables.pair_validity import Pairs
 from impls.interface import Mode
+from impls.kernels.layout import IDS
 from tests.impls.bpe_vocabularies import encodings, oracle
 
 RAW = Mode(pretokenize=False)

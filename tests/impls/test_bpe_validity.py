@@ -8,10 +8,9 @@ import pytest
 
 from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.sources import resolve
-from impls.bpe import backtracking, validity
-from impls.bpe.layout import ATOMS, BLOOM, EMPTY, IDS, LENGTHS, MERGED, SEAMS, SPLITS, wide
-from impls.bpe.linear import spelled_tokens, token_sections
-from impls.bpe.validity import (
+from impls.bpe.algorithms import backtracking
+from impls.bpe.tables.linear import spelled_tokens, token_sections
+from impls.bpe.tables.pair_validity import (
     OLDEST_BITS,
     TOKEN_BITS,
     TOKEN_MASK,
@@ -24,6 +23,8 @@ from impls.bpe.validity import (
     validity_tables,
     word_asked,
 )
+from impls.kernels.layout import ATOMS, BLOOM, EMPTY, IDS, LENGTHS, MERGED, SEAMS, SPLITS, wide
+from impls.kernels.merge_tables import pair_validity as validity
 from tests.impls.bpe_vocabularies import vocabulary
 
 TEKKEN = "tekken_240911"

@@ -7,8 +7,8 @@ import numba
 import numpy as np
 import pytest
 
-from impls.bpe import vectors
-from impls.bpe.vectors import WIDTH
+from impls.bpe.fast import vectors
+from impls.bpe.fast.vectors import WIDTH
 from tests.breadth import thorough_from
 
 compares = pytest.mark.skipif(

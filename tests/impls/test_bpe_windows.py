@@ -10,7 +10,18 @@ import pytest
 import regex
 
 from corpora.vocabularies.patterns import PATTERNS
-from impls.bpe.character_classes import (
+from impls.kernels.processor import highest
+from impls.pretokenize.byte_masks import (
+    CLASS_MASK,
+    KINDS,
+    LOADED,
+    SIZE_BITS,
+    WINDOW,
+    ascii_masks,
+    note_ascii,
+    noted_masks,
+)
+from impls.pretokenize.character_classes import (
     APOSTROPHE,
     BLANK,
     LINE_END,
@@ -24,21 +35,10 @@ from impls.bpe.character_classes import (
     UPPER,
     class_table,
 )
-from impls.bpe.machine import highest
-from impls.bpe.masks import (
-    CLASS_MASK,
-    KINDS,
-    LOADED,
-    SIZE_BITS,
-    WINDOW,
-    ascii_masks,
-    note_ascii,
-    noted_masks,
-)
-from impls.bpe.pieces import Cutter
-from impls.bpe.scanner_kernel import classify
-from impls.bpe.scanners import SCANNERS
-from impls.bpe.windows import next_sure, piece_bits
+from impls.pretokenize.pieces import Cutter
+from impls.pretokenize.scanner_kernel import classify
+from impls.pretokenize.scanners import SCANNERS
+from impls.pretokenize.windows import next_sure, piece_bits
 from tests.breadth import thorough_from
 from tests.impls.test_pretokenizers import CHUNKS as SHORT_CHUNKS
 from tests.impls.test_pretokenizers import (

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impls.bpe import backtracking_kernel, heap_kernel, words
+from impls.bpe.definition import heap_kernel
 from impls.bpe.encoder import NONE_GIVEN, SPARE
-from impls.bpe.growing import FIRST_SLOTS, MOST_SLOTS, fitting
-from impls.bpe.piece_cache import SHORT_TAKEN, WIDE_TAKEN, new_cache, slots_of
+from impls.bpe.fast import backtracking_kernel, words
+from impls.bpe.fast.growing_cache import FIRST_SLOTS, MOST_SLOTS, fitting
+from impls.bpe.fast.piece_cache import SHORT_TAKEN, WIDE_TAKEN, new_cache, slots_of
 from tests.breadth import thorough_from
 from tests.impls.bpe_vocabularies import encodings, vocabulary
 
@@ -199,7 +200,7 @@ def test_interpreted_it_does_the_same():
 import numpy as np
 from impls.bpe import backtracking_kernel
 from impls.bpe.encoder import NONE_GIVEN
-from impls.bpe.piece_cache import new_cache
+from impls.bpe.fast.piece_cache import new_cache
 from tests.impls.bpe_vocabularies import vocabulary
 from tests.impls.test_bpe_words import run
 tokens = [bytes([b]) for b in range(250, 256)]

@@ -12,10 +12,10 @@ from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
 from harness import selection
 from impls import registry
-from impls.field.recipes import FieldImplementation
+from impls.adapters import sentencepiece, tiktoken, tokenizers
+from impls.adapters.peers import Peer
+from impls.adapters.recipes import FieldImplementation
 from impls.interface import Implementation, Mode, Reproducible, Unsupported
-from impls.peers.common import Peer
-from impls.references import sentencepiece, tiktoken, tokenizers
 from tests.breadth import thorough_from
 from tests.data import data_path
 from tests.impls.test_peers import ranked

@@ -22,11 +22,11 @@ from harness.arena import Arena
 from harness.checks import CHECKS
 from harness.contracts import contracts_of
 from harness.workers import Limits
-from impls.bpe.heap import IMPLEMENTATION as HEAP
+from impls.adapters import llama_cpp, sentencepiece
+from impls.adapters.common import Library
+from impls.adapters.llama_cpp import AS_BYTES, IMPLEMENTATION, Refused, vocab_only_offset
+from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
 from impls.interface import Mode, Unsupported
-from impls.references import llama_cpp, sentencepiece
-from impls.references.common import Library
-from impls.references.llama_cpp import AS_BYTES, IMPLEMENTATION, Refused, vocab_only_offset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,7 +194,7 @@ def run_recipe(
 
 @pytest.fixture(scope="module")
 def arena() -> Iterator[Arena]:
-    names = ["llama.cpp", "impls.references.llama_cpp:AS_BYTES", "bpe.heap", "sentencepiece"]
+    names = ["llama.cpp", "impls.adapters.llama_cpp:AS_BYTES", "bpe.heap", "sentencepiece"]
     made = Arena(selection.contestants(names)[0], Limits())
     yield made
     made.close()

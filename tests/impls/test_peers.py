@@ -15,9 +15,9 @@ from corpora.vocabularies.patterns import PATTERNS
 from harness import selection
 from harness.catalogues import rows
 from impls import registry
+from impls.adapters import tiktoken
+from impls.adapters.peers import Peer, rank_order_trouble
 from impls.interface import Mode, Prepares, Unsupported
-from impls.peers.common import Peer, rank_order_trouble
-from impls.references import tiktoken
 
 TEXT = Mode()
 PIECES = ["the ", "don't", " WE'LL", "12345", "日本語", "é", "\n\n", "  ", "<|endoftext|>", "_x"]

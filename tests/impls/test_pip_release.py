@@ -13,10 +13,10 @@ import pytest
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
 from impls import environments, pip_release, registry, serving
+from impls.adapters import tiktoken
 from impls.environments import Environment, environment, parse
 from impls.external import ExternalEncoder
 from impls.interface import Capability, Died, Implementation, Mode, Unsupported
-from impls.references import tiktoken
 from impls.registry import ImplementationError
 from tests.impls.test_peers import ranked
 

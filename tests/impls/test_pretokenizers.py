@@ -17,12 +17,13 @@ from corpora.generators.characters import CLASS_CHARACTERS, CODEPOINT_TEMPLATES
 from corpora.vocabularies.model import Algorithm, Merges, Normalizer, Vocabulary
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.sources import resolve
-from impls.bpe import backtracking, character_classes, heap
-from impls.bpe.character_classes import class_table
-from impls.bpe.pieces import Cutter
-from impls.bpe.scanners import SCANNERS, scanner_of, split_parts
-from impls.bpe.unicode_version import as_of_unicode_16
+from impls.bpe.algorithms import backtracking, heap
 from impls.interface import Mode, Unsupported
+from impls.pretokenize import character_classes
+from impls.pretokenize.character_classes import class_table
+from impls.pretokenize.pieces import Cutter
+from impls.pretokenize.scanners import SCANNERS, scanner_of, split_parts
+from impls.pretokenize.unicode_version import as_of_unicode_16
 from tests.breadth import thorough_from
 from tests.data import data_path
 

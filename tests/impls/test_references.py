@@ -19,17 +19,10 @@ from corpora.vocabularies.model import (
     Vocabulary,
 )
 from corpora.vocabularies.patterns import PATTERNS
-from impls.bpe.heap import IMPLEMENTATION as HEAP
+from impls.adapters import llguidance, mistral_common, rs_bpe, sentencepiece, tiktoken, tokenizers
+from impls.adapters.common import Library, rank_trouble
+from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
 from impls.interface import Capability, Mode, Unsupported
-from impls.references import (
-    llguidance,
-    mistral_common,
-    rs_bpe,
-    sentencepiece,
-    tiktoken,
-    tokenizers,
-)
-from impls.references.common import Library, rank_trouble
 from tests.breadth import thorough_from
 from tests.data import data_path
 
@@ -98,7 +91,7 @@ def test_about(name):
 def test_listing_imports_no_library():
     code = (
         "import sys\n"
-        "from impls.references import "
+        "from impls.adapters import "
         "tiktoken, tokenizers, sentencepiece, mistral_common, llguidance, rs_bpe\n"
         "from impls.bpe import heap, naive\n"
         "from impls.unigram import viterbi\n"

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from corpora.vocabularies import sentencepiece_model
 from corpora.vocabularies.model import Piece, PieceType
+from impls.adapters.sentencepiece import IMPLEMENTATION as ENGINE
 from impls.interface import Mode
-from impls.references.sentencepiece import IMPLEMENTATION as ENGINE
 from impls.spm.encoder import SENTENCEPIECE
 from tests.data import data_path
 from tests.impls.spm_definition import spm, vocabularies

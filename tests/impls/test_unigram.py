@@ -12,8 +12,8 @@ from corpora.vocabularies.model import (
     VocabularyError,
 )
 from corpora.vocabularies.sources import resolve
+from impls.adapters.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
 from impls.interface import Mode
-from impls.references.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
 from impls.unigram.trie import make_trie
 from impls.unigram.viterbi import SENTENCEPIECE as VITERBI
 from tests.data import data_path

@@ -14,10 +14,11 @@ import regex
 
 from corpora.vocabularies.model import Normalizer, Piece, PieceType, VocabularyError
 from corpora.vocabularies.sources import resolve
+from impls.adapters.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
+from impls.adapters.tokenizers import IMPLEMENTATION as TOKENIZERS
 from impls.interface import Mode, Unsupported
-from impls.references.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
-from impls.references.tokenizers import IMPLEMENTATION as TOKENIZERS
-from impls.unigram import dialects, viterbi
+from impls.unigram import variants as dialects
+from impls.unigram import viterbi
 from impls.unigram.charsmap import load_charsmap
 from impls.unigram.graphemes import grapheme_classes, grapheme_end
 from impls.unigram.lexicon import parsed
@@ -40,7 +41,7 @@ EVERY = {
 
 
 def llama_cpp():
-    from impls.references.llama_cpp import AS_BYTES
+    from impls.adapters.llama_cpp import AS_BYTES
 
     try:
         assert AS_BYTES.about
@@ -311,7 +312,7 @@ def test_scores_are_read_as_serde_json_reads_them():
 
     from tokenizers import Tokenizer
 
-    from impls.references.tokenizers import tokenizer_json
+    from impls.adapters.tokenizers import tokenizer_json
 
     vocabulary = resolve("unigram_nfkc")
     there = json.loads(Tokenizer.from_str(tokenizer_json(vocabulary, TEXT)).to_str())

@@ -18,9 +18,9 @@ from corpora.vocabularies.model import AddedToken, WordPieceRules
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.wordpiece_file import gguf_texts, make, texts_of
 from impls import registry
+from impls.adapters.common import ABSENT
+from impls.adapters.tokenizers import IMPLEMENTATION as TOKENIZERS
 from impls.interface import Mode, Rejected, Unsupported
-from impls.references.common import ABSENT
-from impls.references.tokenizers import IMPLEMENTATION as TOKENIZERS
 from impls.wordpiece.characters import (
     ALONE,
     CODE_BITS,
@@ -29,8 +29,8 @@ from impls.wordpiece.characters import (
     SEPARATOR,
     make_characters,
 )
-from impls.wordpiece.dialects import BERT, LLAMA_CPP
 from impls.wordpiece.encoder import BERT_IMPLEMENTATION, LLAMA_CPP_IMPLEMENTATION
+from impls.wordpiece.variants import BERT, LLAMA_CPP
 from tests.data import data_path
 
 TEXT = Mode()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from corpora.vocabularies.bundle import write_bundle
 from harness.selftest import vices
-from impls.bpe.heap import IMPLEMENTATION as HEAP
+from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
 from impls.examples.stdio_encoder import Encoder
 from impls.interface import About, Capability, Mode, Rejected
 

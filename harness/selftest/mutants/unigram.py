@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from harness.selftest.mistakes import planted
 from harness.selftest.plain.base import Plain
 from harness.selftest.plain.unigram import UNKNOWN_PENALTY, PlainUnigram
-from impls.unigram import dialects
+from impls.unigram import variants as dialects
 from impls.unigram.viterbi import ENGINES, Implementation
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import Mode
-    from impls.unigram.dialects import Dialect
+    from impls.unigram.variants import Dialect
 
 TOY = "toy_unigram"
 BYTES = "unigram_bytes"

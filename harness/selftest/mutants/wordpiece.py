@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.selftest.mistakes import planted
 from harness.selftest.plain.wordpiece import PlainWordPiece
-from impls.wordpiece.dialects import BERT, CharacterClass
+from impls.wordpiece.variants import BERT, CharacterClass
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import WordPieceRules

@@ -12,8 +12,8 @@ from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer
 from harness.selftest.plain.base import Plain, text_of
 from harness.selftest.plain.row import Row
 from impls import registry
-from impls.bpe.unicode_version import as_of_unicode_16
 from impls.interface import Capability, Law, Mode, Rejected
+from impls.pretokenize.unicode_version import as_of_unicode_16
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

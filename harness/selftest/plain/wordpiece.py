@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 from corpora.vocabularies.model import Algorithm, WordPieceRules
 from corpora.vocabularies.wordpiece_file import texts_of
 from harness.selftest.plain.base import Plain, text_of
-from impls.wordpiece.dialects import BERT
+from impls.wordpiece.variants import BERT
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import Mode
-    from impls.wordpiece.dialects import Dialect
+    from impls.wordpiece.variants import Dialect
 
 
 class PlainWordPiece(Plain):

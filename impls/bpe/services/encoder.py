@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impls.bpe.encoder import BpeEncoder
-from impls.bpe.layout import LATE, LENGTHS, WHOLE_SLOTS, section
 from impls.interface import Mode, Rejected, Unsupported
+from impls.kernels.layout import LATE, LENGTHS, WHOLE_SLOTS, section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,15 +36,15 @@ class ServingEncoder(BpeEncoder):
 
     @cached_property
     def _tokens(self) -> dict[int, NDArray[np.int32]]:
-        from impls.bpe.linear import token_sections  # noqa: PLC0415 - Numba takes a second
+        from impls.bpe.tables.linear import token_sections  # noqa: PLC0415 - Numba takes a second
 
         return token_sections(self._vocabulary)
 
     @cached_property
     def _forward(self) -> NDArray[np.int32]:
         """Tokens by age, and the automaton."""
-        from impls.bpe.linear import suffix_sections  # noqa: PLC0415 - Numba takes a second
         from impls.bpe.services.prefixes import growing_block  # noqa: PLC0415 - likewise
+        from impls.bpe.tables.linear import suffix_sections  # noqa: PLC0415 - Numba takes a second
 
         return growing_block({**self._tokens, **suffix_sections(self._vocabulary, self._tokens)})
 
@@ -67,7 +67,7 @@ class ServingEncoder(BpeEncoder):
     @cached_property
     def _local(self) -> bool:
         """Whether the pre-tokenizer is known to need no more than a few characters of context."""
-        from impls.bpe.scanners import scanner_of  # noqa: PLC0415 - likewise
+        from impls.pretokenize.scanners import scanner_of  # noqa: PLC0415 - likewise
 
         return scanner_of(self._vocabulary.splits) is not None
 

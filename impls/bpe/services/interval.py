@@ -21,7 +21,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.layout import (
+from impls.bpe.services.prefixes import COUNT, LAST, extend, new_memo, new_rows
+from impls.bpe.tables.pair_validity import seam_at, valid_pair
+from impls.interface import Rejected
+from impls.kernels.layout import (
     BLOOM,
     EMPTY,
     LENGTHS,
@@ -33,10 +36,7 @@ from impls.bpe.layout import (
     section,
     wide,
 )
-from impls.bpe.services.prefixes import COUNT, LAST, extend, new_memo, new_rows
-from impls.bpe.trie import LABEL_BITS, LABEL_MASK
-from impls.bpe.validity import seam_at, valid_pair
-from impls.interface import Rejected
+from impls.kernels.trie import LABEL_BITS, LABEL_MASK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +100,7 @@ def count_ranges(
             counts[index] = rows[end, COUNT]
             continue
         goal = rows[end, NUMBER]
-        # As impls.bpe.backtracking_kernel, over positions relative to ``start``.
+        # As impls.bpe.fast.backtracking_kernel, over positions relative to ``start``.
         count = 0
         position = start
         furthest = start

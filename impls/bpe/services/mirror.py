@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from impls.bpe import cache
-from impls.bpe.automaton import automaton_tables
-from impls.bpe.layout import IDS, TRIE
-from impls.bpe.linear import Sections, spelled_tokens
-from impls.bpe.trie import build_trie
+from impls.bpe.tables.automaton import automaton_tables
+from impls.bpe.tables.linear import Sections, spelled_tokens
+from impls.kernels import table_cache
+from impls.kernels.layout import IDS, TRIE
+from impls.kernels.trie import build_trie
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
@@ -22,4 +22,4 @@ def mirror_sections(vocabulary: Vocabulary, tokens: Sections) -> Sections:
         trie, _ = build_trie(spellings)
         return {TRIE: trie, **automaton_tables(trie, len(spellings))}
 
-    return cache.tables(vocabulary, "mirror", build)
+    return table_cache.tables(vocabulary, "mirror", build)

@@ -1,9 +1,9 @@
 """The last token and the number of tokens of every prefix of a text: what all services stand on.
 
 The last token of a text's encoding is the longest of its suffixes that is a token and that the
-encoding of the text before it admits (:mod:`impls.bpe.table_kernel`). So a prefix has one token
-more than the prefix on which its last token stands, and both are known for good once the byte is
-read: nothing that comes later changes them.
+encoding of the text before it admits (:mod:`impls.bpe.algorithms.table_kernel`). So a prefix has
+one token more than the prefix on which its last token stands, and both are known for good once the
+byte is read: nothing that comes later changes them.
 
 The mirror holds, too: the first token of a text is the one prefix token that may stand before the
 encoding of the rest. ``mirrored`` kernels read a text backwards, with an automaton over reversed
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.layout import (
+from impls.bpe.tables.pair_validity import seam_of, valid_pair
+from impls.kernels.layout import (
     ATOMS,
     BLOOM,
     EMPTY,
@@ -32,9 +33,8 @@ from impls.bpe.layout import (
     section,
     wide,
 )
-from impls.bpe.tables import pair_hash
-from impls.bpe.trie import LABEL_MASK
-from impls.bpe.validity import seam_of, valid_pair
+from impls.kernels.merge_tables import pair_hash
+from impls.kernels.trie import LABEL_MASK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,123 @@
+"""What the adapters share: finding the library, reading text, telling where ids decide alone."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib import import_module, metadata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from corpora.vocabularies.model import RankOrder
+from impls.interface import About, Capability, Unsupported
+
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+
+ABSENT = "not installed"
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library under test.
+
+    name: of the implementation. distribution, module: as pip and Python call it. extra: the
+    extra of tokgate that brings it, empty for what every installation has.
+    """
+
+    name: str
+    distribution: str
+    module: str
+    homepage: str
+    capabilities: frozenset[Capability]
+    language: str
+    extra: str = ""
+    linear: bool = False
+
+    @cached_property
+    def version(self) -> str:
+        """The installed version, read from the metadata without importing the library."""
+        try:
+            return metadata.version(self.distribution)
+        except metadata.PackageNotFoundError:
+            return ABSENT
+
+    @cached_property
+    def about(self) -> About:
+        """Who it is."""
+        return About(
+            name=self.name,
+            version=self.version,
+            language=self.language,
+            homepage=self.homepage,
+            issues=f"{self.homepage}/issues",
+            capabilities=self.capabilities,
+            linear=self.linear,
+            library=self.distribution,
+        )
+
+    @property
+    def requirement(self) -> str:
+        """What to install to have this very version."""
+        return f"{self.distribution}=={self.version}"
+
+    def load(self, submodule: str = "") -> Any:
+        """The library's module. Raises ImportError that says what to install."""
+        try:
+            return import_module(f"{self.module}.{submodule}" if submodule else self.module)
+        except ImportError as error:
+            what = f"tokgate[{self.extra}]" if self.extra else self.distribution
+            message = f"{self.name}: {error}; pip install '{what}'"
+            raise ImportError(message, name=self.module) from error
+
+
+def text_of(data: bytes) -> str:
+    """The text of ``data`` for a library that takes only that; else Unsupported."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise Unsupported("takes text only, and this is not UTF-8") from None
+
+
+def in_bytes(text: str, offsets: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of ``text`` that count characters, in bytes of its UTF-8."""
+    if text.isascii():
+        return offsets
+    at = [0]
+    for character in text:
+        at.append(at[-1] + len(character.encode()))
+    return [(at[start], at[end]) for start, end in offsets]
+
+
+@lru_cache(maxsize=16)
+def rank_trouble(vocabulary: Vocabulary) -> str | None:
+    """Why encoding by ids alone would differ from encoding by merges; None if it is the same.
+
+    An engine that knows ids only merges any two neighbours whose concatenation is a token, by the
+    token's id. That is the same as a list of merges if ids rise along the list (so each token has
+    one merge) and each token encodes to itself: a pair (x, y) that spells a token without being
+    its merge is then never adjacent, since the encoding of the token alone, a part of which any
+    text with that pair would repeat, does not come by it.
+    """
+    if vocabulary.rank_order is RankOrder.IDS:
+        return None
+    if vocabulary.rank_order is not RankOrder.MERGES:
+        return "ranks by scores, not by ids"
+    merged = vocabulary.merges.merged
+    if np.any(merged[1:] <= merged[:-1]):
+        return "merges are not in the order of ids"
+    # Numba is a second's import: only for vocabularies that need the proof.
+    from impls.bpe.definition.heap_kernel import improper_tokens  # noqa: PLC0415
+
+    improper = improper_tokens(vocabulary)
+    if improper:
+        return f"{len(improper)} tokens do not encode to themselves, so ids do not decide alone"
+    return None
+
+
+def rank_file(vocabulary: Vocabulary) -> bytes:
+    """A ``.tiktoken`` rank file: a line with base64 bytes and id for each token."""
+    lines = (b"%s %d\n" % (base64.b64encode(text), i) for text, i in vocabulary.ids.items())
+    return b"".join(lines)

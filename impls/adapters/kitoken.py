@@ -1,0 +1,55 @@
+"""``kitoken``: BPE, unigram and WordPiece in Rust, from a .model file or a tokenizer.json."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from impls.adapters.peers import Peer
+from impls.adapters.recipes import DECODES, FieldImplementation, Way
+from impls.adapters.sentencepiece import model_proto
+from impls.adapters.vocabularies import byte_level, json_content, json_trouble
+
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+    from impls.interface import Mode
+
+LIBRARY = Peer(
+    name="kitoken",
+    distribution="kitoken",
+    module="kitoken",
+    homepage="https://github.com/Systemcluster/kitoken",
+    capabilities=DECODES,
+    language="rust",
+    extra="field",
+)
+
+CODE = """\
+from kitoken import Kitoken
+
+tokenizer = Kitoken.{reader}(VOCABULARY)
+
+
+def encode(data):
+    return tokenizer.encode(data.decode(), {special})
+
+
+def decode(ids):
+    return tokenizer.decode(ids, True)
+"""
+
+
+def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+    trouble = json_trouble(vocabulary, mode)
+    if trouble is not None:
+        return trouble
+    if vocabulary.pieces:
+        code = CODE.format(reader="from_sentencepiece_file", special=False)
+        return Way("vocabulary.model", lambda: model_proto(vocabulary), code)
+    if not byte_level(vocabulary) and vocabulary.wordpiece is None:
+        return "byte-level BPE, SentencePiece and WordPiece only"
+    # Its reader of rank files knows the pre-tokenizers of a few by their size.
+    code = CODE.format(reader="from_tokenizers_file", special=mode.special == "all")
+    return Way("tokenizer.json", lambda: json_content(vocabulary, mode), code)
+
+
+IMPLEMENTATION = FieldImplementation(LIBRARY, _way)

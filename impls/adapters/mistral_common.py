@@ -1,0 +1,168 @@
+"""``mistral-common``: Mistral's tekken (byte-level BPE) and its use of SentencePiece BPE."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from corpora.vocabularies import scratch
+from corpora.vocabularies.model import Algorithm
+from impls.adapters.common import Library, text_of
+from impls.adapters.sentencepiece import model_proto
+from impls.interface import Capability, Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from impls.interface import About, Mode
+
+LIBRARY = Library(
+    name="mistral-common",
+    distribution="mistral-common",
+    module="mistral_common",
+    homepage="https://github.com/mistralai/mistral-common",
+    capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
+    language="python",
+)
+
+VERSION = "v3"
+"""The file format's version: it decides on chat templates only, not on the encoding of text."""
+
+TEKKEN_RECIPE = """\
+from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+
+tokenizer = Tekkenizer.from_file(VOCABULARY)
+
+
+def encode(data):
+    return tokenizer.encode(data.decode(), bos=False, eos=False)
+"""
+
+SENTENCEPIECE_RECIPE = """\
+from mistral_common.tokens.tokenizers.sentencepiece import SentencePieceTokenizer
+
+tokenizer = SentencePieceTokenizer(VOCABULARY)
+
+
+def encode(data):
+    return tokenizer.encode(data.decode(), bos=False, eos=False)
+"""
+
+
+class _Encoder:
+    def __init__(self, tokenizer: Any, policy: Any) -> None:
+        self._tokenizer = tokenizer
+        self._policy = policy
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        return cast("list[int]", self._tokenizer.encode(text_of(data), bos=False, eos=False))
+
+    def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
+        """Text to a list."""
+        text, encode = text_of(data), self._tokenizer.encode
+        return lambda: encode(text, bos=False, eos=False)
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """As its users get it: text, with U+FFFD where the bytes are not."""
+        text = self._tokenizer.decode(list(ids), special_token_policy=self._policy)
+        return cast("str", text).encode()
+
+
+def _tekken_trouble(vocabulary: Vocabulary) -> str | None:
+    """Why a vocabulary is no tekken: special tokens first, then the bytes in order, no holes."""
+    if vocabulary.pattern is None:
+        return "tekken takes one pre-tokenizer pattern"
+    if vocabulary.normalizes:
+        return "tekken has no normalizer"
+    shift = _special_count(vocabulary)
+    if vocabulary.tokens[shift : shift + 256] != tuple(bytes([byte]) for byte in range(256)):
+        return "tekken wants the 256 bytes in order after the special tokens"
+    if None in vocabulary.tokens[shift:]:
+        return "tekken has no holes among its ids"
+    if any(token_id >= shift for token_id in vocabulary.special_tokens.values()):
+        return "tekken's special tokens come first"
+    return None
+
+
+def _special_count(vocabulary: Vocabulary) -> int:
+    """Number of ids before the first ordinary token."""
+    ordinary = (i for i, token in enumerate(vocabulary.tokens) if token is not None)
+    return next(ordinary, len(vocabulary.tokens))
+
+
+def tekken_json(vocabulary: Vocabulary) -> str:
+    """The vocabulary as a ``tekken.json`` file."""
+    shift = _special_count(vocabulary)
+    names = {token_id: text for text, token_id in vocabulary.special_tokens.items()}
+    tokens = cast("tuple[bytes, ...]", vocabulary.tokens[shift:])
+    content = {
+        "config": {
+            "pattern": vocabulary.pattern,
+            "num_vocab_tokens": len(tokens),
+            "default_vocab_size": len(vocabulary.tokens),
+            "default_num_special_tokens": shift,
+            "version": VERSION,
+        },
+        "vocab": [
+            {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": None}
+            for rank, token in enumerate(tokens)
+        ],
+        "special_tokens": [
+            {"rank": i, "token_str": names.get(i, f"<SPECIAL_{i}>"), "is_control": True}
+            for i in range(shift)
+        ],
+    }
+    return json.dumps(content)
+
+
+class Implementation:
+    """``Tekkenizer`` or ``SentencePieceTokenizer``, by the kind of vocabulary."""
+
+    @property
+    def about(self) -> About:
+        """Who it is."""
+        return LIBRARY.about
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        """Tekken, and SentencePiece BPE; never special tokens from text."""
+        if mode.special == "all":
+            return "never reads special tokens from text"
+        if not mode.pretokenize:
+            return "always pre-tokenizes"
+        if vocabulary.algorithm is not Algorithm.BPE:
+            return "tekken and SentencePiece BPE only"
+        if vocabulary.pieces:
+            return None
+        if vocabulary.format != "tekken":
+            return "tekken and SentencePiece BPE only"
+        return _tekken_trouble(vocabulary)
+
+    def load(self, vocabulary: Vocabulary) -> _Encoder:
+        """Build the tokenizer by way of a temporary file, which is all that it reads."""
+        base = LIBRARY.load("tokens.tokenizers.base")
+        with scratch.temporary("mistral-common-") as folder:
+            if vocabulary.pieces:
+                module = LIBRARY.load("tokens.tokenizers.sentencepiece")
+                path = Path(folder, "tokenizer.model")
+                path.write_bytes(model_proto(vocabulary))
+                # Its KEEP policy gives pieces, not text.
+                return _Encoder(module.SentencePieceTokenizer(path), base.SpecialTokenPolicy.IGNORE)
+            path = Path(folder, "tekken.json")
+            path.write_text(tekken_json(vocabulary), encoding="utf-8")
+            module = LIBRARY.load("tokens.tokenizers.tekken")
+            return _Encoder(module.Tekkenizer.from_file(path), base.SpecialTokenPolicy.KEEP)
+
+    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
+        """A tekken.json or a .model file."""
+        if vocabulary.pieces:
+            requirement = LIBRARY.requirement.replace("==", "[sentencepiece]==")
+            content = model_proto(vocabulary)
+            return Recipe((requirement,), SENTENCEPIECE_RECIPE, "tokenizer.model", content)
+        content = tekken_json(vocabulary).encode()
+        return Recipe((LIBRARY.requirement,), TEKKEN_RECIPE, "tekken.json", content)
+
+
+IMPLEMENTATION = Implementation()

@@ -1,0 +1,137 @@
+"""An adapter made of its recipe: what the reproducer runs is what is tested.
+
+A library of the field is described by a :class:`Way` for each vocabulary that it can be given: the
+file that it reads, and a few lines of Python that load the file and define ``encode``, ``decode``
+and, where the library has them, ``encode_with_offsets``. The adapter runs these very lines in the
+worker, and a finding's ``repro.py`` has them word for word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corpora.vocabularies import scratch
+from impls import interface
+from impls.adapters.common import in_bytes, text_of
+from impls.interface import Capability, Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from impls.adapters.peers import Peer
+    from impls.interface import About, Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a library is given a vocabulary in a mode.
+
+    name: of the file. content: makes it, when it is needed. code: as of :class:`Recipe`; ``encode``
+    takes UTF-8 alone, and offsets count characters.
+    """
+
+    name: str
+    content: Callable[[], bytes]
+    code: str
+
+
+Ways = Callable[["Vocabulary", "Mode"], "Way | str"]
+"""The way for a vocabulary in a mode, or a line on why there is none."""
+
+
+class Encoder:
+    """The recipes of the modes in use, each run once."""
+
+    def __init__(self, ways: Ways, vocabulary: Vocabulary) -> None:
+        self._ways = ways
+        self._vocabulary = vocabulary
+        self._running: dict[Mode, dict[str, Any]] = {}
+
+    def start(self) -> None:
+        """Run the recipe of the first mode that there is a way for."""
+        for mode in (interface.Mode(), interface.Mode(special="all")):
+            if not isinstance(self._ways(self._vocabulary, mode), str):
+                self._run(mode)
+                return
+
+    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+        """The ids; Unsupported for what is not UTF-8."""
+        text_of(data)
+        ids: Sequence[int] = self._run(mode)["encode"](data)
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """As its users get it."""
+        running = self._decoder()
+        text: bytes = running["decode"](list(ids))
+        return text
+
+    def _decoder(self) -> dict[str, Any]:
+        """The mode that knows the special tokens, where there is one: they may be among the ids."""
+        special = interface.Mode(special="all")
+        if not isinstance(self._ways(self._vocabulary, special), str):
+            return self._run(special)
+        return next(iter(self._running.values()))
+
+    def encode_with_offsets(
+        self, data: bytes, mode: Mode
+    ) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
+        """The ids and their ranges of bytes."""
+        text = text_of(data)
+        ids, offsets = self._run(mode)["encode_with_offsets"](data)
+        return ids, in_bytes(text, offsets)
+
+    def _run(self, mode: Mode) -> dict[str, Any]:
+        if mode not in self._running:
+            way = self._ways(self._vocabulary, mode)
+            assert not isinstance(way, str)
+            with scratch.temporary("field-") as folder:
+                path = Path(folder, way.name)
+                path.write_bytes(way.content())
+                names: dict[str, Any] = {"VOCABULARY": str(path)}
+                exec(compile(way.code, "<recipe>", "exec"), names)
+            self._running[mode] = names
+        return self._running[mode]
+
+
+class FieldImplementation:
+    """A library of the field by its ways; ``about`` raises ImportError if it is not installed."""
+
+    def __init__(self, library: Peer, ways: Ways) -> None:
+        self._library = library
+        self._ways = ways
+
+    @property
+    def about(self) -> About:
+        """Who it is."""
+        return self._library.installed
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        """Whether there is a way."""
+        way = self._ways(vocabulary, mode)
+        return way if isinstance(way, str) else None
+
+    def reads(self, vocabulary: Vocabulary, mode: Mode) -> str:
+        """The name of the file that it is given, or nothing if it does not run the vocabulary."""
+        way = self._ways(vocabulary, mode)
+        return "" if isinstance(way, str) else way.name
+
+    def load(self, vocabulary: Vocabulary) -> interface.Encoder:
+        """Run the recipe of the first mode that there is a way for; others on their first use."""
+        self._library.load()
+        encoder = Encoder(self._ways, vocabulary)
+        encoder.start()
+        return encoder
+
+    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
+        """The very lines that the adapter runs."""
+        way = self._ways(vocabulary, mode)
+        assert not isinstance(way, str)
+        return Recipe((self._library.requirement,), way.code, way.name, way.content())
+
+
+DECODES = frozenset({Capability.DECODE})

@@ -1,0 +1,129 @@
+"""``sentencepiece``: Google's SentencePiece, BPE and unigram."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import TYPE_CHECKING, Any, cast
+
+from impls.adapters.common import Library, in_bytes, text_of
+from impls.interface import Capability, Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from impls.interface import About, Mode
+
+LIBRARY = Library(
+    name="sentencepiece",
+    distribution="sentencepiece",
+    module="sentencepiece",
+    homepage="https://github.com/google/sentencepiece",
+    capabilities=frozenset({Capability.DECODE, Capability.OFFSETS, Capability.THREADS}),
+    language="c++",
+)
+
+
+class _Encoder:
+    def __init__(self, processor: Any) -> None:
+        self._processor = processor
+        # Up to 0.2.1 the kind of answer was chosen by `out_type` alone.
+        self._returns = "return_type" in signature(processor.encode).parameters
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        return cast("list[int]", self._processor.encode(data))
+
+    def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
+        """Its batches, which it encodes in threads of its own."""
+        return cast("list[list[int]]", self._processor.encode(list(inputs)))
+
+    def reloaded(self) -> _Encoder:
+        """From the model file that it writes."""
+        proto = self._processor.serialized_model_proto()
+        return _Encoder(LIBRARY.load().SentencePieceProcessor(model_proto=proto))
+
+    def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
+        """Bytes, which it takes as they are, to a NumPy array."""
+        encode = self._processor.encode
+        return lambda: encode(data, return_type="numpy")
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        if not self._returns:
+            return cast("str", self._processor.decode(list(ids))).encode()
+        return cast("bytes", self._processor.decode(list(ids), return_type=bytes))
+
+    def encode_with_offsets(
+        self, data: bytes, mode: Mode
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """Given bytes, it counts offsets in bytes; up to 0.2.1 in characters."""
+        if not self._returns:
+            # Bytes as they come: text_of is for the offsets.
+            pieces = self._processor.encode(data, out_type="immutable_proto").pieces
+            text = text_of(data)
+            return [p.id for p in pieces], in_bytes(text, [(p.begin, p.end) for p in pieces])
+        mapping = self._processor.encode(data, return_type="offset_mapping")
+        return mapping["ids"], mapping["offsets"]
+
+
+def model_proto(vocabulary: Vocabulary) -> bytes:
+    """The vocabulary as a ``.model`` file."""
+    # Only needed to load: keeps `tokgate list` from importing protobuf.
+    from corpora.vocabularies.sentencepiece_proto import to_model_proto  # noqa: PLC0415
+
+    return to_model_proto(vocabulary)
+
+
+class Implementation:
+    """``SentencePieceProcessor`` made of a model written from the vocabulary."""
+
+    @property
+    def about(self) -> About:
+        """Who it is."""
+        return LIBRARY.about
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        """Vocabularies of scored pieces, as text."""
+        if not vocabulary.pieces:
+            return "needs a SentencePiece vocabulary"
+        if mode.special == "all":
+            return "never reads control tokens from text"
+        if not mode.pretokenize:
+            return "its own handling of white space cannot be left out"
+        return None
+
+    def load(self, vocabulary: Vocabulary) -> _Encoder:
+        """Build the processor."""
+        library = LIBRARY.load()
+        return _Encoder(library.SentencePieceProcessor(model_proto=model_proto(vocabulary)))
+
+    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
+        """A .model file."""
+        code = """\
+from inspect import signature
+
+from sentencepiece import SentencePieceProcessor
+
+processor = SentencePieceProcessor(model_file=VOCABULARY)
+
+
+def encode(data):
+    return processor.encode(data)
+
+
+def encode_with_offsets(data):
+    if "return_type" in signature(processor.encode).parameters:
+        mapping = processor.encode(data.decode(), return_type="offset_mapping")
+        return mapping["ids"], mapping["offsets"]  # in characters
+    pieces = processor.encode(data.decode(), out_type="immutable_proto").pieces
+    return [piece.id for piece in pieces], [(piece.begin, piece.end) for piece in pieces]
+
+
+def decode(ids):
+    if "return_type" in signature(processor.decode).parameters:
+        return processor.decode(ids, return_type=bytes)
+    return processor.decode(ids).encode()
+"""
+        return Recipe((LIBRARY.requirement,), code, "vocabulary.model", model_proto(vocabulary))
+
+
+IMPLEMENTATION = Implementation()

@@ -1,0 +1,138 @@
+"""``tiktoken``: OpenAI's byte-level BPE."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any, cast
+
+from corpora.vocabularies.model import Algorithm, Alphabet
+from impls.adapters.common import Library, rank_file, rank_trouble, text_of
+from impls.interface import Capability, Recipe, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from impls.interface import About, Mode
+
+LIBRARY = Library(
+    name="tiktoken",
+    distribution="tiktoken",
+    module="tiktoken",
+    homepage="https://github.com/openai/tiktoken",
+    # No offsets: `decode_with_offsets` counts characters, and several tokens may share one.
+    capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
+    language="rust",
+)
+
+WHOLE_TEXT = r"(?s).+"
+"""Stands in for the pattern where a vocabulary is only run without one."""
+
+
+class _Encoder:
+    def __init__(self, encoding: Any) -> None:
+        self._encoding = encoding
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        if not mode.pretokenize:
+            # Its only entry that takes bytes as they are; `Encoding.encode` takes text.
+            return cast("list[int]", self._encoding._encode_single_piece(data) if data else [])
+        text = text_of(data)
+        if mode.special == "all":
+            return cast("list[int]", self._encoding.encode(text, allowed_special="all"))
+        return cast("list[int]", self._encoding.encode_ordinary(text))
+
+    def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
+        """Its batches, which it encodes in threads of its own; only of pre-tokenized text."""
+        if not mode.pretokenize:
+            raise Unsupported("its batches are pre-tokenized")
+        texts = [text_of(data) for data in inputs]
+        if mode.special == "all":
+            return cast(
+                "list[list[int]]", self._encoding.encode_batch(texts, allowed_special="all")
+            )
+        return cast("list[list[int]]", self._encoding.encode_ordinary_batch(texts))
+
+    def reloaded(self) -> _Encoder:
+        """By pickling, which saves the ranks, the pattern and the special tokens."""
+        return _Encoder(pickle.loads(pickle.dumps(self._encoding)))
+
+    def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
+        """Text to a NumPy array; without pre-tokenization there is only the list."""
+        if not mode.pretokenize:
+            return lambda: self.encode(data, mode)
+        text, encode = text_of(data), self._encoding.encode_to_numpy
+        if mode.special == "all":
+            return lambda: encode(text, allowed_special="all")
+        # Else it would search the text for special tokens first.
+        return lambda: encode(text, disallowed_special=())
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        return cast("bytes", self._encoding.decode_bytes(ids))
+
+
+class Implementation:
+    """``tiktoken.Encoding`` made of the vocabulary's ids as ranks."""
+
+    @property
+    def about(self) -> About:
+        """Who it is."""
+        return LIBRARY.about
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        """Byte-level BPE whose ids are ranks, with one pattern and no normalizer."""
+        if vocabulary.algorithm is not Algorithm.BPE or vocabulary.alphabet is not Alphabet.BYTES:
+            return "byte-level BPE only"
+        if vocabulary.normalizes:
+            return "has no normalizer"
+        if any(not token.special for token in vocabulary.added_tokens):
+            return "has no added tokens that are not special"
+        if mode.pretokenize and vocabulary.pattern is None:
+            return f"takes one pre-tokenizer pattern, the vocabulary has {len(vocabulary.splits)}"
+        if mode.special == "all" and not mode.pretokenize:
+            return "finds special tokens only together with pre-tokenization"
+        return rank_trouble(vocabulary)
+
+    def load(self, vocabulary: Vocabulary) -> _Encoder:
+        """Build the encoding: about half a second for 200,000 tokens."""
+        tiktoken = LIBRARY.load()
+        encoding = tiktoken.Encoding(
+            name=vocabulary.id,
+            pat_str=vocabulary.pattern or WHOLE_TEXT,
+            mergeable_ranks=vocabulary.ids,
+            special_tokens=dict(vocabulary.special_tokens),
+        )
+        return _Encoder(encoding)
+
+    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
+        """A rank file, and the pattern as a literal."""
+        if not mode.pretokenize:
+            call = "encoding._encode_single_piece(data) if data else []"
+        elif mode.special == "all":
+            call = 'encoding.encode(data.decode(), allowed_special="all")'
+        else:
+            call = "encoding.encode_ordinary(data.decode())"
+        code = f"""\
+import base64
+import tiktoken
+
+lines = [line.split() for line in open(VOCABULARY, "rb")]
+encoding = tiktoken.Encoding(
+    name="vocabulary",
+    pat_str={vocabulary.pattern or WHOLE_TEXT!r},
+    mergeable_ranks={{base64.b64decode(token): int(rank) for token, rank in lines}},
+    special_tokens={dict(vocabulary.special_tokens)!r},
+)
+
+
+def encode(data):
+    return {call}
+
+
+def decode(ids):
+    return encoding.decode_bytes(ids)
+"""
+        return Recipe((LIBRARY.requirement,), code, "vocabulary.tiktoken", rank_file(vocabulary))
+
+
+IMPLEMENTATION = Implementation()

@@ -1,0 +1,196 @@
+"""``tokenizers``: Hugging Face's tokenizers, BPE and unigram."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from impls.adapters.common import Library, in_bytes, text_of
+from impls.interface import Capability, Mode, Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from impls.interface import About
+
+LIBRARY = Library(
+    name="tokenizers",
+    distribution="tokenizers",
+    module="tokenizers",
+    homepage="https://github.com/huggingface/tokenizers",
+    capabilities=frozenset({Capability.DECODE, Capability.OFFSETS, Capability.THREADS}),
+    language="rust",
+)
+
+
+class _Encoder:
+    """One ``Tokenizer`` a mode, since the policies are the object's state; built when asked for."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._tokenizers: dict[Mode, Any] = {}
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        encoding = self.tokenizer(mode).encode(text_of(data), add_special_tokens=False)
+        return cast("list[int]", encoding.ids)
+
+    def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
+        """Its batches, which it encodes in threads of its own."""
+        texts = [text_of(data) for data in inputs]
+        found = self.tokenizer(mode).encode_batch(texts, add_special_tokens=False)
+        return [encoding.ids for encoding in found]
+
+    def reloaded(self) -> _Encoder:
+        """From the tokenizer.json that it writes of each mode that was asked for."""
+        again = _Encoder(self._vocabulary)
+        for mode, tokenizer in self._tokenizers.items():
+            loaded = LIBRARY.load().Tokenizer.from_str(tokenizer.to_str())
+            loaded.encode_special_tokens = mode.special == "none"  # no part of the file
+            again._tokenizers[mode] = loaded
+        return again
+
+    def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
+        """A batch of one text, as only batches come in a form that leaves the offsets out."""
+        texts, encode = [text_of(data)], self.tokenizer(mode).encode_batch_fast
+        return lambda: encode(texts, add_special_tokens=False)[0].ids
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """As its users get it: text, with U+FFFD where the bytes are not."""
+        # The modes decode alike: any tokenizer that is there will do.
+        tokenizer = next(iter(self._tokenizers.values()), None) or self.tokenizer(Mode())
+        return cast("str", tokenizer.decode(list(ids), skip_special_tokens=False)).encode()
+
+    def encode_with_offsets(
+        self, data: bytes, mode: Mode
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """Its offsets, which count characters, in bytes."""
+        text = text_of(data)
+        encoding = self.tokenizer(mode).encode(text, add_special_tokens=False)
+        return encoding.ids, in_bytes(text, encoding.offsets)
+
+    def warm_up(self, modes: Sequence[Mode]) -> None:
+        """Build the tokenizers of these modes, a second each for 200,000 tokens."""
+        for mode in modes:
+            with contextlib.suppress(Exception):  # it will say so when it is asked
+                self.tokenizer(mode)
+
+    def tokenizer(self, mode: Mode) -> Any:
+        """The library's own object."""
+        tokenizer = self._tokenizers.get(mode)
+        if tokenizer is None:
+            content = tokenizer_json(self._vocabulary, mode)
+            tokenizer = LIBRARY.load().Tokenizer.from_str(content)
+            tokenizer.encode_special_tokens = mode.special == "none"
+            self._tokenizers[mode] = tokenizer
+        return tokenizer
+
+
+def tokenizer_json(vocabulary: Vocabulary, mode: Mode) -> str:
+    """The vocabulary as a ``tokenizer.json`` file, with its pre-tokenizer or without."""
+    # Only needed to load: keeps `tokgate list` from importing the writers.
+    from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json  # noqa: PLC0415
+
+    return to_tokenizer_json(vocabulary, pretokenize=mode.pretokenize)
+
+
+class Implementation:
+    """``tokenizers.Tokenizer`` made of a tokenizer.json written from the vocabulary."""
+
+    @property
+    def about(self) -> About:
+        """Who it is."""
+        return LIBRARY.about
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        """Everything that a tokenizer.json can say."""
+        return None
+
+    def load(self, vocabulary: Vocabulary) -> _Encoder:
+        """Tokenizers are built on the first use of a mode: about a second for 200,000 tokens."""
+        LIBRARY.load()
+        return _Encoder(vocabulary)
+
+    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
+        """A tokenizer.json."""
+        code = f"""\
+from tokenizers import Tokenizer
+
+tokenizer = Tokenizer.from_file(VOCABULARY)
+tokenizer.encode_special_tokens = {mode.special == "none"}
+
+
+def encode(data):
+    return tokenizer.encode(data.decode(), add_special_tokens=False).ids
+
+
+def encode_with_offsets(data):
+    encoding = tokenizer.encode(data.decode(), add_special_tokens=False)
+    return encoding.ids, encoding.offsets  # in characters
+
+
+def decode(ids):
+    return tokenizer.decode(ids, skip_special_tokens=False).encode()
+"""
+        content = tokenizer_json(vocabulary, mode).encode()
+        return Recipe((LIBRARY.requirement,), code, "tokenizer.json", content)
+
+
+WINDOW, OVERLAP = 8, 2
+"""Tokens of a window, and of the one before that it repeats."""
+
+WINDOWS_RECIPE = f"""
+tokenizer.enable_truncation({WINDOW}, stride={OVERLAP})
+
+
+def encode(data):
+    encoding = tokenizer.encode(data.decode(), add_special_tokens=False)
+    ids = list(encoding.ids)
+    for window in encoding.overflowing:
+        ids += [END, *window.ids]
+    return ids
+"""
+
+
+class _WindowsEncoder:
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._end = len(vocabulary)
+        self._whole = _Encoder(vocabulary)
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        tokenizer = self._whole.tokenizer(mode)
+        tokenizer.enable_truncation(WINDOW, stride=OVERLAP)
+        encoding = tokenizer.encode(text_of(data), add_special_tokens=False)
+        ids = list(encoding.ids)
+        for window in encoding.overflowing:
+            ids += [self._end, *window.ids]
+        return ids
+
+
+class Windows(Implementation):
+    """Its truncation: the windows into which it cuts a text (``Encoding.overflowing``).
+
+    The ids are those of all windows, with an id beyond the vocabulary between two of them; so this
+    is compared with other releases of itself alone, by ``--check equivalence``.
+    """
+
+    @property
+    def about(self) -> About:
+        """Who it is."""
+        return replace(LIBRARY.about, name="tokenizers#WINDOWS", capabilities=frozenset())
+
+    def load(self, vocabulary: Vocabulary) -> _WindowsEncoder:  # type: ignore[override]
+        """As without windows."""
+        LIBRARY.load()
+        return _WindowsEncoder(vocabulary)
+
+    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
+        """A tokenizer.json, with truncation."""
+        recipe = super().recipe(vocabulary, mode)
+        end = f"\n\nEND = {len(vocabulary)}"
+        return replace(recipe, code=recipe.code + end + WINDOWS_RECIPE)
+
+
+IMPLEMENTATION = Implementation()
+WINDOWS = Windows()

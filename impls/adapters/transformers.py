@@ -1,0 +1,99 @@
+"""``transformers``: its tokenizers over Hugging Face's library, and its own in Python."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from impls.adapters.peers import Peer
+from impls.adapters.recipes import DECODES, FieldImplementation, Way
+from impls.adapters.sentencepiece import model_proto
+from impls.adapters.vocabularies import json_content, json_trouble
+
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+    from impls.interface import Mode
+
+LIBRARY = Peer(
+    name="transformers",
+    distribution="transformers",
+    module="transformers",
+    homepage="https://github.com/huggingface/transformers",
+    capabilities=DECODES,
+    language="python",
+    extra="field",
+)
+
+HEAD = """\
+import os
+
+os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+os.environ["TRANSFORMERS_NO_ADVISORY_WARNINGS"] = "1"
+"""
+
+TAIL = """
+
+
+def encode(data):
+    return tokenizer.encode(data.decode(), add_special_tokens=False)
+
+
+def decode(ids):
+    text = tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+    return text.encode()
+"""
+
+FAST = """\
+from transformers import PreTrainedTokenizerFast
+
+tokenizer = PreTrainedTokenizerFast(tokenizer_file=VOCABULARY)
+"""
+
+SENTENCEPIECE = """\
+from transformers.tokenization_utils_sentencepiece import SentencePieceBackend
+
+tokenizer = SentencePieceBackend(vocab_file=VOCABULARY)
+"""
+
+BERT = """\
+from transformers.models.bert.tokenization_bert_legacy import BertTokenizerLegacy
+
+tokenizer = BertTokenizerLegacy(
+    VOCABULARY,
+    do_lower_case={lower},
+    strip_accents={accents},
+    tokenize_chinese_chars={ideographs},
+    unk_token={unk!r},
+)
+"""
+
+
+def _fast(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+    trouble = json_trouble(vocabulary, mode)
+    code = HEAD + FAST + TAIL
+    return trouble or Way("tokenizer.json", lambda: json_content(vocabulary, mode), code)
+
+
+def _slow(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+    if mode.special == "all" or not mode.pretokenize:
+        return "reads no special tokens here, and always pre-tokenizes"
+    if vocabulary.pieces:
+        code = HEAD + SENTENCEPIECE + TAIL
+        return Way("vocabulary.model", lambda: model_proto(vocabulary), code)
+    rules = vocabulary.wordpiece
+    if rules is None or rules.prefix != "##" or not rules.clean_text or rules.max_word != 100:
+        return "SentencePiece, and BERT's WordPiece only"
+    if None in vocabulary.tokens or vocabulary.unk_id is None:
+        return "wants ids without holes, and an unknown token"
+    tokens = [(token or b"").decode() for token in vocabulary.tokens]
+    code = BERT.format(
+        lower=rules.lowercase,
+        accents=rules.strip_accents,
+        ideographs=rules.handle_chinese_chars,
+        unk=tokens[vocabulary.unk_id],
+    )
+    return Way("vocab.txt", lambda: "\n".join(tokens).encode(), HEAD + code + TAIL)
+
+
+IMPLEMENTATION = FieldImplementation(LIBRARY, _fast)
+SLOW = FieldImplementation(replace(LIBRARY, name="transformers-slow"), _slow)

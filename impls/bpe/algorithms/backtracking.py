@@ -1,0 +1,42 @@
+"""``bpe.backtracking``: longest token first, back where it does not fit; and the services."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from impls.bpe.algorithms.plain import KERNEL as PLAIN_KERNEL
+from impls.bpe.services.implementation import ServingImplementation
+from impls.kernels.intrinsics import lacking
+
+if TYPE_CHECKING:
+    from impls.bpe.encoder import Kernel
+    from impls.interface import About
+
+
+class BacktrackingImplementation(ServingImplementation):
+    """The fast kernel, or the plain one where the fast one cannot be compiled.
+
+    Which one runs is a part of the version, ``+plain`` for the plain one: the version is what every
+    report shows of an implementation, and a speed that was measured belongs to it.
+    """
+
+    @cached_property
+    def about(self) -> About:
+        """Who it is, with the kernel that runs here."""
+        about = super().about
+        if lacking() is None:
+            return about
+        return replace(about, version=f"{about.version}+plain")
+
+    def _module(self) -> Kernel:
+        if lacking() is None:
+            return super()._module()
+        return cast("Kernel", import_module(PLAIN_KERNEL))
+
+
+IMPLEMENTATION = BacktrackingImplementation(
+    name="bpe.backtracking", kernel="impls.bpe.fast.backtracking_kernel", linear=True
+)

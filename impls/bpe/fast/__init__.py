@@ -1,0 +1,1 @@
+"""The parts of byte-pair encoding that exist for speed alone: batches, vectors, and caches."""

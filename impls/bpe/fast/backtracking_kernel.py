@@ -1,0 +1,364 @@
+"""Byte-pair encoding by backtracking. O(n), and the fastest.
+
+Take the longest token at the position; if the encoding of what is before does not admit it (the
+pair with the last token is invalid), try its next shorter prefix; if none is left, the text up to
+here cannot be followed from here by any token: mark the position, take back the last token and
+try its prefixes. As a text's encoding is determined by its last token, a marked position is dead
+for good, and each position is entered with each token once. (After the `bpe` crate by GitHub.)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corpora.vocabularies.jit import njit
+from impls.bpe.fast.batched_backtracking import (
+    BEGIN_BITS,
+    LONGEST_ABREAST,
+    encode_abreast,
+)
+from impls.bpe.fast.candidates import (
+    LESS_BITS,
+    LESS_MASK,
+    candidate_tables,
+)
+from impls.bpe.fast.columns import END, PLACE_OF_NEXT, ROWS, START
+from impls.bpe.fast.piece_results import FEW, answer, answer_one, emit
+from impls.bpe.fast.short_rows import recall, remember
+from impls.bpe.fast.trie_lookup import READ, longest_at
+from impls.bpe.fast.vectors import WIDTH
+from impls.bpe.fast.wide_rows import recall_wide, remember_wide
+from impls.bpe.fast.words import UNKNOWN, look_up, spell, word_filter, word_table
+from impls.bpe.tables.linear import spelled_tokens, token_sections
+from impls.bpe.tables.pair_validity import seam_at, valid_pair
+from impls.kernels.layout import (
+    ATOMS,
+    BLOOM,
+    EMPTY,
+    IDS,
+    INDEX,
+    INNER,
+    LENGTHS,
+    MERGED,
+    PLACE,
+    REGULAR,
+    SEAMS,
+    SHORT,
+    SHORTER,
+    SPLITS,
+    WALK,
+    WHOLE_IDS,
+    WHOLE_SLOTS,
+    WORDS,
+    pack,
+    section,
+    wide,
+)
+from impls.kernels.merge_tables import longest_piece, whole_id
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from corpora.vocabularies.model import Vocabulary
+
+
+NOTED = 4096
+"""Bytes of the longest piece of which is noted where its tokens begin, which saves looking up their
+lengths; for longer ones it would be one more array that grows with them."""
+
+FARTHEST = (1 << 31) - (1 << 12)
+"""Bytes from a block's beginning that are counted in 32 bits."""
+
+ABREAST = -2
+"""In place of its count: the piece is one of those that are encoded together."""
+
+BLOCK = 4096
+"""Pieces that are looked up together, then what is left of them encoded together."""
+
+
+@njit
+def encode_pieces(
+    block: NDArray[np.int32],
+    data: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    given: NDArray[np.int64],
+    ids: NDArray[np.int32],
+    id_ends: NDArray[np.int64],
+) -> int:
+    """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
+    return encode_remembering(block, np.empty(0, np.int64), data, ends, given, ids, id_ends)
+
+
+@njit
+def encode_remembering(
+    block: NDArray[np.int32],
+    cache: NDArray[np.int64],
+    data: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    given: NDArray[np.int64],
+    ids: NDArray[np.int32],
+    id_ends: NDArray[np.int64],
+) -> int:
+    """Encode pieces with a cache of pieces, which may be one without entries.
+
+    The arguments are those of :func:`encode_pieces`, and the cache of
+    :mod:`impls.bpe.fast.piece_cache`.
+    """
+    words, filters = wide(section(block, WORDS)), section(block, SHORT)
+    walk, inner, shorter = section(block, WALK), section(block, INNER), section(block, SHORTER)
+    merged, bloom = wide(section(block, MERGED)), section(block, BLOOM)
+    seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
+    lengths = section(block, LENGTHS)
+    id_of, atoms = section(block, IDS), section(block, ATOMS)
+    regular, shift = int(section(block, REGULAR)[0]), int(section(block, REGULAR)[1])
+    wholes, remembers = len(section(block, WHOLE_SLOTS)) > 0, len(cache) > 0
+    cached_ids = cache.view(np.int32)
+    longest = longest_piece(ends)
+    # One mark a position of a piece; and where each of its tokens begins, relative to it.
+    dead = np.zeros(longest + 1, dtype=np.uint8)
+    begins = np.empty(min(longest, NOTED) + 1, dtype=np.int32)
+    pieces = min(BLOCK, len(ends))
+    keys = np.empty(2 * pieces, dtype=np.int64)
+    hashes = np.empty(pieces, dtype=np.int64)
+    asked = np.empty(pieces, dtype=np.int64)
+    left = np.empty(pieces, dtype=np.int64)
+    rows = np.empty(pieces, dtype=np.int64)
+    counts = np.empty(pieces, dtype=np.int64)
+    lanes = np.empty((ROWS, pieces + WIDTH), dtype=np.int32)
+    deads = np.empty(pieces, dtype=np.int64)
+    answer_words = np.empty(2 * pieces, dtype=np.int64)
+    answers = answer_words.view(np.int32)
+    at = 0
+    start = 0
+    for first in range(0, len(ends), BLOCK):
+        last = min(first + BLOCK, len(ends))
+        spell(data, ends, start, first, last, keys, hashes)
+        if remembers:
+            unknown = recall(cache, keys, hashes, last - first, answer_words, asked)
+        else:
+            unknown = last - first
+            for index in range(unknown):
+                asked[index] = index
+        if len(given) > 0:
+            unknown = _take_given(given, first, last, answers, asked, unknown)
+        lefts = look_up(words, filters, keys, hashes, asked, unknown, answers, left)
+        if wholes:
+            lefts = _take_whole(block, data, ends, first, hashes, answers, left, lefts)
+        # Where in ``ids`` is the room of what begins at ``data[0]``.
+        room = at - start + FEW
+        if remembers:
+            lefts = recall_wide(
+                cache, cached_ids, data, ends, first, room, answers, left, lefts, rows, ids
+            )
+        # Vectors read four bytes and count in 32 bits.
+        abreast_end = min(len(data) - READ, start + FARTHEST)
+        fault = EMPTY
+        short = 0
+        for number in range(lefts):
+            piece = first + int(left[number])
+            begin = int(ends[piece - 1]) if piece > 0 else 0
+            length = int(ends[piece]) - begin
+            counts[number] = 0
+            if length > LONGEST_ABREAST or begin + length > abreast_end:
+                count = _encode(
+                    walk,
+                    inner,
+                    shorter,
+                    lengths,
+                    splits,
+                    merged,
+                    bloom,
+                    seams,
+                    data,
+                    begin,
+                    begin + length,
+                    dead,
+                    begins,
+                    ids[room + begin :],
+                )
+                if count == EMPTY and fault == EMPTY:
+                    fault = begin
+                counts[number] = count
+            elif length > 0:
+                counts[number] = ABREAST
+                lanes[START, short] = begin - start
+                lanes[END, short] = begin - start + length
+                lanes[PLACE_OF_NEXT, short] = begin - start
+                short += 1
+        wrong = encode_abreast(
+            walk,
+            inner,
+            shorter,
+            splits,
+            merged,
+            bloom,
+            seams,
+            data[start:],
+            lanes,
+            deads,
+            short,
+            ids[room + start :],
+        )
+        if wrong != EMPTY:
+            wrong += start
+            fault = min(wrong, fault) if fault != EMPTY else wrong
+        if fault != EMPTY:
+            while atoms[data[fault]] != EMPTY:
+                fault += 1
+            return -1 - fault
+        short = 0
+        for number in range(lefts):
+            index = int(left[number])
+            piece = first + index
+            begin = int(ends[piece - 1]) if piece > 0 else 0
+            length = int(ends[piece]) - begin
+            count = int(counts[number])
+            bits = 0
+            if count == ABREAST:
+                count = int(lanes[PLACE_OF_NEXT, short]) - (begin - start)
+                short += 1
+                bits = BEGIN_BITS
+            for place in range(room + begin, room + begin + count):
+                token = int(ids[place & PLACE]) >> bits
+                ids[place & PLACE] = token + shift if token >= regular else id_of[token & INDEX]
+            answer(answers, index, ids, room + begin, count)
+        if remembers:
+            remember(cache, keys, hashes, asked, unknown, answer_words)
+            remember_wide(
+                cache, cached_ids, data, ends, first, room, hashes, answers, left, lefts, rows, ids
+            )
+        at = emit(answers, last - first, at, ids, id_ends, first)
+        start = int(ends[last - 1])
+    return at
+
+
+@njit
+def _take_given(
+    given: NDArray[np.int64],
+    first: int,
+    last: int,
+    answers: NDArray[np.int32],
+    asked: NDArray[np.int64],
+    number: int,
+) -> int:
+    """Answer the pieces that are given, and leave the others in ``asked``; returns how many."""
+    for index in range(last - first):
+        if given[first + index] != EMPTY:
+            answer_one(answers, index, int(given[first + index]))
+    kept = 0
+    for number_asked in range(number):
+        asked[kept] = asked[number_asked]
+        kept += given[first + asked[number_asked]] == EMPTY
+    return kept
+
+
+@njit
+def _take_whole(
+    block: NDArray[np.int32],
+    data: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    first: int,
+    hashes: NDArray[np.int64],
+    answers: NDArray[np.int32],
+    left: NDArray[np.int64],
+    number: int,
+) -> int:
+    """Answer those of ``left`` that have no key and are emitted whole, and leave the others."""
+    kept = 0
+    for number_left in range(number):
+        index = int(left[number_left])
+        token_id = EMPTY
+        if hashes[index] == UNKNOWN:
+            piece = first + index
+            begin = int(ends[piece - 1]) if piece > 0 else 0
+            token_id = whole_id(block, data, begin, int(ends[piece]))
+        if token_id != EMPTY:
+            answer_one(answers, index, token_id)
+        left[kept] = index
+        kept += token_id == EMPTY
+    return kept
+
+
+@njit
+def _encode(
+    walk: NDArray[np.int32],
+    inner: NDArray[np.int32],
+    shorter: NDArray[np.int32],
+    lengths: NDArray[np.int32],
+    splits: NDArray[np.int32],
+    merged: NDArray[np.int64],
+    bloom: NDArray[np.int32],
+    seams: NDArray[np.int64],
+    data: NDArray[np.uint8],
+    start: int,
+    end: int,
+    dead: NDArray[np.uint8],
+    begins: NDArray[np.int32],
+    tokens: NDArray[np.int32],
+) -> int:
+    """Encode the piece ``data[start:end]`` by itself.
+
+    tokens: receives its tokens. dead, begins: see above; the marks are 0, and left so. Returns
+    their number, or EMPTY if a byte in it has no token.
+    """
+    noted = end - start <= NOTED
+    count = 0
+    position = start
+    stop = start
+    token = EMPTY  # to try next, and it ends at ``stop``; EMPTY for the longest at ``position``
+    while position < end and count != EMPTY:
+        if token == EMPTY:
+            token, stop = longest_at(walk, inner, data, position, end)
+        seam = 0
+        before = EMPTY
+        if position > start:
+            # Only these two bytes face each other, whichever candidate is tried.
+            seam = seam_at(seams, data, position)
+            before = int(tokens[(count - 1) & PLACE]) & INDEX
+        while token != EMPTY:
+            token &= INDEX
+            if dead[(stop - start) & PLACE] == 0 and (
+                not seam or valid_pair(splits, merged, bloom, seam, before, token)
+            ):
+                break
+            entry = int(shorter[token])
+            if entry != EMPTY:
+                after = (entry & INDEX) >> LESS_BITS
+                less = entry & LESS_MASK
+                if less == 0:  # too many to be noted
+                    less = int(lengths[token]) - int(lengths[after])
+                stop -= less
+                entry = after
+            token = entry
+        if token != EMPTY:
+            tokens[count & PLACE] = token
+            if noted:
+                begins[count & PLACE] = position - start
+            count += 1
+            position = stop
+            token = EMPTY
+        else:
+            dead[(position - start) & PLACE] = 1
+            count -= 1
+            if count != EMPTY:
+                stop = position
+                token = int(tokens[count & PLACE])
+                if noted:
+                    position = start + int(begins[count & PLACE])
+                else:
+                    position -= int(lengths[token & INDEX])
+    for mark in range(end - start):
+        dead[mark] = 0
+    return count
+
+
+def block_of(vocabulary: Vocabulary) -> NDArray[np.int32]:
+    """Tokens by age with their trie, pair validity, and the short tokens that are emitted whole."""
+    tokens = token_sections(vocabulary)
+    ids = np.concatenate((tokens[IDS], tokens.get(WHOLE_IDS, tokens[IDS][:0])))
+    texts = spelled_tokens(vocabulary, ids)
+    words = word_table(dict(zip(texts, ids.tolist(), strict=True)))
+    candidates = candidate_tables(tokens, texts[: len(tokens[IDS])])
+    return pack({**tokens, **candidates, WORDS: words, SHORT: word_filter(words)})

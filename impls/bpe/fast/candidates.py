@@ -1,0 +1,151 @@
+"""The tokens that may stand at a position, longest first: what backtracking tries.
+
+The trie once more, in half the room: text in many scripts wanders all over it, and what does not
+fit into the processor's caches costs more than all else. An entry is ``value << 10 | marks``: of
+the marks the low 9 bits are the byte + 1 (as in :mod:`impls.kernels.trie`), and the tenth says that
+a token ends here. The value is the base, or, where nothing longer goes on, ``slots + token``.
+
+A shorter candidate p of a token t is left out if it would be tried in vain. What follows p is then
+the rest of t, so that the next token begins with that rest or is the beginning of it; if p admits
+none of those, p is dead here. In UTF-8 that is what becomes of nearly every token that ends within
+a character, as next to no token begins there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corpora.vocabularies.jit import njit
+from corpora.vocabularies.model import VocabularyError
+from impls.bpe.tables.pair_validity import seam_of, valid_pair
+from impls.kernels.layout import (
+    BLOOM,
+    EMPTY,
+    IDS,
+    INNER,
+    LENGTHS,
+    MERGED,
+    PREFIXES,
+    REGULAR,
+    SEAMS,
+    SHORTER,
+    SPLITS,
+    TRIE,
+    WALK,
+    wide,
+)
+from impls.kernels.trie import LABEL_BITS, LABEL_MASK
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+HAS_TOKEN = LABEL_MASK + 1
+VALUE_BITS = LABEL_BITS + 1
+"""Bits below an entry's value."""
+VALUE_MASK = (1 << 22) - 1
+
+LESS_BITS = 10
+"""Of an entry of SHORTER: the bytes that the token there has less, 0 where they are too many."""
+LESS_MASK = (1 << LESS_BITS) - 1
+
+FEW = 64
+"""Tokens with the same first byte that are tried after a candidate; if there are more, it stays."""
+
+
+@njit
+def _keep_useful(
+    prefixes: NDArray[np.int32],
+    splits: NDArray[np.int32],
+    merged: NDArray[np.int64],
+    bloom: NDArray[np.int32],
+    seams: NDArray[np.int64],
+    blob: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    by_length: NDArray[np.int64],
+    by_byte: NDArray[np.int64],
+    byte_starts: NDArray[np.int64],
+) -> None:
+    """Point each token's prefix past those that would be tried in vain.
+
+    blob, starts: spellings, as in :mod:`impls.kernels.trie`, by token. by_length: the tokens,
+    shortest first. by_byte, byte_starts: the tokens that begin with each byte.
+    """
+    for token in by_length:
+        prefix = int(prefixes[token])
+        if prefix == EMPTY:
+            continue
+        rest = int(starts[token] + starts[prefix + 1] - starts[prefix])
+        rest_length = int(starts[token + 1]) - rest
+        first = int(blob[rest])
+        seam = seam_of(seams, int(blob[rest - 1]), first)
+        if byte_starts[first + 1] - byte_starts[first] > FEW:
+            continue
+        vain = True
+        for index in range(byte_starts[first], byte_starts[first + 1]):
+            after = int(by_byte[index])
+            start = int(starts[after])
+            fits = True
+            for offset in range(min(int(starts[after + 1]) - start, rest_length)):
+                if blob[start + offset] != blob[rest + offset]:
+                    fits = False
+                    break
+            if fits and (not seam or valid_pair(splits, merged, bloom, seam, prefix, after)):
+                vain = False
+                break
+        if vain:
+            prefixes[token] = prefixes[prefix]
+
+
+def candidate_tables(
+    tokens: Mapping[int, NDArray[np.int32]], spellings: Sequence[bytes]
+) -> dict[int, NDArray[np.int32]]:
+    """WALK, INNER, SHORTER and REGULAR, of :func:`impls.bpe.tables.linear.token_sections`.
+
+    Raises VocabularyError where the trie is too large for entries of 32 bits.
+    """
+    base, word = tokens[TRIE].reshape(-1, 2).astype(np.int64).T
+    if len(base) + len(spellings) > VALUE_MASK:
+        raise VocabularyError(
+            "vocabulary",
+            f"{len(base)} slots of a trie and {len(spellings)} tokens are more than {VALUE_MASK}",
+            "use another implementation than bpe.backtracking or bpe.cached",
+        )
+    token = (word >> LABEL_BITS) - 1
+    ends, leaf = token != EMPTY, (token != EMPTY) & (base == 0)
+    value = np.where(leaf, len(base) + token, base)
+    walk = value << VALUE_BITS | ends * HAS_TOKEN | word & LABEL_MASK
+
+    prefixes = tokens[PREFIXES].copy()
+    starts = np.zeros(len(spellings) + 1, dtype=np.int64)
+    np.cumsum(tokens[LENGTHS], out=starts[1:])
+    blob = np.frombuffer(b"".join(spellings), dtype=np.uint8)
+    firsts = blob[starts[:-1]]
+    _keep_useful(
+        prefixes,
+        tokens[SPLITS],
+        wide(tokens[MERGED]),
+        tokens[BLOOM],
+        wide(tokens[SEAMS]),
+        blob,
+        starts,
+        np.argsort(tokens[LENGTHS], kind="stable"),
+        np.argsort(firsts, kind="stable"),
+        np.searchsorted(np.sort(firsts), np.arange(257)),
+    )
+    less = tokens[LENGTHS] - tokens[LENGTHS][prefixes]
+    shorter = prefixes.astype(np.int64) << LESS_BITS | np.where(less > LESS_MASK, 0, less)
+    # Vocabularies that are ranked by id have it so, but for the single bytes: looking up ids would
+    # read one more table.
+    shifts = tokens[IDS] - np.arange(len(spellings))
+    odd = np.flatnonzero(shifts != shifts[-1]) if len(shifts) else shifts
+    regular = [odd[-1] + 1 if len(odd) else 0, shifts[-1] if len(shifts) else 0]
+    return {
+        WALK: walk.astype(np.int32),
+        INNER: np.where(leaf, EMPTY, token).astype(np.int32),
+        SHORTER: np.where(prefixes == EMPTY, EMPTY, shorter).astype(np.int32),
+        REGULAR: np.array(regular, dtype=np.int32),
+    }

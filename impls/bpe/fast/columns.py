@@ -1,0 +1,49 @@
+"""The rows of the table of pieces that are encoded abreast; each has a column for a piece.
+
+Each kind of rows is a list of its own, from the first column on: all pieces, those at work, and
+what :mod:`impls.bpe.fast.trie_lookup` and :mod:`impls.bpe.fast.batched_pair_validity` make of
+these, shorter with each step. All numbers have 32 bits, so that a vector holds many; positions and
+places are counted from where the block of pieces begins.
+"""
+
+# Of each piece, by its number.
+START, END = 0, 1
+PLACE_OF_NEXT = 2
+"""Where in ``tokens`` its next token is put."""
+
+# Of each piece at work.
+PIECE = 3
+"""Its number."""
+POSITION, LIMIT = 4, 5
+"""Where its next token begins, and where the piece ends."""
+TOKEN, STOP = 6, 7
+"""The longest token at POSITION, EMPTY for none, and where it ends."""
+REFUSED = 8
+"""1 if it may not stand behind the token before it."""
+
+# Of each walk down the trie (impls.bpe.fast.trie_lookup).
+WALK_OF = 9
+"""Which piece at work it is for."""
+REACHED, REACHABLE = 10, 11
+"""How far it is, and how far it may go."""
+VALUE = 12
+"""Of the node there."""
+MET, MET_ENTRY, MET_STOP = 13, 14, 15
+"""The last node met that is a token: its slot, its entry, and where the token ends."""
+DONE_OF, DONE_SLOT, DONE_ENTRY, DONE_STOP = 16, 17, 18, 19
+"""The same of each walk that has ended."""
+
+# Of each question about a pair (impls.bpe.fast.batched_pair_validity).
+PAIR_OF = 20
+"""Which piece at work it is about."""
+LEFT, RIGHT = 21, 22
+YOUNGEST = 23
+"""Their merge refuses them if it is older than this."""
+FIRST_WORD, WORDS, OLDEST = 24, 25, 26
+"""What pair validity knows of the boundary of two tokens; WORDS is 0 where nothing is asked."""
+MERGE_OF, MERGE_LEFT, MERGE_RIGHT, MERGE_YOUNGEST = 27, 28, 29, 30
+"""The same of each pair that may merge."""
+MERGE_ENTRY = 31
+"""Where in MERGED the search for it begins."""
+
+ROWS = 32

@@ -1,0 +1,44 @@
+"""A cache that grows with what it is asked to remember."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from impls.bpe.fast.piece_cache import SHARE, SHORT_TAKEN, WIDE_TAKEN, new_cache, slots_of
+from impls.bpe.fast.short_rows import move_short
+from impls.bpe.fast.wide_rows import move_wide
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FIRST_SLOTS, MOST_SLOTS = 1 << 10, 1 << 20
+"""Of a cache: from 48 KiB to 48 MiB."""
+
+STEP = 4
+"""By how much a cache grows at a time."""
+
+PIECES_A_SLOT = 4
+"""Of a text: so often comes a word, or more often."""
+SLOTS_A_PIECE = 8
+"""That has been remembered: few slots that two others already have. In a cache that is a quarter
+full, a sixteenth of all pieces push out one another, which takes longer than all others."""
+
+
+def fitting(cache: NDArray[np.int64] | None, pieces: int) -> NDArray[np.int64]:
+    """The cache, or a larger one with all that it has, for a text of so many pieces."""
+    if cache is None:
+        # It grows at once, so that moving rows is compiled when an encoder is loaded.
+        cache = new_cache(FIRST_SLOTS // STEP)
+    taken = max(int(cache[SHORT_TAKEN]), SHARE * int(cache[WIDE_TAKEN]))
+    wanted = max(FIRST_SLOTS, pieces // PIECES_A_SLOT, SLOTS_A_PIECE * taken)
+    slots = slots_of(cache)
+    grown = slots
+    while grown < min(wanted, MOST_SLOTS):
+        grown *= STEP
+    if grown == slots:
+        return cache
+    larger = new_cache(grown)
+    move_short(cache, larger)
+    move_wide(cache, larger)
+    return larger

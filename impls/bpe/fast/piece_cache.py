@@ -1,0 +1,55 @@
+"""A cache of pieces and their ids: real text repeats its words. How its memory is laid out.
+
+Rows of 32 bytes for short pieces of few ids (:mod:`impls.bpe.fast.short_rows`), behind them rows of
+128 bytes for others (:mod:`impls.bpe.fast.wide_rows`), and at the end how many of each have been
+taken. The whole spelling is compared, so no two pieces are taken for each other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corpora.vocabularies.jit import inlined, njit
+from impls.kernels.layout import on_a_line
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SHORT = 4
+"""Entries of int64 of a row for short pieces."""
+WIDE = 16
+"""Of one for others."""
+SHARE = 8
+"""There are as many rows of the former for one of the latter."""
+
+COUNTS = 8
+"""Entries behind the rows, a cache line of them."""
+SHORT_TAKEN, WIDE_TAKEN = -1, -2
+"""Where in a cache is counted how often a row of either kind was taken."""
+
+
+def new_cache(slots: int) -> NDArray[np.int64]:
+    """An empty cache. slots: of short pieces, a power of two and at least 16; 48 bytes each."""
+    return on_a_line(2 * (slots * SHORT + slots // SHARE * WIDE + COUNTS)).view(np.int64)
+
+
+def slots_of(cache: NDArray[np.int64]) -> int:
+    """How many rows for short pieces it has."""
+    return len(cache) // (SHARE * SHORT + WIDE) * SHARE
+
+
+@njit
+def wide_rows_in(cache: NDArray[np.int64]) -> int:
+    """Where the wide rows begin, and so how many entries the others have: a power of two."""
+    return len(cache) // (SHARE * SHORT + WIDE) * SHARE * SHORT
+
+
+@inlined
+def copy_row(
+    old: NDArray[np.int64], place: int, cache: NDArray[np.int64], row: int, size: int
+) -> None:
+    """Make ``cache[row:]`` the row of ``size`` entries that stands at ``old[place:]``."""
+    for entry in range(size):
+        cache[row + entry] = old[place + entry]

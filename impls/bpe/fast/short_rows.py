@@ -1,0 +1,93 @@
+"""Rows of the cache for short pieces of few ids, a token or several.
+
+A row is the key of :mod:`impls.bpe.fast.words` and the answer of
+:mod:`impls.bpe.fast.piece_results`, which is copied without asking what it is. A piece may stand in
+either of two rows, which share a cache line; a new one takes the first of them, whose piece takes
+the second.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.jit import njit
+from impls.bpe.fast.piece_cache import SHORT, SHORT_TAKEN, copy_row, wide_rows_in
+from impls.bpe.fast.piece_results import FEW
+from impls.bpe.fast.words import UNKNOWN, word_hash
+from impls.kernels.layout import PLACE
+from impls.kernels.processor import copy_pair, differ, prefetch
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@njit
+def _row(hashed: int, wide_rows: int) -> int:
+    """The first of the two rows that a piece may have; wide_rows: where these end."""
+    return (hashed * 2 * SHORT) & (wide_rows - 1) & PLACE
+
+
+@njit
+def recall(
+    cache: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    hashes: NDArray[np.int64],
+    number: int,
+    answers: NDArray[np.int64],
+    asked: NDArray[np.int64],
+) -> int:
+    """Answer the first ``number`` pieces of a block, as far as their rows do.
+
+    keys, hashes: of :func:`impls.bpe.fast.words.spell`. asked: receives the pieces without an
+    answer. Returns their number.
+    """
+    wide_rows = wide_rows_in(cache)
+    for index in range(number):
+        prefetch(cache, _row(int(hashes[index]), wide_rows))
+    count = 0
+    for index in range(number):
+        row = _row(int(hashes[index]), wide_rows)
+        # No branch, as nobody can foresee which pieces the cache has.
+        one = differ(cache, row, keys, 2 * index)
+        other = differ(cache, row + SHORT, keys, 2 * index)
+        copy_pair(cache, row + (one & SHORT) + 2, answers, 2 * index)
+        asked[count & PLACE] = index
+        count -= one & other
+    return count
+
+
+@njit
+def remember(
+    cache: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    hashes: NDArray[np.int64],
+    asked: NDArray[np.int64],
+    number: int,
+    answers: NDArray[np.int64],
+) -> None:
+    """Give those of the pieces ``asked[:number]`` a row that have a key and few ids."""
+    wide_rows = wide_rows_in(cache)
+    for number_asked in range(number):
+        index = int(asked[number_asked]) & PLACE
+        row = _row(int(hashes[index]), wide_rows)
+        few = answers[2 * index + 1] >> 32 <= FEW
+        # A piece that has come twice since it was asked for would else take both rows.
+        if few and hashes[index] != UNKNOWN and differ(cache, row, keys, 2 * index):
+            copy_row(cache, row, cache, row + SHORT, SHORT)
+            copy_pair(keys, 2 * index, cache, row)
+            copy_pair(answers, 2 * index, cache, row + 2)
+            cache[SHORT_TAKEN] += 1
+
+
+@njit
+def move_short(old: NDArray[np.int64], cache: NDArray[np.int64]) -> None:
+    """Give all that have a row in ``old`` one in ``cache``, which is larger."""
+    wide_rows = wide_rows_in(cache)
+    for place in range(0, wide_rows_in(old), SHORT):
+        low, high = old[place], old[place + 1]
+        if high != 0:
+            row = _row(word_hash(low, high), wide_rows)
+            copy_row(cache, row, cache, row + SHORT, SHORT)
+            copy_row(old, place, cache, row, SHORT)
+            cache[SHORT_TAKEN] += 1

@@ -1,0 +1,167 @@
+"""Rows of the cache for longer pieces, and those of more ids than a short row has room for.
+
+A row is four words of spelling, ``length << 32 | number of ids`` (0 for a free one), and up to 22
+ids. A piece may stand in either of two rows side by side; a new one takes the first of them, whose
+piece takes the second.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corpora.vocabularies.jit import njit
+from impls.bpe.fast.piece_cache import COUNTS, WIDE, WIDE_TAKEN, copy_row, wide_rows_in
+from impls.bpe.fast.piece_results import ANSWER, FEW, answer
+from impls.bpe.fast.words import KEYED, UNKNOWN, spelled, word_hash
+from impls.kernels.layout import PLACE
+from impls.kernels.processor import masked_pair, prefetch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NUMBERS = 4
+"""Where in a row its length and its number of ids stand."""
+MOST = 2 * (WIDE - NUMBERS - 1)
+"""Ids that it has room for."""
+LONGEST_WIDE = 8 * NUMBERS
+"""Bytes of the longest piece that has a row, and how many are read for it."""
+
+NO_ROW = -1
+
+_MASKS = np.array([[*spelled(n), 0, 0] for n in range(KEYED + 1)], dtype=np.int64)
+"""Of half a spelling, by its length; see :func:`impls.kernels.processor.masked_pair`."""
+
+
+@njit
+def _wide_key(data: NDArray[np.uint8], start: int, length: int) -> tuple[int, int, int, int]:
+    """The bytes of a piece of at most LONGEST_WIDE, of which so many are read."""
+    one, two = masked_pair(data, start, _MASKS, min(length, KEYED))
+    three, four = masked_pair(data, start + KEYED, _MASKS, max(length - KEYED, 0))
+    return one, two, three, four
+
+
+@njit
+def _row(cache: NDArray[np.int64], one: int, two: int, three: int, four: int) -> int:
+    """The first of the two rows that a piece may have, by its words."""
+    wide_rows = wide_rows_in(cache)
+    mask = len(cache) - COUNTS - wide_rows - 1
+    return wide_rows + (word_hash(one ^ three, two ^ four) * 2 * WIDE & mask)
+
+
+@njit
+def _holds(
+    cache: NDArray[np.int64], row: int, data: NDArray[np.uint8], start: int, length: int
+) -> bool:
+    """Whether the row is that of the piece that begins at ``start``."""
+    one, two, three, four = _wide_key(data, start, length)
+    differ = (cache[row] ^ one) | (cache[row + 1] ^ two)
+    differ |= (cache[row + 2] ^ three) | (cache[row + 3] ^ four)
+    return bool((differ | (cache[row + NUMBERS] >> 32 ^ length)) == 0)
+
+
+@njit
+def recall_wide(
+    cache: NDArray[np.int64],
+    cached_ids: NDArray[np.int32],
+    data: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    first: int,
+    room: int,
+    answers: NDArray[np.int32],
+    left: NDArray[np.int64],
+    number: int,
+    rows: NDArray[np.int64],
+    ids: NDArray[np.int32],
+) -> int:
+    """Answer those of the pieces ``left[:number]`` that wide rows have, and leave the others there.
+
+    first: the first piece of the block; room: the place in ``ids`` of what begins at ``data[0]``.
+    rows: receives the row that each of the others may have, or NO_ROW. cached_ids: the cache.
+    Returns the number of the others.
+    """
+    for number_left in range(number):
+        piece = first + int(left[number_left])
+        start = int(ends[piece - 1]) if piece > 0 else 0
+        length = int(ends[piece]) - start
+        row = NO_ROW
+        if length <= LONGEST_WIDE and start + LONGEST_WIDE <= len(data):
+            one, two, three, four = _wide_key(data, start, length)
+            row = _row(cache, one, two, three, four)
+            prefetch(cache, row)
+            prefetch(cache, row + WIDE)
+        rows[number_left] = row
+    count = 0
+    for number_left in range(number):
+        index = int(left[number_left])
+        piece = first + index
+        start = int(ends[piece - 1]) if piece > 0 else 0
+        length = int(ends[piece]) - start
+        row = int(rows[number_left])
+        held = NO_ROW
+        if row != NO_ROW:
+            if _holds(cache, row, data, start, length):
+                held = row
+            elif _holds(cache, row + WIDE, data, start, length):
+                held = row + WIDE
+        if held != NO_ROW:
+            place = 2 * (held + NUMBERS)
+            many = int(cached_ids[place])
+            for one_id in range(many):
+                ids[(room + start + one_id) & PLACE] = cached_ids[(place + 2 + one_id) & PLACE]
+            answer(answers, index, ids, room + start, many)
+        left[count] = index
+        rows[count] = row
+        count += held == NO_ROW
+    return count
+
+
+@njit
+def remember_wide(
+    cache: NDArray[np.int64],
+    cached_ids: NDArray[np.int32],
+    data: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    first: int,
+    room: int,
+    hashes: NDArray[np.int64],
+    answers: NDArray[np.int32],
+    left: NDArray[np.int64],
+    number: int,
+    rows: NDArray[np.int64],
+    ids: NDArray[np.int32],
+) -> None:
+    """Give those of the pieces ``left[:number]`` their wide row that have no short one.
+
+    Their ids stand in their room.
+    """
+    for number_left in range(number):
+        index = int(left[number_left])
+        piece = first + index
+        row = int(rows[number_left])
+        count = int(answers[ANSWER * index + FEW])
+        fits = row != NO_ROW and count <= MOST and (count > FEW or hashes[index] == UNKNOWN)
+        start = int(ends[piece - 1]) if piece > 0 else 0
+        length = int(ends[piece]) - start
+        # As above: it may have come twice.
+        if fits and not _holds(cache, row, data, start, length):
+            copy_row(cache, row, cache, row + WIDE, WIDE)
+            one, two, three, four = _wide_key(data, start, length)
+            cache[row], cache[row + 1], cache[row + 2], cache[row + 3] = one, two, three, four
+            cache[row + NUMBERS] = length << 32 | count
+            place = 2 * (row + NUMBERS + 1)
+            for one_id in range(count):
+                cached_ids[(place + one_id) & PLACE] = ids[(room + start + one_id) & PLACE]
+            cache[WIDE_TAKEN] += 1
+
+
+@njit
+def move_wide(old: NDArray[np.int64], cache: NDArray[np.int64]) -> None:
+    """Give all that have a row in ``old`` one in ``cache``, which is larger."""
+    for place in range(wide_rows_in(old), len(old) - COUNTS, WIDE):
+        if old[place + NUMBERS] != 0:
+            row = _row(cache, old[place], old[place + 1], old[place + 2], old[place + 3])
+            copy_row(cache, row, cache, row + WIDE, WIDE)
+            copy_row(old, place, cache, row, WIDE)
+            cache[WIDE_TAKEN] += 1

@@ -1,0 +1,245 @@
+"""Whether two tokens may stand side by side, without encoding their text again.
+
+The pair (left, right) is invalid if the encoding of its text merges across the boundary. Tokens
+are numbered by age, so the younger one is the larger. Run the merges backwards: undo the younger
+token again and again, watching which token the two neighbours of the boundary would merge to, and
+until when that merge would have been the next (the limit). Of two equal tokens the left one
+was made first, so undoing the right one leaves the limit one higher.
+
+Whatever is undone, the same two bytes face each other at the boundary: the *seam*. So the merges
+over each seam stand together, and so do the filters that tell most pairs that do not merge: the
+questions of one boundary, and those of the next ones in the same script, read the same few lines
+of memory. And once the limit is not above the oldest merge over the seam, none can come before it:
+undoing ends there, and need not go down to bytes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from corpora.vocabularies.jit import inlined, njit
+from corpora.vocabularies.model import VocabularyError
+from impls.kernels.layout import (
+    ATOMS,
+    BLOOM,
+    EMPTY,
+    INDEX,
+    MERGED,
+    PLACE,
+    SEAMS,
+    SPLITS,
+    bits_of,
+    wide,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+Numbers = TypeVar("Numbers", int, "NDArray[np.int32]")
+
+TOKEN_BITS = 21
+"""Of each of the three numbers in an entry of MERGED."""
+TOKEN_MASK = (1 << TOKEN_BITS) - 1
+
+BITS_PER_MERGE = 10
+"""Of the filters: with two hashes in a word of 32 bits, 1 of 30 pairs that do not merge is looked
+up in vain (measured on tekken)."""
+
+ROOM = 5
+"""Entries of MERGED for each word of the filters: of 32 bits, for 3.2 merges at most, where a seam
+has less than MOST_WORDS."""
+
+MOST_WORDS = (1 << 16) - 1
+"""Of a seam: which one is asked is said by 16 bits of a pair's hash."""
+
+OLDEST_BITS = 21
+FIRST_BITS = 42
+"""A seam's entry is ``first word << 42 | oldest merge << 21 | number of words``."""
+
+_WORDS_MASK = (1 << OLDEST_BITS) - 1
+_WORD = 32
+
+# A pair's hash is one of 32 bits, so that it can be made of many pairs at once
+# (impls.bpe.fast.batched_pair_validity), and each part of it says something else.
+LEFT_FACTOR, RIGHT_FACTOR = 0x9E3779B1 - (1 << 32), 0x85EBCA6B - (1 << 32)
+FOLDED = 15
+"""By how many bits the product is shifted, to be mixed with itself."""
+WORD_AT = 16
+"""From this bit on it says which of a seam's words is asked."""
+SECOND_AT = 5
+_FOLDED_MASK, _WORD_MASK = ((1 << _WORD - shifted) - 1 for shifted in (FOLDED, WORD_AT))
+BIT_MASK = 31
+"""From here and from its lowest bit on, which bits of that word."""
+ENTRY_AT = 10
+ENTRY_BITS = 3
+ENTRY_MASK = (1 << ENTRY_BITS) - 1
+"""And where in the word's room its entry is looked for first."""
+
+
+@njit
+def seam_of(seams: NDArray[np.int64], last: int, first: int) -> int:
+    """Of the bytes ``last first``: 0 if no merge goes over them, and then any pair is valid."""
+    return int(seams[(first << 8 | last) & INDEX])
+
+
+@njit
+def seam_at(seams: NDArray[np.int64], data: NDArray[np.uint8], position: int) -> int:
+    """Likewise, of the bytes before and after a position, which is not where the text begins."""
+    return seam_of(seams, int(data[(position - 1) & PLACE]), int(data[position & PLACE]))
+
+
+@inlined
+def parts_of(seam: int) -> tuple[int, int, int]:
+    """Where its words begin, how many they are, and the oldest merge."""
+    return seam >> FIRST_BITS, seam & _WORDS_MASK, (seam >> OLDEST_BITS) & TOKEN_MASK
+
+
+# Of one pair, or of a vector of them: what is above bit 32 differs, and no part looks there.
+@inlined
+def pair_bits(left: Numbers, right: Numbers) -> Numbers:
+    """The hash of two tokens."""
+    mixed = left * LEFT_FACTOR + right * RIGHT_FACTOR
+    return mixed ^ (mixed >> FOLDED & _FOLDED_MASK)
+
+
+@inlined
+def word_asked(first_word: Numbers, words: Numbers, mixed: Numbers) -> Numbers:
+    """Which word of BLOOM says whether a pair of this hash may merge, of those of its seam."""
+    return first_word + ((mixed >> WORD_AT & _WORD_MASK) * words >> WORD_AT & _WORD_MASK)
+
+
+@inlined
+def may_merge(word: Numbers, mixed: Numbers) -> Numbers:
+    """1 if it says so, or 0."""
+    return (word >> (mixed & BIT_MASK)) & (word >> (mixed >> SECOND_AT & BIT_MASK)) & 1
+
+
+@inlined
+def first_entry(asked: Numbers, mixed: Numbers) -> Numbers:
+    """Where in MERGED the search for the pair begins."""
+    return asked * ROOM + ((mixed >> ENTRY_AT & ENTRY_MASK) * ROOM >> ENTRY_BITS)
+
+
+@njit
+def valid_pair(
+    splits: NDArray[np.int32],
+    merged: NDArray[np.int64],
+    bloom: NDArray[np.int32],
+    seam: int,
+    left: int,
+    right: int,
+) -> bool:
+    """Whether encoding keeps the tokens apart.
+
+    merged: MERGED as int64. bloom: BLOOM. seam: of :func:`seam_of`, not 0. At most 13 rounds were
+    seen on o200k, about 4 on text (docs/algorithms.md); here less than 3 (see above, and
+    single bytes are older than all merges).
+    """
+    limit = len(splits)  # above all tokens
+    first_word, words, oldest = parts_of(seam)
+    while True:
+        mixed = pair_bits(left, right)
+        asked = word_asked(first_word, words, mixed)
+        if may_merge(int(bloom[asked & PLACE]), mixed):
+            pair = left << TOKEN_BITS | right
+            slot = first_entry(asked, mixed) & PLACE
+            entry = int(merged[slot])
+            while entry != EMPTY:
+                if entry >> TOKEN_BITS == pair:
+                    if entry & TOKEN_MASK < limit:
+                        return False
+                    break
+                slot = (slot + 1) & PLACE
+                entry = int(merged[slot])
+        if left > right:
+            if left <= oldest:
+                return True
+            limit = left
+            left = int(splits[2 * left + 1]) & INDEX
+        else:
+            if right < oldest:
+                return True
+            limit = right + 1
+            right = int(splits[2 * right]) & INDEX
+
+
+@njit
+def _fill(
+    splits: NDArray[np.int32],
+    over: NDArray[np.int64],
+    seams: NDArray[np.int64],
+    atoms: int,
+    merged: NDArray[np.int64],
+    bloom: NDArray[np.bool_],
+) -> int:
+    """Returns how many entries of ``merged`` are needed. over: by merge, its place in ``seams``."""
+    used = 0
+    for token in range(atoms, len(splits) >> 1):
+        left, right = int(splits[2 * token]), int(splits[2 * token + 1])
+        mixed = pair_bits(left, right)
+        first_word, words, _ = parts_of(int(seams[over[token - atoms]]))
+        asked = word_asked(first_word, words, mixed)
+        bloom[_WORD * asked + (mixed & BIT_MASK)] = True
+        bloom[_WORD * asked + (mixed >> SECOND_AT & BIT_MASK)] = True
+        slot = first_entry(asked, mixed)
+        while merged[slot] != EMPTY:
+            slot += 1
+        merged[slot] = (left << TOKEN_BITS | right) << TOKEN_BITS | token
+        used = max(used, slot + 1)
+    return used
+
+
+def validity_tables(
+    tokens: Mapping[int, NDArray[np.int32]], spellings: Sequence[bytes]
+) -> dict[int, NDArray[np.int32]]:
+    """MERGED, BLOOM and SEAMS. tokens: the sections of :func:`impls.bpe.tables.derivations.derive`.
+
+    Raises VocabularyError where there are too many tokens for an entry of MERGED.
+    """
+    if len(spellings) > TOKEN_MASK:
+        raise VocabularyError(
+            "vocabulary",
+            f"{len(spellings)} tokens are more than {TOKEN_MASK}",
+            "use bpe.heap or bpe.naive",
+        )
+    splits = tokens[SPLITS]
+    atoms = int(tokens[ATOMS][256])
+    edges = np.frombuffer(b"".join(text[:1] + text[-1:] for text in spellings), dtype=np.uint8)
+    lefts, rights = splits.reshape(-1, 2)[atoms:].T
+    over = edges[2 * rights].astype(np.int64) << 8 | edges[2 * lefts + 1]
+    words = -(-np.bincount(over, minlength=1 << 16) * BITS_PER_MERGE // _WORD)
+    words = np.minimum(words, MOST_WORDS)
+    oldest = np.zeros(1 << 16, dtype=np.int64)
+    facing, first = np.unique(over, return_index=True)
+    oldest[facing] = atoms + first
+    firsts = np.cumsum(words) - words
+    seams = np.where(words, firsts << FIRST_BITS | oldest << OLDEST_BITS | words, 0)
+    total = int(words.sum())
+    # What does not fit behind its own seam goes into the room of the next, and at last behind all.
+    merged = np.full(total * ROOM + len(over) + 1, EMPTY, dtype=np.int64)
+    # One word at least: what is not asked reads the first one
+    # (impls.bpe.fast.batched_pair_validity).
+    bloom = np.zeros(max(total, 1) * _WORD, dtype=np.bool_)
+    used = _fill(splits, over, seams, atoms, merged, bloom)
+    merged = merged[: max(used, total * ROOM) + 1]  # with an EMPTY behind the last one
+    return {MERGED: merged.view(np.int32), BLOOM: bits_of(bloom), SEAMS: seams.view(np.int32)}
+
+
+class Pairs:
+    """The same question from outside of compiled loops."""
+
+    def __init__(self, tokens: Mapping[int, NDArray[np.int32]], spellings: Sequence[bytes]) -> None:
+        """tokens: with the sections of :func:`validity_tables`. spellings: of the tokens by age."""
+        self._splits = tokens[SPLITS]
+        self._merged, self._seams = wide(tokens[MERGED]), wide(tokens[SEAMS])
+        self._bloom = tokens[BLOOM]
+        self._edges = [(text[0], text[-1]) for text in spellings]
+
+    def valid(self, left: int, right: int) -> bool:
+        """Whether token ``right`` may follow token ``left``."""
+        seam = seam_of(self._seams, self._edges[left][1], self._edges[right][0])
+        return not seam or valid_pair(self._splits, self._merged, self._bloom, seam, left, right)

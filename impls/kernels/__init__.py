@@ -1,0 +1,1 @@
+"""What the compiled algorithms share: tries, hashes, tables on disk, and processor instructions."""

@@ -1,0 +1,1 @@
+"""From a text to pre-tokens: special tokens, patterns as automata, and classes of characters."""

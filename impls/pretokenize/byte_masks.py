@@ -1,0 +1,201 @@
+"""The classes of many characters at once, a bit for each byte.
+
+A vector unit compares 64 bytes in one instruction or two, and what it says of them is a word whose
+bits say together where pieces end (:mod:`impls.pretokenize.windows`). LLVM makes these instructions
+from types that Numba has not; hence the intrinsics, which say the same in Python.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+from impls.kernels.processor import place_of
+from impls.pretokenize.character_classes import (
+    APOSTROPHE,
+    BLANK,
+    LINE_END,
+    LOWER,
+    MARK,
+    NUMBER,
+    OTHER,
+    SLASH,
+    SPACE,
+    UNCASED,
+    UPPER,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Masks = tuple[int, int, int, int, int, int, int, int, int, int, int, int]
+    """Of the classes below, in their order; of the bytes that begin a character; and of what is not
+    looked into. Bit 0 is for the first byte, and a character's bytes all have its class."""
+
+LOADED = 64
+"""Bytes that are read at once."""
+WINDOW = 62
+"""Bits of a mask, so that neither one that is shifted by a place nor a sum of two is negative."""
+ALL = (1 << WINDOW) - 1
+
+SIZE_BITS = 4
+"""Of a character's first byte is noted ``size in bytes << 4 | class``, of the others ``class``."""
+CLASS_MASK = (1 << SIZE_BITS) - 1
+_ONE = 1 << SIZE_BITS
+_NO_ASCII = 0x80
+
+# Of either kind of bytes, what each mask looks at: bits of the byte, and the ranges that these are
+# to be in, as the first value and how many there are.
+_Range = tuple[int, int]
+_Looked = tuple[int, tuple[_Range, ...]]
+_ASCII: dict[int, tuple[_Range, ...]] = {
+    UPPER: ((ord("A"), 26),),
+    LOWER: ((ord("a"), 26),),
+    NUMBER: ((ord("0"), 10),),
+    BLANK: ((ord(" "), 1),),
+    SPACE: ((ord("\t"), 1), (ord("\v"), 2)),
+    LINE_END: ((ord("\n"), 1), (ord("\r"), 1)),
+    SLASH: ((ord("/"), 1),),
+    APOSTROPHE: ((ord("'"), 1),),
+}
+KINDS = (UPPER, LOWER, UNCASED, MARK, NUMBER, BLANK, SPACE, LINE_END, SLASH, APOSTROPHE)
+"""The classes in the order of their masks."""
+_IN_ASCII: tuple[_Looked, ...] = (
+    *((0xFF, _ASCII.get(kind, ())) for kind in KINDS),
+    (0, ((0, 1),)),
+    (0xFF, ((_NO_ASCII, 0x100 - _NO_ASCII),)),
+)
+_IN_NOTES: tuple[_Looked, ...] = (
+    *((CLASS_MASK, ((kind, 1),)) for kind in KINDS),
+    (0xFF, ((_ONE, 0x100 - _ONE),)),
+    (0xFF, ()),
+)
+
+
+def _is_in(value: int, ranges: tuple[_Range, ...]) -> bool:
+    return any(first <= value < first + count for first, count in ranges)
+
+
+# What the intrinsics compare, by the byte, for what runs interpreted: a step is to be one there,
+# too, as an algorithm's steps are counted in lines.
+_ASCII_FLAGS, _NOTED_FLAGS = (
+    np.array([[_is_in(byte & bits, ranges) for bits, ranges in looked] for byte in range(256)])
+    for looked in (_IN_ASCII, _IN_NOTES)
+)
+_NOTES = np.array(
+    [
+        _ONE | next((kind for kind, ranges in _ASCII.items() if _is_in(byte, ranges)), OTHER)
+        for byte in range(256)
+    ],
+    dtype=np.uint8,
+)
+
+
+def ascii_masks(data: NDArray[np.uint8], at: int) -> Masks:
+    """The masks of the WINDOW bytes from ``data[at]`` on, of LOADED that the data has there.
+
+    Not looked into is what is not ASCII.
+    """
+    return _masks(data, at, _ASCII_FLAGS)
+
+
+def noted_masks(noted: NDArray[np.uint8], at: int) -> Masks:
+    """Those of bytes of which is noted what they are (see SIZE_BITS)."""
+    return _masks(noted, at, _NOTED_FLAGS)
+
+
+def note_ascii(data: NDArray[np.uint8], at: int, noted: NDArray[np.uint8], place: int) -> int:
+    """Write to ``noted[place:]`` what LOADED bytes from ``data[at]`` on are, if they are ASCII.
+
+    Returns the mask of those of the first WINDOW that are not.
+    """
+    window = data[at : at + LOADED]
+    noted[place : place + LOADED] = _NOTES[window]
+    return _words(window[:WINDOW, np.newaxis] >= _NO_ASCII)[0]
+
+
+def _masks(data: NDArray[np.uint8], at: int, flags: NDArray[np.bool_]) -> Masks:
+    a, b, c, d, e, f, g, h, i, j, k, m = _words(flags[data[at : at + WINDOW]])
+    return a, b, c, d, e, f, g, h, i, j, k, m
+
+
+def _words(flags: NDArray[np.bool_]) -> list[int]:
+    """Each column of WINDOW flags as a word, the first one as its lowest bit."""
+    packed = np.packbits(flags, axis=0, bitorder="little").T.copy()
+    return cast("list[int]", packed.view("<i8").ravel().tolist())
+
+
+_WORD, _VECTOR = ir.IntType(64), ir.VectorType(ir.IntType(8), LOADED)
+
+
+def _all_of(value: int) -> ir.Constant:
+    return ir.Constant(_VECTOR, [value] * LOADED)
+
+
+def _found(builder: ir.IRBuilder, values: ir.Value, ranges: tuple[_Range, ...]) -> list[ir.Value]:
+    """Of each range, which of the values are in it."""
+    offsets = [(builder.sub(values, _all_of(first)), count) for first, count in ranges]
+    return [builder.icmp_unsigned("<", offset, _all_of(count)) for offset, count in offsets]
+
+
+def _intrinsic(looked: tuple[_Looked, ...]) -> Callable[[NDArray[np.uint8], int], Masks]:
+    @intrinsic
+    def masks(typing, data, at):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            place = place_of(context, builder, signature.args[0], arguments, _VECTOR)
+            loaded = builder.load(place, align=1)
+            values = []
+            for bits, ranges in looked:
+                mask = _WORD(0)
+                for found in _found(builder, builder.and_(loaded, _all_of(bits)), ranges):
+                    mask = builder.or_(mask, builder.bitcast(found, _WORD))
+                values.append(builder.and_(mask, _WORD(ALL)))
+            return context.make_tuple(builder, signature.return_type, values)
+
+        return types.UniTuple(types.int64, len(looked))(data, types.intp), generate
+
+    return cast("Callable[[NDArray[np.uint8], int], Masks]", masks)
+
+
+@intrinsic
+def _note_ascii(typing, data, at, noted, place):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        source = place_of(context, builder, signature.args[0], arguments[:2], _VECTOR)
+        target = place_of(context, builder, signature.args[2], arguments[2:], _VECTOR)
+        loaded = builder.load(source, align=1)
+        notes = _all_of(_ONE | OTHER)
+        for kind, ranges in _ASCII.items():
+            for found in _found(builder, loaded, ranges):
+                notes = builder.select(found, _all_of(_ONE | kind), notes)
+        builder.store(notes, target, align=1)
+        others = builder.icmp_unsigned(">=", loaded, _all_of(_NO_ASCII))
+        return builder.and_(builder.bitcast(others, _WORD), _WORD(ALL))
+
+    return types.int64(data, types.intp, noted, types.intp), generate
+
+
+_ascii_masks, _noted_masks = _intrinsic(_IN_ASCII), _intrinsic(_IN_NOTES)
+
+
+@overload(ascii_masks)
+def _compiled_ascii(data, at):  # type: ignore[no-untyped-def]
+    del data, at
+    return lambda data, at: _ascii_masks(data, at)  # noqa: PLW0108 - Numba wants a function
+
+
+@overload(noted_masks)
+def _compiled_noted(noted, at):  # type: ignore[no-untyped-def]
+    del noted, at
+    return lambda noted, at: _noted_masks(noted, at)  # noqa: PLW0108 - likewise
+
+
+@overload(note_ascii)
+def _compiled_note(data, at, noted, place):  # type: ignore[no-untyped-def]
+    del data, at, noted, place
+    return lambda data, at, noted, place: _note_ascii(data, at, noted, place)  # noqa: PLW0108

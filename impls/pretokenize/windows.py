@@ -1,0 +1,114 @@
+"""Where pieces end, worked out for a window of characters at once.
+
+The patterns (:mod:`impls.pretokenize.scanner_rules`) say of nearly every two characters that stand
+together whether a piece ends between them; so it takes a few operations on the masks of all
+(:mod:`impls.pretokenize.byte_masks`), and no state. What takes more is *trouble* and left to the
+automaton: what may be a contraction, a slash after line ends after a symbol, line ends that only
+white space parts, a capital after a letter that has no case, a mark after a symbol, and white space
+and numbers that are not ASCII.
+
+A window begins where a piece does, and is done with up to its last *sure* end: a place at which a
+piece ends whatever was before the two characters there. From there on everything is as at the
+beginning of a text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.jit import inlined, njit
+from impls.kernels.processor import highest
+from impls.pretokenize.byte_masks import ALL, LOADED, WINDOW, ascii_masks
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from impls.pretokenize.byte_masks import Masks
+    from impls.pretokenize.scanner_rules import Options
+
+
+@inlined
+def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int]:
+    """Where pieces end in a window that begins a piece.
+
+    Returns three masks: the places where a piece ends, and those where one surely does, if no
+    trouble is at or before them; and the trouble. Bit i is about the place before byte i, and that
+    of byte 0 is set in neither of the first two. What is not looked into is trouble, too.
+    """
+    upper, lower, uncased, mark, number, blank, space, line_end = masks[:8]
+    slashes, apostrophe, begins, unknown = masks[8:]
+    letter = upper | lower | uncased
+    if options.cased:
+        letter |= mark
+    if not options.line_ends:
+        space |= line_end
+        line_end = 0
+    gap = blank | space
+    white = gap | line_end
+    odd = ~(letter | number | white) & ALL
+    after_odd, after_letter = odd << 1, letter << 1
+    # Line ends that go with the symbol before them: a carry runs through each row of them.
+    first = after_odd & line_end
+    attached = line_end & ~(line_end + first)
+    trouble = unknown | ((gap | number) & ~begins)
+    if options.cased:
+        trouble |= (upper & (uncased | mark) << 1) | (mark & after_odd)
+    if options.slash:
+        trouble |= slashes & (attached << 1)
+    if options.line_ends:
+        onward = gap & ((line_end & ~attached) << 1)
+        trouble |= (gap + onward) & ~gap & line_end
+    if options.own_contraction:
+        trouble |= apostrophe & (letter >> 1) & ~(after_odd | blank << 1)
+    elif options.word_contraction:
+        trouble |= apostrophe & after_letter & (letter >> 1)
+    odds = odd & ~(after_odd | blank << 1)
+    # Letters after what begins a word with them: of symbols a single one, through which a carry
+    # runs.
+    prefixed = blank << 1
+    if options.any_prefix:
+        single = odds | (odd & ~begins)
+        prefixed = gap << 1 | ((single + odds) & ~single)
+    words = letter & ~(after_letter | prefixed)
+    if options.cased:
+        words |= upper & (lower << 1)
+    numbers = number & ~(number << 1)
+    if options.digits == 1:
+        numbers = number
+    elif options.digits == 3:
+        third = number & (number << 1) & (number << 2)
+        fourth = (numbers << 3) & third
+        while fourth:
+            numbers |= fourth
+            fourth = (fourth << 3) & third
+    else:
+        numbers &= ~(blank << 1)
+    begun = white & ~(white << 1) & ~first
+    last = gap & ~(white >> 1)
+    ends = words | numbers | odds | begun | last | (gap & (line_end << 1))
+    sure = begun | (odd & ~apostrophe & (letter | number) << 1)
+    sure |= (number & after_letter) | (letter & number << 1)
+    if options.cased:
+        # A mark may belong to symbols before it, which symbols and line ends go on.
+        sure &= ~(mark << 1) | gap | number
+    return ends & ~1, sure & ~1, trouble
+
+
+@njit
+def next_sure(data: NDArray[np.uint8], at: int, end: int, options: Options) -> int:
+    """The last sure end of the first window of nothing but ASCII after ``data[at]``, or ``end``.
+
+    The last one, since where trouble is there may be more of it, each for another window.
+    """
+    found = False
+    while not found and at + LOADED <= end:
+        masks = ascii_masks(data, at)
+        unknown = masks[-1]
+        if unknown:
+            at += highest(unknown) + 1
+        else:
+            _, sure, _ = piece_bits(masks, options)
+            found = sure != 0
+            at += highest(sure) if found else WINDOW - 1
+    return at if found else end
