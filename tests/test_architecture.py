@@ -196,6 +196,7 @@ PLAIN = {
     "impls.pretokenize.special_tokens",
     "impls.kernels.merge_tables",
     "impls.kernels.trie",
+    "impls.kernels.utf8",
     "impls.pretokenize.unicode_version",
 }
 """All of byte-pair encoding that the exact policy, which judges others, may rest on: the

@@ -8,8 +8,9 @@ import pytest
 
 PROGRAM = """
 from corpora.vocabularies.patterns import PATTERNS
-from impls.bpe import abreast, answers, backtracking_kernel, cached, short_rows, wide_rows
-from impls.bpe import windows, words
+from impls.bpe.fast import backtracking_kernel, batched_backtracking, cached, piece_results
+from impls.bpe.fast import short_rows, wide_rows, words
+from impls.pretokenize import windows
 from impls.interface import Mode
 from tests.impls.bpe_vocabularies import vocabulary
 
@@ -17,9 +18,9 @@ tokens = [bytes([byte]) for byte in range(256)]
 drawn = vocabulary([*tokens, b"ab", b"abab"], splits=PATTERNS["gpt2"])
 cached.IMPLEMENTATION.load(drawn).encode(b"abc ababc", Mode())
 for function in (
-    abreast.encode_abreast,
+    batched_backtracking.encode_abreast,
     backtracking_kernel._encode,
-    answers.emit,
+    piece_results.emit,
     short_rows.recall,
     short_rows.remember,
     wide_rows.recall_wide,

@@ -119,7 +119,7 @@ def test_it_takes_part_only_when_named():
 
 QUESTIONS = """
 import numpy as np
-from impls.bpe import plain_backtracking_kernel as kernel
+from impls.bpe.algorithms import plain_backtracking_kernel as kernel
 from impls.kernels.layout import pack
 from impls.bpe.tables.plain_pair_validity import plain_sections, valid_pair
 from tests.impls.bpe_vocabularies import vocabulary
@@ -220,12 +220,13 @@ def test_backtracking_falls_back_and_says_so(without_intrinsics):
 
 HIDING = """
 import sys
-from impls.bpe import intrinsics
+from impls.kernels import intrinsics
 intrinsics._PROBE = intrinsics._PROBE.replace("compress", "kompress")
-for name in "vectors abreast walks questions lanes masks windows machine words".split():
-    sys.modules[f"impls.bpe.{name}"] = None
+hidden = ["impls.bpe.fast", "impls.kernels.processor"]
+for name in [*hidden, "impls.pretokenize.byte_masks", "impls.pretokenize.windows"]:
+    sys.modules[name] = None
 from corpora.vocabularies.sources import resolve
-from impls.bpe import backtracking, heap
+from impls.bpe.algorithms import backtracking, heap
 from impls.interface import Mode
 drawn = resolve("toy_bytes")
 for implementation in (backtracking.IMPLEMENTATION, heap.IMPLEMENTATION):

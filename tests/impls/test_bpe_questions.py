@@ -15,6 +15,7 @@ from impls.bpe.fast import columns as lanes
 from impls.bpe.fast.batched_pair_validity import AHEAD, ask
 from impls.bpe.fast.trie_lookup import READ, find_longest, longest_at
 from impls.bpe.fast.vectors import WIDTH
+from impls.bpe.tables import pair_validity as validity
 from impls.bpe.tables.linear import spelled_tokens
 from impls.bpe.tables.pair_validity import parts_of, seam_of, valid_pair
 from impls.kernels.layout import (
@@ -29,7 +30,6 @@ from impls.kernels.layout import (
     section,
     wide,
 )
-from impls.kernels.merge_tables import pair_validity as validity
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabulary
 
 COUNTS = [1, 2, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5]

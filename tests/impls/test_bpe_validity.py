@@ -9,6 +9,7 @@ import pytest
 from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.sources import resolve
 from impls.bpe.algorithms import backtracking
+from impls.bpe.tables import pair_validity as validity
 from impls.bpe.tables.linear import spelled_tokens, token_sections
 from impls.bpe.tables.pair_validity import (
     OLDEST_BITS,
@@ -24,7 +25,6 @@ from impls.bpe.tables.pair_validity import (
     word_asked,
 )
 from impls.kernels.layout import ATOMS, BLOOM, EMPTY, IDS, LENGTHS, MERGED, SEAMS, SPLITS, wide
-from impls.kernels.merge_tables import pair_validity as validity
 from tests.impls.bpe_vocabularies import vocabulary
 
 TEKKEN = "tekken_240911"

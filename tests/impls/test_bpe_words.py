@@ -198,7 +198,7 @@ def test_the_last_bytes_of_the_data_have_no_key_and_are_encoded_all_the_same(siz
 def test_interpreted_it_does_the_same():
     program = """
 import numpy as np
-from impls.bpe import backtracking_kernel
+from impls.bpe.fast import backtracking_kernel
 from impls.bpe.encoder import NONE_GIVEN
 from impls.bpe.fast.piece_cache import new_cache
 from tests.impls.bpe_vocabularies import vocabulary

@@ -93,7 +93,7 @@ def test_listing_imports_no_library():
         "import sys\n"
         "from impls.adapters import "
         "tiktoken, tokenizers, sentencepiece, mistral_common, llguidance, rs_bpe\n"
-        "from impls.bpe import heap, naive\n"
+        "from impls.bpe.algorithms import heap, naive\n"
         "from impls.unigram import viterbi\n"
         "for m in (tiktoken, tokenizers, sentencepiece, mistral_common, llguidance, rs_bpe, "
         "heap, naive): m.IMPLEMENTATION.about\n"
