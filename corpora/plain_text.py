@@ -7,8 +7,8 @@ characters of no width). Whatever goes to a terminal or into a report therefore 
 the functions here. They write each such character as Python does in a string (``\\x1b``,
 ``\\u202e``).
 
-Terminals are served by :class:`harness.display.Display`, which applies this to everything that is
-printed on it; each report applies it to what it takes from the record.
+Terminals are served by :class:`harness.cli.display.Display`, which applies this to everything that
+is printed on it; each report applies it to what it takes from the record.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ import pytest
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary, VocabularyError
 from corpora.vocabularies.toys import TOYS
-from harness.contracts import modes_of
-from harness.shrink import shrink
+from harness.core.comparisons import modes_of
+from harness.findings.shrinking import shrink
 from impls import registry
 from impls.conformance import run_conformance_test
 from impls.explaining import literal
@@ -156,7 +156,7 @@ def assert_conforms(
 def generated(vocabulary: Vocabulary | str, cases: int = CASES, seed: int = 0) -> Iterator[bytes]:
     """The first ``cases`` inputs of a campaign on this vocabulary: all generators in turn."""
     from corpora.generators.catalog import generators  # noqa: PLC0415 (their tables take a while)
-    from harness.streams import batches  # noqa: PLC0415
+    from harness.engine.streams import batches  # noqa: PLC0415
 
     made = batches(list(generators().values()), vocabulary_of(vocabulary), seed, LONGEST)
     # A few of each batch, so that the first hundreds come from all generators.

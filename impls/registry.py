@@ -117,7 +117,13 @@ FOREIGN: Mapping[str, frozenset[str]] = {
 }
 """Algorithms that an engine runs in a way of its own, by the format of the engine's files."""
 
-OUR_OWN = ("impls.bpe.", "impls.unigram.", "impls.spm.", "impls.wordpiece.", "harness.selftest.")
+OUR_OWN = (
+    "impls.bpe.",
+    "impls.unigram.",
+    "impls.spm.",
+    "impls.wordpiece.",
+    "harness.studies.selftest.",
+)
 """Modules of implementations whose inside we know, since we wrote it."""
 
 

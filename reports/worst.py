@@ -15,7 +15,7 @@ LARGE = 1000.0
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One kind of input, found or listed; see :class:`harness.worst.results.Entry`.
+    """One kind of input, found or listed; see :class:`harness.studies.worst.results.Entry`.
 
     times: of the control's cost a byte.
     """

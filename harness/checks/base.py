@@ -11,14 +11,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from harness.outcomes import Encoded, Inputs, Outcome, Results
+from harness.core.outcomes import Encoded, Inputs, Outcome, Results
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from harness.contracts import Contract
-    from harness.messages import Decode, Encode, Serve
-    from harness.partition import Part
+    from harness.core.comparisons import Contract
+    from harness.core.messages import Decode, Encode, Serve
+    from harness.core.partition import Part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,10 +42,10 @@ class Probe:
 class Violation:
     """A case that fails a check.
 
-    data: the input. index: in the batch. parts: the partition, the trusted part first.
-    culprits: the implementations at fault. stage: where the outcomes part, if the check knows;
-    None leaves it to :mod:`harness.diagnosis`. undecided: the culprits differ from one another,
-    and nobody can say which of them is wrong, so that none is blamed.
+    data: the input. index: in the batch. parts: the partition, the trusted part first. culprits:
+    the implementations at fault. stage: where the outcomes part, if the check knows; None leaves it
+    to :mod:`harness.findings.diagnosis`. undecided: the culprits differ from one another, and
+    nobody can say which of them is wrong, so that none is blamed.
     """
 
     check: str

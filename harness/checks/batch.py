@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from harness.checks.base import Judgement, Observation, Probe
 from harness.checks.ways import judged, probes_of
-from harness.contracts import Contract
-from harness.messages import Way
-from harness.outcomes import Results
+from harness.core.comparisons import Contract
+from harness.core.messages import Way
+from harness.core.outcomes import Results
 
 STAGES = {Way.SINGLY: "single", Way.MANY: "batch"}
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from corpora.vocabularies.model import Algorithm
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
 from harness.checks.serving import draw
-from harness.contracts import Contract
-from harness.messages import Encode
-from harness.outcomes import Encoded, Inputs, Outcome, Results
-from harness.partition import Part
-from harness.pieces import piece_ends
+from harness.core.comparisons import Contract
+from harness.core.messages import Encode
+from harness.core.outcomes import Encoded, Inputs, Outcome, Results
+from harness.core.partition import Part
+from harness.core.pretokens import piece_ends
 
 LONGEST = 2048
 """Bytes: the pre-tokens of longer ones take too long to find here."""

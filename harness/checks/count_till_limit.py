@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
 from harness.checks.serving import draw, serving, told, unanswered
-from harness.contracts import Contract
-from harness.messages import PAST_THE_LIMIT, Serve
-from harness.outcomes import Encoded, Inputs, Results, Unsupported
+from harness.core.comparisons import Contract
+from harness.core.messages import PAST_THE_LIMIT, Serve
+from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from impls.interface import Capability
 
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from harness.checks.base import Judgement, Observation, Probe, Violation
 from harness.checks.equivalence import differing
-from harness.contracts import Contract
-from harness.messages import Encode
-from harness.outcomes import Inputs, Results, Unsupported
-from harness.partition import Part, comparable
+from harness.core.comparisons import Contract
+from harness.core.messages import Encode
+from harness.core.outcomes import Inputs, Results, Unsupported
+from harness.core.partition import Part, comparable
 from impls.interface import Capability
 
 

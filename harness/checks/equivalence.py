@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.checks.base import Judgement, Observation, Probe, Violation
-from harness.contracts import Circle, Contract
-from harness.outcomes import Results, Status
-from harness.partition import blames, partition
+from harness.core.comparisons import Circle, Contract
+from harness.core.outcomes import Results, Status
+from harness.core.partition import blames, partition
 
 IN_THE_GAME = (Status.ENCODED, Status.REJECTED)
 

@@ -16,8 +16,8 @@ from harness.checks.serving import (
     judged,
     probes_of,
 )
-from harness.contracts import Contract
-from harness.outcomes import Results
+from harness.core.comparisons import Contract
+from harness.core.outcomes import Results
 from impls.interface import Capability
 
 EVERY_RANGE = 6

@@ -9,9 +9,9 @@ from itertools import islice
 import numpy as np
 
 from harness.checks.base import Judgement, Observation, Probe, Violation
-from harness.contracts import Contract
-from harness.outcomes import Encoded, Results
-from harness.partition import Part
+from harness.core.comparisons import Contract
+from harness.core.outcomes import Encoded, Results
+from harness.core.partition import Part
 from impls.interface import Law
 
 UNANSWERED = np.iinfo(np.int64).max

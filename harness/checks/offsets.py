@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
-from harness.contracts import Contract
-from harness.messages import Encode
-from harness.outcomes import Encoded, Failed, Outcome, Results
-from harness.partition import Part
+from harness.core.comparisons import Contract
+from harness.core.messages import Encode
+from harness.core.outcomes import Encoded, Failed, Outcome, Results
+from harness.core.partition import Part
 from impls.interface import Capability
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from harness.checks.base import Judgement, Observation, Probe, encoded_indices
 from harness.checks.equivalence import Equivalence
 from harness.checks.round_trip import rewrites, trusted
-from harness.contracts import Contract
-from harness.messages import Decode, Encode
-from harness.outcomes import Encoded, Inputs, Results
-from harness.standing import most_trusted
+from harness.core.comparisons import Contract
+from harness.core.messages import Decode, Encode
+from harness.core.outcomes import Encoded, Inputs, Results
+from harness.core.standing import most_trusted
 from impls.interface import Capability
 
 

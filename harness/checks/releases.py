@@ -9,10 +9,10 @@ import numpy as np
 
 from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import Judgement, Observation, Probe, Violation
-from harness.contracts import Contract
-from harness.messages import Decode, Encode
-from harness.outcomes import Encoded, Failed, Outcome, Rejected, Results, Status
-from harness.partition import Part, blames, partition
+from harness.core.comparisons import Contract
+from harness.core.messages import Decode, Encode
+from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Results, Status
+from harness.core.partition import Part, blames, partition
 from impls.interface import Capability
 
 MOST_IDS = 64

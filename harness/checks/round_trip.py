@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
-from harness.contracts import Contract
-from harness.messages import Decode
-from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
-from harness.partition import Part, blames, partition
-from harness.standing import most_trusted
+from harness.core.comparisons import Contract
+from harness.core.messages import Decode
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.core.partition import Part, blames, partition
+from harness.core.standing import most_trusted
 from impls.interface import Capability
 
 

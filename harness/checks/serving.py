@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
-from harness.messages import PAST_THE_LIMIT, Encode, Serve
-from harness.outcomes import Answered, Encoded, Inputs, Outcome, Results, Unsupported
-from harness.partition import Part
+from harness.core.messages import PAST_THE_LIMIT, Encode, Serve
+from harness.core.outcomes import Answered, Encoded, Inputs, Outcome, Results, Unsupported
+from harness.core.partition import Part
 
 if TYPE_CHECKING:
-    from harness.contracts import Contract
+    from harness.core.comparisons import Contract
     from impls.interface import Capability
 
 DEFINITION = "bpe.naive"
@@ -28,7 +28,7 @@ DEFINITION = "bpe.naive"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One input of a service. numbers: as :class:`harness.messages.Serve` takes them.
+    """One input of a service. numbers: as :class:`harness.core.messages.Serve` takes them.
 
     parts: ranges of the text whose numbers of tokens are the answer.
     """

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
-from harness.contracts import Contract
-from harness.messages import Encode
-from harness.outcomes import Encoded, Inputs, Results
-from harness.partition import Part
+from harness.core.comparisons import Contract
+from harness.core.messages import Encode
+from harness.core.outcomes import Encoded, Inputs, Results
+from harness.core.partition import Part
 from impls.interface import Mode
 
 if TYPE_CHECKING:

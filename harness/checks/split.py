@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
 from harness.checks.serving import counted, definers, draw, serving, unanswered
-from harness.contracts import Contract
-from harness.messages import Encode, Serve
-from harness.outcomes import Answered, Encoded, Inputs, Outcome, Results, Unsupported
-from harness.partition import Part
+from harness.core.comparisons import Contract
+from harness.core.messages import Encode, Serve
+from harness.core.outcomes import Answered, Encoded, Inputs, Outcome, Results, Unsupported
+from harness.core.partition import Part
 from impls.interface import Capability
 
 LIMITS = (1, 2, 3, 7)

@@ -11,10 +11,10 @@ import numpy as np
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
 from harness.checks.round_trip import rewrites
 from harness.checks.serving import draw
-from harness.contracts import Contract
-from harness.messages import Decode
-from harness.outcomes import Encoded, Outcome, Results
-from harness.partition import Part
+from harness.core.comparisons import Contract
+from harness.core.messages import Decode
+from harness.core.outcomes import Encoded, Outcome, Results
+from harness.core.partition import Part
 from impls.interface import Capability
 
 Halves = tuple[list[int], list[int]]

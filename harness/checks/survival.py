@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.checks.base import Judgement, Observation, Probe, Violation
-from harness.contracts import Contract
-from harness.outcomes import Failed, Results, Status
-from harness.partition import Part
+from harness.core.comparisons import Contract
+from harness.core.outcomes import Failed, Results, Status
+from harness.core.partition import Part
 
 
 @dataclass(frozen=True, slots=True)

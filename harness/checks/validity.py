@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks.base import Judgement, Observation, Probe, Violation
-from harness.contracts import Contract
-from harness.messages import Encode
-from harness.outcomes import Encoded, Failed, Inputs, Results
-from harness.partition import Part
+from harness.core.comparisons import Contract
+from harness.core.messages import Encode
+from harness.core.outcomes import Encoded, Failed, Inputs, Results
+from harness.core.partition import Part
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
-from harness.messages import Encode
-from harness.outcomes import Inputs, Results, Unsupported
-from harness.partition import Part
+from harness.core.messages import Encode
+from harness.core.outcomes import Inputs, Results, Unsupported
+from harness.core.partition import Part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.messages import Way
+    from harness.core.messages import Way
 
 
 def asked(seen: Observation, ways: Sequence[Way]) -> list[tuple[str, Way, list[int]]]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.workers.excused import Excused
+    from harness.core.excused import Excused
 
 
 SHOWN_BYTES = 1024
@@ -226,7 +226,7 @@ class _Stage:
 
 @dataclass(frozen=True, slots=True)
 class _Explained:
-    """The fields of :class:`harness.explain.Explanation`, which imports what events may not."""
+    """The fields of ``findings.explanation.Explanation``, which imports what events may not."""
 
     left: str
     right: str
@@ -275,7 +275,7 @@ class Found(Event):
     replaces: str | None = None
     """The id of a provisional finding that this one, minimised, takes the place of."""
     explanation: dict[str, Any] | None = None
-    """Both pipelines stage by stage: the fields of :class:`harness.explain.Explanation`."""
+    """Both pipelines by stage: the fields of :class:`harness.findings.explanation.Explanation`."""
     undecided: bool = False
     """The culprits differ from one another and are trusted equally, so that none is blamed."""
     unminimised: str | None = None

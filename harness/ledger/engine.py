@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase
 
-from harness.writing import NO_ROOM, OutputError, cannot_write
+from harness.core.writing import NO_ROOM, OutputError, cannot_write
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine

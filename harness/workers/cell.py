@@ -14,7 +14,7 @@ import os
 import tempfile
 import threading
 
-from harness.messages import CELL_BYTES, Compiling, Said
+from harness.core.messages import CELL_BYTES, Compiling, Said
 
 
 class Cell:

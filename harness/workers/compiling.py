@@ -10,12 +10,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies import compilers
-from harness.messages import Compiling
+from harness.core.messages import Compiling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.messages import Progress
+    from harness.core.messages import Progress
 
 COMPILE = "numba:compile"
 """The kind of Numba's event that lasts while a function is compiled."""

@@ -1,9 +1,9 @@
 """What processes of the harness answer in which libraries run, besides the workers themselves.
 
-Those that make inputs (:mod:`harness.fuzz.helper`) and those that walk grammars
-(:mod:`harness.forced.pool`) are no more to be trusted than a worker: a library may write to any of
-their descriptors. Their answers are of many types, and few; so they are JSON, checked against the
-type of the answer, and nothing is run when it is read. A message::
+Those that make inputs (:mod:`harness.studies.fuzz.helper`) and those that walk grammars
+(:mod:`harness.studies.forced.pool`) are no more to be trusted than a worker: a library may write to
+any of their descriptors. Their answers are of many types, and few; so they are JSON, checked
+against the type of the answer, and nothing is run when it is read. A message::
 
     magic      4 bytes   b"tkh1"
     length     u32       bytes of what follows, at most LIMIT

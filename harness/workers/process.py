@@ -27,8 +27,8 @@ import psutil
 
 from corpora.vocabularies import scratch
 from harness.confinement import probing
-from harness.messages import Request
-from harness.outcomes import Failed, Results, Status
+from harness.core.messages import Request
+from harness.core.outcomes import Failed, Results, Status
 from harness.workers import wire
 from harness.workers.cell import Cell
 from harness.workers.clock import Stopwatch, control, usage_of
@@ -40,7 +40,7 @@ from impls.external import OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from harness.messages import Compiling, Loaded
+    from harness.core.messages import Compiling, Loaded
     from harness.workers.clock import Usage
     from harness.workers.limits import Limits
 

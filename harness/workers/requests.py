@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.messages import Decode, Encode, Measure, Serve
-from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.core.messages import Decode, Encode, Measure, Serve
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from harness.messages import Loaded
+    from harness.core.messages import Loaded
 
 Asking = Encode | Decode | Serve | Measure
 """The requests to an implementation that is loaded."""

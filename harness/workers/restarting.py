@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psutil
 
 from harness.confinement.plan import OF_PROGRAMS
-from harness.messages import Load, Loaded, packed
-from harness.outcomes import Failed, Results, Status, Unsupported
-from harness.workers.excused import Excused
+from harness.core.excused import Excused
+from harness.core.messages import Load, Loaded, packed
+from harness.core.outcomes import Failed, Results, Status, Unsupported
 from harness.workers.process import Process, WorkerDied
 from harness.workers.reasons import ABANDONED, STOPPED
 from harness.workers.requests import (
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.messages import Compiling
+    from harness.core.messages import Compiling
     from harness.workers.limits import Limits
     from impls.interface import Mode
 
@@ -151,7 +151,7 @@ class Restarted:
     def load(self, vocabulary: Vocabulary | bytes, modes: Sequence[Mode] = ()) -> Future[Loaded]:
         """Start if need be and load, warming up for these modes.
 
-        vocabulary: may be packed by :func:`harness.messages.packed`, once for many workers.
+        vocabulary: may be packed by :func:`harness.core.messages.packed`, once for many workers.
         """
         content = vocabulary if isinstance(vocabulary, bytes) else packed(vocabulary)
         return self._submit(self._load, content, tuple(modes))

@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from harness.confinement.plan import HINT, OFF, Held, refused
-from harness.messages import (
+from harness.core.messages import (
     PAST_THE_LIMIT,
     Decode,
     Encode,
@@ -39,12 +39,11 @@ from harness.messages import (
     Serve,
     Way,
 )
-from harness.outcomes import Encoded, Failed, Outcome, Results, Status
-from harness.outcomes import Rejected as RejectedOutcome
-from harness.outcomes import Unsupported as UnsupportedOutcome
-from harness.scaling import instructions, meters
-from harness.timing import measured, undisturbed
-from harness.workers import compiling, wire
+from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status
+from harness.core.outcomes import Rejected as RejectedOutcome
+from harness.core.outcomes import Unsupported as UnsupportedOutcome
+from harness.workers import compiling, instructions, meters, wire
+from harness.workers.timing import measured, undisturbed
 from impls import registry
 from impls.external import ExternalEncoder, die_with_parent
 from impls.interface import (
@@ -429,7 +428,7 @@ def located(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:
 
 
 def served(encoder: Encoder, request: Serve, data: bytes, numbers: tuple[int, ...]) -> Outcome:
-    """The outcome of a service, its numbers as ids; see :class:`harness.messages.Serve`."""
+    """The outcome of a service, its numbers as ids; see :class:`harness.core.messages.Serve`."""
     service, mode = request.service, request.mode
     answer: Sequence[int]
     if service is Capability.COUNT and isinstance(encoder, Counts):

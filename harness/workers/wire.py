@@ -37,8 +37,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corpora.vocabularies.reading import LONGEST_QUOTE, quoted
-from harness.messages import Loaded
-from harness.outcomes import Results, Spent, Status
+from harness.core.messages import Loaded
+from harness.core.outcomes import Results, Spent, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,9 +17,9 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from harness.messages import Decode, Encode, Measure, Serve
-from harness.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
-from harness.workers.excused import LEAKING, TOGETHER
+from harness.core.excused import LEAKING, TOGETHER
+from harness.core.messages import Decode, Encode, Measure, Serve
+from harness.core.outcomes import Failed, Inputs, Outcome, Results, Status, Unsupported
 from harness.workers.process import WorkerDied
 from harness.workers.reasons import AFTER_DEATH, ENOUGH, LATE
 from harness.workers.requests import (

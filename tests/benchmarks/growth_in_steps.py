@@ -11,12 +11,13 @@ import sys
 
 from corpora.families.catalog import FAMILIES
 from corpora.vocabularies import sources
-from harness import expectations, selection
+from harness.core.messages import Meter
+from harness.engine import selection
+from harness.engine.costs import NotLoaded, costs, loaded
 from harness.events import Measured
-from harness.messages import Meter
-from harness.scaling.bounds import Bound, load, outcome_of
-from harness.scaling.costs import NotLoaded, costs, loaded
-from harness.scaling.judgement import judge
+from harness.verdict import expectations
+from harness.verdict.bounds import Bound, load, outcome_of
+from harness.verdict.exponents import judge
 from harness.workers import Limits
 from impls import registry
 

@@ -15,13 +15,13 @@ from collections import Counter
 
 from corpora.families.catalog import families
 from corpora.vocabularies import sources
-from harness import selection
-from harness.arena import Arena
-from harness.contracts import contracts_of
+from harness.core.comparisons import contracts_of
+from harness.engine import selection
+from harness.engine.suites import SUITES
 from harness.events import Measured
-from harness.scaling.measurement import Measurement, chosen
-from harness.suites import SUITES
+from harness.studies.growth.measurement import Measurement, chosen
 from harness.workers import Limits
+from harness.workers.pool import Arena
 from tests.benchmarks.growth_under_load import hog
 
 SECONDS = 4.5

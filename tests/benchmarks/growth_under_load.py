@@ -15,12 +15,12 @@ from collections import Counter
 
 from corpora.families.catalog import families
 from corpora.vocabularies import sources
-from harness import selection
-from harness.arena import Arena
-from harness.contracts import contracts_of
+from harness.core.comparisons import contracts_of
+from harness.engine import selection
 from harness.events import Measured
-from harness.scaling.measurement import Measurement
+from harness.studies.growth.measurement import Measurement
 from harness.workers import Limits
+from harness.workers.pool import Arena
 from tests.harness import planted_growth
 from tests.harness.planted_growth import Linear, LogLinear, OnRuns, Quadratic, ThreeHalves
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from corpora.vocabularies import sources
-from harness import selection
-from harness.arena import Arena
 from harness.checks import CHECKS
-from harness.contracts import Contract, contracts_of
-from harness.outcomes import Inputs
+from harness.core.comparisons import Contract, contracts_of
+from harness.core.outcomes import Inputs
+from harness.engine import selection
 from harness.workers import Limits
+from harness.workers.pool import Arena
 from impls.interface import Encoder, Mode
 from tests.data import data_path
 

@@ -15,7 +15,7 @@ from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
 from corpora.vocabularies.patterns import GGUF_PRE, PATTERNS, special_tokens_of
 from corpora.vocabularies.sources import ALIKE, embedded, resolve
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
-from harness.selection import vocabularies
+from harness.engine.selection import vocabularies
 from tests.data import data_path
 
 HERE = Path(sources.__file__).parent / "data"

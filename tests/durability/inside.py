@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies import scratch
-from harness.messages import CELL_BYTES, Loaded, Progress
-from harness.outcomes import Failed, Results, Status
+from harness.core.messages import CELL_BYTES, Loaded, Progress
+from harness.core.outcomes import Failed, Results, Status
 from harness.workers import Limits, restarting
 from harness.workers.process import Request, WorkerDied
 from harness.workers.server import Server

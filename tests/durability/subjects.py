@@ -16,33 +16,34 @@ from rich.console import Console
 from corpora.families import user
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
-from harness import cli_forced, selection, streams
-from harness import run as runs
 from harness.checks import CHECKS
-from harness.commands.common import recorded, trend_series
-from harness.countdown import Countdown
+from harness.cli import forced as cli_forced
+from harness.cli.commands.common import recorded, trend_series
+from harness.cli.progress.fuzz import FuzzProgress
+from harness.core.countdown import Countdown
+from harness.engine import runner as runs
+from harness.engine import selection, streams
+from harness.engine.planning import Plan
+from harness.engine.suites import Budget, Suite
 from harness.events import Found, read_events
-from harness.forced import hunt as hunts
-from harness.forced import run as forced
-from harness.forced.jobs import Task
-from harness.forced.policies import Policies
-from harness.fuzz import arms
-from harness.fuzz.plan import FuzzPlan
-from harness.fuzz.progress import FuzzProgress
-from harness.fuzz.run import execute
-from harness.fuzz.store import CampaignStore
+from harness.findings.folder import RunFolder
 from harness.ledger.engine import open_database
 from harness.ledger.models import Run, RunFinding, RunVersion
 from harness.ledger.recorder import Recorder
-from harness.planning import Plan
-from harness.store import RunFolder
-from harness.suites import Budget, Suite
+from harness.studies.forced import hunt as hunts
+from harness.studies.forced import run as forced
+from harness.studies.forced.jobs import Task
+from harness.studies.forced.policies import Policies
+from harness.studies.fuzz import arms
+from harness.studies.fuzz.plan import FuzzPlan
+from harness.studies.fuzz.run import execute
+from harness.studies.fuzz.store import CampaignStore
+from harness.studies.worst.breeding import Breeder
+from harness.studies.worst.results import Entry, Report, as_families
+from harness.studies.worst.run import write as write_worst_record
+from harness.studies.worst.search import Search, Sizes
+from harness.studies.worst.state import State
 from harness.workers import Limits
-from harness.worst.breeding import Breeder
-from harness.worst.results import Entry, Report, as_families
-from harness.worst.run import write as write_worst_record
-from harness.worst.search import Search, Sizes
-from harness.worst.state import State
 from impls.interface import Mode
 from reports import worst as worst_tables
 from reports import write_all, write_worst

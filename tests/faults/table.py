@@ -17,8 +17,8 @@ import psutil
 
 from corpora.vocabularies import scratch, sources
 from harness.confinement import probing
-from harness.messages import Decode, Encode
-from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
+from harness.core.messages import Decode, Encode
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.workers import Limits, Worker, rows
 from impls.interface import Mode
 from tests.faults.actions import ACTIONS, HERE

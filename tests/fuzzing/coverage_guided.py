@@ -29,8 +29,8 @@ INSTRUMENTED = (
         )
     ),
     *("corpora.grammars.corpus", "corpora.families.user", "corpora.families.pattern"),
-    *("harness.events.base", "harness.expectations", "harness.scaling.bounds"),
-    "harness.field.defects",
+    *("harness.events.base", "harness.verdict.expectations", "harness.verdict.bounds"),
+    "harness.studies.survey.defects",
 )
 """Modules whose branches guide the fuzzer: the loaders."""
 

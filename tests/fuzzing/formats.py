@@ -20,10 +20,10 @@ from corpora.vocabularies.preflight import preflight
 from corpora.vocabularies.sentencepiece_proto import to_model_proto
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from corpora.vocabularies.toys import TOYS
-from harness import again, expectations
+from harness.cli import again
 from harness.events import read_events
-from harness.field import defects
-from harness.scaling import bounds
+from harness.studies.survey import defects
+from harness.verdict import bounds, expectations
 from reports import summary_json
 from reports.record import RunRecord
 from tests.fuzzing.binary import damaged_gguf, damaged_proto, damaged_tar, gguf_fields, parsed

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import cli
+from harness.cli import application as cli
 
 TOKGATE = str(Path(sys.executable).with_name("tokgate"))
 

@@ -19,19 +19,19 @@ import sqlalchemy as sa
 from rich.console import Console
 
 from corpora.generators.catalog import generators
-from harness import selection, streams
 from harness.checks import CHECKS
-from harness.fuzz import arms
-from harness.fuzz.models import FindingRow, InputRow, StrandRow
-from harness.fuzz.plan import FuzzPlan
-from harness.fuzz.progress import FuzzProgress
-from harness.fuzz.record import Record
-from harness.fuzz.run import execute
-from harness.fuzz.state import Round, State
-from harness.fuzz.store import CampaignStore
+from harness.cli.progress.fuzz import FuzzProgress
+from harness.engine import selection, streams
+from harness.engine.planning import Plan
+from harness.engine.suites import Budget, Suite
 from harness.ledger.engine import open_database
-from harness.planning import Plan
-from harness.suites import Budget, Suite
+from harness.studies.fuzz import arms
+from harness.studies.fuzz.models import FindingRow, InputRow, StrandRow
+from harness.studies.fuzz.plan import FuzzPlan
+from harness.studies.fuzz.record import Record
+from harness.studies.fuzz.run import execute
+from harness.studies.fuzz.state import Round, State
+from harness.studies.fuzz.store import CampaignStore
 from harness.workers import Limits
 
 # Small batches, so that a few thousand cases are enough rounds to be killed in.

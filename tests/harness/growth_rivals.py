@@ -13,11 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.scaling.cell import AGREEING, FIRST_LOOK, LAST_LOOK, SECOND_LOOK
-from harness.scaling.judgement import (
-    LAWS as NAMED,
-)
-from harness.scaling.judgement import (
+from harness.studies.growth.cell import AGREEING, FIRST_LOOK, LAST_LOOK, SECOND_LOOK
+from harness.verdict.exponents import LAWS as NAMED
+from harness.verdict.exponents import (
     LEAST_POINTS,
     RANGE,
     THRESHOLD,
@@ -188,7 +186,8 @@ RIVALS: dict[str, Judge] = {"ours": ours, "tail only": tail_only, "by law": by_l
 
 
 def looked(times: Floats, sizes: Floats, rival: Judge = ours) -> Verdict:
-    """The verdict that the rounds lead to, decided as by :class:`harness.scaling.cell.Cell`."""
+    """The verdict that the rounds lead to, decided as by
+    :class:`harness.studies.growth.cell.Cell`."""
     agreeing = 0
     for rounds in range(FIRST_LOOK, LAST_LOOK + 1):
         least = times[:rounds].min(axis=0)

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from harness.messages import Meter
-from harness.outcomes import Status
-from harness.worst.gauge import Reading
+from harness.core.messages import Meter
+from harness.core.outcomes import Status
+from harness.studies.worst.gauge import Reading
 
 A_BYTE = 100
 """Nanoseconds of an ordinary byte."""

@@ -11,15 +11,15 @@ import pytest
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Merges
-from harness import gate
-from harness.forced import adversary, trophies
-from harness.forced.adversary import CHAIN, CUT, LONG_TOKEN, LOOK_AHEAD, WAYS, Caught, Round
-from harness.forced.hunt import RECORD, TROPHIES, Bag, Hunt, HuntRecord
-from harness.forced.jobs import Task
-from harness.forced.policies import EXACT, Policies
-from harness.forced.trophies import Opponent, Trophy, judged, lark
-from harness.selection import SelectionError
-from harness.suites import Budget
+from harness.engine.selection import SelectionError
+from harness.engine.suites import Budget
+from harness.studies.forced import adversary, trophies
+from harness.studies.forced.adversary import CHAIN, CUT, LONG_TOKEN, LOOK_AHEAD, WAYS, Caught, Round
+from harness.studies.forced.hunt import RECORD, TROPHIES, Bag, Hunt, HuntRecord
+from harness.studies.forced.jobs import Task
+from harness.studies.forced.policies import EXACT, Policies
+from harness.studies.forced.trophies import Opponent, Trophy, judged, lark
+from harness.verdict import gate
 from tests.breadth import thorough_from
 from tests.data import data_path
 from tests.harness.command import here, tokgate
@@ -77,7 +77,7 @@ def test_every_vocabulary_has_its_trophies() -> None:
 
 
 def test_the_shipped_file_is_as_it_would_be_written() -> None:
-    file = Path(trophies.__file__).parents[2] / "corpora" / "grammars" / "trophies.json"
+    file = Path(trophies.__file__).parents[3] / "corpora" / "grammars" / "trophies.json"
     assert file.read_text(encoding="utf-8") == trophies.to_json(SHIPPED)
 
 

@@ -17,13 +17,13 @@ import pytest
 
 from corpora import texts
 from corpora.vocabularies import sources
-from harness.benching.cells import Cell, Row, foretold, ladder
-from harness.benching.measure import characters_apart
-from harness.benching.plan import chosen_texts, contestants, parse_size
-from harness.messages import Measure
-from harness.outcomes import Inputs
-from harness.selection import SelectionError
-from harness.timing import as_ids, measured
+from harness.core.messages import Measure
+from harness.core.outcomes import Inputs
+from harness.engine.selection import SelectionError
+from harness.studies.bench.cells import Cell, Row, foretold, ladder
+from harness.studies.bench.measure import characters_apart
+from harness.studies.bench.plan import chosen_texts, contestants, parse_size
+from harness.workers.timing import as_ids, measured
 from impls import registry
 from impls.interface import About, Mode
 from tests.breadth import thorough_from

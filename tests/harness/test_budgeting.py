@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.budgeting import LEAST_SECONDS, last_seconds, left_for_cases, share
-from harness.countdown import Countdown
+from harness.core.countdown import Countdown
+from harness.engine.budgeting import LEAST_SECONDS, last_seconds, left_for_cases, share
 
 
 class Clock:

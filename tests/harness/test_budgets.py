@@ -10,29 +10,30 @@ import pytest
 
 from corpora.families.catalog import families
 from corpora.vocabularies import sources
-from harness import gate, selection
-from harness.arena import Stopped
-from harness.countdown import Countdown
-from harness.forced import hunt as hunting
-from harness.forced.adversary import Caught, Round
-from harness.forced.hunt import Hunt, HuntRecord
-from harness.forced.jobs import Task
-from harness.fuzz.progress import FuzzProgress
-from harness.fuzz.record import Record
-from harness.fuzz.run import execute
-from harness.fuzz.state import Round as Committed
-from harness.fuzz.store import CampaignStore
-from harness.messages import Meter
-from harness.outcomes import Status
-from harness.selftest.events import MistakeJudged
-from harness.selftest.run import Selftest, make_plan
-from harness.suites import Budget
-from harness.worst.gauge import OUT_OF_TIME, Reading, Timely
-from harness.worst.plan import WorstPlan, chosen_families
-from harness.worst.results import Report
-from harness.worst.run import Sitting, Watcher
-from harness.worst.search import Search
-from harness.worst.state import State
+from harness.cli.progress.fuzz import FuzzProgress
+from harness.core.countdown import Countdown
+from harness.core.messages import Meter
+from harness.core.outcomes import Status
+from harness.engine import selection
+from harness.engine.suites import Budget
+from harness.studies.forced import hunt as hunting
+from harness.studies.forced.adversary import Caught, Round
+from harness.studies.forced.hunt import Hunt, HuntRecord
+from harness.studies.forced.jobs import Task
+from harness.studies.fuzz.record import Record
+from harness.studies.fuzz.run import execute
+from harness.studies.fuzz.state import Round as Committed
+from harness.studies.fuzz.store import CampaignStore
+from harness.studies.selftest.events import MistakeJudged
+from harness.studies.selftest.run import Selftest, make_plan
+from harness.studies.worst.gauge import OUT_OF_TIME, Reading, Timely
+from harness.studies.worst.plan import WorstPlan, chosen_families
+from harness.studies.worst.results import Report
+from harness.studies.worst.run import Sitting, Watcher
+from harness.studies.worst.search import Search
+from harness.studies.worst.state import State
+from harness.verdict import gate
+from harness.workers.pool import Stopped
 from reports.worst import WorstRecord
 from tests.breadth import thorough
 from tests.harness.fuzz_campaign import everything, small_plan

@@ -8,8 +8,8 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 from harness.events import by_cause, cause_of, kind_in, named
-from harness.expectations import Expectation
-from harness.gate import Verdict, judge
+from harness.verdict.expectations import Expectation
+from harness.verdict.gate import Verdict, judge
 from tests.harness import test_findings as book
 from tests.harness.test_findings import Scene, right, wrong_at
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from harness import selection
 from harness.checks.base import Observation
 from harness.checks.equivalence import Equivalence
-from harness.contracts import Circle, Contestant
-from harness.outcomes import Inputs, Results
-from harness.standing import Standing
+from harness.core.comparisons import Circle, Contestant
+from harness.core.outcomes import Inputs, Results
+from harness.core.standing import Standing
+from harness.engine import selection
 from impls.interface import About
 from tests.harness.samples import contract
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import sources
-from harness import cli
+from harness.cli import application as cli
 from tests.harness.command import tokgate
 
 RANKS = b"".join(base64.b64encode(bytes([i])) + f" {i}\n".encode() for i in range(256))

@@ -15,14 +15,14 @@ import pytest
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
-from harness import selection
-from harness.arena import Arena
 from harness.confinement import applying, filters, plan, probing
 from harness.confinement.plan import HINT, OFF, Held, Plan, sentence, shortfall
-from harness.contracts import Contestant, contracts_of
-from harness.messages import Encode
-from harness.outcomes import Encoded, Failed, Inputs, Outcome, Status
+from harness.core.comparisons import Contestant, contracts_of
+from harness.core.messages import Encode
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Status
+from harness.engine import selection
 from harness.workers import Limits, Worker, rows
+from harness.workers.pool import Arena
 from impls import registry
 from impls.interface import Mode
 from impls.needs import Needs, understood
@@ -297,7 +297,7 @@ def test_a_machine_without_goes_on_and_says_so_in_one_line(
     spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
     code = f"""
 import sys
-from harness import cli
+from harness.cli import application as cli
 from harness.confinement import probing
 from tests.harness.test_confinement import Encoded, asked
 cli.tell_of_confinement()

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from harness import findings
 from harness.checks.base import Violation
-from harness.confirming import confirm
-from harness.outcomes import Encoded, Failed, Status
-from harness.partition import Part
-from harness.workers.excused import LEAKING, TOGETHER
+from harness.core.excused import LEAKING, TOGETHER
+from harness.core.outcomes import Encoded, Failed, Status
+from harness.core.partition import Part
+from harness.findings import tracker as findings
+from harness.findings.confirming import confirm
 from impls.interface import Died, Unsupported
 from tests.harness.test_findings import Scene, right
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from harness.countdown import Countdown, seconds_text
+from harness.core.countdown import Countdown, seconds_text
 
 
 class Clock:

@@ -87,7 +87,7 @@ def test_a_command_says_it_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "run.jsonl").write_text(changed(FOUND, partition=7) + "\n")
     for command in (["report", str(tmp_path)], ["replay", str(tmp_path)]):
         done = subprocess.run(
-            [sys.executable, "-c", "from harness.cli import main; main()", *command],
+            [sys.executable, "-c", "from harness.cli.application import main; main()", *command],
             cwd=tmp_path,
             env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
             capture_output=True,

@@ -14,28 +14,28 @@ import pytest
 
 from corpora.families.pattern import Pattern, repeated
 from corpora.vocabularies import sources
-from harness import stored
+from harness.core import stored
+from harness.core.outcomes import Status
+from harness.core.writing import OutputError
+from harness.engine.selection import SelectionError
+from harness.engine.suites import Budget
 from harness.events import BatchDone, ForcedWitness, Phase
-from harness.forced import run as forced_run
-from harness.forced import trophies
-from harness.forced.hunt import RECORD, TROPHIES, Hunt, HuntRecord
-from harness.forced.jobs import Task
-from harness.forced.results import SchemaResult, Tally
-from harness.forced.trophies import Trophy
-from harness.fuzz.behaviour import MAP_SIZE, Map
-from harness.fuzz.schedule import Schedule
-from harness.fuzz.state import MAX_BYTES, State, StateError
-from harness.fuzz.store import CampaignStore
 from harness.ledger.engine import LedgerError
-from harness.outcomes import Status
-from harness.selection import SelectionError
-from harness.suites import Budget
-from harness.worst.candidates import Aim, Candidate, Sample
-from harness.worst.deaths import Death
-from harness.worst.search import Progress
-from harness.worst.state import STATE
-from harness.worst.state import State as WorstState
-from harness.writing import OutputError
+from harness.studies.forced import run as forced_run
+from harness.studies.forced import trophies
+from harness.studies.forced.hunt import RECORD, TROPHIES, Hunt, HuntRecord
+from harness.studies.forced.jobs import Task
+from harness.studies.forced.results import SchemaResult, Tally
+from harness.studies.forced.trophies import Trophy
+from harness.studies.fuzz.behaviour import MAP_SIZE, Map
+from harness.studies.fuzz.schedule import Schedule
+from harness.studies.fuzz.state import MAX_BYTES, State, StateError
+from harness.studies.fuzz.store import CampaignStore
+from harness.studies.worst.candidates import Aim, Candidate, Sample
+from harness.studies.worst.deaths import Death
+from harness.studies.worst.search import Progress
+from harness.studies.worst.state import STATE
+from harness.studies.worst.state import State as WorstState
 from tests.harness.command import tokgate
 
 NESTED = "[" * 50_000
@@ -75,8 +75,8 @@ class Holder:
     """What a search has of a state."""
 
     def __init__(self) -> None:
-        from harness.worst.candidates import Archive
-        from harness.worst.deaths import Deaths
+        from harness.studies.worst.candidates import Archive
+        from harness.studies.worst.deaths import Deaths
 
         self.archive, self.deaths, self.progress = Archive(), Deaths(), Progress()
 

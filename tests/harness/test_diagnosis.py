@@ -9,7 +9,9 @@ import pytest
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import Violation
-from harness.diagnosis import (
+from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Status
+from harness.core.partition import Part
+from harness.findings.diagnosis import (
     boundaries,
     bucket,
     categories,
@@ -20,8 +22,6 @@ from harness.diagnosis import (
     stage_of,
     without_unknown_runs,
 )
-from harness.outcomes import Encoded, Failed, Outcome, Rejected, Status
-from harness.partition import Part
 from impls.interface import Mode
 from tests.harness.samples import contract, violation
 

@@ -6,10 +6,10 @@ import pytest
 
 from corpora.vocabularies.sources import resolve
 from harness.checks.base import Violation
-from harness.contracts import Contract
-from harness.diagnosis import stage_of
-from harness.outcomes import Encoded
-from harness.partition import Part
+from harness.core.comparisons import Contract
+from harness.core.outcomes import Encoded
+from harness.core.partition import Part
+from harness.findings.diagnosis import stage_of
 from impls.interface import Mode
 from tests.harness.samples import contestant
 

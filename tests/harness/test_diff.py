@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.diff import CHANCE, Diff, Growth, State, compare
 from harness.events import (
     BatchDone,
     ContractOpened,
@@ -21,6 +20,7 @@ from harness.events import (
     Started,
     write_events,
 )
+from harness.verdict.diff import CHANCE, Diff, Growth, State, compare
 from reports.record import RunRecord
 from tests.harness.command import tokgate
 

@@ -13,11 +13,11 @@ import pytest
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
-from harness.arena import Arena
-from harness.messages import Encode, Meter
-from harness.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.core.excused import LEAKING
+from harness.core.messages import Encode, Meter
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
 from harness.workers import Limits, Worker, keeping, process, restarting, rows
-from harness.workers.excused import LEAKING
+from harness.workers.pool import Arena
 from harness.workers.process import WorkerDied
 from harness.workers.requests import FAULT
 from impls.interface import Mode

@@ -10,8 +10,8 @@ import pytest
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
-from harness.messages import Decode, Encode, Meter
-from harness.outcomes import Encoded, Inputs, Outcome, Results, Status, Unsupported
+from harness.core.messages import Decode, Encode, Meter
+from harness.core.outcomes import Encoded, Inputs, Outcome, Results, Status, Unsupported
 from harness.workers import Limits, Worker, rows
 from impls.interface import Mode
 from tests.breadth import thorough_from

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from harness.expectations import SHIPPED, Expectation, ExpectationsError, in_range, load
+from harness.verdict.expectations import SHIPPED, Expectation, ExpectationsError, in_range, load
 
 ENTRY = """
 [[expected]]

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import pytest
 
 from corpora.vocabularies import sources
-from harness.contracts import Contestant
-from harness.explain import LONGEST, explain
-from harness.outcomes import Encoded, Rejected
+from harness.core.comparisons import Contestant
+from harness.core.outcomes import Encoded, Rejected
+from harness.findings.explanation import LONGEST, explain
 from impls.interface import About, Mode, Step
 from tests.harness.samples import contract, encoded, violation
 

@@ -16,7 +16,7 @@ import pytest
 
 from corpora.vocabularies import sources
 from harness.events import Phase, write_events
-from harness.selftest.plain.bpe import PlainBpe
+from harness.studies.selftest.plain.bpe import PlainBpe
 from impls import registry
 from impls.interface import Mode
 from tests.benchmarks import false_alarms

@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from corpora.vocabularies import sources
-from harness import selection
-from harness.cli import app
-from harness.field.plan import done, libraries, matches, plan_of, reference_of
-from harness.suites import Budget
+from harness.cli.application import app
+from harness.engine import selection
+from harness.engine.suites import Budget
+from harness.studies.survey.plan import done, libraries, matches, plan_of, reference_of
 from reports.field import Played, conformance, growth, render_html, render_markdown, verdict
 from tests.impls.test_peers import ranked
 

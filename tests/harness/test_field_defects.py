@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.field.defects import Defect, Status, confirm, load, shown
+from harness.studies.survey.defects import Defect, Status, confirm, load, shown
 from impls import registry
 
 DEFECTS = load()

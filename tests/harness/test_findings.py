@@ -13,17 +13,17 @@ from packaging.specifiers import SpecifierSet
 
 from corpora.generators.base import Case
 from corpora.vocabularies import sources
-from harness import findings
-from harness.arena import Arena
 from harness.checks import CHECKS
 from harness.checks.base import Violation
-from harness.contracts import Contestant, Contract
+from harness.core.comparisons import Contestant, Contract
+from harness.core.messages import Decode, Encode
+from harness.core.outcomes import Encoded, Outcome, Results
 from harness.events import Counted, Event, Found
-from harness.expectations import Expectation
-from harness.findings import Book
-from harness.messages import Decode, Encode
-from harness.outcomes import Encoded, Outcome, Results
+from harness.findings import tracker as findings
+from harness.findings.tracker import Book
+from harness.verdict.expectations import Expectation
 from harness.workers import Limits
+from harness.workers.pool import Arena
 from harness.workers.server import outcome_of
 from impls.interface import About, Mode
 from tests.breadth import thorough_from

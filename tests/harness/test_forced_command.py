@@ -17,16 +17,17 @@ import pytest
 from corpora.grammars.corpus import SchemaCase
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import VocabularyError
-from harness import gate, interruption
-from harness.cli_forced import walk as start
+from harness.cli.forced import walk as start
+from harness.core import interruption
+from harness.engine.selection import SelectionError
 from harness.events import Event, Forced
-from harness.forced.jobs import Task, WalkSchema
-from harness.forced.policies import Policies
-from harness.forced.pool import Worker, WorkersFailed, listen, results
-from harness.forced.results import SchemaResult, Tally, total
-from harness.forced.run import chosen, judged
-from harness.forced.sample import SCHEMAS, walk_sample
-from harness.selection import SelectionError
+from harness.studies.forced.jobs import Task, WalkSchema
+from harness.studies.forced.policies import Policies
+from harness.studies.forced.pool import Worker, WorkersFailed, listen, results
+from harness.studies.forced.results import SchemaResult, Tally, total
+from harness.studies.forced.run import chosen, judged
+from harness.studies.forced.sample import SCHEMAS, walk_sample
+from harness.verdict import gate
 from impls.interface import Unsupported
 from tests.harness.command import TOKGATE, tokgate
 

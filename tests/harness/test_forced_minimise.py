@@ -12,12 +12,12 @@ from corpora.grammars.corpus import SchemaCase, compact_json
 from corpora.grammars.json_schema import JsonSchemaGrammar
 from corpora.vocabularies import sources
 from harness.events import ForcedWitness
-from harness.forced import witnesses
-from harness.forced.jobs import MinimiseWitness, Task, WalkSchema
-from harness.forced.minimise import Minimiser
-from harness.forced.policies import Policies
-from harness.forced.run import Record
-from harness.forced.walk import Walk
+from harness.studies.forced import witnesses
+from harness.studies.forced.jobs import MinimiseWitness, Task, WalkSchema
+from harness.studies.forced.minimise import Minimiser
+from harness.studies.forced.policies import Policies
+from harness.studies.forced.run import Record
+from harness.studies.forced.walk import Walk
 from impls.forced.interface import Healed
 from tests.breadth import thorough_from
 

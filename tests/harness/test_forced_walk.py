@@ -13,11 +13,11 @@ from corpora.grammars.json_schema import JsonSchemaGrammar
 from corpora.grammars.own_schemas import own_cases
 from corpora.vocabularies import sources
 from corpora.vocabularies.merges import merges_from_ranks
-from harness.forced.judge import minimised, oracle, refuted
-from harness.forced.policies import Policies, named
-from harness.forced.results import SchemaResult, total
-from harness.forced.walk import LISTED, Walk
-from harness.selection import SelectionError
+from harness.engine.selection import SelectionError
+from harness.studies.forced.judge import minimised, oracle, refuted
+from harness.studies.forced.policies import Policies, named
+from harness.studies.forced.results import SchemaResult, total
+from harness.studies.forced.walk import LISTED, Walk
 from impls.forced.exact import Exact
 from impls.forced.heuristics import NoHealing
 from impls.forced.interface import Context, Healed

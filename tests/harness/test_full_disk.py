@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from harness import cli
+from harness.cli import application as cli
+from harness.core.writing import Lines, OutputError, cannot_write, write_whole, writing
 from harness.events import Event
-from harness.writing import Lines, OutputError, cannot_write, write_whole, writing
 from tests.harness.command import TOKGATE
 
 RUN = (
-    "run --vocab toy_runs --impl tiktoken --impl harness.selftest.mutants.merging:RightmostTie "
-    "--budget 300cases"
+    "run --vocab toy_runs --impl tiktoken "
+    "--impl harness.studies.selftest.mutants.merging:RightmostTie --budget 300cases"
 )
 
 COMMANDS = {
@@ -229,7 +229,7 @@ def test_a_full_disk_anywhere_is_one_line(
     def full(event: Event) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/somewhere")
 
-    monkeypatch.setattr("harness.commands.report.recorded", full)
+    monkeypatch.setattr("harness.cli.commands.report.recorded", full)
     monkeypatch.setattr(sys, "argv", ["tokgate", "report"])
     with pytest.raises(SystemExit) as exit_:
         cli.main()

@@ -16,22 +16,22 @@ import pytest
 import sqlalchemy as sa
 
 from corpora.vocabularies import sources
-from harness.arena import Stopped
-from harness.expectations import Expectation
-from harness.fuzz import canary as watch
-from harness.fuzz.arms import CORPUS
-from harness.fuzz.coverage import COVERAGE, Covered, interpreted, targets
-from harness.fuzz.examples import inputs, key, open_examples
-from harness.fuzz.models import ToldRow
-from harness.fuzz.plan import RANDOM_VOCABULARIES, fuzzed
-from harness.fuzz.run import CampaignFolder, save_corpus
-from harness.fuzz.store import CampaignStore, difference
-from harness.fuzz.structured import STRUCTURED, Structured
+from harness.core.outcomes import Encoded
+from harness.core.writing import OutputError
+from harness.engine.selection import SelectionError, contestants
 from harness.ledger import queries
 from harness.ledger.engine import open_database
-from harness.outcomes import Encoded
-from harness.selection import SelectionError, contestants
-from harness.writing import OutputError
+from harness.studies.fuzz import canary as watch
+from harness.studies.fuzz.arms import CORPUS
+from harness.studies.fuzz.coverage import COVERAGE, Covered, interpreted, targets
+from harness.studies.fuzz.examples import inputs, key, open_examples
+from harness.studies.fuzz.models import ToldRow
+from harness.studies.fuzz.plan import RANDOM_VOCABULARIES, fuzzed
+from harness.studies.fuzz.run import CampaignFolder, save_corpus
+from harness.studies.fuzz.store import CampaignStore, difference
+from harness.studies.fuzz.structured import STRUCTURED, Structured
+from harness.verdict.expectations import Expectation
+from harness.workers.pool import Stopped
 from impls.interface import Mode
 from tests.harness.command import TOKGATE, tokgate
 from tests.harness.fuzz_campaign import WRONG, everything, run, small_plan
@@ -124,7 +124,7 @@ def committed(where: Path) -> bool:
 
 
 def test_a_campaign_is_held_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.fuzz.store.RELEASE_SECONDS", 0.1)
+    monkeypatch.setattr("harness.studies.fuzz.store.RELEASE_SECONDS", 0.1)
     where = str(tmp_path / "x.db")
     with CampaignStore(where, "a").held():
         second = CampaignStore(where, "a").held()
@@ -332,7 +332,7 @@ def test_what_atheris_can_instrument() -> None:
 
 @pytest.mark.thorough  # a whole campaign
 def test_cost_guides_where_it_is_asked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.fuzz.strand.EVERY", 1)
+    monkeypatch.setattr("harness.studies.fuzz.strand.EVERY", 1)
     plan = replace(small_plan(800, ("bpe.naive", "bpe.heap")), costly=True)
     made = run(plan, str(tmp_path / "x.db"), tmp_path / "out")
     (strand,) = made.campaign["strands"].values()

@@ -14,17 +14,17 @@ import pytest
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
 from harness.checks.base import Observation
-from harness.contracts import contracts_of
-from harness.fuzz import estimate
-from harness.fuzz.arms import FINITE, SEEDS, SEGMENT, Generated, derived
-from harness.fuzz.behaviour import MAP_SIZE, Map, Shapes, Sighting, disagreement, observe
-from harness.fuzz.corpus import LONGEST, Corpus, Entry, mutants
-from harness.fuzz.estimate import Abundance
-from harness.fuzz.plan import seeds, spent
-from harness.fuzz.schedule import FLOOR, Schedule
-from harness.fuzz.state import State, StateError
-from harness.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
-from harness.selection import SelectionError, contestants
+from harness.core.comparisons import contracts_of
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
+from harness.engine.selection import SelectionError, contestants
+from harness.studies.fuzz import estimate
+from harness.studies.fuzz.arms import FINITE, SEEDS, SEGMENT, Generated, derived
+from harness.studies.fuzz.behaviour import MAP_SIZE, Map, Shapes, Sighting, disagreement, observe
+from harness.studies.fuzz.corpus import LONGEST, Corpus, Entry, mutants
+from harness.studies.fuzz.estimate import Abundance
+from harness.studies.fuzz.plan import seeds, spent
+from harness.studies.fuzz.schedule import FLOOR, Schedule
+from harness.studies.fuzz.state import State, StateError
 
 TOY = sources.resolve("toy_bytes")
 
@@ -165,7 +165,7 @@ def test_the_map_counts_inputs_as_a_dictionary_does() -> None:
 
 
 def test_hashes_of_a_large_vocabulary_rarely_fall_together() -> None:
-    from harness.fuzz.behaviour import _hashed
+    from harness.studies.fuzz.behaviour import _hashed
 
     codes = _hashed(np.arange(100_000), 12345, 1)
     assert codes.min() >= 0

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import pytest
 from rich.console import Console
 
-from harness import streams
-from harness.findings import Book
-from harness.fuzz.progress import FuzzProgress
-from harness.fuzz.run import execute
-from harness.fuzz.sizing import (
+from harness.cli.progress.fuzz import FuzzProgress
+from harness.engine import streams
+from harness.engine.streams import Batch
+from harness.findings.tracker import Book
+from harness.studies.fuzz.run import execute
+from harness.studies.fuzz.sizing import (
     FIRST,
     GROWTH,
     LONG_SECONDS,
@@ -28,9 +29,8 @@ from harness.fuzz.sizing import (
     taken,
     weight,
 )
-from harness.fuzz.state import Round
-from harness.fuzz.store import CampaignStore
-from harness.streams import Batch
+from harness.studies.fuzz.state import Round
+from harness.studies.fuzz.store import CampaignStore
 from harness.workers import restarting
 from harness.workers import worker as workers
 from tests.durability import inside
@@ -93,7 +93,7 @@ def run(
     monkeypatch.setattr(restarting, "Process", Slow)
     monkeypatch.setattr(streams, "FIRST_BATCH_CASES", 24)
     monkeypatch.setattr(streams, "BATCH_CASES", 24)
-    monkeypatch.setattr("harness.fuzz.arms.MUTANTS", 24)
+    monkeypatch.setattr("harness.studies.fuzz.arms.MUTANTS", 24)
     plan = Campaign(cases)._plan
     alone = replace(plan.plan, contestants=plan.plan.contestants[:2], checks=plan.plan.checks[:1])
     done: list[Committed] = []

@@ -9,9 +9,9 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 from harness.events import ExpectationJudged, Forced, Found, Measured
-from harness.expectations import Expectation
-from harness.gate import CANNOT_START, FAILS, HOLDS, Verdict, judge, judge_expectations
-from harness.scaling.bounds import judge_growth
+from harness.verdict.bounds import judge_growth
+from harness.verdict.expectations import Expectation
+from harness.verdict.gate import CANNOT_START, FAILS, HOLDS, Verdict, judge, judge_expectations
 
 TODAY = datetime.date(2026, 11, 20)
 FOUND = Found(

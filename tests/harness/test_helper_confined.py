@@ -10,9 +10,9 @@ import pytest
 
 from harness.confinement import probing
 from harness.confinement.plan import OFF, Held
-from harness.forced import pool
-from harness.fuzz import helper
-from harness.fuzz.helper import Helper, serve
+from harness.studies.forced import pool
+from harness.studies.fuzz import helper
+from harness.studies.fuzz.helper import Helper, serve
 
 HELD = probing.held_here()
 

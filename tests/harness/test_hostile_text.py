@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from corpora.plain_text import printable, printable_line
-from harness.display import Display, safe
+from harness.cli.display import Display, safe
 from harness.events import Event, read_events
 from reports import FORMATS
 from reports.record import RunRecord

@@ -17,7 +17,7 @@ from tests.breadth import thorough
 from tests.harness.command import TOKGATE
 
 MINIATURES = Path(__file__).parents[1] / "miniatures"
-PROGRAM = Path(__file__).parents[2] / "harness" / "selftest" / "program.py"
+PROGRAM = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
 
 
 def wait_for(record: Path, event: str) -> None:

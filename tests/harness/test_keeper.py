@@ -16,9 +16,9 @@ import psutil
 import pytest
 
 from corpora.vocabularies import sources
-from harness.forced import pool
-from harness.forced.jobs import Task
-from harness.fuzz.helper import Helper
+from harness.studies.forced import pool
+from harness.studies.forced.jobs import Task
+from harness.studies.fuzz.helper import Helper
 from harness.workers import Limits, keeper, keeping
 from harness.workers.clock import usage_of
 from harness.workers.keeping import Kept
@@ -206,7 +206,7 @@ def full(*given: object, **options: object) -> None:
     [
         lambda: Process(Limits(), {}),
         lambda: pool.Worker(Task(sources.resolve("toy_bytes"), ["none"], "flexible", seconds=60.0)),
-        lambda: Helper("harness.fuzz.structured")._start(),
+        lambda: Helper("harness.studies.fuzz.structured")._start(),
     ],
     ids=["worker", "forced", "helper"],
 )

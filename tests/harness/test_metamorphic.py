@@ -10,10 +10,10 @@ from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
 from harness.checks.chunks import lawful_cut
 from harness.checks.specials import special_ids
-from harness.diagnosis import piece_ends
-from harness.messages import Encode, Way
-from harness.outcomes import Inputs, Status
-from harness.selftest.catalog import mistakes
+from harness.core.messages import Encode, Way
+from harness.core.outcomes import Inputs, Status
+from harness.findings.diagnosis import piece_ends
+from harness.studies.selftest.catalog import mistakes
 from impls.interface import Mode
 from tests.breadth import thorough
 from tests.harness.test_service_checks import RAW, TEXT, Local
@@ -130,7 +130,7 @@ def test_libraries_are_asked_by_their_own_ways():
 
 
 def test_who_has_no_other_way_says_so():
-    local = Local(resolve("toy_bytes"), ["harness.selftest.plain.bpe:PlainBpe"])
+    local = Local(resolve("toy_bytes"), ["harness.studies.selftest.plain.bpe:PlainBpe"])
     [server] = local.servers.values()
     for way in Way:
         answer = server.answer(Encode(Inputs.of([b"a", b"b"]), RAW, way=way))

@@ -22,7 +22,7 @@ from tests.breadth import thorough
 from tests.harness.command import tokgate
 
 MINIATURES = Path(__file__).parents[1] / "miniatures"
-PROGRAM = Path(__file__).parents[2] / "harness" / "selftest" / "program.py"
+PROGRAM = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
 SMOKE_SECONDS = 60
 
 

@@ -11,22 +11,22 @@ from packaging.specifiers import SpecifierSet
 
 from corpora.generators.base import Case
 from corpora.vocabularies import sources
-from harness import selection
-from harness.arena import Arena, OutOfTime
 from harness.checks import CHECKS
-from harness.contracts import contracts_of
-from harness.countdown import Countdown
-from harness.expectations import Expectation
-from harness.fuzz.record import Record
-from harness.fuzz.run import execute
-from harness.fuzz.store import CampaignStore
-from harness.messages import Encode, Meter
-from harness.minimising import NO_TIME
-from harness.outcomes import Results
-from harness.selftest.vices import TRIGGER
-from harness.shortfall import went_on
-from harness.suites import Budget
+from harness.core.comparisons import contracts_of
+from harness.core.countdown import Countdown
+from harness.core.messages import Encode, Meter
+from harness.core.outcomes import Results
+from harness.engine import selection
+from harness.engine.suites import Budget
+from harness.findings.minimising import NO_TIME
+from harness.studies.fuzz.record import Record
+from harness.studies.fuzz.run import execute
+from harness.studies.fuzz.store import CampaignStore
+from harness.studies.selftest.vices import TRIGGER
+from harness.verdict.expectations import Expectation
+from harness.verdict.shortfall import went_on
 from harness.workers import Limits
+from harness.workers.pool import Arena, OutOfTime
 from impls.interface import Died
 from tests.harness.fuzz_campaign import small_plan
 from tests.harness.test_budgets import Silent as Quiet

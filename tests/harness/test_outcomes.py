@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.outcomes import (
+from harness.core.outcomes import (
     Encoded,
     Failed,
     Inputs,

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 import pytest
 
 from corpora.vocabularies import sources
-from harness.arena import Asked, Pending
 from harness.checks.base import Observation
-from harness.contracts import Contestant, Contract
-from harness.outcomes import Encoded, Inputs, Results
-from harness.pace import PATIENCE, Pacer, Yields, first_bytes
-from harness.streams import Batch
+from harness.core.comparisons import Contestant, Contract
+from harness.core.outcomes import Encoded, Inputs, Results
+from harness.engine.pace import PATIENCE, Pacer, Yields, first_bytes
+from harness.engine.streams import Batch
+from harness.workers.pool import Asked, Pending
 from impls.interface import About, Mode
 
 RAW = Mode(pretokenize=False)

@@ -16,12 +16,12 @@ import pytest
 from corpora.grammars.corpus import SchemaCase
 from corpora.vocabularies import sources
 from harness.events import ForcedWitness
-from harness.forced.adversary import Caught, Round
-from harness.forced.jobs import Minimised, MinimiseWitness, Task, WalkSchema
-from harness.forced.pool import results
-from harness.forced.results import SchemaResult, Tally
-from harness.forced.trophies import Trophy
-from harness.fuzz.helper import Helper
+from harness.studies.forced.adversary import Caught, Round
+from harness.studies.forced.jobs import Minimised, MinimiseWitness, Task, WalkSchema
+from harness.studies.forced.pool import results
+from harness.studies.forced.results import SchemaResult, Tally
+from harness.studies.forced.trophies import Trophy
+from harness.studies.fuzz.helper import Helper
 from harness.workers import packets
 from harness.workers.packets import PREFIX, Inbox, Message, Outbox, answer_of, packed
 from harness.workers.wire import Garbled

@@ -7,9 +7,9 @@ from itertools import permutations, product
 
 import pytest
 
-from harness.outcomes import Encoded, Failed, Outcome, Rejected, Status, Unsupported
-from harness.partition import Blame, blames, partition
-from harness.standing import Standing
+from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Status, Unsupported
+from harness.core.partition import Blame, blames, partition
+from harness.core.standing import Standing
 
 A, B, C = Encoded((1,)), Encoded((2,)), Encoded((3,))
 CANDIDATE, LIBRARY, DEFINITION, REFERENCE = Standing

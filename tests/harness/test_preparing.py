@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import caches, jit
-from harness.messages import CELL_BYTES, Compiling, Progress
+from harness.core.messages import CELL_BYTES, Compiling, Progress
 from harness.workers.cell import Cell
 from harness.workers.compiling import told
 

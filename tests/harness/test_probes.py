@@ -8,8 +8,8 @@ from harness.checks.base import Observation
 from harness.checks.minimality import Minimality
 from harness.checks.round_trip import RoundTrip
 from harness.checks.validity import Validity
-from harness.diagnosis import difference
-from harness.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
+from harness.findings.diagnosis import difference
 from impls.interface import Mode
 from tests.harness.samples import contract, encoded
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import sources
-from harness.display import Display
-from harness.quiet import KEPT_BYTES, aside
+from harness.cli.display import Display
+from harness.core.quiet import KEPT_BYTES, aside
 from harness.workers import Limits, Worker
 from impls.external import LOG_TAIL, LONGEST_LOG, Program, log_tail
 from tests.harness.command import tokgate

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from harness.checks.base import Violation
-from harness.contracts import Contract
-from harness.outcomes import Encoded, Failed, Status
-from harness.partition import Part
-from harness.recipes import Unsound, function, plain_name, requirement, sound
-from harness.store import RunFolder
+from harness.core.comparisons import Contract
+from harness.core.outcomes import Encoded, Failed, Status
+from harness.core.partition import Part
+from harness.findings.folder import RunFolder
+from harness.findings.recipes import Unsound, function, plain_name, requirement, sound
 from impls.interface import About, Mode, Recipe
 from tests.harness.hostile_plugin import HOSTILE
 from tests.harness.samples import contestant, contract

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import sources
-from harness import selection
-from harness.arena import Arena
 from harness.checks import CHECKS
 from harness.checks.releases import drawn_ids, libraries
-from harness.contracts import Contract, contracts_of
+from harness.core.comparisons import Contract, contracts_of
+from harness.engine import selection
 from harness.workers import Limits
+from harness.workers.pool import Arena
 from impls.interface import Capability
 
 RELEASES = """

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from harness.checks.base import Violation
-from harness.contracts import Contract
-from harness.outcomes import Encoded, Failed, Status
-from harness.partition import Part
-from harness.store import RunFolder
+from harness.core.comparisons import Contract
+from harness.core.outcomes import Encoded, Failed, Status
+from harness.core.partition import Part
+from harness.findings.folder import RunFolder
 from impls.interface import Mode
 from tests.harness.samples import contract, encoded, violation
 

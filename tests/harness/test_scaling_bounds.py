@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import expectations
-from harness.contracts import Contestant
+from harness.core.comparisons import Contestant
 from harness.events import Measured
-from harness.expectations import ExpectationsError
-from harness.scaling.bounds import (
+from harness.verdict import expectations
+from harness.verdict.bounds import (
     IN_STEPS,
     IN_TIME,
     Bound,
@@ -20,6 +19,7 @@ from harness.scaling.bounds import (
     outcome_of,
     own_candidates,
 )
+from harness.verdict.expectations import ExpectationsError
 from impls import registry
 from tests.harness import planted
 

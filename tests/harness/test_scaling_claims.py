@@ -14,16 +14,17 @@ import pytest
 
 from corpora.families.catalog import families
 from corpora.vocabularies import sources
-from harness import cli, selection
-from harness.arena import Arena
-from harness.contracts import contracts_of
+from harness.cli import application as cli
+from harness.core.comparisons import contracts_of
+from harness.engine import selection
+from harness.engine.costs import costs, loaded
+from harness.engine.suites import SUITES
 from harness.events import Measured
-from harness.scaling.claims import Claims, reconcile
-from harness.scaling.costs import costs, loaded
-from harness.scaling.judgement import Verdict
-from harness.scaling.measurement import Measurement
-from harness.suites import SUITES
+from harness.studies.growth.claims import Claims, reconcile
+from harness.studies.growth.measurement import Measurement
+from harness.verdict.exponents import Verdict
 from harness.workers import Limits
+from harness.workers.pool import Arena
 from impls.processes import descendants, processor_time
 from tests.harness import lying_program
 

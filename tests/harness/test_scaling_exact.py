@@ -13,14 +13,13 @@ import pytest
 from corpora.families.catalog import families
 from corpora.vocabularies import sources
 from corpora.vocabularies.patterns import PATTERNS
-from harness import selection
+from harness.engine import selection
 from harness.events import Measured
-from harness.scaling import instructions
-from harness.scaling.bounds import outcome_of
-from harness.scaling.exact import count_instructions
-from harness.scaling.measurement import counts_steps
-from harness.scaling.meters import interpreted, steps
-from harness.workers import Limits
+from harness.studies.growth.exact import count_instructions
+from harness.studies.growth.measurement import counts_steps
+from harness.verdict.bounds import outcome_of
+from harness.workers import Limits, instructions
+from harness.workers.meters import interpreted, steps
 from impls.interface import Mode
 from impls.pretokenize.byte_masks import SIZE_BITS
 from impls.pretokenize.character_classes import NUMBER

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from harness.scaling.cell import LAST_LOOK, SECOND_LOOK
-from harness.scaling.judgement import (
+from harness.studies.growth.cell import LAST_LOOK, SECOND_LOOK
+from harness.verdict.exponents import (
     LEAST_POINTS,
     RANGE,
     SMALL,

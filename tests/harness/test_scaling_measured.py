@@ -13,27 +13,28 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-import harness.scaling.measurement
-import harness.scaling.prober
-import harness.scaling.schedule
+import harness.studies.growth.measurement
+import harness.studies.growth.prober
+import harness.studies.growth.schedule
 from corpora.families.base import Family
 from corpora.families.catalog import FAMILIES, TELLING, families
 from corpora.families.recipes import Repeated
 from corpora.vocabularies import sources
-from harness import cli, selection
-from harness.arena import Arena, OutOfTime
-from harness.catalogues import rows
 from harness.checks import CHECKS, MEASURES
-from harness.contracts import Contestant, Contract
+from harness.cli import application as cli
+from harness.cli.catalogues import rows
+from harness.core.comparisons import Contestant, Contract
+from harness.core.messages import Measure, Meter
+from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Results, Spent, Status
+from harness.engine import selection
+from harness.engine.planning import Plan
+from harness.engine.suites import SUITES, Budget, parse_budget
 from harness.events import Measured
-from harness.messages import Measure, Meter
-from harness.outcomes import Encoded, Failed, Outcome, Rejected, Results, Spent, Status
-from harness.planning import Plan
-from harness.scaling.cell import FIRST_LOOK, HUNGRY, LAST_LOOK, SECOND_LOOK, judge_memory
-from harness.scaling.judgement import LEAST_POINTS
-from harness.scaling.measurement import Measurement, chosen, counts_steps, taking_part
-from harness.scaling.prober import DEATHS, SMALLEST
-from harness.suites import SUITES, Budget, parse_budget
+from harness.studies.growth.cell import FIRST_LOOK, HUNGRY, LAST_LOOK, SECOND_LOOK, judge_memory
+from harness.studies.growth.measurement import Measurement, chosen, counts_steps, taking_part
+from harness.studies.growth.prober import DEATHS, SMALLEST
+from harness.verdict.exponents import LEAST_POINTS
+from harness.workers.pool import Arena, OutOfTime
 from impls.interface import Mode
 from tests.harness import planted
 
@@ -142,7 +143,11 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    for module in (harness.scaling.measurement, harness.scaling.schedule, harness.scaling.prober):
+    for module in (
+        harness.studies.growth.measurement,
+        harness.studies.growth.schedule,
+        harness.studies.growth.prober,
+    ):
         monkeypatch.setattr(module, "time", made)
     return made
 
@@ -302,7 +307,7 @@ class TestSimulated:
         self, clock: Clock, monkeypatch: pytest.MonkeyPatch, slower: float
     ) -> None:
         """Its largest sizes are given up for the rounds that it takes."""
-        monkeypatch.setattr(harness.scaling.schedule, "crowding", lambda: 0.0)
+        monkeypatch.setattr(harness.studies.growth.schedule, "crowding", lambda: 0.0)
         calls = 0
 
         def busy(data: bytes) -> int:
@@ -492,10 +497,10 @@ class TestChoice:
 
     @pytest.fixture(autouse=True)
     def a_quiet_machine(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("harness.scaling.measurement.crowding", lambda: 0.0)
+        monkeypatch.setattr("harness.studies.growth.measurement.crowding", lambda: 0.0)
 
     def test_fewer_where_many_wait_for_a_core(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("harness.scaling.measurement.crowding", lambda: 20.0)
+        monkeypatch.setattr("harness.studies.growth.measurement.crowding", lambda: 20.0)
         taken = chosen(families(), 5, 3.0, 0)
         assert len(taken) < len(chosen(families(), 1, 300.0, 0)) == len(FAMILIES)
         assert taken[: len(TELLING)] == list(TELLING)

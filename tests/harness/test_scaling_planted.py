@@ -11,15 +11,16 @@ import pytest
 
 from corpora.families.catalog import families
 from corpora.vocabularies import sources
-from harness import cli, selection
-from harness.arena import Arena
-from harness.contracts import contracts_of
+from harness.cli import application as cli
+from harness.core.comparisons import contracts_of
+from harness.core.messages import Meter
+from harness.engine import selection
+from harness.engine.costs import costs, loaded
+from harness.engine.suites import SUITES
 from harness.events import Measured
-from harness.messages import Meter
-from harness.scaling.costs import costs, loaded
-from harness.scaling.measurement import Measurement
-from harness.suites import SUITES
+from harness.studies.growth.measurement import Measurement
 from harness.workers import Limits
+from harness.workers.pool import Arena
 from tests.harness import planted_growth
 
 PLANTED = Path(planted_growth.__file__)

@@ -9,9 +9,9 @@ from zlib import crc32
 import pytest
 
 from corpora.families.catalog import FAMILIES
-from harness.scaling.cell import FIRST_LOOK, LAST_LOOK, Cell
-from harness.scaling.judgement import Verdict
-from harness.scaling.schedule import CONTROLS, LEAST_CALL, Clock, Schedule
+from harness.studies.growth.cell import FIRST_LOOK, LAST_LOOK, Cell
+from harness.studies.growth.schedule import CONTROLS, LEAST_CALL, Clock, Schedule
+from harness.verdict.exponents import Verdict
 from tests.harness.test_scaling_measured import contestant, contract
 
 SECONDS = 4.5
@@ -57,8 +57,8 @@ class World:
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     made = World()
-    monkeypatch.setattr("harness.scaling.schedule.time", made)
-    monkeypatch.setattr("harness.scaling.schedule.crowding", lambda: 0.0)
+    monkeypatch.setattr("harness.studies.growth.schedule.time", made)
+    monkeypatch.setattr("harness.studies.growth.schedule.crowding", lambda: 0.0)
     return made
 
 

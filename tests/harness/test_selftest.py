@@ -10,17 +10,22 @@ import pytest
 
 from corpora.generators.base import Case
 from corpora.vocabularies.sources import resolve
-from harness import gate
 from harness.checks.base import Violation
-from harness.contracts import Contestant, Contract
+from harness.core.comparisons import Contestant, Contract
+from harness.core.outcomes import Encoded
+from harness.core.partition import Part
+from harness.engine.selection import SelectionError
 from harness.events import BatchDone, ContractOpened, Measured
-from harness.outcomes import Encoded
-from harness.partition import Part
-from harness.selection import SelectionError
-from harness.selftest.catalog import mistakes
-from harness.selftest.events import HuntDone, MistakeJudged, SelftestFinished, SelftestStarted
-from harness.selftest.ledger import ROUNDS, Ledger, apart, tells
-from harness.selftest.run import Selftest, make_plan, verdict
+from harness.studies.selftest.catalog import mistakes
+from harness.studies.selftest.events import (
+    HuntDone,
+    MistakeJudged,
+    SelftestFinished,
+    SelftestStarted,
+)
+from harness.studies.selftest.ledger import ROUNDS, Ledger, apart, tells
+from harness.studies.selftest.run import Selftest, make_plan, verdict
+from harness.verdict import gate
 from impls.interface import About, Mode
 from reports import selftest_html, selftest_text
 from reports.selftest import SelftestRecord, by_check, by_generator, idle

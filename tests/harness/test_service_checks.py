@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies.sources import resolve
-from harness.arena import Arena
 from harness.checks import CHECKS
 from harness.checks.base import FollowsUp, Observation
 from harness.checks.serving import DEFINITION
-from harness.contracts import Contestant, Contract
-from harness.diagnosis import bucket, difference, kind_of, signature
-from harness.messages import Encode, Load, packed
-from harness.outcomes import Inputs
-from harness.selftest.catalog import mistakes
+from harness.core.comparisons import Contestant, Contract
+from harness.core.messages import Encode, Load, packed
+from harness.core.outcomes import Inputs
+from harness.findings.diagnosis import bucket, difference, kind_of, signature
+from harness.studies.selftest.catalog import mistakes
 from harness.workers import Limits
+from harness.workers.pool import Arena
 from harness.workers.server import Server
 from impls import registry
 from impls.interface import Mode
@@ -67,7 +67,7 @@ class Local:
         return check.judge(seen, answers)
 
 
-RIGHT = "harness.selftest.plain.bpe:PlainServices"
+RIGHT = "harness.studies.selftest.plain.bpe:PlainServices"
 MISTAKES = [one for one in mistakes().values() if one.family == "services"]
 
 

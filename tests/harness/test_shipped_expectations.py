@@ -9,14 +9,14 @@ import pytest
 
 from corpora.generators.base import Case
 from corpora.vocabularies import sources
-from harness import selection
-from harness.arena import Arena
 from harness.checks import CHECKS
-from harness.contracts import contracts_of
-from harness.diagnosis import bucket, kind_of
-from harness.entries import Entry
-from harness.expectations import SHIPPED, Expectation, load
+from harness.core.comparisons import contracts_of
+from harness.engine import selection
+from harness.findings.diagnosis import bucket, kind_of
+from harness.findings.entries import Entry
+from harness.verdict.expectations import SHIPPED, Expectation, load
 from harness.workers import Limits
+from harness.workers.pool import Arena
 from tests.breadth import thorough
 
 ENTRIES = load(SHIPPED)

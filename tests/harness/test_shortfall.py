@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness import gate
 from harness.events import BatchDone, ContractOpened, Event, Withdrawn
-from harness.shortfall import Shortfall
+from harness.verdict import gate
+from harness.verdict.shortfall import Shortfall
 from tests.reports.records import died, found
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.shrink import shrink
+from harness.findings.shrinking import shrink
 
 AMPLE = 30.0
 

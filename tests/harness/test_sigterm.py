@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness import interruption
+from harness.core import interruption
 from tests.breadth import thorough
 from tests.harness.command import TOKGATE, tokgate
 
@@ -175,7 +175,7 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
 
 def test_before_anything_is_begun() -> None:
     done = python(
-        "import os, signal, sys; import harness.cli as cli\n"
+        "import os, signal, sys; import harness.cli.application as cli\n"
         "@cli.app.command()\n"
         "def loading():\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
@@ -187,7 +187,7 @@ def test_before_anything_is_begun() -> None:
 
 def test_a_second_one_does_not_break_off_the_reports() -> None:
     done = python(
-        "import os, signal; from harness import interruption\n"
+        "import os, signal; from harness.core import interruption\n"
         "interruption.listen()\n"
         "try:\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from corpora.vocabularies import sources
-from harness.contracts import Contestant, contracts_of
-from harness.standing import Standing
+from harness.core.comparisons import Contestant, contracts_of
+from harness.core.standing import Standing
 from impls import registry
 from impls.interface import About, Mode
 

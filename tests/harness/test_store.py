@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.core.outcomes import Encoded
+from harness.core.writing import OutputError, write_whole
 from harness.events import Found, Phase, read_events
-from harness.outcomes import Encoded
-from harness.store import RunFolder
-from harness.writing import OutputError, write_whole
+from harness.findings.folder import RunFolder
 from tests.harness.samples import contract, violation
 
 
@@ -112,7 +112,7 @@ def test_the_input_of_a_finding_comes_last(tmp_path: Path, monkeypatch: pytest.M
         write_whole(path, content)
 
     folder = RunFolder(tmp_path)
-    monkeypatch.setattr("harness.store.write_whole", noted)
+    monkeypatch.setattr("harness.findings.folder.write_whole", noted)
     terms = contract("toy_bytes", "tiktoken", "bpe.naive")
     one = violation("equivalence", b"a", ("tiktoken", Encoded((1,))), ("bpe.naive", Encoded((2,))))
     folder.save_finding("f-1", one, terms)

@@ -11,8 +11,8 @@ import pytest
 from corpora.generators.base import FunctionGenerator
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
-from harness.streams import BATCH_BYTES, BATCH_CASES, FIRST_BATCH_CASES, Batch, batches
-from harness.suites import Budget, parse_budget
+from harness.engine.streams import BATCH_BYTES, BATCH_CASES, FIRST_BATCH_CASES, Batch, batches
+from harness.engine.suites import Budget, parse_budget
 
 ANY_LENGTH = 1 << 30
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import cli
-from harness.commands.common import recorded
+from harness.cli import application as cli
+from harness.cli.commands.common import recorded
+from harness.engine.trust import instructions
 from harness.events import Found, Started, VocabularyLoaded, read_events, write_events
-from harness.trust import instructions
 from impls import registry
 from tests.harness.command import tokgate
 
@@ -45,7 +45,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("plain")
     done = tokgate(
         "run", "--vocab=toy_runs", "--impl=tiktoken",
-        "--impl=harness.selftest.mutants.merging:RightmostTie",
+        "--impl=harness.studies.selftest.mutants.merging:RightmostTie",
         "--budget=300cases", "--check=equivalence", folder=folder,
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
@@ -109,7 +109,7 @@ def test_a_vocabulary_that_the_record_has_fetched(plain: Path, tmp_path: Path, s
 
 @pytest.mark.thorough  # three whole runs
 def test_what_is_registered_runs_as_before(plain: Path, tmp_path: Path) -> None:
-    own = "harness.selftest.mutants.merging:RightmostTie"
+    own = "harness.studies.selftest.mutants.merging:RightmostTie"
     done = tokgate("replay", str(plain), folder=tmp_path)
     assert done.returncode == 2
     assert own in done.stderr
@@ -135,7 +135,7 @@ def test_what_needs_no_word() -> None:
 
 
 def test_trophies_do_not_choose_what_is_fetched(tmp_path: Path, say: Say) -> None:
-    from harness.forced import trophies
+    from harness.studies.forced import trophies
 
     one = replace(trophies.read("shipped")[0], vocabulary="hf:somebody/something")
     (tmp_path / "trophies.json").write_text(json.dumps([one.to_dict()]))

@@ -13,25 +13,25 @@ from typing import Any, cast
 import pytest
 from packaging.specifiers import SpecifierSet
 
-import harness.campaign
-import harness.entries
+import harness.engine.session
+import harness.findings.entries
 from corpora.generators.base import Case
-from harness.arena import Arena, Asked, OutOfTime, Pending
-from harness.campaign import MOMENT, Campaign
 from harness.checks import CHECKS
 from harness.checks.base import Observation, Violation
-from harness.contracts import Contract
-from harness.examples import exercises
-from harness.expectations import Expectation
-from harness.explain import Explanation
-from harness.findings import UNSURE
-from harness.gate import judge
-from harness.outcomes import Encoded, Inputs, Results, Unsupported
-from harness.pace import TELLING, Flight, Pacer, telling_inputs
-from harness.planning import Plan
-from harness.starting import Start
-from harness.streams import Batch
-from harness.suites import Budget
+from harness.core.comparisons import Contract
+from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
+from harness.engine.examples import exercises
+from harness.engine.pace import TELLING, Flight, Pacer, telling_inputs
+from harness.engine.planning import Plan
+from harness.engine.session import MOMENT, Campaign
+from harness.engine.starting import Start
+from harness.engine.streams import Batch
+from harness.engine.suites import Budget
+from harness.findings.explanation import Explanation
+from harness.findings.tracker import UNSURE
+from harness.verdict.expectations import Expectation
+from harness.verdict.gate import judge
+from harness.workers.pool import Arena, Asked, OutOfTime, Pending
 from harness.workers.reasons import ABANDONED
 from tests.harness.fuzz_campaign import small_plan
 from tests.harness.test_findings import right, wrong_at
@@ -85,7 +85,7 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
         parted = "pre-tokens" if len(violation.data) == len(whole) else "merges"
         return Explanation("ref", "bad", "ref", "bad", (), parted)
 
-    monkeypatch.setattr(harness.entries, "explain", explain)
+    monkeypatch.setattr(harness.findings.entries, "explain", explain)
     entry = Expectation("equivalence/bpe/raw/merges/Zs/bad", {"bad": SpecifierSet()}, "known")
     scene = Watched((entry,), ref=right, bad=wrong_at(b"!"))
     questions = [0]
@@ -328,7 +328,7 @@ def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> Campaign:
     plan = replace(small_plan(1, impls=("bpe.naive",)).plan, budget=Budget(seconds=1000.0))
     campaign = Campaign(plan, lambda event: None, cast("Any", None))
     campaign.countdown.start()
-    monkeypatch.setattr(harness.campaign, "Pacer", lambda *given: scripted)
+    monkeypatch.setattr(harness.engine.session, "Pacer", lambda *given: scripted)
     opened = SimpleNamespace(contracts=lambda **given: [], look=lambda: None)
     vocabulary = SimpleNamespace(id="v")
     campaign._check(

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.messages import Encode, Loaded
-from harness.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Spent, Status
+from harness.core.messages import Encode, Loaded
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Spent, Status
 from harness.workers import wire
 from impls.interface import Mode
 

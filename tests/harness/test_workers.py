@@ -17,8 +17,8 @@ import pytest
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
-from harness.messages import Decode, Encode, Measure
-from harness.outcomes import (
+from harness.core.messages import Decode, Encode, Measure
+from harness.core.outcomes import (
     Encoded,
     Failed,
     Inputs,
@@ -278,7 +278,7 @@ def test_a_death_by_a_signal_without_a_name(make: Make) -> None:
 
 def test_the_next_vocabulary_ends_the_program_of_the_one_before(vocabulary: Vocabulary) -> None:
     before = descendants()
-    program = Path(__file__).parents[2] / "harness" / "selftest" / "program.py"
+    program = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
     worker = Worker("program", f"cmd:{sys.executable} {program} --kind correct", QUICK)
     for _ in range(3):
         assert worker.load(vocabulary).result().error is None
@@ -366,7 +366,7 @@ def test_nothing_is_left_after_close(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = descendants()
-    program = Path(__file__).parents[2] / "harness" / "selftest" / "program.py"
+    program = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
     spec = f"cmd:{sys.executable} {program} --kind correct"
     worker = Worker("program", spec, QUICK)
     assert worker.load(vocabulary).result().error is None
@@ -389,12 +389,12 @@ def test_a_kill_from_another_thread_ends_a_waiting_request(make: Make) -> None:
 def test_no_orphans_after_the_harness_is_killed(tmp_path: Path) -> None:
     plugin = tmp_path / "plugin.py"
     plugin.write_text(PLUGIN)
-    program = Path(__file__).parents[2] / "harness" / "selftest" / "program.py"
+    program = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
     script = f"""
         import sys, time
         from corpora.vocabularies import sources
-        from harness.messages import Encode
-        from harness.outcomes import Inputs
+        from harness.core.messages import Encode
+        from harness.core.outcomes import Inputs
         from harness.workers import Limits, Worker
         from impls.interface import Mode
         v = sources.resolve("toy_bytes")

@@ -11,18 +11,18 @@ import pytest
 from corpora.families import user
 from corpora.families.pattern import Pattern, Pump
 from corpora.vocabularies import sources
-from harness.countdown import Countdown
-from harness.messages import Meter
-from harness.outcomes import Status
-from harness.selection import SelectionError
-from harness.worst import listed
-from harness.worst.breeding import MOST_BYTES, Breeder
-from harness.worst.candidates import Aim, Candidate, Scale
-from harness.worst.deaths import Death, Deaths
-from harness.worst.finals import STAY, Entrant, Finals
-from harness.worst.minimise import minimise
-from harness.worst.polish import polished, smallest_deaths
-from harness.worst.results import Entry, Report, as_families
+from harness.core.countdown import Countdown
+from harness.core.messages import Meter
+from harness.core.outcomes import Status
+from harness.engine.selection import SelectionError
+from harness.studies.worst import listed
+from harness.studies.worst.breeding import MOST_BYTES, Breeder
+from harness.studies.worst.candidates import Aim, Candidate, Scale
+from harness.studies.worst.deaths import Death, Deaths
+from harness.studies.worst.finals import STAY, Entrant, Finals
+from harness.studies.worst.minimise import minimise
+from harness.studies.worst.polish import polished, smallest_deaths
+from harness.studies.worst.results import Entry, Report, as_families
 from reports import worst_html, worst_text
 from reports.worst import WorstRecord
 from tests.harness.planted_costs import A_BYTE, Planted, many, runs

@@ -11,14 +11,14 @@ import pytest
 
 from corpora.families.pattern import Pattern, Pump
 from corpora.vocabularies import sources
-from harness.messages import Meter
-from harness.outcomes import Status
-from harness.worst.breeding import Breeder
-from harness.worst.candidates import Aim, Candidate, Scale, niche
-from harness.worst.gauge import Reading, portions
-from harness.worst.guide import Guide
-from harness.worst.search import ENOUGH_DEATHS, Search, Sizes
-from harness.worst.state import State
+from harness.core.messages import Meter
+from harness.core.outcomes import Status
+from harness.studies.worst.breeding import Breeder
+from harness.studies.worst.candidates import Aim, Candidate, Scale, niche
+from harness.studies.worst.gauge import Reading, portions
+from harness.studies.worst.guide import Guide
+from harness.studies.worst.search import ENOUGH_DEATHS, Search, Sizes
+from harness.studies.worst.state import State
 from tests.breadth import thorough_from
 from tests.harness.planted_costs import A_BYTE, Planted, many, runs
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 
 from corpora.vocabularies.sources import resolve
-from harness import selection
-from harness.catalogues import rows
+from harness.cli.catalogues import rows
+from harness.engine import selection
 from impls import registry
 from impls.bpe.algorithms import backtracking, heap, plain
 from impls.bpe.algorithms.plain_backtracking_kernel import encode_piece

@@ -18,7 +18,7 @@ from impls.interface import About, Capability, Mode, Rejected, Unsupported
 from tests.breadth import thorough, thorough_from
 
 MINIATURES = Path(__file__).parents[1] / "miniatures"
-PROGRAM = Path(__file__).parents[2] / "harness" / "selftest" / "program.py"
+PROGRAM = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
 
 EXAMPLE = Path(registry.__file__).with_name("examples") / "stdio_encoder.py"
 

@@ -10,7 +10,7 @@ import pytest
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
-from harness import selection
+from harness.engine import selection
 from impls import registry
 from impls.adapters import sentencepiece, tiktoken, tokenizers
 from impls.adapters.peers import Peer

@@ -9,8 +9,8 @@ import pytest
 from corpora.grammars.finite import FiniteLanguage
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Normalizer, Piece, PieceType
-from harness.forced.policies import named
-from harness.selection import SelectionError
+from harness.engine.selection import SelectionError
+from harness.studies.forced.policies import named
 from impls.forced.alignment import Aligner
 from impls.forced.exact import Exact
 from impls.forced.futures import INSIDE

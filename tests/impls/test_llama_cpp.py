@@ -17,11 +17,11 @@ from corpora.vocabularies.gguf_out import to_gguf
 from corpora.vocabularies.model import Algorithm, Alphabet, Piece, PieceType
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.sentencepiece_model import from_pieces
-from harness import selection
-from harness.arena import Arena
 from harness.checks import CHECKS
-from harness.contracts import contracts_of
+from harness.core.comparisons import contracts_of
+from harness.engine import selection
 from harness.workers import Limits
+from harness.workers.pool import Arena
 from impls.adapters import llama_cpp, sentencepiece
 from impls.adapters.common import Library
 from impls.adapters.llama_cpp import AS_BYTES, IMPLEMENTATION, Refused, vocab_only_offset
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.arena import Loaded
+    from harness.workers.pool import Loaded
 
 try:
     ABOUT = IMPLEMENTATION.about

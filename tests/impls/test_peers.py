@@ -12,8 +12,8 @@ from corpora.vocabularies import sources
 from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary
 from corpora.vocabularies.patterns import PATTERNS
-from harness import selection
-from harness.catalogues import rows
+from harness.cli.catalogues import rows
+from harness.engine import selection
 from impls import registry
 from impls.adapters import tiktoken
 from impls.adapters.peers import Peer, rank_order_trouble

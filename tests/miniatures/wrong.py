@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.vocabularies.bundle import write_bundle
-from harness.selftest import vices
+from harness.studies.selftest import vices
 from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
 from impls.examples.stdio_encoder import Encoder
 from impls.interface import About, Capability, Mode, Rejected

@@ -9,12 +9,12 @@ import pytest
 
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS, MEASURES
-from harness.selftest.canary import CANARY, VOCABULARY, canary
-from harness.selftest.catalog import FAMILIES, mistakes
-from harness.selftest.groups import REFERENCES, Kind, groups, kind_of
-from harness.selftest.hunt import algorithm_of
-from harness.selftest.mistakes import planted
-from harness.selftest.plain.bpe import PlainBpe
+from harness.studies.selftest.canary import CANARY, VOCABULARY, canary
+from harness.studies.selftest.catalog import FAMILIES, mistakes
+from harness.studies.selftest.groups import REFERENCES, Kind, groups, kind_of
+from harness.studies.selftest.hunt import algorithm_of
+from harness.studies.selftest.mistakes import planted
+from harness.studies.selftest.plain.bpe import PlainBpe
 from impls import registry
 from impls.interface import Mode, Rejected, Unsupported
 from tests.breadth import thorough_from
@@ -162,9 +162,11 @@ def test_who_grows_makes_more_passes_than_bytes_on_something(name):
 def test_controls_are_what_is_right():
     for one in EVERY.values():
         if one.control:
-            assert one.control.startswith("harness.selftest.plain.")
-    assert EVERY["merging.rightmost-tie"].control == "harness.selftest.plain.bpe:PlainBpe"
-    assert EVERY["services.appends-late"].control == "harness.selftest.plain.bpe:PlainServices"
+            assert one.control.startswith("harness.studies.selftest.plain.")
+    assert EVERY["merging.rightmost-tie"].control == "harness.studies.selftest.plain.bpe:PlainBpe"
+    assert (
+        EVERY["services.appends-late"].control == "harness.studies.selftest.plain.bpe:PlainServices"
+    )
 
 
 def test_a_mistake_is_planted_once():

@@ -8,7 +8,7 @@ import pytest
 
 from corpora.generators.catalog import generators
 from corpora.vocabularies.sources import resolve
-from harness.selftest.catalog import mistakes
+from harness.studies.selftest.catalog import mistakes
 from impls import registry
 from impls.interface import Mode
 from tests.breadth import thorough_from
@@ -39,7 +39,7 @@ LONGEST = 600
 @pytest.mark.parametrize(("plain", "compiled", "name", "mode"), thorough_from(5, CASES))
 def test_the_ids_are_those_of_the_compiled_encoder(plain, compiled, name, mode):
     vocabulary = resolve(name)
-    implementation = registry.resolve(f"harness.selftest.plain.{plain}")
+    implementation = registry.resolve(f"harness.studies.selftest.plain.{plain}")
     assert implementation.supports(vocabulary, mode) is None
     encoder = implementation.load(vocabulary)
     right = registry.resolve(compiled).load(vocabulary)
@@ -53,11 +53,11 @@ def test_the_ids_are_those_of_the_compiled_encoder(plain, compiled, name, mode):
 
 
 def test_every_control_is_tested():
-    tested = {f"harness.selftest.plain.{plain}" for plain, *_ in CASES}
+    tested = {f"harness.studies.selftest.plain.{plain}" for plain, *_ in CASES}
     # Services are held to their definition, growth and healing to nothing found, elsewhere.
     others = {
-        "harness.selftest.plain.bpe:PlainServices",
-        "harness.selftest.plain.growing:PlainBytes",
-        "harness.selftest.plain.healing:PlainHealing",
+        "harness.studies.selftest.plain.bpe:PlainServices",
+        "harness.studies.selftest.plain.growing:PlainBytes",
+        "harness.studies.selftest.plain.healing:PlainHealing",
     }
     assert {one.control for one in mistakes().values() if one.control} <= tested | others

@@ -42,7 +42,7 @@ BUDGETS: dict[str, float | None] = {
 TOKGATE = (
     sys.executable,
     "-c",
-    "import sys; sys.argv[0] = 'tokgate'; from harness.cli import main; main()",
+    "import sys; sys.argv[0] = 'tokgate'; from harness.cli.application import main; main()",
 )
 """The command ``tokgate`` of these sources, wherever it is started."""
 

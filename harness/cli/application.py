@@ -1,0 +1,154 @@
+"""The ``tokgate`` command: its subcommands (``commands/``, one file each) and its exit statuses."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import traceback
+
+import typer
+from rich.text import Text
+
+from corpora.families.user import FamiliesError
+from corpora.vocabularies.model import VocabularyError
+from harness.cli.commands import (
+    adversary,
+    again,
+    bench,
+    diff,
+    field,
+    forced,
+    fuzz,
+    look,
+    report,
+    run,
+    selftest,
+    worst,
+)
+from harness.cli.display import Display, PlainFormatter
+from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
+from harness.core.interruption import INTERRUPTED, Terminated, cause, exit_status, listen
+from harness.core.writing import NO_ROOM, OutputError, cannot_write
+from harness.engine.selection import SelectionError
+from harness.verdict import gate
+from harness.verdict.expectations import ExpectationsError
+from impls.registry import ImplementationError
+
+USERS = (VocabularyError, FamiliesError, SelectionError, ExpectationsError, OutputError)
+"""What a user can mend; each is one line."""
+
+app = typer.Typer(
+    name="tokgate",
+    help="Differential fuzzing and conformance harness for LLM tokenizers.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+STARTING_WORKERS = frozenset(
+    {"run", "minimize", "replay", "fuzz", "bench", "forced", "adversary", "worst", "field"}
+    | {"selftest"}
+)
+"""The commands that run implementations, and so say where they cannot be confined."""
+
+
+@app.callback(
+    epilog="Add --debug to any command to see the traceback behind an error, and --no-confinement "
+    "to let implementations use the network and write files (see docs/boundary.md)."
+)
+def common(context: typer.Context) -> None:
+    """Differential fuzzing and conformance harness for LLM tokenizers."""
+    asking = {"-h", "--help"} & set(sys.argv)
+    if context.invoked_subcommand in STARTING_WORKERS and not asking:
+        tell_of_confinement()
+
+
+def tell_of_confinement() -> None:
+    """Say in one line what keeps workers from being confined fully, where anything does."""
+    from harness.confinement import plan, probing  # noqa: PLC0415 (for these commands alone)
+
+    line = plan.shortfall(probing.held_here())
+    if line is not None:
+        Display(stderr=True).print(Text(line, style="dim"), soft_wrap=True)
+
+
+app.command(epilog=run.EPILOG)(run.run)
+app.command("list")(look.list_)
+app.command()(look.preflight)
+app.command(epilog=again.EPILOG)(again.minimize)
+app.command(epilog=again.EPILOG)(again.replay)
+app.command()(report.report)
+app.command(epilog=diff.EPILOG)(diff.diff)
+app.command(epilog=fuzz.EPILOG)(fuzz.fuzz)
+app.command(epilog=bench.EPILOG)(bench.bench)
+app.command(epilog=forced.EPILOG)(forced.forced)
+app.command(epilog=adversary.EPILOG)(adversary.adversary)
+app.command(epilog=worst.EPILOG)(worst.worst)
+app.command(epilog=field.EPILOG)(field.field)
+app.command(epilog=selftest.EPILOG)(selftest.selftest)
+
+
+def main() -> None:
+    """The entry point: one line for what a user can mend, a traceback only on request."""
+    debug = "--debug" in sys.argv  # allowed anywhere, so that it can be added to a failed line
+    confined = "--no-confinement" not in sys.argv
+    sys.argv = [one for one in sys.argv if one not in ("--debug", "--no-confinement")]
+    if not confined:
+        os.environ[CONFINEMENT] = CONFINEMENT_OFF
+    if debug:
+        handler = logging.StreamHandler()
+        handler.setFormatter(PlainFormatter(logging.BASIC_FORMAT))
+        logging.basicConfig(handlers=[handler])
+        logging.getLogger("harness").setLevel(logging.DEBUG)
+    listen()
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # what cannot be written is to be told now, not when Python ends
+    except USERS as error:
+        fail(str(error), gate.USAGE, debug=debug)
+    except ImplementationError as error:
+        fail(str(error), gate.USAGE if error.unknown else gate.CANNOT_START, debug=debug)
+    except SystemExit as ended:
+        # Typer has one exit status for a KeyboardInterrupt that no command handled.
+        interrupt = cause(ended)
+        if not isinstance(interrupt, Terminated) or ended.code != INTERRUPTED:
+            raise
+        fail("terminated", exit_status(interrupt), debug=debug)
+    except KeyboardInterrupt as interrupt:
+        fail("interrupted", exit_status(interrupt), debug=debug)
+    except OSError as error:
+        drop_output()
+        if isinstance(error, BrokenPipeError):  # whoever read the output has had enough
+            raise SystemExit(gate.FAILS) from None
+        if error.errno not in NO_ROOM:
+            raise
+        where = error.filename or "standard output, or a temporary file"
+        fail(str(cannot_write(where, error)), gate.USAGE, debug=debug)
+
+
+def drop_output() -> None:
+    """Send what is still to be printed nowhere: Python would try again as it ends, and fail."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def fail(line: str, status: int, *, debug: bool) -> None:
+    """Print the one line (and, on request, the traceback) and exit."""
+    with contextlib.suppress(OSError):  # where standard error is full, too, the status says it
+        _tell(line, debug=debug)
+    raise SystemExit(status)
+
+
+def _tell(line: str, *, debug: bool) -> None:
+    if debug:
+        for one in traceback.format_exc().rstrip("\n").split("\n"):
+            Display(stderr=True).print(one, soft_wrap=True)
+    Display(stderr=True).print(Text.assemble(("tokgate: ", "bold red"), line), soft_wrap=True)

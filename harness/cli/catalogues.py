@@ -1,0 +1,84 @@
+"""What ``tokgate list`` lists: each entry a flat dictionary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.core.quiet import aside
+from impls import registry
+
+Row = dict[str, Any]
+
+
+def rows(kind: str) -> list[Row]:
+    """The entries of ``vocabs``, ``impls``, ``generators``, ``families`` or ``checks``."""
+    return {
+        "vocabs": vocabularies,
+        "impls": implementations,
+        "generators": generators,
+        "families": families,
+        "checks": checks,
+    }[kind]()
+
+
+def vocabularies() -> list[Row]:
+    """The embedded vocabularies, and the kinds of random ones."""
+    from corpora.vocabularies import drawn, sources  # noqa: PLC0415
+
+    kinds = {f"{sources.RANDOM}{kind}:SEED": why for kind, (why, _) in drawn.KINDS.items()}
+    found = {**sources.embedded(), **kinds}
+    return [{"name": name, "summary": text} for name, text in found.items()]
+
+
+def implementations() -> list[Row]:
+    """Everything registered, installed or not."""
+    found = []
+    for spec in registry.registered():
+        try:
+            with aside():
+                about = registry.resolve(spec).about
+        except (registry.ImplementationError, ImportError) as error:
+            found.append(
+                {
+                    "name": spec,
+                    "version": "not installed",
+                    "language": "",
+                    "capabilities": [],
+                    "homepage": str(error),
+                }
+            )
+            continue
+        found.append(
+            {
+                "name": about.name,
+                "version": about.version,
+                "language": about.language,
+                "capabilities": sorted(about.capabilities),
+                "homepage": about.homepage,
+            }
+        )
+    return found
+
+
+def generators() -> list[Row]:
+    """The ways of making cases."""
+    from corpora.generators import catalog  # noqa: PLC0415
+
+    return [{"name": g.name, "summary": g.summary} for g in catalog.generators().values()]
+
+
+def families() -> list[Row]:
+    """The hostile families whose growth is measured, with the user's own."""
+    from corpora.families import user  # noqa: PLC0415
+    from corpora.families.catalog import families as known  # noqa: PLC0415
+
+    every = known(user.chosen(None))
+    return [{"name": f.name, "reason": f.reason} for f in every.values()]
+
+
+def checks() -> list[Row]:
+    """The properties, and what is measured."""
+    from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
+
+    judged = {check.name: check.summary for check in CHECKS.values()}
+    return [{"name": name, "summary": text} for name, text in {**judged, **MEASURES}.items()]

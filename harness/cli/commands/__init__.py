@@ -1,0 +1,1 @@
+"""The commands of ``tokgate``, one file each; what they record is shown by the reports."""

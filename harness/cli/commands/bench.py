@@ -1,0 +1,94 @@
+"""``tokgate bench``: throughput."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from harness.cli.commands.common import Impls, Vocabs, command_line, name_missing
+from harness.cli.display import Display
+from harness.core.writing import writing
+
+if TYPE_CHECKING:
+    from harness.events import Event
+
+EPILOG = """
+Other fast tokenizers to compare with: pip install 'tokgate\\[bench]'. Exit status: 0 measured;
+2 usage or input error; 3 an implementation could not be started, or none could be measured;
+130 interrupted (143 by SIGTERM), what was measured till then is written.
+"""
+
+
+def bench(
+    vocab: Vocabs = None,
+    impl: Impls = None,
+    input_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input",
+            help="source, multilingual, tokens, one-piece, or a UTF-8 file. May be repeated.",
+        ),
+    ] = None,
+    size: Annotated[
+        list[str] | None, typer.Option(help="Bytes of an input: 1KB, 64KB, 1MB. May be repeated.")
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Of each cell (default: by the time, 3 to 15).")
+    ] = None,
+    cold: Annotated[
+        int, typer.Option(min=0, help="First calls in an encoder loaded afresh, largest size.")
+    ] = 1,
+    cold_sizes: Annotated[
+        bool, typer.Option("--cold-sizes", help="First calls at all sizes.")
+    ] = False,
+    mode: Annotated[
+        list[str] | None, typer.Option(help="text (pre-tokenized) or raw (one piece); both.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Same seed and versions: the same texts.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder that receives bench.json, bench.html.")] = Path(
+        "tokgate-bench"
+    ),
+    as_json: Annotated[bool, typer.Option("--json", help="Print bench.json, no tables.")] = False,
+) -> None:
+    """Measure how fast implementations encode, interleaved, cold and warm apart.
+
+    Without arguments: an embedded vocabulary, every implementation installed that runs it, four
+    kinds of input at three sizes, with and without pre-tokenization, in about two minutes.
+    """
+    from harness.cli.progress.bench import BenchProgress  # noqa: PLC0415
+    from harness.studies.bench.plan import make_plan  # noqa: PLC0415
+    from harness.studies.bench.run import execute  # noqa: PLC0415
+    from reports import bench_text, write_bench  # noqa: PLC0415
+    from reports.bench import BenchRecord  # noqa: PLC0415
+
+    plan, missing = make_plan(
+        vocab or [], impl or [], input_ or [], size or [], mode or [],
+        rounds, cold, cold_sizes, seed,
+    )  # fmt: skip
+    console = Display(stderr=True)
+    name_missing(console, missing)
+    with writing(f"--out {out}"):
+        out.mkdir(parents=True, exist_ok=True)
+    record, progress = BenchRecord(), BenchProgress(console)
+
+    def emit(event: Event) -> None:
+        record.consume(event)
+        progress.consume(event)
+
+    try:
+        status = execute(plan, command_line(), emit, progress.watch)
+    finally:
+        progress.stop()
+    with writing(out):
+        write_bench(record, out)
+    if as_json:
+        print(record.to_json(), end="")
+    else:
+        shown = Display()
+        for part in bench_text.render(record):
+            shown.print(part)
+    console.print(Text(f"  {out / 'bench.html'}", style="dim"), soft_wrap=True)
+    raise typer.Exit(status)

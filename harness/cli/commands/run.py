@@ -1,0 +1,151 @@
+"""``tokgate run``: the main job."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.commands.common import (
+    EXIT_STATUSES,
+    Checks,
+    Expect,
+    Generators,
+    Impls,
+    Jobs,
+    Ledger,
+    Memory,
+    Out,
+    References,
+    Seed,
+    Timeout,
+    Vocabs,
+    command_line,
+    finish,
+    limits_of,
+    name_missing,
+    recorders,
+)
+from harness.cli.display import Display
+from harness.engine.selection import SelectionError
+
+EPILOG = EXIT_STATUSES
+
+
+class SuiteName(StrEnum):
+    """How much a run does."""
+
+    SMOKE = "smoke"
+    CI = "ci"
+    NIGHTLY = "nightly"
+
+
+def run(
+    vocab: Vocabs = None,
+    impl: Impls = None,
+    reference: References = None,
+    check: Checks = None,
+    generator: Generators = None,
+    suite: Annotated[SuiteName, typer.Option(help="How much of everything.")] = SuiteName.SMOKE,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            help="Time from the first case to the verdict, as 60s, 5m or 8h; or cases, as "
+            "20000cases. Loading before the first case comes on top."
+        ),
+    ] = None,
+    seed: Seed = 0,
+    jobs: Jobs = 0,
+    expect: Expect = None,
+    family: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A family to measure growth on (tokgate list families; default: as many as there "
+            "is time for). May be repeated."
+        ),
+    ] = None,
+    families: Annotated[
+        Path | None,
+        typer.Option(help="Families of your own (default: those that tokgate worst keeps)."),
+    ] = None,
+    out: Out = Path("tokgate-out"),
+    fail_fast: Annotated[bool, typer.Option(help="Stop at the first unexpected finding.")] = False,
+    timeout: Timeout = 8.0,
+    memory: Memory = 4.0,
+    ledger: Ledger = None,
+) -> None:
+    """Compare implementations on generated and hostile inputs: the main job.
+
+    Without arguments it takes the embedded vocabularies and every implementation installed.
+    """
+    from corpora.families import catalog as hostile  # noqa: PLC0415
+    from corpora.families import user  # noqa: PLC0415
+    from corpora.generators.catalog import generators  # noqa: PLC0415
+    from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
+    from harness.cli.progress.run import Progress, promised  # noqa: PLC0415
+    from harness.engine import selection  # noqa: PLC0415
+    from harness.engine.planning import Plan  # noqa: PLC0415
+    from harness.engine.runner import execute  # noqa: PLC0415
+    from harness.engine.suites import SUITES, parse_budget  # noqa: PLC0415
+    from harness.findings.folder import RunFolder  # noqa: PLC0415
+    from harness.verdict import bounds, expectations  # noqa: PLC0415
+
+    chosen_suite = SUITES[suite.value]
+    limits = limits_of(timeout, memory)
+    try:
+        amount = parse_budget(budget or chosen_suite.budget)
+    except ValueError as error:
+        raise SelectionError(f"--budget: {error}") from error
+    catalog = generators()
+    checks = selection.chosen("check", check or [], [*CHECKS, *MEASURES])
+    present, missing = selection.contestants(impl or [])
+    own = user.chosen(families)
+    known, bound = expectations.load(expectations.SHIPPED), bounds.load(expectations.SHIPPED)
+    if expect is not None:
+        known = [*expectations.load(expect), *known]
+        bound = [*bounds.load(expect), *bound]
+    console = Display(stderr=True)
+    name_missing(console, missing)
+    plan = Plan(
+        vocabularies=selection.vocabularies(vocab or [], seed),
+        contestants=present,
+        references=selection.references(reference or [], present),
+        generators=[catalog[n] for n in selection.chosen("generator", generator or [], catalog)],
+        checks=[CHECKS[n] for n in checks if n in CHECKS],
+        scaled=selection.scaled(vocab or [], checks),
+        walked=selection.walked(vocab or [], checks),
+        families=own,
+        measured=selection.chosen("family", family, hostile.families(own)) if family else [],
+        expectations=known,
+        bounds=bound,
+        suite=chosen_suite,
+        budget=amount,
+        seed=seed,
+        jobs=jobs or max(2, (os.cpu_count() or 2) // 2),
+        fail_fast=fail_fast,
+        named=[contestant.name for contestant in present] if impl else [],
+        expect=str(expect.resolve()) if expect is not None else None,
+        limits=limits,
+    )
+    kept = recorders(ledger)
+    folder = RunFolder(out)
+    console.print(
+        promised(
+            len(plan.visited),
+            len(present),
+            budget or chosen_suite.budget,
+            len(checks),
+            len(plan.scaled),
+            seed,
+        ),
+        soft_wrap=True,
+    )
+    progress = Progress(console, amount.seconds)
+    try:
+        result = execute(plan, folder, [progress.consume, *kept], command_line())
+    finally:
+        progress.stop()
+    finish(result, out, ledger)

@@ -1,0 +1,147 @@
+"""``tokgate worst``: the search for hostile inputs that nobody listed."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from harness.cli.commands.common import IMPL_HELP, VOCAB_HELP, Seed, command_line
+from harness.cli.display import Display
+from harness.core.countdown import seconds_text
+from harness.core.interruption import exit_status
+from harness.core.writing import writing
+from harness.engine.selection import SelectionError
+
+EPILOG = """
+A search goes on where it was left, after Ctrl-C as after a kill: run it again with the same options
+(a longer --budget searches longer). It begins with the listed families and breeds from there; with
+`--withhold all` it finds everything by itself, and is compared with them in the end.
+Exit status: 0 searched to the end, whatever was found; 2 usage or input error; 3 the implementation
+could not be started; 130 interrupted (143 by SIGTERM), with the search kept.
+"""
+
+
+def worst(
+    impl: Annotated[list[str], typer.Option("--impl", "-i", help="One. " + IMPL_HELP)],
+    vocab: Annotated[
+        list[str] | None,
+        typer.Option("--vocab", "-V", help="One (default: an embedded one). " + VOCAB_HELP),
+    ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(
+            help="Time from the first measurement to the verdict: 90s, 5m, 8h (loading comes "
+            "on top)."
+        ),
+    ] = "5m",
+    size: Annotated[
+        str, typer.Option(help="Bytes of input at which costs are compared: 64KB.")
+    ] = "64KB",
+    withhold: Annotated[
+        list[str] | None,
+        typer.Option(help="A family that the search is not told of, or: all. May be repeated."),
+    ] = None,
+    families: Annotated[
+        Path | None,
+        typer.Option(help="File that results are added to (default: your own families)."),
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep/--no-keep", help="Add the results to that file.")
+    ] = True,
+    grey: Annotated[
+        bool | None,
+        typer.Option("--grey/--black", help="Follow the source line by line (default: of ours)."),
+    ] = None,
+    most: Annotated[int, typer.Option("--results", min=1, max=20, help="So many results.")] = 5,
+    seed: Seed = 0,
+    memory: Annotated[
+        float, typer.Option(min=0.1, help="GiB that the implementation may take.")
+    ] = 4.0,
+    out: Annotated[
+        Path, typer.Option(help="Folder for worst.json, worst.html and the search itself.")
+    ] = Path("tokgate-worst"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print worst.json, no table.")] = False,
+) -> None:
+    """Search for inputs that cost an implementation the most, or bring it down.
+
+    Patterns (prefix, pumps, suffix over tokens, characters, bytes) are bred towards the greatest
+    cost a byte, growth and memory, then minimised, compared with the listed families in the same
+    process, and added to your own families, which `tokgate run` measures from then on.
+    """
+    from corpora.families import user  # noqa: PLC0415
+    from corpora.families.catalog import families as listed  # noqa: PLC0415
+    from harness.cli.progress.worst import WorstProgress  # noqa: PLC0415
+    from harness.engine.suites import parse_budget  # noqa: PLC0415
+    from harness.studies.bench.plan import parse_size  # noqa: PLC0415
+    from harness.studies.worst import plan as plans  # noqa: PLC0415
+    from harness.studies.worst.results import as_families  # noqa: PLC0415
+    from harness.studies.worst.run import execute, write  # noqa: PLC0415
+    from reports import worst as tables  # noqa: PLC0415
+    from reports import worst_text, write_worst  # noqa: PLC0415
+
+    try:
+        seconds = parse_budget(budget).seconds
+    except ValueError as error:
+        raise SelectionError(f"--budget: {error}") from error
+    if seconds is None:
+        raise SelectionError(f"--budget {budget!r}: give a time, as 5m")
+    bytes_ = parse_size(size)
+    if not plans.LEAST_SIZE <= bytes_ <= plans.MOST_SIZE:
+        raise SelectionError(f"--size {size!r}: give 4KB to 1MB")
+    if not math.isfinite(memory):
+        raise SelectionError("--memory: give a finite number")
+    file = (families or user.default_path()) if keep else None
+    contestant = plans.contestant_of(impl)
+    vocabulary = plans.vocabulary_for(contestant, vocab or [])
+    if grey and not plans.can_be_guided(contestant):
+        raise SelectionError(f"--grey: {contestant.name} is no algorithm of tokgate's own source")
+    suiting, hidden = plans.chosen_families(listed().values(), vocabulary, withhold or [])
+    plan = plans.WorstPlan(
+        contestant=contestant,
+        vocabulary=vocabulary,
+        families=suiting,
+        withheld=hidden,
+        size=bytes_,
+        budget=seconds,
+        seed=seed,
+        guided=plans.can_be_guided(contestant) if grey is None else grey,
+        memory=int(memory * 2**30),
+        most=most,
+    )
+    console = Display(stderr=True)
+    said = f"searching for the worst inputs of {contestant.name} on {vocabulary.id}"
+    console.print(Text(f"{said} {seconds_text(seconds)}, seed {seed}"), soft_wrap=True)
+    progress = WorstProgress(console, seconds)
+    try:
+        report = execute(plan, out, command_line(), progress)
+    except KeyboardInterrupt as interrupt:
+        progress.stop()
+        line = f"interrupted; run the same again to go on from {out}"
+        console.print(Text(line, style="yellow"), soft_wrap=True)
+        if (out / "worst.json").is_file():
+            write_worst(tables.WorstRecord.from_json((out / "worst.json").read_text()), out)
+        raise typer.Exit(exit_status(interrupt)) from None
+    finally:
+        progress.stop()
+    if file is not None:
+        added = user.add(file, as_families(report))
+        report.families = str(file) if added else ""
+        write(report, out)
+    text = report.to_json()
+    record = tables.WorstRecord.from_json(text)
+    with writing(out):
+        write_worst(record, out)
+    if as_json:
+        print(text, end="")
+    else:
+        shown = Display()
+        for part in worst_text.render(record):
+            shown.print(part)
+        if report.families:
+            line = f"  added to {report.families}: tokgate list families"
+            console.print(Text(line, style="dim"), soft_wrap=True)
+    console.print(Text(f"  {out / 'worst.html'}", style="dim"), soft_wrap=True)

@@ -1,0 +1,122 @@
+"""The terminal: what a command prints is printed on a :class:`Display`, and on nothing else.
+
+Half of what is printed was written by others: names of implementations, messages of exceptions,
+paths. A display shows all of it by the rules of :mod:`corpora.plain_text`, so that no place that
+prints has to think of it. ``tests/test_architecture.py`` finds whoever makes another console.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import IO, TYPE_CHECKING
+
+from rich.console import Console
+from rich.segment import Segment
+from rich.text import Span, Text
+
+from corpora.plain_text import pieces, printable
+from harness.core.quiet import terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import (
+        ConsoleOptions,
+        HighlighterType,
+        JustifyMethod,
+        OverflowMethod,
+        RenderableType,
+    )
+    from rich.style import Style
+
+
+class Display(Console):
+    """A console on which text means nothing but itself.
+
+    There is no markup, no emoji code and no highlighting. A string or a ``Text`` is one line: a
+    line feed in it is shown as an escape, and what has several lines is printed line by line.
+    """
+
+    def __init__(
+        self,
+        *,
+        stderr: bool = False,
+        width: int | None = None,
+        file: IO[str] | None = None,
+        force_terminal: bool | None = None,
+    ) -> None:
+        super().__init__(
+            stderr=stderr,
+            width=width,
+            file=file,
+            force_terminal=force_terminal,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+
+    @property
+    def file(self) -> IO[str]:
+        """Where it prints: to the terminal, also while what others print is put aside."""
+        return (self._file and super().file) or terminal(stderr=self.stderr) or super().file
+
+    @file.setter
+    def file(self, new: IO[str]) -> None:
+        self._file = new
+
+    def render_str(
+        self,
+        text: str,
+        *,
+        style: str | Style = "",
+        justify: JustifyMethod | None = None,
+        overflow: OverflowMethod | None = None,
+        emoji: bool | None = None,
+        markup: bool | None = None,
+        highlight: bool | None = None,
+        highlighter: HighlighterType | None = None,
+    ) -> Text:
+        """Return a string as a text of one line, with nothing in it interpreted."""
+        return safe(Text(text, style=style, justify=justify, overflow=overflow))
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Yield the segments of anything that can be printed.
+
+        A text is made safe before it is laid out. What comes from elsewhere, such as the cells of
+        a table, passes here again as segments; line ends between these are the layout's own.
+        """
+        if isinstance(renderable, Text):
+            renderable = safe(renderable)
+        for segment in super().render(renderable, options):
+            if segment.control or (segment.text.isascii() and segment.text.isprintable()):
+                yield segment
+            else:
+                yield Segment(printable(segment.text), segment.style)
+
+
+def safe(text: Text) -> Text:
+    """Return the text as one line of visible characters, its styles kept where they were."""
+    plain = text.plain
+    if plain.isascii() and plain.isprintable():
+        return text
+    shown = list(pieces(plain, breaks=""))
+    places = [0]
+    for piece in shown:
+        places.append(places[-1] + len(piece))
+    made = text.blank_copy("".join(shown))
+    made.spans = [
+        Span(places[span.start], places[min(span.end, len(plain))], span.style)
+        for span in text.spans
+        if span.start < len(plain)
+    ]
+    return made
+
+
+class PlainFormatter(logging.Formatter):
+    """Log lines and tracebacks (``--debug``) by the same rules; their line feeds stay."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as text that controls nothing."""
+        return printable(super().format(record))

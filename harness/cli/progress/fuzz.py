@@ -1,0 +1,191 @@
+"""What a person sees of a campaign: how it goes, and what is new."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from harness.cli.progress.run import news, shown, tell
+from harness.events import Found, ImplementationFailed, Phase, Withdrawn, by_cause
+from harness.studies.fuzz import estimate
+from harness.studies.fuzz.estimate import Abundance
+from harness.studies.fuzz.plan import spent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import RenderableType
+
+    from harness.events import Event, ExpectationJudged
+    from harness.studies.fuzz.record import Record
+    from harness.studies.fuzz.state import Round
+
+LINE_SECONDS = 60.0
+"""Between two lines of a log that is no terminal."""
+
+ARMS_SHOWN = 4
+
+
+class FuzzProgress:
+    """Rates, discoveries and new findings; plain lines where there is no terminal.
+
+    known: ids of findings from before: what is found again is not told. seconds: of the session,
+    None where it is endless or ends by its cases. Called from several threads.
+    """
+
+    def __init__(self, console: Console, known: Mapping[str, str], seconds: float | None) -> None:
+        self._console = console
+        self._known = set(known)
+        self._seconds = seconds
+        self._start = time.monotonic()
+        self._lock = threading.Lock()
+        self._strands: dict[str, Round] = {}
+        self._cases: dict[str, tuple[int, int]] = {}
+        self._told: set[str] = set()
+        self._phases: dict[int, str] = {}
+        self._line_at = self._start + LINE_SECONDS
+        self._live: Live | None = None
+        if console.is_terminal:
+            self._live = Live(
+                get_renderable=self._render, console=console, refresh_per_second=4, transient=True
+            )
+            self._live.start()
+
+    def begin(self, cases: Mapping[str, int]) -> None:
+        """The strands with the cases that they had when the session began."""
+        self._cases = {name: (count, count) for name, count in cases.items()}
+
+    def prepared(self, seconds: float) -> None:
+        """The first vocabulary is loaded, and the budget begins to run."""
+        self._console.print(Text(f"prepared in {spent(seconds)}", style="dim"))
+
+    def announce(self, event: Event) -> None:
+        """What a lane is busy with."""
+        if isinstance(event, Phase):
+            with self._lock:
+                self._phases[threading.get_ident()] = event.text
+
+    def publish(self, done: Round) -> None:
+        """A round is committed: tell what is new in it."""
+        with self._lock:
+            before, _ = self._cases.get(done.strand, (0, 0))
+            self._cases[done.strand] = (before, done.state.cases)
+            self._strands[done.strand] = done
+            for event in done.events:
+                if isinstance(event, ImplementationFailed):
+                    line = event.message.split("\n", 1)[0]
+                    self._say(f"{event.implementation} cannot run {event.vocabulary}: {line}")
+                elif isinstance(event, Withdrawn):
+                    line = event.message.split("\n", 1)[0]
+                    self._say(f"{event.implementation} on {event.vocabulary}: {line}, for a while")
+            for found in done.findings:
+                self._tell(found)
+            if self._live is None and time.monotonic() > self._line_at:
+                self._line_at = time.monotonic() + LINE_SECONDS
+                self._console.print(Text(self._facts()), soft_wrap=True)
+
+    def _tell(self, found: Found) -> None:
+        """One line for a finding, once, if it is new."""
+        told = "\0".join(map(str, news(found)))
+        if found.id in self._known or told in self._told:
+            return
+        self._told.add(told)
+        mark, style = ("expected", "cyan") if found.expected else ("new", "bold red")
+        line = Text.assemble((f"{mark:9}", style), f"{found.bucket}  on {found.vocabulary}: ")
+        self._console.print(line + Text(shown(found)), soft_wrap=True)
+
+    def _say(self, line: str) -> None:
+        if line not in self._told:
+            self._told.add(line)
+            self._console.print(Text(line, style="yellow"), soft_wrap=True)
+
+    def _facts(self) -> str:
+        """One line on how it goes."""
+        elapsed = time.monotonic() - self._start
+        cases = sum(now - before for before, now in self._cases.values())
+        rounds = self._strands.values()
+        corpus = sum(one.first + len(one.joined) for one in rounds)
+        shapes = sum(len(one.state.disagreements) for one in rounds)
+        rate = cases / elapsed if elapsed else 0.0
+        once = sum(n == 1 for one in rounds for n in one.state.counts.values())
+        every = sum(one.state.cases for one in rounds)
+        seen = Abundance(every, 0, once, 0)
+        chance = estimate.chance(seen, rate * 3600) if every else 1.0
+        return (
+            f"{spent(elapsed)}   {cases:,} cases ({rate:,.0f}/s)   corpus {corpus:,}   "
+            f"{shapes:,} disagreements   {len(self._told)} new   "
+            f"chance of a new finding within an hour {chance:.0%}"
+        )
+
+    def _render(self) -> RenderableType:
+        with self._lock:
+            grid = Table.grid(padding=(0, 2))
+            for phase in list(self._phases.values()):
+                grid.add_row(Text(phase, style="dim"))
+            names: dict[str, float] = {}
+            for one in self._strands.values():
+                for arm in one.state.schedule:
+                    rate = arm["gain"] / arm["spent"] if arm["spent"] else 0.0
+                    names[arm["name"]] = max(rate, names.get(arm["name"], 0.0))
+            best = sorted(names, key=lambda name: -names[name])[:ARMS_SHOWN]
+            yields = ", ".join(f"{name} {names[name]:.1f}" for name in best)
+            parts: list[RenderableType] = [grid, Text(self._facts())]
+            if yields:
+                parts.append(Text(f"yield a batch: {yields}", style="dim"))
+            return Group(*parts)
+
+    def stop(self) -> None:
+        """Take the moving part off the terminal."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+
+def closing(console: Console, record: Record, report: str) -> None:
+    """The last words of a session: what is new, what may be yet to come, where the report is."""
+    fresh = [found for found in record.new if found.expected is None]
+    ids = {found.id for found in record.new}
+    known = len(by_cause(found for found in record.findings if found.id not in ids))
+    tell(console, fresh)
+    _expected(console, record.expectations)
+    finished, about = record.finished, record.campaign
+    expected = len(by_cause(found for found in record.new if found.expected is not None))
+    also = f" ({expected} more are expected)" if expected else ""
+    verdict = finished.verdict if finished.complete else "incomplete"
+    style = {"pass": "bold green", "fail": "bold red"}.get(verdict, "bold yellow")
+    console.print(
+        Text.assemble(
+            (verdict.upper(), style),
+            f"  {finished.cases:,} cases, {finished.comparisons:,} comparisons in "
+            f"{spent(finished.seconds)}: {len(by_cause(fresh))} new findings{also}, "
+            f"{known} known before",
+        )
+    )
+    for reason in finished.reasons:
+        console.print(Text(f"  {reason}"), soft_wrap=True)
+    for note in finished.notes:
+        console.print(Text(f"  {note}", style="yellow"), soft_wrap=True)
+    if not record.session_cases and finished.cases:
+        line = "no round was finished in this session: all of it is from earlier ones"
+        console.print(Text(f"  {line}"), soft_wrap=True)
+    told = about["estimates"]
+    outlook = (
+        f"; an hour more would show a new finding with a chance of "
+        f"{told['findings']['chance of a new one']:.0%}, and "
+        f"{told['behaviours']['expected new ones']:.0f} new behaviours (Good-Turing)"
+    )
+    line = about["canary"]["said"] + (outlook if finished.cases else "")
+    console.print(Text(f"  {line}"), soft_wrap=True)
+    console.print(Text(f"  {report}", style="dim"), soft_wrap=True)
+
+
+def _expected(console: Console, expectations: list[ExpectationJudged]) -> None:
+    stale = [one.bucket for one in expectations if one.status in {"stale", "expired"}]
+    if stale:
+        console.print(Text(f"expectations to mend: {', '.join(stale)}", style="cyan"))

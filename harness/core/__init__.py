@@ -1,0 +1,1 @@
+"""What all rooms know: outcomes, messages, comparisons, partitions, and how files are written."""

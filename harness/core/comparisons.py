@@ -1,0 +1,198 @@
+"""Contracts of comparison: which outputs must agree, and who takes part.
+
+Only implementations under one contract are compared: the same algorithm, vocabulary,
+pre-tokenization and special-token policy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary
+from harness.core.quiet import aside
+from harness.core.standing import Standing, definitions_of, references_of, standings
+from impls.interface import About, Capability, Implementation, Law, Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping, Sequence
+
+
+class SupportsFailed(Exception):
+    """An implementation cannot even say whether it runs a vocabulary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """An implementation that a run was given: its name, how to make it, and what it says."""
+
+    name: str
+    spec: str
+    about: About
+    implementation: Implementation
+
+    def can(self, capability: Capability) -> bool:
+        """Whether it claims the capability."""
+        return capability in self.about.capabilities
+
+
+def algorithm_of(vocabulary: Vocabulary) -> str:
+    """``bpe``, ``spm`` (byte-pair encoding over characters), ``unigram`` or ``wordpiece``."""
+    if vocabulary.algorithm is not Algorithm.BPE:
+        return str(vocabulary.algorithm)
+    return "spm" if vocabulary.alphabet is Alphabet.CHARACTERS else "bpe"
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """Names that are compared with one another, and how much each is trusted."""
+
+    names: tuple[str, ...]
+    standing: Mapping[str, Standing]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contract:
+    """Implementations that must agree on one vocabulary in one mode.
+
+    contestants: in the order of the run. references: names of the trusted ones, declared or by
+    the vocabulary's format.
+    excluded: the other implementations of the run, with the reason.
+    proper: every token encodes to itself, so that looking pre-tokens up whole changes nothing.
+    """
+
+    vocabulary: Vocabulary
+    mode: Mode
+    contestants: tuple[Contestant, ...]
+    references: frozenset[str]
+    excluded: Mapping[str, str]
+    proper: bool
+
+    def among(self, names: Container[str]) -> Contract:
+        """The same contract with those of these names alone."""
+        members = tuple(one for one in self.contestants if one.name in names)
+        return replace(self, contestants=members)
+
+    @property
+    def id(self) -> str:
+        """``tekken_240911/text``."""
+        return f"{self.vocabulary.id}/{self.mode.label}"
+
+    @property
+    def algorithm(self) -> str:
+        """``bpe``, ``spm`` (byte-pair encoding over characters), ``unigram`` or ``wordpiece``."""
+        return algorithm_of(self.vocabulary)
+
+    @property
+    def names(self) -> list[str]:
+        """The contestants' names."""
+        return [contestant.name for contestant in self.contestants]
+
+    @property
+    def exact(self) -> list[str]:
+        """The names of those that mean to give the ids that the vocabulary defines."""
+        return [c.name for c in self.contestants if c.about.law is Law.EXACT]
+
+    @property
+    def standing(self) -> dict[str, Standing]:
+        """How much each participant is trusted, by its name."""
+        definitions = definitions_of(self.vocabulary, self.algorithm)
+        return standings(self.contestants, self.references, definitions)
+
+    def circles(self, present: Container[str]) -> list[Circle]:
+        """Who is compared with whom, of those present: all that mean the same, then each variant.
+
+        A variant of an engine (``About.engine``) is compared with that engine alone, which is
+        trusted unless the variant is a reference and the engine is not.
+        """
+        engines = {c.name: c.about.engine for c in self.contestants if c.name in present}
+        common = tuple(name for name, engine in engines.items() if not engine)
+        if not common:
+            return []
+        standing = self.standing
+        pairs = [
+            Circle((engine, name), _between(engine, name, self.references))
+            for name, engine in engines.items()
+            if engine in common
+        ]
+        return [Circle(common, {name: standing[name] for name in common}), *pairs]
+
+
+def _between(engine: str, variant: str, references: frozenset[str]) -> dict[str, Standing]:
+    trusted = variant if variant in references and engine not in references else engine
+    return {name: Standing(Standing.REFERENCE * (name == trusted)) for name in (engine, variant)}
+
+
+def modes_of(vocabulary: Vocabulary) -> list[Mode]:
+    """The modes worth a contract: with the vocabulary's own pipeline, raw, and with specials."""
+    modes = []
+    if vocabulary.splits or vocabulary.normalizes or vocabulary.pieces:
+        modes.append(Mode(pretokenize=True))
+    if vocabulary.alphabet is Alphabet.BYTES and vocabulary.algorithm is Algorithm.BPE:
+        modes.append(Mode(pretokenize=False))
+    if vocabulary.special_tokens and vocabulary.splits:
+        modes.append(Mode(pretokenize=True, special="all"))
+    return modes or [Mode(pretokenize=True)]
+
+
+def answer_of(contestant: Contestant, vocabulary: Vocabulary, mode: Mode) -> str | None:
+    """What ``supports`` says. Raises SupportsFailed where it fails, or says anything else."""
+    implementation = contestant.implementation
+    own = type(implementation).__module__.startswith("impls.")
+    try:
+        with contextlib.nullcontext() if own else aside():
+            reason = implementation.supports(vocabulary, mode)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        line = str(error).split("\n", 1)[0]
+        raise SupportsFailed(f"its supports() raises {type(error).__name__}: {line}") from error
+    if reason is not None and not isinstance(reason, str):
+        raise SupportsFailed(f"its supports() gives {reason!r}, neither None nor a line of text")
+    return reason
+
+
+def faulty(vocabulary: Vocabulary, contestants: Sequence[Contestant]) -> dict[str, str]:
+    """Those whose ``supports`` fails on a vocabulary in any mode, with a line on how."""
+    faults: dict[str, str] = {}
+    for contestant in contestants:
+        try:
+            for mode in modes_of(vocabulary):
+                answer_of(contestant, vocabulary, mode)
+        except SupportsFailed as error:
+            faults[contestant.name] = str(error)
+    return faults
+
+
+def contracts_of(
+    vocabulary: Vocabulary,
+    contestants: Sequence[Contestant],
+    declared: frozenset[str],
+    *,
+    proper: bool,
+) -> list[Contract]:
+    """The contracts of a vocabulary, those with somebody to compare first. Raises SupportsFailed.
+
+    declared: names of the references that the user declared; where none of them takes part, the
+    vocabulary's format has one (:func:`harness.core.standing.references_of`).
+
+    A contract with a single implementation is kept only where none has two: its own checks
+    (round trip, determinism, validity) still say something.
+    """
+    contracts = []
+    for mode in modes_of(vocabulary):
+        excluded: dict[str, str] = {}
+        taking_part: list[Contestant] = []
+        for contestant in contestants:
+            reason = answer_of(contestant, vocabulary, mode)
+            if reason is None:
+                taking_part.append(contestant)
+            else:
+                excluded[contestant.name] = reason
+        if taking_part:
+            members = tuple(taking_part)
+            references = references_of(vocabulary, algorithm_of(vocabulary), members, declared)
+            contracts.append(Contract(vocabulary, mode, members, references, excluded, proper))
+    compared = [contract for contract in contracts if len(contract.contestants) > 1]
+    return compared or contracts

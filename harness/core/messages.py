@@ -1,0 +1,252 @@
+"""What the harness and its workers say to each other.
+
+How it travels, :mod:`harness.workers.wire` says.
+"""
+
+from __future__ import annotations
+
+import mmap
+import pickle
+import struct
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.outcomes import Inputs
+    from impls.interface import Capability, Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Make the implementation named ``spec`` (see the registry) and load the vocabulary.
+
+    packed: the vocabulary, pickled once for all workers. modes: those in which it will be asked,
+    for which it may warm up.
+    """
+
+    spec: str
+    packed: bytes
+    modes: tuple[Mode, ...] = ()
+
+
+def packed(vocabulary: Vocabulary) -> bytes:
+    """A vocabulary as :class:`Load` carries it."""
+    return pickle.dumps(vocabulary, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+class Meter(StrEnum):
+    """A cost of encoding; what each is, :mod:`harness.workers.meters` says."""
+
+    TIME = "time"
+    MEMORY = "memory"
+    STEPS = "steps"
+    INSTRUCTIONS = "instructions"
+    LINES = "lines"
+
+
+class Way(StrEnum):
+    """Another way to the ids that ``encode`` gives."""
+
+    SINGLY = "singly"
+    """Input by input, where the encoder is asked in batches else (``EncodesBatches``)."""
+    MANY = "many"
+    """By the library's own call for many inputs (``EncodesMany``)."""
+    RELOADED = "reloaded"
+    """By what was saved and loaded again (``Reloads``)."""
+
+    @property
+    def words(self) -> str:
+        """As it stands beside an implementation's name in findings."""
+        return {"singly": "by itself", "many": "in a batch", "reloaded": "saved and loaded"}[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Encode:
+    """Encode each input; from several threads at once if ``threads``; with offsets likewise.
+
+    meter: measure this cost of each input, and throw the ids away. way: unsupported by encoders
+    that do not have it.
+    """
+
+    inputs: Inputs
+    mode: Mode
+    offsets: bool = False
+    threads: bool = False
+    meter: Meter | None = None
+    way: Way | None = None
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class Decode:
+    """Decode each id sequence (``ids`` int32, ``ends`` int64)."""
+
+    ids: NDArray[np.int32]
+    ends: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Serve:
+    """Ask one of the services about each input.
+
+    numbers: what the service takes besides the text, one tuple an input. For ``count``: nothing.
+    ``count_till_limit``, ``split``: the limit. ``append``: where the chunks end that the text is
+    given in. ``prepend``: where they begin, from the last one to the first. ``interval``: the
+    ranges, start and end in turn.
+
+    The answers' ``ids`` are the numbers that the service gives: counts, or ends of chunks;
+    :data:`PAST_THE_LIMIT` for null.
+    """
+
+    service: Capability
+    inputs: Inputs
+    numbers: tuple[tuple[int, ...], ...]
+    mode: Mode
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+
+PAST_THE_LIMIT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Measure the fastest form of encoding that the encoder offers (see ``Prepares``).
+
+    The inputs are prepared, then encoded one after another between two looks at the clock: one
+    outcome for all. warm_up: passes before that. least: nanoseconds that the timed passes are to
+    take together; 0 for a single pass. ids: the answer has the ids of the first pass. counting:
+    the ids are only counted (see ``PreparesCount``), and their number stands for them.
+    """
+
+    inputs: Inputs
+    mode: Mode
+    warm_up: int = 0
+    least: int = 0
+    ids: bool = False
+    counting: bool = False
+
+    def __len__(self) -> int:
+        return 1
+
+
+Request = Load | Encode | Decode | Serve | Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The answer to Load: no error, or the message of what went wrong, and its kind.
+
+    kind: the label of a status. ``unsupported`` is no failure: it does not run this vocabulary.
+    confined: what confines the process, as :class:`harness.confinement.plan.Held` writes it.
+    """
+
+    error: str | None = None
+    kind: str = ""
+    confined: str = ""
+
+    @property
+    def unsupported(self) -> bool:
+        """Whether the implementation said that this vocabulary is not for it."""
+        return self.kind == "unsupported"
+
+    @property
+    def refused(self) -> bool:
+        """Whether it said no by an error, and lives: right if the vocabulary is at fault."""
+        return self.kind == "errored"
+
+
+CELL_BYTES = mmap.PAGESIZE
+
+
+@dataclass(frozen=True, slots=True)
+class Compiling:
+    """What a compiler in a worker is at: the function's name, how many were compiled before.
+
+    left: functions that have no compiled code yet, this one with them; not all need be called.
+    """
+
+    function: str
+    before: int
+    left: int = 0
+
+    @property
+    def line(self) -> str:
+        """What a person is told of it."""
+        if not self.left:
+            return f"compiling {self.function} ({self.before} functions so far)"
+        place, every = self.before + 1, self.before + self.left
+        return f"compiling {self.function} (function {place} of at most about {every})"
+
+
+_PLACE = struct.Struct("<q")
+_COMPILING = struct.Struct("<qqq96s")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is in a cell: the input at work, or -1, and what a compiler is at, or None."""
+
+    index: int
+    compiling: Compiling | None
+
+    @staticmethod
+    def of(content: bytes | mmap.mmap) -> Said:
+        """Return what a cell says; nothing where it is too short, since a worker writes it."""
+        if len(content) < _PLACE.size + _COMPILING.size:
+            return Said(-1, None)
+        on, before, left, name = _COMPILING.unpack_from(content, _PLACE.size)
+        function = name.rstrip(b"\0").decode("utf-8", "replace")
+        compiling = Compiling(function, before, left) if on else None
+        return Said(_PLACE.unpack_from(content, 0)[0], compiling)
+
+
+class Progress:
+    """A shared cell, as the worker has it: the input that it is at, and what it compiles.
+
+    The harness reads it by :class:`harness.workers.cell.Cell`.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._cell = mmap.mmap(descriptor, CELL_BYTES)
+
+    def set(self, index: int) -> None:
+        """Say at which input the worker is; -1 while no single input is at work."""
+        _PLACE.pack_into(self._cell, 0, index)
+
+    @property
+    def index(self) -> int:
+        """The last index that was set."""
+        return Said.of(self._cell).index
+
+    def compile(self, compiling: Compiling | None, before: int = 0) -> None:
+        """Say what a compiler is at; None when it is done, ``before`` being how many it did.
+
+        Nothing is said of what is compiled after :meth:`close`.
+        """
+        if self._cell.closed:
+            return
+        name = compiling.function.encode("utf-8", "replace")[-96:] if compiling else b""
+        count = compiling.before if compiling else before
+        left = compiling.left if compiling else 0
+        _COMPILING.pack_into(self._cell, _PLACE.size, compiling is not None, count, left, name)
+
+    @property
+    def compiling(self) -> Compiling | None:
+        """What a compiler is at, or None."""
+        return Said.of(self._cell).compiling
+
+    def close(self) -> None:
+        """Unmap the cell."""
+        self._cell.close()

@@ -1,0 +1,99 @@
+"""Partitions: implementations grouped by equal outcome on one case, and who is to blame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.core.outcomes import Failed, Outcome, Unsupported
+from harness.core.standing import Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NEITHER = "<>"
+"""Stands between the names of equals that differ, in the bucket of a finding that blames nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Names with one outcome: a class of a partition."""
+
+    names: tuple[str, ...]
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """What a partition says of those who take part.
+
+    parts: the first is the one that the others are compared with. culprits: the names that the
+    finding is about. undecided: the culprits are equals, of which nobody can say who is wrong, so
+    that nobody is blamed.
+    """
+
+    parts: tuple[Part, ...]
+    culprits: tuple[str, ...]
+    undecided: bool = False
+
+
+def comparable(outcome: Outcome) -> bool:
+    """Whether an outcome takes part in comparisons; failures are the survival check's."""
+    return not isinstance(outcome, Unsupported | Failed)
+
+
+def partition(
+    outcomes: Mapping[str, Outcome], standing: Mapping[str, Standing]
+) -> tuple[Part, ...]:
+    """Group names by equal outcome: the part with the most trusted name first.
+
+    Among parts of one standing the largest comes first, then the one with the earliest name; that
+    order is for readers, and blames nobody. Names without a standing are the user's own. Outcomes
+    that take no part in comparisons are left out.
+    """
+    names: dict[Outcome, list[str]] = {}
+    for name, outcome in outcomes.items():
+        if comparable(outcome):
+            names.setdefault(outcome, []).append(name)
+    parts = [Part(tuple(members), outcome) for outcome, members in names.items()]
+    order = {name: place for place, name in enumerate(outcomes)}
+
+    def rank(part: Part) -> tuple[int, int, int]:
+        return (-standing_of(part, standing), -len(part.names), order[part.names[0]])
+
+    return tuple(sorted(parts, key=rank))
+
+
+def standing_of(part: Part, standing: Mapping[str, Standing]) -> Standing:
+    """The highest standing among the names of a part."""
+    return max(standing.get(name, Standing.CANDIDATE) for name in part.names)
+
+
+def blames(parts: tuple[Part, ...], standing: Mapping[str, Standing]) -> tuple[Blame, ...]:
+    """Who is to blame for a partition; nobody, where all outcomes are equal.
+
+    Whoever parts from the most trusted part is blamed. Where several parts are trusted equally,
+    one blame says that they differ and that nobody can say who is wrong. Those who agree with none
+    of these and are trusted less are blamed beside that. How many agree is no evidence: libraries
+    have mistakes in common.
+    """
+    if len(parts) < 2:
+        return ()
+    highest = max(standing_of(part, standing) for part in parts)
+    equals = [part for part in parts if standing_of(part, standing) == highest]
+    lower = [part for part in parts if standing_of(part, standing) < highest]
+    blamed = tuple(name for part in lower for name in part.names)
+    if len(equals) == 1:
+        return (Blame((equals[0], *lower), blamed),)
+    # By name, so that the finding is the same in whatever order the user named them.
+    equals.sort(key=lambda part: min(part.names))
+    rivals = tuple(
+        name
+        for part in equals
+        for name in part.names
+        if standing.get(name, Standing.CANDIDATE) == highest
+    )
+    found = [Blame((*equals, *lower), rivals, undecided=True)]
+    if lower:
+        found.append(Blame((equals[0], *lower, *equals[1:]), blamed))
+    return tuple(found)

@@ -1,0 +1,83 @@
+"""How much each participant of a comparison is trusted, and so who is blamed where they part.
+
+A user who gates an implementation wants to know about that implementation, so it is blamed before
+any other. What the user declared a reference is never blamed for parting from the others. Between
+these stand the libraries, which are equals, and our plain definitions of the algorithms, which
+decide where no reference takes part.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from impls import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.comparisons import Contestant
+
+
+class Standing(IntEnum):
+    """How much a participant is trusted; of two that differ, the lower one is blamed."""
+
+    CANDIDATE = 0
+    """The user's own: a file, a module, a program, a release, or an entry point."""
+    LIBRARY = 1
+    """Built in: a library of somebody else's, or one of our fast algorithms."""
+    DEFINITION = 2
+    """Our plain implementation of what the vocabulary's format means."""
+    REFERENCE = 3
+    """Declared by the user, or else the program whose format the vocabulary has."""
+
+
+def references_of(
+    vocabulary: Vocabulary,
+    algorithm: str,
+    members: Sequence[Contestant],
+    declared: frozenset[str],
+) -> frozenset[str]:
+    """Return the names of the references among those who take part in a comparison.
+
+    Those that the user declared, or, where none of these takes part, the first one that takes part
+    of those that the vocabulary's format has by default. Byte-level BPE means the same to every
+    engine, so that a GGUF file of it has no reference but our definitions.
+    """
+    chosen = declared & {one.name for one in members}
+    if chosen:
+        return chosen
+    kind = vocabulary.format
+    if kind == "gguf" and algorithm == "bpe":
+        return frozenset()
+    default = registry.REFERENCES.get(kind) or registry.REFERENCES.get(algorithm, ())
+    by_spec = {one.spec: one.name for one in members if registry.built_in(one.spec)}
+    return frozenset([by_spec[spec] for spec in default if spec in by_spec][:1])
+
+
+def definitions_of(vocabulary: Vocabulary, algorithm: str) -> tuple[str, ...]:
+    """Return the names of our implementations that define what a vocabulary means, if any do."""
+    if algorithm in registry.FOREIGN.get(vocabulary.format, ()):
+        return ()
+    return registry.DEFINITIONS.get(algorithm, ())
+
+
+def standings(
+    members: Iterable[Contestant], references: frozenset[str], definitions: Sequence[str]
+) -> dict[str, Standing]:
+    """Return the standing of each participant by its name."""
+    return {one.name: _standing(one, references, definitions) for one in members}
+
+
+def _standing(one: Contestant, references: frozenset[str], definitions: Sequence[str]) -> Standing:
+    if one.name in references:
+        return Standing.REFERENCE
+    if not registry.built_in(one.spec):
+        return Standing.CANDIDATE
+    return Standing.DEFINITION if one.spec in definitions else Standing.LIBRARY
+
+
+def most_trusted(names: Iterable[str], standing: Mapping[str, Standing]) -> str:
+    """Return the first of some names that none of the others stands above."""
+    return max(names, key=lambda name: standing.get(name, Standing.CANDIDATE))

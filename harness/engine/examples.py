@@ -1,0 +1,63 @@
+"""The examples of the expectations file: whether each entry was exercised, and whether it shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from corpora.generators.base import Case
+from harness.checks import CHECKS
+from harness.findings.tracker import UNSURE
+from harness.workers.pool import OutOfTime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from harness.core.comparisons import Contract
+    from harness.engine.planning import Plan
+    from harness.findings.tracker import Book
+    from harness.workers.pool import Arena
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """What the examples of one entry came to; place: of the entry in the plan."""
+
+    place: int
+    exercised: bool
+    shown: bool
+
+
+def with_examples(plan: Plan) -> set[str]:
+    """The implementations that some expectation with examples is about."""
+    return {name for one in plan.expectations if one.examples for name in one.implementations}
+
+
+def exercises(
+    plan: Plan, book: Book, arena: Arena, contracts: Sequence[Contract]
+) -> Iterator[Exercise]:
+    """Run the examples of the expectations that concern contracts, and enter what they show.
+
+    Where time is up, the rest are not run. Raises Stopped.
+    """
+    for contract in contracts:
+        for place, expectation in enumerate(plan.expectations):
+            if not expectation.examples or not expectation.concerns(contract, plan.versions):
+                continue
+            check = CHECKS.get(expectation.bucket.split("/")[0])
+            if check is None or not check.applies(contract) or check not in plan.checks:
+                continue
+            try:
+                judgement = arena.examine(contract, check, expectation.examples)
+            except OutOfTime:
+                return
+            names: list[str] = []
+            for violation in judgement.violations:
+                case = Case(violation.data, "expectations", plan.seed, place)
+                with arena.turn:
+                    names.append(book.consider(arena, contract, violation, case))
+            shown = any(expectation.shows_in(name, contract.vocabulary.id) for name in names)
+            asked = all(judgement.exercised[name] for name in expectation.implementations)
+            # A violation that could not be told in time may be the one that is expected.
+            told = UNSURE not in names
+            yield Exercise(place, asked and (told or shown), shown)

@@ -1,0 +1,197 @@
+"""A vocabulary on its way into the implementations of a run: who has loaded it, who could not.
+
+Loading goes on in the background. Who has loaded takes part at once, so that nobody waits for a
+compiler that works for another.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.sources import RANDOM
+from harness.core.comparisons import contracts_of, faulty, modes_of
+from harness.core.messages import Loaded
+from harness.core.outcomes import Status
+from harness.core.standing import references_of
+from harness.events import (
+    ContractOpened,
+    ImplementationFailed,
+    Preparing,
+    VocabularyLoaded,
+    VocabularyRefused,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from typing import Protocol
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.comparisons import Contract
+    from harness.engine.planning import Plan
+    from harness.events import Event
+    from harness.workers.pool import Arena
+
+    class Failing(Protocol):
+        """Takes note of an implementation that could not load, or, refused, would not."""
+
+        def __call__(self, name: str, vocabulary: str, message: str, *, refused: bool) -> None:
+            """Take note of one of them."""
+            ...
+
+
+IMPROPER = frozenset({"not-self-encoding", "no-valid-split", "not-self-encoding-by-rank"})
+"""Kinds of preflight problems that take away what the validity check rests on."""
+
+TELL_SECONDS = 1.0
+"""Seconds between two events about who is still loading."""
+
+LOOK_SECONDS = 0.02
+"""Seconds between two looks at who has loaded, while nothing else can be done."""
+
+
+class NamedFailed(Exception):
+    """An implementation that the user named cannot load a vocabulary, which ends the run."""
+
+    def __init__(self, name: str, vocabulary: str, message: str) -> None:
+        self.name = name
+        self.trace = message
+        line = message.split("\n", 1)[0]
+        super().__init__(f"{name} cannot load {vocabulary}: {line}")
+
+
+@dataclass(slots=True)
+class Opened:
+    """One vocabulary in the workers of an arena. Not thread-safe."""
+
+    arena: Arena
+    source: str
+    vocabulary: Vocabulary
+    plan: Plan
+    emit: Callable[[Event], None]
+    failing: Failing
+    _contracts: list[Contract] = field(default_factory=list)
+    _names: list[str] = field(default_factory=list)
+    _told: float = 0.0
+    _failed: dict[str, str] = field(default_factory=dict)
+    _announced: bool = False
+
+    def begin(self) -> None:
+        """Have everybody load who says that it can."""
+        from corpora.vocabularies.preflight import preflight  # noqa: PLC0415 (imports Numba)
+
+        vocabulary, plan = self.vocabulary, self.plan
+        faults = faulty(vocabulary, plan.contestants)
+        able = [c for c in plan.contestants if c.name not in faults]
+        possible = contracts_of(vocabulary, able, plan.references, proper=True)
+        self._names = list(dict.fromkeys(name for one in possible for name in one.names))
+        # The workers load while this process looks at the vocabulary.
+        self.arena.begin_loading(vocabulary, self._names, modes_of(vocabulary))
+        problems = preflight(vocabulary)
+        proper = not any(problem.kind in IMPROPER for problem in problems)
+        self.emit(VocabularyLoaded.of(vocabulary, self.source, (one.message for one in problems)))
+        self._contracts = [replace(one, proper=proper) for one in possible]
+        self._take({name: Loaded(line, Status.ERRORED.label) for name, line in faults.items()})
+
+    def look(self) -> None:
+        """Take note of who has loaded by now, and tell now and then who has not."""
+        failed = self.arena.settle()
+        self._take(failed)
+        loading = self.arena.loading()
+        if failed and self._announced:
+            self.announce()
+        now = time.monotonic()
+        if loading and now - self._told > TELL_SECONDS:
+            self._told = now
+            at = {name: one.line if one else "" for name, one in loading.items()}
+            self.emit(Preparing(self.vocabulary.id, list(self.arena.loaded()), at))
+
+    def wait(
+        self,
+        *,
+        everybody: bool,
+        stopped: Callable[[], bool],
+        meanwhile: Iterator[object] | None = None,
+    ) -> None:
+        """Wait until the vocabulary is ready, or ``stopped`` turns true; see :meth:`ready`.
+
+        meanwhile: what is done, step by step, while there is nothing else to do.
+        """
+        while not self.ready(everybody=everybody) and not stopped():
+            if meanwhile is None or next(meanwhile, None) is None:
+                time.sleep(LOOK_SECONDS)
+            self.look()
+        self.look()
+
+    def ready(self, *, everybody: bool) -> bool:
+        """Whether all have loaded, or not everybody: enough to compare the first case."""
+        loading = self.arena.loading()
+        if not loading:
+            return True
+        if everybody:
+            return False
+        loaded = set(self.arena.loaded())
+        return any(
+            len(loaded & set(one.exact)) > 1 and (not one.references or loaded & one.references)
+            for one in self.contracts()
+        )
+
+    def contracts(self, *, loaded: bool = False, besides: Collection[str] = ()) -> list[Contract]:
+        """The contracts of the vocabulary, with whoever has not failed to load by now.
+
+        loaded: only with those who have loaded. besides: leave these out.
+        """
+        present = set(self.arena.loaded()) if loaded else set(self._names) - set(self._failed)
+        present -= set(besides)
+        failed = set(self._failed)
+        found = [self._with(one, failed).among(present) for one in self._contracts]
+        found = [one for one in found if one.contestants]
+        compared = [one for one in found if len(one.contestants) > 1]
+        return compared or found
+
+    def _with(self, contract: Contract, failed: Collection[str]) -> Contract:
+        """A contract without those who failed to load; another may be its reference then."""
+        left = contract.among({name for name in contract.names if name not in failed})
+        if len(left.contestants) == len(contract.contestants):
+            return contract
+        references = references_of(
+            self.vocabulary, contract.algorithm, left.contestants, self.plan.references
+        )
+        return replace(left, references=references)
+
+    def _take(self, failed: dict[str, Loaded]) -> None:
+        """Tell those who could not load, or would not."""
+        if self.arena.stopped:
+            return
+        drawn = self.source.startswith(RANDOM)  # it may be at fault: a refusal is an answer
+        for name, answer in failed.items():
+            message = answer.error or ""
+            self._failed[name] = message.split("\n", 1)[0]
+            if answer.unsupported:  # its own word: no failure
+                continue
+            if answer.refused and drawn:
+                self._failed[name] = f"refused: {self._failed[name]}"
+                self.emit(VocabularyRefused(name, self.vocabulary.id, message))
+                self.failing(name, self.vocabulary.id, message, refused=True)
+                continue
+            self._failed[name] = f"could not load: {self._failed[name]}"
+            self.emit(ImplementationFailed(name, self.vocabulary.id, message))
+            self.failing(name, self.vocabulary.id, message, refused=False)
+
+    def announce(self) -> None:
+        """Tell the contracts; they are told again where another implementation fails later."""
+        self._announced = True
+        for contract in self.contracts():
+            self.emit(
+                ContractOpened(
+                    id=contract.id,
+                    algorithm=contract.algorithm,
+                    vocabulary=self.vocabulary.id,
+                    mode=contract.mode.label,
+                    implementations=contract.names,
+                    references=sorted(contract.references & set(contract.names)),
+                    excluded={**contract.excluded, **self._failed},
+                    checks=[one.name for one in self.plan.checks if one.applies(contract)],
+                )
+            )

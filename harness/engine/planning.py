@@ -1,0 +1,117 @@
+"""What a run is to do, and what it has done so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.sources import RANDOM
+from corpora.vocabularies.toys import TOYS
+from harness.engine.suites import parse_budget
+from harness.workers import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from corpora.families.base import Family
+    from corpora.generators.base import Generator
+    from corpora.vocabularies.model import Vocabulary
+    from harness.checks.base import Check
+    from harness.core.comparisons import Contestant
+    from harness.engine.suites import Budget, Suite
+    from harness.verdict.bounds import Bound
+    from harness.verdict.expectations import Expectation
+
+TOY_WEIGHT = 0.25
+"""The weight of a toy's share of the time beside another vocabulary's: toys are soon done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run does.
+
+    vocabularies: sources with their loaders, in order. scaled: those of them on which growth is
+    measured, too; walked: those on which forced tokens are. Without checks, that is all. sampled:
+    checks that cost further calls take a part of the batches only. named: implementations that the
+    user asked for by name.
+    expect: the file of the user's own expectations. bounds: on growth, the user's first. families:
+    the user's own, besides those of the catalog. measured: names of those to measure; none: as
+    many as there is time for.
+    """
+
+    vocabularies: Mapping[str, Callable[[], Vocabulary]]
+    contestants: Sequence[Contestant]
+    references: frozenset[str]
+    generators: Sequence[Generator]
+    checks: Sequence[Check]
+    expectations: Sequence[Expectation]
+    suite: Suite
+    budget: Budget
+    seed: int
+    jobs: int
+    fail_fast: bool
+    sampled: bool = True
+    named: Sequence[str] = ()
+    expect: str | None = None
+    scaled: Sequence[str] = ()
+    walked: Sequence[str] = ()
+    families: Sequence[Family] = ()
+    measured: Sequence[str] = ()
+    bounds: Sequence[Bound] = ()
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Version of each contestant."""
+        return {contestant.name: contestant.about.version for contestant in self.contestants}
+
+    @property
+    def visited(self) -> list[str]:
+        """The vocabularies on which there is something to do."""
+        measured = {*self.scaled, *self.walked}
+        return [source for source in self.vocabularies if self.checks or source in measured]
+
+    def weight(self, source: str) -> float:
+        """The part of the time that a vocabulary gets, beside the others: toys are soon done."""
+        return TOY_WEIGHT if source in TOYS or source.startswith(RANDOM) else 1.0
+
+    def scaling_seconds(self, seconds: float | None) -> float:
+        """The time for growth on one vocabulary, of a run that may take ``seconds`` in all.
+
+        A run that is limited by its cases measures as long as its suite would: times have no part
+        in what such a run is compared for.
+        """
+        if not self.scaled:
+            return 0.0
+        whole = parse_budget(self.suite.budget).seconds or 0.0 if seconds is None else seconds
+        share = self.suite.scaling if self.checks else 1.0
+        return share * whole / len(self.scaled)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the campaign has done so far, over all lanes.
+
+    exercised: examples of expectations that were run, by place in the plan; shown: those of
+    them that failed as expected. judged: implementations of which any outcome was judged. refused:
+    how many random vocabularies each would not load. excused: how many failures of each did not
+    come back when asked again. hung: who was found to time out. unreached: vocabularies for which
+    no time was left. unanswered: on how many vocabularies each owed an answer when time was up.
+    late: the vocabularies on which each owed an answer, or was still loading it, when time was up.
+    awaited: whose answers the run waited for after its time, as they might be hangs.
+    """
+
+    cases: int = 0
+    comparisons: int = 0
+    exercised: set[int] = field(default_factory=set)
+    shown: set[int] = field(default_factory=set)
+    judged: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    failed_to_load: list[tuple[str, str, str]] = field(default_factory=list)
+    excused: Counter[str] = field(default_factory=Counter)
+    hung: set[str] = field(default_factory=set)
+    unreached: list[str] = field(default_factory=list)
+    unanswered: Counter[str] = field(default_factory=Counter)
+    late: dict[str, list[str]] = field(default_factory=dict)
+    awaited: set[str] = field(default_factory=set)

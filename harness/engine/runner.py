@@ -1,0 +1,221 @@
+"""One run from plan to verdict: folder, events, campaign, gate, reports' record."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import logging
+import os
+import platform
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.confinement import probing
+from harness.core.interruption import exit_status
+from harness.core.writing import NO_ROOM, OutputError, cannot_write
+from harness.engine.opening import NamedFailed
+from harness.engine.planning import Plan, Tally
+from harness.engine.session import Campaign
+from harness.events import Event, ExpectationJudged, Finished, Forced, Found, Measured, Started
+from harness.findings.tracker import Book
+from harness.verdict import gate
+from harness.verdict.bounds import judge_growth, own_candidates
+from harness.verdict.shortfall import Shortfall, slow_once, went_on
+from harness.workers import first_line
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable
+
+    from harness.findings.folder import RunFolder
+
+
+LOG = logging.getLogger(__name__)
+"""Shown under ``--debug`` only."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run came to."""
+
+    finished: Finished
+    findings: list[Found]
+    expectations: list[ExpectationJudged]
+
+
+class Bus:
+    """Hands each event to every consumer, one event at a time."""
+
+    def __init__(self, consumers: list[Callable[[Event], None]]) -> None:
+        self._consumers = consumers
+        self._lock = threading.Lock()
+
+    def __call__(self, event: Event) -> None:
+        """Hand on an event."""
+        with self._lock:
+            for consume in self._consumers:
+                consume(event)
+
+
+def execute(
+    plan: Plan,
+    folder: RunFolder,
+    consumers: list[Callable[[Event], None]],
+    command: str,
+) -> RunResult:
+    """Run a plan. Nothing found is lost: Ctrl-C, or a fault, gives a result that is not complete.
+
+    Raises OutputError where the record itself cannot be written.
+    """
+    started = time.monotonic()
+    measured: list[Measured] = []
+    forced: list[Forced] = []
+    shortfall = Shortfall()
+
+    def remember(event: Event) -> None:
+        if isinstance(event, Measured):
+            measured.append(event)
+        elif isinstance(event, Forced):
+            forced.append(event)
+
+    emit = Bus([folder.consume, remember, shortfall.consume, *consumers])
+    emit(
+        Started(
+            time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            seed=plan.seed,
+            suite=plan.suite.name,
+            budget=budget_text(plan),
+            command=command,
+            versions=versions(plan),
+            machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+            specs={contestant.name: contestant.spec for contestant in plan.contestants},
+            references=sorted(plan.references),
+            timeout=plan.limits.seconds,
+            memory=plan.limits.memory,
+            expect=plan.expect,
+            confinement=probing.line(plan.limits.memory, plan.contestants),
+        )
+    )
+    # The clock is not to decide what a run finds whose budget is a number of cases.
+    unhurried = plan.budget.seconds is None
+    book = Book(emit, folder.save_finding, plan.expectations, plan.versions, unhurried=unhurried)
+    campaign = Campaign(plan, emit, book)
+    book.limit_by(lambda: campaign.countdown.left)
+    cut_off: tuple[str, int] | None = None
+    try:
+        campaign.run(plan.budget.seconds)
+    except KeyboardInterrupt as interrupt:
+        cut_off = "interrupted before its end", exit_status(interrupt)
+    except OutputError:
+        folder.close()
+        raise
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            cut_off = broken_off(error)
+        else:
+            folder.close()
+            raise cannot_write(error.filename or "a temporary file", error) from error
+    except NamedFailed as error:
+        cut_off = f"ended at once, as {error}", gate.CANNOT_START
+    except Exception as error:
+        cut_off = broken_off(error)
+    tally = campaign.tally
+    judged = gate.judge_expectations(
+        plan.expectations,
+        book.findings,
+        tally.exercised,
+        tally.shown,
+        plan.versions,
+        datetime.datetime.now(datetime.UTC).date(),
+    )
+    for one in judged:
+        emit(one)
+    claiming = {c.name for c in plan.contestants if c.about.linear}
+    own = own_candidates(plan.contestants, plan.named, plan.references)
+    growth = judge_growth(measured, plan.bounds, claiming, own)
+    for cell in growth:
+        emit(cell)
+    idle = [name for name in plan.named if not tally.judged[name]] if plan.checks else []
+    verdict = gate.judge(
+        book.findings,
+        judged,
+        measured,
+        growth,
+        [f"{name} on {where}: {first_line(why)}" for name, where, why in tally.failed_to_load],
+        tally.comparisons,
+        comparing=len(plan.contestants) > 1 and any(c.name == "equivalence" for c in plan.checks),
+        compared_nothing=shortfall.compared_nothing(),
+        judged=tally.judged.total(),
+        idle=idle,
+        late={name: [*tally.late.get(name, ()), *tally.unreached] for name in idle},
+        complete=cut_off is None,
+        forced=forced,
+    )
+    if cut_off is not None:
+        how, status = cut_off
+        reasons = (f"{how}: what was found so far is here", *verdict.reasons)
+        verdict = gate.Verdict(False, reasons, status, verdict.notes)
+    finished = Finished(
+        complete=cut_off is None,
+        verdict="pass" if verdict.passed else "fail",
+        reasons=list(verdict.reasons),
+        seconds=time.monotonic() - started,
+        cases=tally.cases,
+        comparisons=tally.comparisons,
+        exit_status=verdict.exit_status,
+        prepared=campaign.countdown.prepared if campaign.countdown.running else None,
+        notes=[
+            *verdict.notes,
+            *shortfall.withdrawals(),
+            *refusals(tally.refused),
+            *slow_once(tally.excused),
+            *left(tally),
+            *went_on(tally.awaited, campaign.countdown.late),
+        ],
+    )
+    emit(finished)
+    folder.close()
+    return RunResult(finished, book.findings, judged)
+
+
+def broken_off(error: Exception) -> tuple[str, int]:
+    """Return how a run ended that an error ended, and its exit status."""
+    LOG.debug("the run broke off", exc_info=error)
+    line = str(error).split("\n", 1)[0]
+    return f"broke off ({type(error).__name__}: {line})", gate.CANNOT_START
+
+
+def refusals(refused: Counter[str]) -> list[str]:
+    """A line, where random vocabularies were refused, that counts them by implementation."""
+    counts = ", ".join(f"{name} {count}" for name, count in sorted(refused.items()))
+    return [f"random vocabularies refused: {counts}"] if counts else []
+
+
+def left(tally: Tally) -> list[str]:
+    """A line each on vocabularies, and on answers, that time was not enough for, if any."""
+    lines = []
+    if tally.unreached:
+        names = ", ".join(tally.unreached)
+        lines.append(f"no time was left for {names}; give it more with --budget")
+    if tally.unanswered:
+        counts = ", ".join(f"{name} ({count})" for name, count in sorted(tally.unanswered.items()))
+        lines.append(f"had not answered its last batch of a vocabulary when time was up: {counts}")
+    return lines
+
+
+def budget_text(plan: Plan) -> str:
+    """The budget as it was given, for the record."""
+    if plan.budget.cases is not None:
+        return f"{plan.budget.cases}cases"
+    return "none" if plan.budget.seconds is None else f"{plan.budget.seconds:g}s"
+
+
+def versions(plan: Plan) -> dict[str, str]:
+    """Versions of all that decides the outcome."""
+    return {
+        "tokgate": importlib.metadata.version("tokgate"),
+        "python": platform.python_version(),
+        **plan.versions,
+    }

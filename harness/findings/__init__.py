@@ -1,0 +1,1 @@
+"""From violations to findings: confirmed, minimised, grouped by root cause, with a reproducer."""

@@ -1,0 +1,214 @@
+"""The output folder of a run: the event record, the findings, their reproducers.
+
+Everything is on disk as soon as it is known: the record is flushed event by event, a finding's
+folder is written before its event, and each file appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from corpora.plain_text import printable_line
+from harness.core.writing import NO_ROOM, Lines, OutputError, cannot_write, write_whole, writing
+from harness.events import Found
+from harness.findings.describing import described
+from harness.findings.diagnosis import difference
+from harness.findings.recipes import Unsound, plain_name, sound
+from harness.findings.reproducer import NEEDED, reproducer, reproducible
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.checks.base import Violation
+    from harness.core.comparisons import Contract
+    from harness.events import Event
+    from harness.findings.reproducer import ReproducibleImplementation
+    from impls.interface import Recipe
+
+STARTED = '"event": "Started"'
+BEGINNING = f"{{{STARTED}"
+"""What the first line of a record has, and how it begins."""
+
+RECORD = "run.jsonl"
+
+OURS = (
+    RECORD,
+    "summary.json",
+    "summary.md",
+    "report.html",
+    "report.sarif",
+    "junit.xml",
+    "findings",
+    "vocabularies",
+)
+"""What a run writes into its folder, and so what the next run there removes."""
+
+
+class FindingsFolder:
+    """A folder with the findings of a run and the vocabularies that their reproducers load."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._recipes: dict[tuple[str, str], tuple[Recipe, str] | str] = {}
+
+    def save_finding(self, name: str, violation: Violation, contract: Contract) -> str | None:
+        """Write ``findings/<name>/``; the path of its reproducer, None if it can have none.
+
+        The input comes last: where there is one, the rest is there, and is of that input.
+        Raises OutputError.
+        """
+        folder = self.path / "findings" / name
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / "outcomes.json", outcomes_text(violation, contract))
+        made = self._save_reproducer(folder, name, violation, contract)
+        write_whole(folder / "input.bin", violation.data)
+        return made
+
+    def _save_reproducer(
+        self, folder: Path, name: str, violation: Violation, contract: Contract
+    ) -> str | None:
+        placed: dict[str, tuple[Recipe, str]] = {}
+        left_out: dict[str, str] = {}
+        for implementation in reproducible(violation, contract):
+            made = self._recipe(implementation, contract)
+            if isinstance(made, str):
+                left_out[implementation.about.name] = made
+            else:
+                placed[implementation.about.name] = made
+        needed = NEEDED.get(violation.check)
+        if needed is not None:
+            placed = {n: made for n, made in placed.items() if f"def {needed}(" in made[0].code}
+        if not placed:
+            return None
+        _, sentence = difference(violation, contract.vocabulary)
+        title = f"tokgate finding {name}: {violation.check}"
+        source = reproducer(title, sentence, violation, contract, placed, left_out)
+        write_whole(folder / "repro.py", source)
+        return f"findings/{name}/repro.py"
+
+    def _recipe(
+        self, implementation: ReproducibleImplementation, contract: Contract
+    ) -> tuple[Recipe, str] | str:
+        """Return a recipe and the path of its vocabulary as seen from a finding's folder.
+
+        It is made once. Where the implementation gives none that is sound: the reason.
+        """
+        key = (implementation.about.name, contract.id)
+        with self._lock:
+            if key not in self._recipes:
+                self._recipes[key] = self._made(implementation, contract)
+            return self._recipes[key]
+
+    def _made(
+        self, implementation: ReproducibleImplementation, contract: Contract
+    ) -> tuple[Recipe, str] | str:
+        try:
+            recipe = sound(implementation.recipe(contract.vocabulary, contract.mode))
+        except Unsound as error:
+            return f"its recipe is not sound: {error}"
+        except OSError as error:
+            if error.errno in NO_ROOM:  # that is no fault of the implementation
+                raise cannot_write(self.path, error) from error
+            return "it failed to give a recipe: OSError"
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a plug-in's SystemExit, or a panic, ends no run
+            return f"it failed to give a recipe: {printable_line(type(error).__name__)}"
+        return replace(recipe, artifact=b""), self._place(recipe, contract)
+
+    def _place(self, recipe: Recipe, contract: Contract) -> str:
+        if not recipe.artifact_name:
+            return ""
+        slug = plain_name(re.sub(r"[^\w.-]", "_", contract.vocabulary.id))
+        path = self.path / "vocabularies" / slug / recipe.artifact_name
+        with writing(path):
+            if path.exists() and path.read_bytes() != recipe.artifact:
+                # Another mode's, or another library's, of the same name.
+                digest = hashlib.sha256(recipe.artifact).hexdigest()[:8]
+                path = path.with_name(f"{digest}-{path.name}")
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, recipe.artifact)
+        return f"../../{path.relative_to(self.path)}"
+
+
+class RunFolder(FindingsFolder):
+    """The folder of one run, made afresh: what an earlier run left there goes.
+
+    Raises OutputError for a folder that cannot be written, and for one that has something of
+    these names which no run left there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            foreign = [name for name in OURS if (path / name).exists()]
+            if foreign and not is_run(path):
+                raise OutputError(
+                    f"--out {path}: has a {foreign[0]} that is no run's; name another folder"
+                )
+            # Whoever is killed on the way leaves an earlier run without reports, which can be made
+            # again, or the empty record of a new one: never the reports of a run whose record is
+            # gone, nor a whole record without its findings, nor files that no run left.
+            for name in OURS:
+                if not (path / name).is_dir() and name != RECORD:
+                    (path / name).unlink(missing_ok=True)
+            write_whole(self.record, "")
+            for name in OURS:
+                if (path / name).is_dir():
+                    shutil.rmtree(path / name)
+        except OSError as error:
+            raise cannot_write(f"--out {path}", error) from error
+        self._record = Lines(self.record, afresh=False)
+
+    @property
+    def record(self) -> Path:
+        """The event record."""
+        return self.path / RECORD
+
+    def consume(self, event: Event) -> None:
+        """Append an event; a finding that another replaces loses its folder.
+
+        Raises OutputError.
+        """
+        self._record.add(event.to_json())
+        if isinstance(event, Found) and event.replaces is not None:
+            shutil.rmtree(self.path / "findings" / event.replaces, ignore_errors=True)
+
+    def close(self) -> None:
+        """Close the record."""
+        self._record.close()
+
+
+def outcomes_text(violation: Violation, contract: Contract) -> str:
+    """``outcomes.json`` of a finding."""
+    whole = {
+        "check": violation.check,
+        "contract": contract.id,
+        "culprits": list(violation.culprits),
+        "undecided": violation.undecided,
+        "partition": [described(part, contract.vocabulary) for part in violation.parts],
+    }
+    return json.dumps(whole, indent=1)
+
+
+def is_run(path: Path) -> bool:
+    """Whether a folder has the record of a run, and so may be made afresh.
+
+    A run that was killed at its very beginning has left an empty record, or a part of its first
+    line.
+    """
+    try:
+        with (path / "run.jsonl").open(encoding="utf-8", errors="replace") as record:
+            line = record.readline()
+    except OSError:
+        return False
+    return STARTED in line or (len(line) < len(BEGINNING) and BEGINNING.startswith(line))

@@ -1,0 +1,1 @@
+"""The studies: what the commands do with the engine."""

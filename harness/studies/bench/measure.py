@@ -1,0 +1,349 @@
+"""The measurement itself.
+
+Of each vocabulary first every cell is tried once: who gives which ids, and whom larger sizes would
+take too long. Then each kind of text has its block. Its encoders are loaded afresh, so that none
+knows anything of it, and the first call on the largest text is timed (``cold``). The rounds follow,
+in which all implementations take their turns, so that a disturbance falls on all alike: the same
+text again (``warm``), and another text of the kind (``fresh``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from harness.core.comparisons import SupportsFailed, answer_of
+from harness.core.messages import Measure
+from harness.core.outcomes import Inputs, Results
+from harness.events import Event, ImplementationFailed, Phase, VocabularyLoaded
+from harness.studies.bench.cells import Cell, Row, foretold, ladder
+from harness.studies.bench.plan import MODES, TRUSTED
+from harness.workers import Limits
+from harness.workers.pool import Arena
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from corpora.texts import Text
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.comparisons import Contestant
+    from harness.studies.bench.plan import BenchPlan
+    from impls.interface import Mode
+
+SINGLE_THREAD = {
+    "TOKENIZERS_PARALLELISM": "false",
+    "RAYON_NUM_THREADS": "1",
+    "FASTOKENS_BPE_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+"""One thread for each library, by the variable that it reads when it is imported."""
+
+LIMITS = Limits(seconds=8.0, seconds_per_megabyte=10.0, load_seconds=180.0, memory=6 << 30)
+"""For hangs: what takes too long is foretold, not waited for."""
+
+WARM_NANOSECONDS = 3_000_000
+"""How long the passes of one warm measurement take at least: the clocks tell a thousandth of it."""
+
+FRESH_BYTES = 64 << 10
+"""Bytes of new text in one fresh measurement at the least, cut into texts of the size measured."""
+
+FRESH_SECONDS = 0.25
+"""As many of them as take so long, for those who need no more to be timed."""
+
+LEAST_ROUNDS, MOST_ROUNDS = 3, 15
+"""Rounds where the time decides."""
+
+CHEAP = 0.1
+"""Seconds up to which a call is made twice when it is tried."""
+
+TRYING = 0.25
+"""Share of the progress that trying every cell is counted as."""
+
+
+@dataclass(slots=True)
+class Block:
+    """One kind of text in one mode: its cells by row, each from the smallest size up.
+
+    right: by size, the cell that has the right ids.
+    """
+
+    mode: str
+    text: Text
+    cells: dict[str, list[Cell]] = field(default_factory=dict)
+    right: dict[int, Cell] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows of which something can be measured."""
+        return [cells[0].row for cells in self.cells.values() if any(c.measurable for c in cells)]
+
+    def of(self, row: Row) -> list[Cell]:
+        """The cells of a row that can be measured."""
+        return [cell for cell in self.cells[row.name] if cell.measurable]
+
+
+class Bench:
+    """The measurement of one vocabulary. Whatever is known when it is broken off can be said."""
+
+    def __init__(
+        self,
+        plan: BenchPlan,
+        vocabulary: Vocabulary,
+        watch: Callable[[float, str], None],
+        seconds: float,
+    ) -> None:
+        self._plan = plan
+        self._vocabulary = vocabulary
+        self._watch = watch
+        self._end = time.monotonic() + seconds
+        self._blocks = [Block(mode, text) for mode in plan.modes for text in plan.texts]
+        self._failed: dict[str, str] = {}
+        everyone = [*plan.contestants, *plan.judges]
+        self._judges = {judge.name for judge in plan.judges}
+        self._taking = {mode: list(self._supporting(everyone, mode)) for mode in plan.modes}
+        self._names = list(dict.fromkeys(c.name for some in self._taking.values() for c in some))
+        chosen = [one for one in everyone if one.name in self._names]
+        self._arena = Arena(chosen, LIMITS, SINGLE_THREAD)
+
+    def _supporting(self, contestants: list[Contestant], mode: str) -> Iterator[Contestant]:
+        """Those that run the vocabulary in a mode; of the trusted ones beside, the first."""
+        judged = False
+        for one in contestants:
+            try:
+                reason = answer_of(one, self._vocabulary, MODES[mode])
+            except SupportsFailed as error:
+                self._failed[one.name] = str(error)
+                continue
+            if reason is not None or (one.name in self._judges and judged):
+                continue
+            judged = judged or one.name in TRUSTED
+            yield one
+
+    def run(self) -> None:
+        """Measure. What is known is kept whatever happens, KeyboardInterrupt included."""
+        try:
+            self._load(self._names)
+            for at, block in enumerate(self._blocks):
+                self._try(block, at)
+            for at, block in enumerate(self._blocks):
+                self._measure(block, at)
+        except BaseException:
+            self._arena.kill()
+            raise
+        finally:
+            self._arena.close()
+
+    def events(self) -> Iterator[Event]:
+        """All that is known: implementations that failed to load, then every cell."""
+        for name, line in self._failed.items():
+            yield ImplementationFailed(name, self._vocabulary.id, line)
+        for block in self._blocks:
+            for cells in block.cells.values():
+                for cell in cells:
+                    if cell.row.contestant.name not in self._judges:
+                        right = block.right.get(cell.size)
+                        yield cell.event(self._vocabulary.id, block.text.name, block.mode, right)
+
+    def _load(self, names: list[str]) -> None:
+        self._watch(0.0, f"loading {self._vocabulary.id} into {len(names)} implementations")
+        for name, loaded in self._arena.load(self._vocabulary, names).items():
+            if not loaded.unsupported:
+                self._failed[name] = (loaded.error or "").split("\n", 1)[0]
+
+    # Trying every cell once.
+
+    def _try(self, block: Block, at: int) -> None:
+        contestants = [c for c in self._taking[block.mode] if c.name not in self._failed]
+        # The trusted one first, so that a measurement broken off has its ids.
+        contestants.sort(key=lambda one: (*TRUSTED, one.name).index(one.name))
+        rows = [Row(one) for one in contestants]
+        if block.mode == "raw":
+            rows += [Row(one, counting=True) for one in contestants if one.name not in self._judges]
+        inputs = {
+            size: block.text.of(self._vocabulary, size, self._plan.seed)
+            for size in ladder(self._plan.sizes)
+        }
+        for number, row in enumerate(rows):
+            share = (at + number / len(rows)) / len(self._blocks)
+            self._watch(TRYING * share, f"trying {row.name} on {block.text.name}, {block.mode}")
+            self._try_row(block, row, inputs)
+            if all(cell.status == "unsupported" for cell in block.cells[row.name]) and row.counting:
+                del block.cells[row.name]  # counts nothing
+        order = {c.name: i for i, c in enumerate(self._plan.contestants)}
+        block.cells = dict(
+            sorted(block.cells.items(), key=lambda i: order.get(i[1][0].row.contestant.name, 99))
+        )
+
+    def _try_row(self, block: Block, row: Row, inputs: dict[int, bytes]) -> None:
+        cells = block.cells[row.name] = [
+            Cell(row, size, len(inputs[size])) for size in self._plan.sizes
+        ]
+        by_size = {cell.size: cell for cell in cells}
+        most = row.contestant.about.max_input
+        times: list[tuple[int, float]] = []
+        settled = ("", "")
+        for size, data in inputs.items():
+            cell = by_size.get(size) or Cell(row, size)
+            expected = foretold(times, size)
+            if settled[0]:
+                cell.skip(*settled)
+            elif len(data) + 4 < size:
+                cell.skip("skipped", f"the text has {len(data):,} bytes only")
+            elif most is not None and size > most:
+                cell.skip("skipped", f"it is asked for {most:,} bytes at most")
+            elif expected > self._plan.call_seconds:
+                limit = self._plan.call_seconds
+                cell.skip("skipped", f"a call would take about {expected:.3g} s, over {limit:g} s")
+                settled = ("skipped", cell.note)
+            else:
+                # What is put off till the first call would be foretold for all larger sizes.
+                first = 1 if expected < CHEAP else 0
+                results = self._ask(row, [data], MODES[block.mode], ids=True, warm_up=first)
+                if cell.take(results) and results.timed is not None:
+                    cell.status = "measured"
+                    cell.answered(results)
+                    cell.seconds = results.timed.cpu / 1e9
+                    times.append((len(data), cell.seconds))
+                    if row.name in TRUSTED:
+                        block.right.setdefault(size, cell)
+                else:
+                    settled = (cell.status, f"{cell.note} (at {size:,} bytes)")
+
+    def _ask(
+        self,
+        row: Row,
+        data: list[bytes],
+        mode: Mode,
+        *,
+        ids: bool = False,
+        warm_up: int = 0,
+        least: int = 0,
+    ) -> Results:
+        inputs = Inputs.of(data)
+        request = Measure(inputs, mode, warm_up, least, ids=ids, counting=row.counting)
+        return self._arena.measure(row.contestant.name, request)
+
+    # Measuring.
+
+    def _measure(self, block: Block, at: int) -> None:
+        rows = [row for row in block.rows if row.contestant.name not in self._judges]
+        if not rows:
+            return
+        share, start = 1 / len(self._blocks), time.monotonic()
+        until = start + max(0.0, self._end - start) / (len(self._blocks) - at)
+        where = f"{block.text.name}, {block.mode}"
+        same = {
+            size: block.text.of(self._vocabulary, size, self._plan.seed)
+            for size in self._plan.sizes
+        }
+
+        def watch(done: float, what: str) -> None:
+            self._watch(TRYING + (1 - TRYING) * share * (at + done), f"{where}: {what}")
+
+        self._cold(block, rows, same, watch)
+        planned = self._plan.rounds or LEAST_ROUNDS
+        number = 0
+        while number < planned or (
+            self._plan.rounds is None and number < MOST_ROUNDS and time.monotonic() < until
+        ):
+            fresh = self._fresh_texts(block.text, number)
+            turn = number % len(rows)
+            for place, row in enumerate(rows[turn:] + rows[:turn]):
+                of = f" of {planned}" if self._plan.rounds else ""
+                done = min(number + place / len(rows), planned - 0.1) / planned
+                watch(0.1 + 0.9 * done, f"round {number + 1}{of}, {row.name}")
+                for cell in block.of(row):
+                    self._warm_and_fresh(block, cell, same[cell.size], fresh[cell.size], number)
+            number += 1
+
+    def _fresh_texts(self, text: Text, number: int) -> dict[int, list[bytes]]:
+        """By size, texts that no encoder has seen before, another lot for each round."""
+        found = {}
+        for size in self._plan.sizes:
+            count = max(1, FRESH_BYTES // size)
+            whole = text.of(self._vocabulary, size * count, self._plan.seed + number + 1)
+            found[size] = list(characters_apart(whole, size))
+        return found
+
+    def _cold(
+        self,
+        block: Block,
+        rows: list[Row],
+        same: dict[int, bytes],
+        watch: Callable[[float, str], None],
+    ) -> None:
+        sizes = self._plan.sizes if self._plan.cold_sizes else self._plan.sizes[-1:]
+        encoding = [row for row in rows if not row.counting]
+        for number in range(self._plan.cold):
+            for size in sizes:
+                watch(0.0, "loading afresh")
+                names = list(dict.fromkeys(row.contestant.name for row in encoding))
+                late = self._arena.load(self._vocabulary, names)
+                turn = number % len(encoding) if encoding else 0
+                for row in encoding[turn:] + encoding[:turn]:
+                    watch(0.05, f"first call of {row.name}")
+                    cell = next((c for c in block.of(row) if c.size == size), None)
+                    if cell is None or row.contestant.name in late:
+                        continue
+                    results = self._ask(row, [same[size]], MODES[block.mode])
+                    if cell.take(results) and results.timed is not None:
+                        cell.time("cold", number, len(same[size]), results.timed)
+
+    def _warm_and_fresh(
+        self, block: Block, cell: Cell, same: bytes, fresh: list[bytes], number: int
+    ) -> None:
+        mode = MODES[block.mode]
+        first = 0 if number else 1
+        results = self._ask(cell.row, [same], mode, warm_up=first, least=WARM_NANOSECONDS)
+        if not cell.take(results) or results.timed is None:
+            return
+        cell.time("warm", number, len(same), results.timed)
+        fresh = fresh[: max(1, int(FRESH_SECONDS / max(cell.seconds, 1e-9)))]
+        results = self._ask(cell.row, fresh, mode)
+        if cell.take(results) and results.timed is not None:
+            cell.time("fresh", number, sum(map(len, fresh)), results.timed)
+
+
+def characters_apart(text: bytes, size: int) -> Iterator[bytes]:
+    """A text in parts of ``size`` bytes, or up to three less, cut between characters."""
+    at = 0
+    while at < len(text):
+        end = min(at + size, len(text))
+        while end < len(text) and text[end] & 0xC0 == 0x80:
+            end -= 1
+        yield text[at:end]
+        at = end
+
+
+def measure(
+    plan: BenchPlan, emit: Callable[[Event], None], watch: Callable[[float, str], None]
+) -> KeyboardInterrupt | None:
+    """Measure all vocabularies, saying what is known of each; the interrupt that ended it early."""
+    count = len(plan.vocabularies)
+    for at, (source, load) in enumerate(plan.vocabularies.items()):
+        emit(Phase(f"loading {source}"))
+        vocabulary = load()
+        # Its problems are `tokgate preflight`'s to tell.
+        emit(VocabularyLoaded.of(vocabulary, source))
+
+        def watched(done: float, what: str, at: int = at) -> None:
+            watch((at + done) / count, what)
+
+        bench = Bench(plan, vocabulary, watched, plan.seconds / count)
+        cut_off: KeyboardInterrupt | None = None
+        try:
+            bench.run()
+        except KeyboardInterrupt as interrupt:
+            cut_off = interrupt
+        finally:
+            with contextlib.suppress(KeyboardInterrupt):
+                for event in bench.events():
+                    emit(event)
+        if cut_off is not None:
+            return cut_off
+    return None

@@ -1,0 +1,146 @@
+"""What a measurement of speed is made of, from the options that a user gave."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from corpora import texts
+from harness.core.quiet import aside
+from harness.engine import selection
+from harness.engine.selection import SelectionError
+from impls import registry
+from impls.interface import Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from corpora.texts import Text
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.comparisons import Contestant
+
+VOCABULARY = "tekken_240911"
+"""Measured where none is named: the embedded one that most libraries can run."""
+
+SIZES = ("1KiB", "64KiB", "1MiB")
+MODES = {"text": Mode(), "raw": Mode(pretokenize=False)}
+
+BASE = {"text": ("tiktoken", "sentencepiece", "tokenizers"), "raw": ("rs-bpe", "tiktoken")}
+"""What ratios refer to, by mode: the first that was measured. Without pre-tokenization tiktoken
+has no documented way to encode, so that it only stands in."""
+
+TRUSTED = ("tiktoken", "sentencepiece", "tokenizers")
+"""Whose ids are the right ones: the first that runs the vocabulary."""
+
+LEAST_SIZE, MOST_SIZE = 16, 1 << 30
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_SIZE = re.compile(r"(\d+)\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchPlan:
+    """All that decides a measurement.
+
+    judges: implementations that are asked for the right ids only. rounds: of each cell, or None
+    for as many as ``seconds`` hold. cold: first calls in a freshly loaded encoder; cold_sizes: at
+    all sizes, not only the largest. call_seconds: a cell whose call would take longer is skipped.
+    """
+
+    vocabularies: dict[str, Callable[[], Vocabulary]]
+    contestants: Sequence[Contestant]
+    judges: Sequence[Contestant]
+    texts: Sequence[Text]
+    sizes: Sequence[int]
+    modes: Sequence[str]
+    rounds: int | None = None
+    cold: int = 1
+    cold_sizes: bool = False
+    seed: int = 0
+    seconds: float = 100.0
+    call_seconds: float = 2.0
+
+
+def parse_size(text: str) -> int:
+    """Bytes of ``1KB``, ``64KiB``, ``1M``, ``5000``; units are of 1024. Raises SelectionError."""
+    found = _SIZE.fullmatch(text.strip())
+    size = int(found[1]) * _UNITS[found[2].upper()] if found else 0
+    if not LEAST_SIZE <= size <= MOST_SIZE:
+        raise SelectionError(f"--size {text!r}: give {LEAST_SIZE} bytes to 1 GiB, as 64KB or 1MB")
+    return size
+
+
+def chosen_texts(names: Sequence[str]) -> list[Text]:
+    """The kinds of text named, or all; a name that is none of them is a file."""
+    found = []
+    for name in dict.fromkeys(names) or texts.TEXTS:
+        if name in texts.TEXTS:
+            found.append(texts.TEXTS[name])
+            continue
+        try:
+            found.append(texts.of_file(Path(name)))
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            kinds = ", ".join(texts.TEXTS)
+            raise SelectionError(
+                f"--input {name!r}: {reason}; name a UTF-8 file or one of {kinds}"
+            ) from error
+    return found
+
+
+def contestants(specs: Sequence[str]) -> tuple[list[Contestant], dict[str, str], list[Contestant]]:
+    """Those named, or all registered ones and the peers that are installed.
+
+    Second: those that are not installed, and why. Third: the trusted ones that are not among them.
+    Raises ImplementationError for a named one that cannot be had.
+    """
+    present, missing = selection.contestants(specs, _peers())
+    names = {one.name for one in present}
+    absent = [name for name in TRUSTED if name not in names]
+    judges = selection.contestants(absent)[0] if absent else []  # none named would be all
+    return present, missing, judges
+
+
+def _peers() -> list[str]:
+    found = []
+    for name in registry.PEERS:
+        try:
+            with aside():
+                _ = registry.resolve(name).about
+        except ImportError:
+            continue
+        found.append(name)
+    return found
+
+
+def make_plan(
+    vocab: Sequence[str],
+    impl: Sequence[str],
+    inputs: Sequence[str],
+    sizes: Sequence[str],
+    modes: Sequence[str],
+    rounds: int | None,
+    cold: int,
+    cold_sizes: bool,
+    seed: int,
+) -> tuple[BenchPlan, dict[str, str]]:
+    """The plan, and who takes no part and why.
+
+    Raises SelectionError, VocabularyError, ImplementationError, each with one line.
+    """
+    present, missing, judges = contestants(impl)
+    plan = BenchPlan(
+        vocabularies=selection.vocabularies(vocab or [VOCABULARY]),
+        contestants=present,
+        judges=judges,
+        texts=chosen_texts(inputs),
+        sizes=sorted({parse_size(size) for size in sizes or SIZES}),
+        modes=selection.chosen("mode", modes, MODES),
+        rounds=rounds,
+        cold=cold,
+        cold_sizes=cold_sizes,
+        seed=seed,
+    )
+    return plan, missing

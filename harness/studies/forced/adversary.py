@@ -1,0 +1,328 @@
+"""A search for grammars on which a healing policy forces tokens that the tokenizer would not.
+
+Four ways of erring are tried, each with a grammar of two sentences: the definition decides.
+
+- long tokens: one sentence completes a token whose beginning encodes to many tokens, more than a
+  window looks back over;
+- cut characters: the same, where the forced bytes end inside a character;
+- chains: one more letter flips merges far back; texts are bred for the number of tokens that the
+  next byte takes away, read off the tree of beginnings, out of trails of pairs each of which merges
+  before the one to its left;
+- look-ahead: the pre-tokenizer cuts otherwise, though no token goes on beyond the end.
+
+Each way is a sequence of rounds; a round is decided by the seed, the way and its number alone.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from corpora.generators.material import is_text
+from harness.findings.shrinking import shrink
+from harness.studies.forced.trophies import Opponent, Trophy, judged
+from impls.forced.boundaries import STAND_INS
+from impls.forced.prefix_tree import PrefixTrees
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.studies.forced.jobs import Task
+    from harness.studies.forced.policies import Policies
+
+LONG_TOKEN, CUT, CHAIN, LOOK_AHEAD = "long token", "cut character", "chain", "look-ahead"
+
+OTHERWISE = (b"!", b"0", b"\n", b"z", b" ", b"q", b"a", b"b")
+"""How the second sentence goes on."""
+
+LETTERS = b"etaoinshrdlucmfwypvbgkjqxz"
+SIGNS = b"-=_.*#~+/"
+
+ROUND = 400
+"""Grammars of a round, about: a second or a few, so that little is lost when it ends early."""
+HERD = 24
+"""Texts that are bred from."""
+LENGTH = 120
+"""Bytes of a text that is bred."""
+CUTS = 40_000
+"""Beginnings of tokens that are kept, those of most tokens: no round comes to the rest."""
+CUT_BYTES = 4
+"""A shorter token has no beginning that encodes to more than a window."""
+SHRINKING = 30.0
+"""Seconds for the best grammar of a round; it takes far less, unless a policy is slow."""
+
+ENDS = (
+    "a", "of", "x ", "end", "1", ".", " ", "  ", "   ", "\t", "\n", " \n", "'", "don'", "AB", "é",
+)  # fmt: skip
+"""What a forced text ends with, where pre-tokens are decided by what follows."""
+
+Tried = tuple[bytes, bytes, tuple[bytes, ...]]
+"""Context, forced bytes, sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caught:
+    """A round's end. trophy: its best; tried: grammars; broke: why it ended early, if it did.
+
+    A round that had nothing to try says that there is no more of its kind.
+    """
+
+    policy: str
+    kind: str
+    number: int
+    tried: int = 0
+    trophy: Trophy | None = None
+    broke: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A job for a worker: one round against one policy."""
+
+    policy: str
+    kind: str
+    number: int
+    answer: ClassVar[Any] = Caught
+
+    def fits(self, answer: Caught) -> bool:
+        """See :class:`harness.studies.forced.jobs.Job`."""
+        asked = (self.policy, self.kind, self.number)
+        trophy = answer.trophy
+        known = trophy is None or (trophy.policy, trophy.kind) == asked[:2]
+        return known and (answer.policy, answer.kind, answer.number) == asked
+
+    def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> Caught:
+        """See :class:`harness.studies.forced.jobs.Job`."""
+        opponent = Opponent(policies, self.policy)
+        return play(opponent, self.kind, self.number, task.seed, beat)
+
+    def broken(self, how: str) -> Caught:
+        """See :class:`harness.studies.forced.jobs.Job`."""
+        return Caught(self.policy, self.kind, self.number, broke=how)
+
+
+def play(
+    opponent: Opponent,
+    kind: str,
+    number: int,
+    seed: int = 0,
+    beat: Callable[[], None] = lambda: None,
+) -> Caught:
+    """Play a round; its best grammar is made as short as it goes without loss of depth."""
+    vocabulary = opponent.tokenizer.vocabulary
+    rng = random.Random(f"{seed}/{kind}/{number}")
+    best: Trophy | None = None
+    tried = 0
+    for context, forced, sentences in WAYS[kind](vocabulary, opponent, rng, number):
+        beat()
+        if not all(map(vocabulary.can_encode, (context, forced, *sentences))):
+            continue
+        tried += 1
+        trophy = judged(opponent, kind, context, forced, sentences)
+        if trophy and (best is None or trophy.worth > best.worth):
+            best = trophy
+    short = best and shortened(opponent, best, beat)
+    return Caught(opponent.name, kind, number, tried, short)
+
+
+def shortened(opponent: Opponent, trophy: Trophy, beat: Callable[[], None]) -> Trophy:
+    """The shortest forced text and sentences found on which the policy errs as deep."""
+    known = opponent.tokenizer.vocabulary.can_encode
+    best = trophy
+
+    def errs(context: bytes, forced: bytes, sentences: Sequence[bytes]) -> Trophy | None:
+        beat()
+        # A sentence may be nothing but the rest of a character; the whole is to be text.
+        if not all(is_text(context + forced + rest) for rest in sentences):
+            return None
+        if not all(map(known, (context, forced, *sentences))):
+            return None
+        found = judged(opponent, trophy.kind, context, forced, sentences)
+        return found if found and found.depth >= best.depth else None
+
+    def deep(candidates: Sequence[bytes]) -> list[bool]:
+        nonlocal best
+        answers = [False] * len(candidates)
+        for index, forced in enumerate(candidates):
+            found = errs(best.context, forced, best.sentences)
+            if found is not None:
+                best, answers[index] = found, True
+                break
+        return answers
+
+    if best.context:
+        best = errs(b"", best.context + best.forced, best.sentences) or best
+    for place, rest in enumerate(best.sentences):
+        for size in range(1, len(rest)):
+            shorter = list(best.sentences)
+            shorter[place] = rest[:size]
+            found = errs(best.context, best.forced, shorter)
+            if found is not None:
+                best = found
+                break
+    before = best.worth
+    shrink(best.forced, deep, SHRINKING)
+    return best if best.worth >= before else trophy
+
+
+def long_tokens(
+    vocabulary: Vocabulary, opponent: Opponent, rng: random.Random, number: int
+) -> Iterator[Tried]:
+    """Beginnings of tokens, those of most tokens first; each round takes the next ones."""
+    for cut, rest in _turn(cuts(opponent, whole=True), number):
+        for other in rng.sample(OTHERWISE, 2):
+            yield b"", cut, (rest, other)
+            yield b'{"', cut, (rest, other)
+
+
+def cut_characters(
+    vocabulary: Vocabulary, opponent: Opponent, rng: random.Random, number: int
+) -> Iterator[Tried]:
+    """The same, cut inside a character; the other sentence ends it as another one."""
+    for cut, rest in _turn(cuts(opponent, whole=False), number):
+        size = next(n for n in range(1, len(rest) + 1) if is_text(cut + rest[:n]))
+        others = [bytes((byte,)) for byte in range(0x80, 0xC0) if byte != rest[0]]
+        rng.shuffle(others)
+        ends = (other + rest[1:size] for other in others)
+        end = next((end for end in ends if is_text(cut + end)), None)
+        if end is not None:
+            yield b"", cut, (rest, end)
+            yield b'{"', cut, (rest, end + b'"')
+
+
+def _turn(found: Sequence[tuple[bytes, bytes]], number: int) -> Sequence[tuple[bytes, bytes]]:
+    size = ROUND // 4
+    return found[number * size : (number + 1) * size]
+
+
+@lru_cache(maxsize=4)
+def cuts(opponent: Opponent, *, whole: bool) -> list[tuple[bytes, bytes]]:
+    """Beginnings of tokens and their rests, those of most tokens first. whole: of characters."""
+    pairs = [
+        (token[:size], token[size:])
+        for token in opponent.tokenizer.vocabulary.ids
+        if len(token) > (CUT_BYTES if whole else 1) and is_text(token)
+        for size in range(1, len(token))
+        if is_text(token[:size]) == whole
+    ]
+    counts = map(len, opponent.tokenizer.encode_many([cut for cut, _ in pairs]))
+    ordered = sorted(zip(counts, pairs, strict=True), key=lambda one: (-one[0], len(one[1][0])))
+    return [pair for _, pair in ordered[:CUTS]]
+
+
+def chains(
+    vocabulary: Vocabulary, opponent: Opponent, rng: random.Random, number: int
+) -> Iterator[Tried]:
+    """Texts of one pre-token, bred so that the next byte takes many tokens away."""
+    trees = trees_of(vocabulary)
+    spellings = [t for t in vocabulary.ids if 1 < len(t) < 12]
+    known = vocabulary.can_encode
+    letters, signs = (bytes(b for b in kind if known(bytes((b,)))) for kind in (LETTERS, SIGNS))
+    kinds = letters if letters and (not signs or rng.random() < 0.7) else signs
+    if not kinds:
+        return
+    alphabet = bytes(rng.sample(kinds, rng.randint(1, min(4, len(kinds)))))
+    words = [t for t in rng.sample(spellings, min(4000, len(spellings))) if set(t) <= {*kinds}]
+    seeds = trails(vocabulary, frozenset(kinds), rng)
+    herd: list[tuple[int, int, bytes]] = []
+    for turn in range(ROUND):
+        text = seeds[turn] if turn < len(seeds) else bred(rng, alphabet, words, herd)
+        place, lost = steepest(trees, text)
+        if lost > 1:
+            herd = sorted({*herd, (lost, -place, text[: place + 1])}, reverse=True)[:HERD]
+            yield b"", text[:place], (text[place : place + 1], rng.choice(OTHERWISE))
+
+
+@lru_cache(maxsize=4)
+def trees_of(vocabulary: Vocabulary) -> PrefixTrees:
+    """The trees of beginnings, whose tables take a while."""
+    return PrefixTrees(vocabulary)
+
+
+def trails(vocabulary: Vocabulary, kinds: frozenset[int], rng: random.Random) -> list[bytes]:
+    """Texts in which each pair of tokens merges before the pair to its left: the longest found.
+
+    One more token at their end takes the last away, this frees the one before, and so on. For each
+    last token the longest trail is grown pair by pair, from the merges of least priority on; a
+    random part of the tokens takes part, as trails through all of them merge otherwise.
+    """
+    merges, tokens = vocabulary.merges, vocabulary.tokens
+    share = rng.choice((0.1, 0.3, 0.6, 1.0))
+    longest = rng.choice((1, 2, 3, 6))
+    taking = [
+        token is not None
+        and len(token) <= longest
+        and kinds.issuperset(token)
+        and rng.random() < share
+        for token in tokens
+    ]
+    # By its last token: pairs of the trail, its text.
+    trail: dict[int, tuple[int, bytes]] = {}
+    pairs = zip(merges.left.tolist()[::-1], merges.right.tolist()[::-1], strict=True)
+    for left, right in pairs:
+        if not (taking[left] and taking[right]):
+            continue
+        count, text = trail.get(left, (0, tokens[left] or b""))
+        if count + 1 > trail.get(right, (0, b""))[0] and len(text) < LENGTH:
+            trail[right] = (count + 1, text + (tokens[right] or b""))
+    ordered = sorted(trail.values(), key=lambda one: (-one[0], len(one[1]), one[1]))
+    return [text for _, text in ordered[:HERD]]
+
+
+def bred(
+    rng: random.Random, alphabet: bytes, words: list[bytes], herd: list[tuple[int, int, bytes]]
+) -> bytes:
+    """A new text: fresh, or a member of the herd with something changed."""
+    if not herd or rng.random() < 0.3:
+        if words and rng.random() < 0.5:
+            return b"".join(rng.choices(words, k=rng.randint(2, 12)))[:LENGTH]
+        unit = bytes(rng.choices(alphabet, k=rng.randint(1, 6)))
+        return (unit * LENGTH)[: rng.randint(4, LENGTH)]
+    text = rng.choice(herd)[2]
+    place, size = rng.randrange(len(text)), rng.randint(1, 6)
+    change = rng.randrange(4)
+    if change == 0:
+        return (text[:place] + text[place : place + size] * 2 + text[place + size :])[-LENGTH:]
+    if change == 1:
+        return text[:place] + text[place + size :] + bytes((rng.choice(alphabet),))
+    if change == 2:
+        return (rng.choice(herd)[2][: rng.randint(1, LENGTH)] + text)[-LENGTH:]
+    added = rng.choice(words) if words else bytes(rng.choices(alphabet, k=size))
+    return (text[:place] + added + text[place:])[-LENGTH:]
+
+
+def steepest(trees: PrefixTrees, text: bytes) -> tuple[int, int]:
+    """After how many bytes of ``text`` the next one takes most tokens away, and how many."""
+    tree = trees.tree(text)
+    if tree is None:
+        return 0, 0
+    counts = [0] * (tree.size + 1)
+    best = (0, 0)
+    for size in range(1, tree.size + 1):
+        counts[size] = counts[tree.parent(size)] + 1
+        lost = counts[size - 1] - counts[tree.common(size - 1, size)]
+        if lost > best[1]:
+            best = (size - 1, lost)
+    return best
+
+
+def look_ahead(
+    vocabulary: Vocabulary, opponent: Opponent, rng: random.Random, number: int
+) -> Iterator[Tried]:
+    """Ends of texts before continuations of all classes."""
+    for _ in range(ROUND):
+        forced = "".join(rng.choices(ENDS, k=rng.randint(1, 3))).encode()
+        one, other = rng.sample(STAND_INS, 2)
+        yield b"", forced, (one.encode(), other.encode())
+
+
+WAYS: dict[str, Callable[[Vocabulary, Opponent, random.Random, int], Iterator[Tried]]] = {
+    LONG_TOKEN: long_tokens,
+    CUT: cut_characters,
+    CHAIN: chains,
+    LOOK_AHEAD: look_ahead,
+}
+"""By kind; rounds of all take turns."""

@@ -1,0 +1,74 @@
+"""The canary of a session: a planted mistake that the same machinery must find, or be disbelieved.
+
+It has a strand of its own, with a reference beside it, under a contract that no finding of the
+campaign belongs to. Nothing of it is committed: each session has to find it again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies import sources
+from harness.checks import CHECKS
+from harness.engine import selection
+from harness.studies.fuzz.strand import Strand
+from harness.studies.selftest import canary as planted
+from harness.workers.pool import Arena
+
+if TYPE_CHECKING:
+    from harness.studies.fuzz.plan import FuzzPlan
+
+ENOUGH_CASES = 100_000
+"""The canary shows within a few thousand cases of all generators; after so many, something is
+wrong with the campaign."""
+
+
+class CanaryWatch:
+    """Runs the canary's strand until it is found or there is no hope."""
+
+    def __init__(self, plan: FuzzPlan) -> None:
+        present, _ = selection.contestants([planted.REFERENCE])
+        alone = replace(
+            plan.plan,
+            vocabularies={planted.VOCABULARY: partial(sources.resolve, planted.VOCABULARY)},
+            contestants=[*present, planted.canary()],
+            references=frozenset({planted.REFERENCE}),
+            checks=[CHECKS[planted.CANARY.check]],
+            expectations=(),
+            named=(),
+        )
+        self._strand = Strand(alone, planted.VOCABULARY, 0, lambda *_: None)
+        self._arena = Arena(alone.contestants, plan.plan.limits)
+        self.found: bool | None = None
+
+    def run(self) -> None:
+        """Look for it: :attr:`found` says how that ended. Raises Stopped."""
+        try:
+            self._strand.open(self._arena)
+            while self._strand.round(self._arena) is not None:
+                if planted.is_caught(self._strand.findings):
+                    self.found = True
+                    return
+                if self._strand.state.cases >= ENOUGH_CASES:
+                    break
+            self.found = False
+        finally:
+            self._strand.close()
+            self._arena.close()
+
+    def stop(self) -> None:
+        """End it, from any thread."""
+        self._strand.stop()
+        self._arena.kill()
+
+    @property
+    def said(self) -> str:
+        """What is known, in one line. The canary's cases are none of the campaign's."""
+        cases = f"{self._strand.state.cases:,} cases of its own"
+        if self.found is None:
+            return f"the canary was not found yet, in {cases}, when the session ended"
+        if self.found:
+            return f"the canary was found within {cases}"
+        return f"the canary was not found in {cases}: what this campaign does not find means little"

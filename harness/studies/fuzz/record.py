@@ -1,0 +1,345 @@
+"""The record of a campaign, made from what its strands have committed: what reports read."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import os
+import platform
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from harness.confinement import probing
+from harness.engine.planning import Tally
+from harness.engine.runner import budget_text, versions
+from harness.events import (
+    Counted,
+    Event,
+    ExpectationJudged,
+    Finished,
+    Found,
+    Started,
+    VocabularyLoaded,
+    Withdrawn,
+)
+from harness.findings.tracker import Book
+from harness.studies.fuzz import estimate
+from harness.studies.fuzz.behaviour import Map
+from harness.studies.fuzz.estimate import Abundance
+from harness.studies.fuzz.plan import arms, strand_name
+from harness.verdict import gate
+from harness.verdict.shortfall import Shortfall, slow_once, went_on
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from harness.studies.fuzz.plan import FuzzPlan
+    from harness.studies.fuzz.store import CampaignStore, Kept
+
+HOUR = 3600.0
+
+UNASKED_SHOWN = 8
+"""Strands that are named of those that nothing was asked of."""
+
+NO_ROUND = "nothing was compared: no round was finished in the time; a longer --budget is needed"
+"""Said where a campaign has not committed anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a session came to its end. how: in words, where it was cut off. exit_status: of that.
+
+    canary: None where none rides, else whether it was found; said: what is known about it.
+    cases: committed in the session. awaited, late: who might hang and was waited for after its
+    time, and for how many seconds.
+    """
+
+    how: str | None = None
+    exit_status: int = 0
+    canary: bool | None = None
+    said: str = ""
+    cases: int = 0
+    awaited: frozenset[str] = frozenset()
+    late: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """A campaign as committed. events: of the whole of it. new: findings of this session alone.
+
+    session_cases: those that this session has committed.
+    """
+
+    events: list[Event]
+    finished: Finished
+    findings: list[Found]
+    expectations: list[ExpectationJudged]
+    new: list[Found]
+    campaign: dict[str, Any]
+    session_cases: int = 0
+
+
+def record(
+    plan: FuzzPlan,
+    store: CampaignStore,
+    command: str,
+    known: Mapping[str, str],
+    ended: Ended,
+) -> Record:
+    """What the campaign came to so far. known: findings from before this session, and since when.
+
+    Raises LedgerError.
+    """
+    names = [strand_name(*one) for one in plan.strands]
+    kept = {name: one for name in names if (one := store.strand(name)) is not None}
+    findings = merged(plan, kept)
+    tally = together(kept.values())
+    judged = gate.judge_expectations(
+        plan.plan.expectations,
+        findings,
+        tally.exercised,
+        tally.shown,
+        plan.plan.versions,
+        datetime.datetime.now(datetime.UTC).date(),
+    )
+    seconds = store.seconds
+    counts: Counter[str] = Counter()
+    opened: dict[str, Event] = {}
+    for one in kept.values():
+        counts.update(one.state.counts)
+        for line in one.state.opened:  # strands of one vocabulary are opened alike
+            event = Event.from_json(line)
+            if event is not None:
+                opened[line] = event
+    events: list[Event] = [
+        _started(plan, store, command),
+        *opened.values(),
+        *(done for one in kept.values() for done in one.state.done()),
+        *findings,
+        *withdrawals(kept.values()),
+        *(Counted(bucket, count) for bucket, count in counts.items()),
+        *judged,
+    ]
+    unasked = [name for name in names if name not in kept or not kept[name].state.cases]
+    finished = _finished(plan, events, judged, tally, seconds, ended, unasked)
+    events.append(finished)
+    new = [found for found in findings if found.id not in known]
+    about = _about(plan, store, kept, findings, new, counts, seconds, ended)
+    return Record(events, finished, findings, judged, new, about, ended.cases)
+
+
+def merged(plan: FuzzPlan, kept: Mapping[str, Kept]) -> list[Found]:
+    """The findings of all strands: of one found by several, the smallest input.
+
+    Whether one is expected is decided by today's expectations, whatever was so when it was found.
+    """
+    book = Book(
+        lambda event: None,
+        lambda name, violation, contract: None,
+        plan.plan.expectations,
+        plan.plan.versions,
+    )
+    smallest: dict[str, Found] = {}
+    for one in kept.values():
+        for found in one.findings:
+            other = smallest.get(found.id)
+            if other is None or _size(found) < _size(other):
+                smallest[found.id] = found
+    today = []
+    for found in smallest.values():
+        entry = book.expected(found.bucket, found.vocabulary)
+        reason, link = (entry.reason, entry.link) if entry else (None, None)
+        today.append(replace(found, expected=reason, link=link))
+    return today
+
+
+def _size(found: Found) -> tuple[tuple[int, bytes], bool]:
+    return smallness(base64.b64decode(found.input_b64)), not found.minimal
+
+
+def smallness(data: bytes) -> tuple[int, bytes]:
+    """By which inputs of one finding are compared: the least stands for it."""
+    return len(data), data
+
+
+def together(kept: Any) -> Tally:
+    """What all strands have judged."""
+    tally = Tally()
+    failed: dict[tuple[str, str, str], None] = {}
+    for one in kept:
+        part = one.state.tally
+        if not part:
+            continue
+        tally.cases += part["cases"]
+        tally.comparisons += part["comparisons"]
+        tally.exercised.update(part["exercised"])
+        tally.shown.update(part["shown"])
+        tally.judged.update(part["judged"])
+        tally.excused.update(part.get("excused", {}))
+        failed |= dict.fromkeys((a, b, c) for a, b, c in part["failed"])
+    tally.failed_to_load.extend(failed)
+    return tally
+
+
+def withdrawals(kept: Iterable[Kept]) -> list[Withdrawn]:
+    """Who was not asked for a while, on which vocabulary, and why."""
+    found: dict[tuple[str, str], Withdrawn] = {}
+    for one in kept:
+        opened = [Event.from_json(line) for line in one.state.opened]
+        for event in opened:
+            if isinstance(event, VocabularyLoaded):
+                for name, why in one.state.withdrawn.items():
+                    withdrawn = Withdrawn(name, event.id, f"{why.splitlines()[0]}, for a while")
+                    found.setdefault((name, event.id), withdrawn)
+    return list(found.values())
+
+
+def _unasked(names: Sequence[str], strands: int) -> list[str]:
+    """A line on the strands of which no round was finished, in no session, if there are any."""
+    if not names:
+        return []
+    shown = ", ".join(names[:UNASKED_SHOWN])
+    more = f", and {len(names) - UNASKED_SHOWN} more" if len(names) > UNASKED_SHOWN else ""
+    return [f"nothing was asked yet of {len(names)} of {strands} strands: {shown}{more}"]
+
+
+def _finished(
+    plan: FuzzPlan,
+    events: Sequence[Event],
+    judged: Sequence[ExpectationJudged],
+    tally: Tally,
+    seconds: float,
+    ended: Ended,
+    unasked: Sequence[str],
+) -> Finished:
+    comparing = len(plan.plan.contestants) > 1
+    shortfall = Shortfall.of(events)
+    hurried = plan.plan.budget.seconds is not None and len(unasked) == len(plan.strands)
+    verdict = gate.judge(
+        [event for event in events if isinstance(event, Found)],
+        judged,
+        (),
+        frozenset(),
+        [f"{name} on {vocabulary}: {line}" for name, vocabulary, line in tally.failed_to_load],
+        tally.comparisons,
+        comparing=comparing and any(check.name == "equivalence" for check in plan.plan.checks),
+        compared_nothing=NO_ROUND if hurried else shortfall.compared_nothing(),
+        judged=tally.judged.total(),
+        idle=[name for name in plan.plan.named if not tally.judged[name] and not hurried],
+        complete=ended.how is None,
+    )
+    passed, reasons, status = verdict.passed, list(verdict.reasons), verdict.exit_status
+    if ended.canary is False:
+        passed, status = False, status or gate.FAILS
+        reasons.insert(0, ended.said)
+    if ended.how is not None:
+        passed, status = False, ended.exit_status
+        reasons.insert(0, f"{ended.how}: what was committed is kept, and goes on from there")
+    return Finished(
+        complete=ended.how is None,
+        verdict="pass" if passed else "fail",
+        reasons=reasons,
+        seconds=seconds,
+        cases=tally.cases,
+        comparisons=tally.comparisons,
+        exit_status=status,
+        notes=[
+            *shortfall.withdrawals(),
+            *slow_once(tally.excused),
+            *_unasked(unasked, len(plan.strands)),
+            *went_on(ended.awaited, ended.late),
+        ],
+    )
+
+
+def _started(plan: FuzzPlan, store: CampaignStore, command: str) -> Started:
+    one = plan.plan
+    endless = one.budget.seconds is None and one.budget.cases is None
+    return Started(
+        time=store.started,
+        seed=one.seed,
+        suite=one.suite.name,
+        budget="endless" if endless else budget_text(one),
+        command=command,
+        versions=versions(one),
+        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        specs={contestant.name: contestant.spec for contestant in one.contestants},
+        references=sorted(one.references),
+        timeout=one.limits.seconds,
+        memory=one.limits.memory,
+        expect=one.expect,
+        confinement=probing.line(one.limits.memory, one.contestants),
+    )
+
+
+def _about(
+    plan: FuzzPlan,
+    store: CampaignStore,
+    kept: Mapping[str, Kept],
+    findings: Sequence[Found],
+    new: Sequence[Found],
+    counts: Mapping[str, int],
+    seconds: float,
+    ended: Ended,
+) -> dict[str, Any]:
+    """``campaign.json``: the schedule, the corpus, what is yet to be found."""
+    cases = sum(one.state.cases for one in kept.values())
+    rate = cases / seconds if seconds else 0.0
+    return {
+        "name": store.name,
+        "started": store.started,
+        "seconds": round(seconds, 1),
+        "cases": cases,
+        "cases_per_second": round(rate, 1),
+        "findings": len(findings),
+        "new": [found.id for found in new],
+        "canary": {"found": ended.canary, "said": ended.said},
+        "estimates": {
+            "source": estimate.SOURCE,
+            "next hour": f"{rate * HOUR:.0f} cases",
+            **{
+                name: _estimated(seen, rate * HOUR)
+                for name, seen in abundances(kept, counts).items()
+            },
+        },
+        "strands": {
+            name: {
+                "batches": one.state.batches,
+                "cases": one.state.cases,
+                "corpus": len(one.corpus),
+                "behaviours": Map(one.map).species[0],
+                "disagreements": len(one.state.disagreements),
+                "arms": arms(one.state.schedule),
+                "curve": one.state.curve,
+                "nanoseconds a byte": one.state.costs,
+            }
+            for name, one in kept.items()
+        },
+    }
+
+
+def abundances(kept: Mapping[str, Kept], counts: Mapping[str, int]) -> dict[str, Abundance]:
+    """How often behaviours, shapes of disagreement, and buckets of findings were seen."""
+    cases = sum(one.state.cases for one in kept.values())
+    maps = [Map(one.map).species for one in kept.values()]
+    seen, once, twice = (sum(column) for column in zip((0, 0, 0), *maps, strict=True))
+    behaviours = Abundance(cases, seen, once, twice)
+    shapes = Counter(n for one in kept.values() for n in one.state.disagreements.values())
+    buckets = Counter(counts.values())
+    return {
+        "behaviours": behaviours,
+        "disagreements": Abundance(cases, shapes.total(), shapes[1], shapes[2]),
+        "findings": Abundance(cases, buckets.total(), buckets[1], buckets[2]),
+    }
+
+
+def _estimated(seen: Abundance, more: float) -> dict[str, Any]:
+    return {
+        "seen": seen.species,
+        "once": seen.once,
+        "twice": seen.twice,
+        "chance of a new one": estimate.chance(seen, more),
+        "expected new ones": estimate.expected(seen, more),
+        "chance with the next case": estimate.discovery(seen),
+    }

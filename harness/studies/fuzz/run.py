@@ -1,0 +1,242 @@
+"""One session of a campaign from its database to its reports."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.metadata
+import json
+import logging
+import shutil
+import tempfile
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from corpora import whole_files
+from corpora.vocabularies import scratch
+from harness.core.countdown import Countdown
+from harness.core.interruption import exit_status
+from harness.core.writing import NO_ROOM, OutputError, cannot_write, write_whole, writing
+from harness.events import Started
+from harness.findings.folder import OURS, FindingsFolder, outcomes_text
+from harness.ledger.recorder import Recorder
+from harness.studies.fuzz.plan import strand_name
+from harness.studies.fuzz.record import Ended, Record, record, smallness
+from harness.studies.fuzz.session import Session
+from harness.studies.fuzz.store import now
+from harness.verdict import gate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from harness.checks.base import Violation
+    from harness.cli.progress.fuzz import FuzzProgress
+    from harness.core.comparisons import Contract
+    from harness.events import Event, Found
+    from harness.studies.fuzz.plan import FuzzPlan
+    from harness.studies.fuzz.state import Round
+    from harness.studies.fuzz.store import CampaignStore
+
+LOG = logging.getLogger(__name__)
+"""Shown under ``--debug`` only."""
+
+ABOUT = "campaign.json"
+"""Besides the files of any run: the schedule, the corpus, the estimates. By it, a folder is known
+to be a campaign's."""
+
+MARK = "campaign"
+"""Says there which campaign's the folder is."""
+
+
+class CampaignFolder(FindingsFolder):
+    """The folder of a campaign: its findings stay from session to session.
+
+    mark: of the campaign; what another one left there goes. Raises OutputError for a folder that
+    cannot be written, or is not a campaign's.
+    """
+
+    def __init__(self, path: Path, mark: str, *, resumed: bool = False) -> None:
+        super().__init__(path)
+        self._mark = mark
+        self._saving = threading.Lock()
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            foreign = [name for name in OURS if (path / name).exists()]
+            if foreign and not (path / ABOUT).is_file():
+                raise OutputError(
+                    f"--out {path}: has a {foreign[0]} that is no campaign's; name another folder"
+                )
+            # Earlier versions left no mark: what goes on is taken to go on there.
+            if marked(path / ABOUT, mark if resumed else "") != mark:
+                for name in OURS:
+                    if (path / name).is_dir():
+                        shutil.rmtree(path / name)
+                    else:
+                        (path / name).unlink(missing_ok=True)
+                # Only then: whoever is killed on the way has another's mark there, or none.
+                write_whole(path / ABOUT, json.dumps({MARK: mark}))
+            whole_files.sweep(path)
+            for folder in (path / "findings").glob("f-*"):
+                whole_files.sweep(folder)
+        except OSError as error:
+            raise cannot_write(f"--out {path}", error) from error
+
+    def write(self, events: Sequence[Event], about: Mapping[str, object]) -> None:
+        """Write the record and ``campaign.json``. Raises OutputError."""
+        write_whole(self.path / "run.jsonl", "".join(f"{event.to_json()}\n" for event in events))
+        write_whole(self.path / ABOUT, json.dumps({MARK: self._mark, **about}, indent=1))
+
+    def save_smallest(self, name: str, violation: Violation, contract: Contract) -> str | None:
+        """As ``save_finding``, where several strands may have the finding: the smallest stays.
+
+        Of several as small that of least bytes, whichever strand comes first.
+        """
+        folder = self.path / "findings" / name
+        new = (smallness(violation.data), outcomes_text(violation, contract))
+        with self._saving:
+            try:
+                old = (
+                    smallness((folder / "input.bin").read_bytes()),
+                    (folder / "outcomes.json").read_text(encoding="utf-8"),
+                )
+                if old <= new:
+                    return f"findings/{name}/repro.py" if (folder / "repro.py").exists() else None
+            except (OSError, ValueError):
+                pass  # there is none yet
+            return self.save_finding(name, violation, contract)
+
+    def tidy(self, findings: Sequence[Found]) -> None:
+        """Remove folders of what is no finding: replaced by its minimum, or never committed."""
+        kept = {found.id for found in findings}
+        for folder in (self.path / "findings").glob("f-*"):
+            if folder.name not in kept:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def marked(path: Path, otherwise: str) -> str:
+    """The mark in a ``campaign.json``; ``otherwise`` where it has none."""
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+        return str(about.get(MARK, otherwise))
+    except (FileNotFoundError, ValueError, AttributeError):
+        return ""
+
+
+def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:
+    """Write the inputs of all strands, Atheris's included, one a file; how many are new there.
+
+    Named by their contents, so that corpora of several campaigns merge in one folder, which
+    ``--corpus`` and libFuzzer take. Raises OutputError.
+    """
+    new = 0
+    with writing(f"--save-corpus {folder}"):
+        folder.mkdir(parents=True, exist_ok=True)
+        for one in plan.strands:
+            kept = store.strand(strand_name(*one))
+            if kept is None:
+                continue
+            covered = map(base64.b64decode, kept.state.covered)
+            for data in [*(entry.data for entry in kept.corpus), *covered]:
+                path = folder / hashlib.sha1(data, usedforsecurity=False).hexdigest()
+                if not path.exists():
+                    write_whole(path, data)
+                    new += 1
+    return new
+
+
+def execute(
+    plan: FuzzPlan,
+    store: CampaignStore,
+    out: Path,
+    command: str,
+    progress: Callable[[Mapping[str, str]], FuzzProgress],
+    report: Callable[[Record], None],
+    report_seconds: float,
+    *,
+    anew: bool = False,
+    committed: Callable[[Round], None] = lambda done: None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Record:
+    """Run a session; Ctrl-C or a fault gives a record that is not complete.
+
+    progress: made when it is known what was found before. report: writes the reports, at the end
+    and every so many seconds. committed: called with each round after its commit, one at a time.
+    clock: of the budget, and of rounds.
+    Raises SelectionError where the campaign is another or is taken, LedgerError, OutputError.
+    """
+    with store.held():
+        # A session that only tells what was committed starts no worker, which would do this.
+        scratch.sweep(Path(tempfile.gettempdir()))
+        countdown = Countdown(plan.plan.budget.seconds, clock)
+        began = now()
+        known = store.known()
+        resumed = store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=anew)
+        folder = CampaignFolder(out, store.mark, resumed=resumed)
+        seen = progress(known)
+        names = [strand_name(*one) for one in plan.strands]
+        kept = {name: store.strand(name) for name in names}
+        cases = {name: one.state.cases if one else 0 for name, one in kept.items()}
+        seen.begin(cases)
+
+        def published(done: Round) -> None:
+            committed(done)
+            seen.publish(done)
+
+        save = folder.save_finding if plan.shards == 1 else folder.save_smallest
+        session = Session(
+            plan, store, save, published, seen.announce, countdown, cases, seen.prepared, clock
+        )
+
+        def written(ended: Ended) -> Record:
+            made = record(plan, store, command, known, ended)
+            folder.write(made.events, made.campaign)
+            return made
+
+        next_report = time.monotonic() + report_seconds
+
+        def each() -> None:
+            nonlocal next_report
+            if time.monotonic() > next_report:
+                report(written(ended_as(session, "still on", 0)))
+                next_report = time.monotonic() + report_seconds
+
+        how: tuple[str | None, int] = (None, 0)
+        try:
+            session.run(each)
+        except KeyboardInterrupt as interrupt:
+            how = "interrupted before its end", exit_status(interrupt)
+        except OutputError:
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
+                raise cannot_write(error.filename or "a temporary file", error) from error
+            LOG.debug("the campaign broke off", exc_info=error)
+            line = str(error).split("\n", 1)[0]
+            how = f"broke off ({type(error).__name__}: {line})", gate.CANNOT_START
+        finally:
+            seen.stop()
+        made = written(ended_as(session, *how))
+        folder.tidy(made.findings)
+        keep(store, made, began)
+        report(made)
+        # Last of all: whoever is killed before this tells it again.
+        store.tell([found.id for found in made.new])
+        return made
+
+
+def keep(store: CampaignStore, made: Record, began: str) -> None:
+    """Keep the session in the ledger, as a run that began when it did. Raises LedgerError."""
+    recorder = Recorder(store.engine, store.name)
+    for event in made.events:
+        recorder.consume(replace(event, time=began) if isinstance(event, Started) else event)
+
+
+def ended_as(session: Session, how: str | None, exit_status: int) -> Ended:
+    """How a session ended, with what is known of its canary."""
+    watch = session.canary
+    found, said = (None, "no canary rode along") if watch is None else (watch.found, watch.said)
+    awaited = frozenset(session.awaited)
+    return Ended(how, exit_status, found, said, session.cases, awaited, session.late)

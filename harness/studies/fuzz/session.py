@@ -1,0 +1,277 @@
+"""A session of a campaign: its strands in turn on a few lanes, until budget or Ctrl-C ends it."""
+
+from __future__ import annotations
+
+import math
+import queue
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from harness.engine.session import LONGEST_WAIT, SUSPECT_SECONDS
+from harness.events import Phase
+from harness.studies.fuzz.canary import CanaryWatch
+from harness.studies.fuzz.examples import open_examples
+from harness.studies.fuzz.plan import strand_name
+from harness.studies.fuzz.sizing import ROUND_SECONDS, TooLong
+from harness.studies.fuzz.strand import Guides, Strand
+from harness.workers.pool import Arena, Stopped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from harness.checks.base import Violation
+    from harness.core.comparisons import Contract
+    from harness.core.countdown import Countdown
+    from harness.events import Event
+    from harness.studies.fuzz.plan import FuzzPlan
+    from harness.studies.fuzz.state import Round
+    from harness.studies.fuzz.store import CampaignStore
+
+TURN_SECONDS = 60.0
+"""For which a strand keeps its lane where others wait: loading a large vocabulary into all
+implementations takes a few seconds, and should not be much of it."""
+
+MOST = 0.5
+"""A round that has taken more than so much of a session when time is up is not lost."""
+
+POLL_SECONDS = 0.2
+"""A thread that only waits is deaf to Ctrl-C."""
+
+
+@dataclass(frozen=True, slots=True)
+class Underway:
+    """A round that is on: where, and the seconds of the session after which it began."""
+
+    arena: Arena
+    began: float
+
+
+class Session:
+    """Runs the strands of a plan.
+
+    save: writes a finding's folder. publish: gets each round once it is committed, one at a time.
+    announce: gets what the lanes are busy with. countdown: of the budget; it begins to run when the
+    first vocabulary is loaded. done: by strand, the cases of earlier sessions. prepared: told how
+    long the loading took, when the countdown begins.
+
+    A round that is on when the time is up is cut off and lost: the next session does it again,
+    alike. One that has taken most of the session would be lost in each of them, so that it is
+    brought to an end: what may be a hang is waited for, and nothing else is asked.
+    cases: those that were committed in this session. awaited: who was waited for.
+    """
+
+    def __init__(
+        self,
+        plan: FuzzPlan,
+        store: CampaignStore,
+        save: Callable[[str, Violation, Contract], str | None],
+        publish: Callable[[Round], None],
+        announce: Callable[[Event], None],
+        countdown: Countdown,
+        done: Mapping[str, int] = MappingProxyType({}),
+        prepared: Callable[[float], None] = lambda seconds: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._plan, self._store, self._save = plan, store, save
+        self._publish, self._announce = publish, announce
+        self._guides = Guides(
+            plan.structured,
+            plan.coverage,
+            plan.costly,
+            open_examples(plan.database) if plan.database else None,
+        )
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._arenas: list[Arena] = []
+        self._strands: dict[tuple[str, int], Strand] = {}
+        self._waiting: queue.SimpleQueue[tuple[str, int]] = queue.SimpleQueue()
+        self._countdown = countdown
+        self._done = done
+        self._prepared = prepared
+        self._clock = clock
+        self._rounds: dict[str, Underway] = {}
+        self.cases = 0
+        self.awaited: set[str] = set()
+        self.canary: CanaryWatch | None = CanaryWatch(plan) if plan.canary else None
+
+    def run(self, each: Callable[[], None] = lambda: None) -> None:
+        """Until the budget is spent; ``each`` is called now and then, from this thread.
+
+        An exception of a lane, or of ``each``, KeyboardInterrupt included, ends all and is raised.
+        """
+        # A session that is too short for all of them begins with those that had the least so far.
+        for one in sorted(self._plan.strands, key=lambda one: self._done.get(strand_name(*one), 0)):
+            self._waiting.put(one)
+        lanes = max(1, min(self._plan.plan.jobs, len(self._plan.strands)))
+        with ThreadPoolExecutor(lanes + 1, thread_name_prefix="fuzz") as pool:
+            futures: list[Future[None]] = [pool.submit(self._lane, lanes) for _ in range(lanes)]
+            if self.canary is not None:
+                futures.append(pool.submit(self._watch))
+            try:
+                while wait(futures, timeout=POLL_SECONDS).not_done:
+                    if any(f.done() and f.exception() for f in futures):
+                        break
+                    if self._countdown.over and not self._ending():
+                        self.stop()
+                    each()
+                for future in futures:
+                    future.result()
+            except BaseException:
+                self.stop()
+                raise
+
+    def _ending(self) -> bool:
+        """Cut off, as time is up, all but the rounds that would be lost in each session."""
+        with self._lock:
+            kept = [one for one in self._rounds.values() if self._kept(one.began)]
+            lost = [arena for arena in self._arenas if all(arena is not one.arena for one in kept)]
+        limit = LONGEST_WAIT * self._plan.plan.limits.seconds
+        if not kept or self._countdown.late > limit:
+            return False
+        for arena in lost:
+            arena.kill()
+        for one in kept:
+            working = {name: one.arena.at_work(name) for name in one.arena.loaded()}
+            suspects = {name for name, seconds in working.items() if seconds > SUSPECT_SECONDS}
+            one.arena.abandon([name for name in working if name not in suspects])
+            self.awaited |= suspects
+        return True
+
+    def _kept(self, began: float) -> bool:
+        """Whether a round that began then is not to be lost, though time is up."""
+        seconds = self._countdown.seconds
+        return seconds is not None and began <= (1 - MOST) * seconds
+
+    @property
+    def late(self) -> float:
+        """Seconds for which it has gone on after its time."""
+        return self._countdown.late
+
+    def _left(self) -> float:
+        """Seconds until no question is asked; there is no limit before the clock runs."""
+        return self._countdown.left if self._countdown.running else math.inf
+
+    def stop(self) -> None:
+        """End all lanes and kill all workers, from any thread; rounds that are on are lost."""
+        self._stop.set()
+        with self._lock:
+            for strand in self._strands.values():
+                strand.stop()
+            for arena in self._arenas:
+                arena.kill()
+        if self.canary is not None:
+            self.canary.stop()
+
+    def _start_clock(self) -> None:
+        """The budget begins when the first vocabulary is loaded."""
+        with self._lock:
+            if not self._countdown.running:
+                self._countdown.start()
+                self._prepared(self._countdown.prepared)
+
+    def _watch(self) -> None:
+        assert self.canary is not None
+        try:
+            self.canary.run()
+        except Stopped:
+            return
+
+    def _lane(self, lanes: int) -> None:
+        arena = Arena(self._plan.plan.contestants, self._plan.plan.limits)
+        arena.limit_by(self._left)
+        with self._lock:
+            self._arenas.append(arena)
+        try:
+            while not self._stop.is_set() and not self._countdown.over:
+                try:
+                    which = self._waiting.get_nowait()
+                except queue.Empty:
+                    return
+                if self._turn(arena, which, endless=len(self._plan.strands) <= lanes):
+                    self._waiting.put(which)
+        except Stopped:
+            return
+        finally:
+            arena.close()
+
+    def _turn(self, arena: Arena, which: tuple[str, int], *, endless: bool) -> bool:
+        """Rounds of one strand; whether there may be more."""
+        strand = self._strand(which)
+        if self._enough(strand):
+            return False
+        self._announce(Phase(f"loading {strand.source}"))
+        strand.open(arena)
+        self._start_clock()
+        self._announce(Phase(f"fuzzing {strand.source}"))
+        began = self._countdown.spent
+        try:
+            while not self._stop.is_set() and not self._countdown.over:
+                before = strand.state.cases
+                try:
+                    done = self._round(strand, arena)
+                except TooLong as error:
+                    self._give_up(arena, which, error)
+                    return True
+                if done is None:
+                    return False
+                self._store.commit(done)
+                with self._lock:
+                    self.cases += done.state.cases - before
+                    self._publish(done)
+                strand.share()
+                if self._enough(strand):
+                    return False
+                if not endless and self._countdown.spent - began > TURN_SECONDS:
+                    return True
+        finally:
+            strand.close()
+        return False
+
+    def _give_up(self, arena: Arena, which: tuple[str, int], error: TooLong) -> None:
+        """Go back to what was committed, to go on with smaller rounds."""
+        arena.abandon(error.owing)
+        with self._lock:
+            self._strands.pop(which).close()
+        self._store.commit(self._strand(which).lessened(error.size))
+
+    def _round(self, strand: Strand, arena: Arena) -> Round | None:
+        """One round; None where there is nothing left to ask, or it came too late to be kept.
+
+        Raises TooLong.
+        """
+        began = self._countdown.spent
+        with self._lock:
+            self._rounds[strand.name] = Underway(arena, began)
+        try:
+            done = strand.round(arena)
+        finally:
+            with self._lock:
+                del self._rounds[strand.name]
+        # Something may not have been asked in it then.
+        late = self._countdown.over and not self._kept(began)
+        return None if late else done
+
+    def _strand(self, which: tuple[str, int]) -> Strand:
+        """A strand, as it was committed last; the same one in each of its turns."""
+        with self._lock:
+            strand = self._strands.get(which)
+        if strand is None:
+            source, shard = which
+            kept = self._store.strand(strand_name(source, shard))
+            alone = self._plan.alone(source)
+            strand = Strand(
+                alone, source, shard, self._save, kept, self._guides, ROUND_SECONDS, self._clock
+            )
+            strand.limit_by(self._left)
+            with self._lock:
+                self._strands[which] = strand
+        return strand
+
+    def _enough(self, strand: Strand) -> bool:
+        """Whether it has done as many cases as were asked for."""
+        cases = self._plan.plan.budget.cases
+        return cases is not None and strand.state.cases >= cases

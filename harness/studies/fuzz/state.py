@@ -1,0 +1,249 @@
+"""What a strand of a campaign is between two rounds: plain data, and its form on disk."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from harness.core import stored
+from harness.events import BatchDone, Event
+from harness.events.base import check_base64
+from harness.findings.diagnosis import Signature
+from harness.findings.entries import Snapshot
+from harness.studies.fuzz.schedule import Arm
+from harness.studies.fuzz.sizing import FIRST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from harness.engine.planning import Tally
+    from harness.events import Found
+    from harness.studies.fuzz.corpus import Entry
+
+FORM = 1
+"""The number of this form of the state; another one is another version's."""
+
+
+MAX_BYTES = 256 << 20
+"""Of a state, or of a map of behaviours, when it is unpacked. Those of long campaigns have some."""
+
+
+class StateError(ValueError):
+    """A state on disk that this version does not read."""
+
+
+class _Form(msgspec.Struct):
+    """What every state has."""
+
+    form: int
+
+
+class _Tally(msgspec.Struct):
+    """See :meth:`State.keep_tally`."""
+
+    cases: int
+    comparisons: int
+    exercised: list[int]
+    shown: list[int]
+    judged: dict[str, int]
+    failed: list[tuple[str, str, str]]
+    excused: dict[str, int] = {}
+
+
+class _Waiting(msgspec.Struct):
+    """See :meth:`harness.studies.fuzz.sizing.Waiting.to_json`."""
+
+    arm: str
+    generator: str
+    seed: int
+    number: int
+    start: int
+    inputs: list[str]
+    came: tuple[int, int, int, int]
+
+
+_Page = tuple[str, Signature, list[tuple[str, str]]]
+"""See :meth:`State.keep_book`."""
+
+
+@dataclass(slots=True)
+class State:
+    """All that a strand knows, but for its map, its corpus and its findings.
+
+    batches, cases, size (in bytes): done so far. schedule: of :meth:`Schedule.state`. taken:
+    batches taken from each arm. disagreements: shape to the number of inputs that showed it.
+    picks: by entry of the corpus. book: a snapshot without its findings. losses: deaths and
+    time-outs by implementation. tally: of the campaign's checks. totals: what was done, by
+    contract and generator. opened: the events with which it was opened last. judged_by: digest of
+    the expectations whose examples were run. curve: (cases, behaviours, disagreements, buckets),
+    each a tenth further than the last. costs: most nanoseconds a byte seen, by implementation.
+    covered: Atheris's corpus, base64. shared: marks of inputs shared, or taken up from others.
+    withdrawn: by implementation, why it was not asked for a while, the last time that it was so.
+    rates: bytes a second, by implementation, in campaigns that are limited by time: who is slow
+    gets fewer cases in the next round. round_size: what the next round takes on, and waiting: what
+    was chosen for it already; see :mod:`harness.studies.fuzz.sizing`.
+    """
+
+    batches: int = 0
+    cases: int = 0
+    size: int = 0
+    schedule: list[dict[str, Any]] = field(default_factory=list)
+    taken: dict[str, int] = field(default_factory=dict)
+    disagreements: dict[str, int] = field(default_factory=dict)
+    picks: list[int] = field(default_factory=list)
+    pages: list[Any] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    provisionals: list[str] = field(default_factory=list)
+    unstable: list[list[str]] = field(default_factory=list)
+    losses: dict[str, list[int]] = field(default_factory=dict)
+    tally: dict[str, Any] = field(default_factory=dict)
+    totals: dict[str, dict[str, Any]] = field(default_factory=dict)
+    opened: list[str] = field(default_factory=list)
+    judged_by: str = ""
+    curve: list[list[int]] = field(default_factory=list)
+    costs: dict[str, float] = field(default_factory=dict)
+    covered: list[str] = field(default_factory=list)
+    shared: list[str] = field(default_factory=list)
+    withdrawn: dict[str, str] = field(default_factory=dict)
+    rates: dict[str, float] = field(default_factory=dict)
+    round_size: int = FIRST
+    waiting: list[dict[str, Any]] = field(default_factory=list)
+
+    def packed(self) -> bytes:
+        """The form on disk."""
+        return zlib.compress(json.dumps({"form": FORM, **asdict(self)}).encode(), 1)
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> State:
+        """The state of :meth:`packed`. Raises StateError, with the field at fault."""
+        try:
+            raw = stored.parsed(stored.unzipped(packed, MAX_BYTES))
+            if stored.typed(raw, _Form).form != FORM:
+                raise StateError("made by another version of tokgate")
+            state = stored.typed(raw, cls)
+            state._inspect()
+        except ValueError as error:
+            raise StateError(str(error)) from error
+        return state
+
+    def _inspect(self) -> None:
+        """Look into fields whose type does not say all. Raises ValueError with the field."""
+        stored.typed(self.schedule, list[Arm], "schedule")
+        stored.typed(self.totals, dict[str, BatchDone], "totals")
+        stored.typed(self.unstable, list[tuple[str, str, str]], "unstable")
+        stored.typed(self.losses, dict[str, tuple[int, int]], "losses")
+        stored.typed(self.curve, list[tuple[int, int, int, int]], "curve")
+        if self.tally:
+            stored.typed(self.tally, _Tally, "tally")
+        for number, waiting in enumerate(stored.typed(self.waiting, list[_Waiting], "waiting")):
+            check_base64(f"waiting[{number}].inputs", *waiting.inputs)
+        pages = stored.typed(self.pages, list[_Page], "pages")
+        check_base64("covered", *self.covered)
+        for number, (_, _, claims) in enumerate(pages):
+            check_base64(f"pages[{number}]", *(data for data, _ in claims))
+        for number, line in enumerate(self.opened):
+            try:
+                Event.from_json(line)
+            except ValueError as error:
+                raise ValueError(f"opened[{number}]: {error}") from error
+
+    def keep_book(self, known: Snapshot) -> None:
+        """Note what a book knows, but for its findings."""
+        self.pages = [
+            [
+                where,
+                asdict(sign),
+                [[base64.b64encode(data).decode(), name] for data, name in claims],
+            ]
+            for where, sign, claims in known.pages
+        ]
+        self.counts = dict(known.counts)
+        self.provisionals = list(known.provisionals)
+        self.unstable = [list(one) for one in known.unstable]
+
+    def book(self, findings: Sequence[Found]) -> Snapshot:
+        """What the book knew, with its findings."""
+        return Snapshot(
+            findings=findings,
+            pages=[
+                (
+                    where,
+                    Signature(**sign),
+                    [(base64.b64decode(data), name) for data, name in claims],
+                )
+                for where, sign, claims in self.pages
+            ],
+            counts=self.counts,
+            provisionals=self.provisionals,
+            unstable=[(where, name, kind) for where, name, kind in self.unstable],
+        )
+
+    def keep_tally(self, tally: Tally) -> None:
+        """Note what was done and judged."""
+        self.tally = {
+            "cases": tally.cases,
+            "comparisons": tally.comparisons,
+            "exercised": sorted(tally.exercised),
+            "shown": sorted(tally.shown),
+            "judged": dict(tally.judged),
+            "failed": [list(one) for one in tally.failed_to_load],
+            "excused": dict(tally.excused),
+        }
+
+    def add(self, done: BatchDone) -> None:
+        """Add a batch to the totals."""
+        key = f"{done.contract}\0{done.generator}"
+        old = self.totals.get(key)
+        self.totals[key] = asdict(done if old is None else _sum(BatchDone(**old), done))
+
+    def done(self) -> list[BatchDone]:
+        """The totals as events, one for each contract and generator."""
+        return [BatchDone(**total) for total in self.totals.values()]
+
+
+def _sum(one: BatchDone, other: BatchDone) -> BatchDone:
+    return BatchDone(
+        contract=one.contract,
+        generator=one.generator,
+        cases=one.cases + other.cases,
+        bytes=one.bytes + other.bytes,
+        comparisons=one.comparisons + other.comparisons,
+        exercised=_merged(one.exercised, other.exercised),
+        violations=_merged(one.violations, other.violations),
+    )
+
+
+def _merged(
+    one: Mapping[str, Mapping[str, int]], other: Mapping[str, Mapping[str, int]]
+) -> dict[str, dict[str, int]]:
+    merged = {check: dict(names) for check, names in one.items()}
+    for check, names in other.items():
+        into = merged.setdefault(check, {})
+        for name, count in names.items():
+            into[name] = into.get(name, 0) + count
+    return merged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Round:
+    """What one round of a strand changed: committed together, or not at all.
+
+    map: of behaviours, packed. joined: new entries of the corpus, from number ``first`` on.
+    findings: those that are new or changed. gone: ids of findings that others replaced.
+    events: for whoever watches, in order.
+    """
+
+    strand: str
+    state: State
+    map: bytes
+    first: int
+    joined: Sequence[Entry]
+    findings: Sequence[Found]
+    gone: Iterable[str]
+    events: Sequence[Event]
+    seconds: float

@@ -1,0 +1,343 @@
+"""A campaign in a database: opened or gone on with, committed round by round."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fcntl
+import hashlib
+import json
+import threading
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from harness.core import stored
+from harness.core.writing import writing
+from harness.engine.selection import SelectionError
+from harness.events import Found
+from harness.ledger.engine import LedgerError, open_database
+from harness.studies.fuzz.behaviour import Map
+from harness.studies.fuzz.corpus import Entry
+from harness.studies.fuzz.models import CampaignRow, FindingRow, InputRow, StrandRow, ToldRow
+from harness.studies.fuzz.state import State, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from harness.studies.fuzz.state import Round
+
+RELEASE_SECONDS = 5.0
+"""For which a hold that a killed process had may outlive it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """A strand as the database has it."""
+
+    state: State
+    map: bytes
+    corpus: list[Entry]
+    findings: list[Found]
+
+
+class CampaignStore:
+    """One campaign in a database. Commits may come from several threads."""
+
+    def __init__(self, where: str, name: str) -> None:
+        """Open the database. Raises LedgerError."""
+        self.engine = open_database(where)
+        self.name = name
+        self._shown = self.engine.url.render_as_string(hide_password=True)
+        self._lock = threading.Lock()
+        self._id = 0
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the campaign, so that no other process goes on with it at the same time.
+
+        The hold ends with the process, however that ends: at once in a file, and with PostgreSQL
+        when the server notices that the process is gone, for which it is given a moment. Raises
+        SelectionError if it stays taken.
+        """
+        taken = SelectionError(
+            f"--ledger {self._shown}: another process is at the campaign {self.name!r}; "
+            "wait for it, or give another --name"
+        )
+        if self.engine.dialect.name == "sqlite":
+            path = Path(f"{self.engine.url.database}.{_digest(self.name)[:8]}.lock")
+            with writing(path):
+                opened = path.open("w")
+            with opened as lock:
+
+                def locked() -> bool:
+                    try:
+                        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    except BlockingIOError:
+                        return False
+                    except OSError as error:  # not all file systems have locks
+                        raise SelectionError(
+                            f"--ledger {self._shown}: {path} cannot be locked "
+                            f"({error.strerror or error}); put the ledger on a local disk"
+                        ) from error
+                    return True
+
+                if not _soon(locked):
+                    raise taken
+                yield
+            return
+        key = int(_digest(self.name)[:15], 16)
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            if not _soon(
+                lambda: bool(connection.scalar(sa.select(sa.func.pg_try_advisory_lock(key))))
+            ):
+                raise taken
+            try:
+                yield
+            finally:
+                connection.execute(sa.select(sa.func.pg_advisory_unlock(key)))
+
+    def stored_identity(self) -> dict[str, Any] | None:
+        """The identity of the campaign that would go on, None if there is none."""
+        with self._session() as session:
+            row = self._latest(session)
+            return None if row is None else self._identity(row)
+
+    def _identity(self, row: CampaignRow) -> dict[str, Any]:
+        try:
+            return stored.typed(row.identity, dict[str, Any], "identity")
+        except ValueError as error:
+            raise self._unreadable(str(error)) from error
+
+    def begin(self, identity: Mapping[str, Any], *, anew: bool) -> bool:
+        """Go on with the campaign of this name and identity, or begin it; whether it goes on.
+
+        anew: begin another, whatever there is. Raises SelectionError if the identity is another.
+        """
+        with self._session() as session:
+            row = None if anew else self._latest(session)
+            resumed = row is not None
+            if row is None:
+                row = CampaignRow(
+                    name=self.name, identity=dict(identity), started=now(), sessions=0, seconds=0.0
+                )
+                session.add(row)
+            elif self._identity(row) != dict(identity):
+                raise SelectionError(
+                    f"--ledger {self._shown}: the campaign {self.name!r} there was begun with "
+                    f"{difference(row.identity, identity)}; give the same options to go on, or "
+                    "--anew to begin another (what was found stays known)"
+                )
+            row.sessions += 1
+            session.flush()
+            self._id = row.id
+        return resumed
+
+    @property
+    def started(self) -> str:
+        """When the campaign began, as ISO 8601."""
+        with self._session() as session:
+            return session.get_one(CampaignRow, self._id).started
+
+    @property
+    def mark(self) -> str:
+        """What tells this campaign from others that a folder may be of."""
+        return f"{self.name} {self._id} {self.started}"
+
+    @property
+    def seconds(self) -> float:
+        """What was spent on committed rounds, over all sessions and strands."""
+        with self._session() as session:
+            return session.get_one(CampaignRow, self._id).seconds
+
+    def known(self) -> dict[str, str]:
+        """The ids of the findings that campaigns in this database have told, and since when.
+
+        What was committed by a session that was killed before its end was told by nobody: it is new
+        to the session that goes on.
+        """
+        with self._session() as session:
+            rows = session.execute(
+                sa.select(FindingRow.id, sa.func.min(FindingRow.first).label("first"))
+                .where(FindingRow.id.in_(sa.select(ToldRow.id)))
+                .group_by(FindingRow.id)
+            )
+            return {row.id: row.first for row in rows}
+
+    def tell(self, findings: Sequence[str]) -> None:
+        """Note that these were told. Raises LedgerError."""
+        if not findings:
+            return
+        with self._session() as session:
+            for name in findings:
+                session.merge(ToldRow(id=name))
+
+    def strand(self, name: str) -> Kept | None:
+        """A strand as it was committed last. Raises LedgerError for one that cannot be read."""
+        with self._session() as session:
+            row = session.get(StrandRow, (self._id, name))
+            if row is None:
+                return None
+            try:
+                state = State.unpacked(row.state)
+            except StateError as error:
+                raise self._unreadable(f"the state of {name}: {error}") from error
+            try:
+                Map(row.map)
+            except ValueError as error:
+                raise self._unreadable(f"the map of {name}: {error}") from error
+            return Kept(state, row.map, self._corpus(session, name), self._findings(session, name))
+
+    def _unreadable(self, why: str) -> LedgerError:
+        return LedgerError(
+            f"--ledger {self._shown}: the campaign {self.name!r} cannot be read ({why}); "
+            "give --anew to begin another"
+        )
+
+    def commit(self, done: Round) -> None:
+        """Write a round: all of it, or nothing. Raises LedgerError."""
+        with self._lock, self._session() as session:
+            row = session.get(StrandRow, (self._id, done.strand))
+            packed = done.state.packed()
+            if row is None:
+                session.add(
+                    StrandRow(
+                        campaign=self._id,
+                        strand=done.strand,
+                        batches=done.state.batches,
+                        cases=done.state.cases,
+                        state=packed,
+                        map=done.map,
+                    )
+                )
+            else:
+                row.batches, row.cases = done.state.batches, done.state.cases
+                row.state, row.map = packed, done.map
+            session.add_all(
+                InputRow(
+                    campaign=self._id,
+                    strand=done.strand,
+                    number=number,
+                    data=entry.data,
+                    origin=entry.origin,
+                    fresh=entry.fresh,
+                )
+                for number, entry in enumerate(done.joined, done.first)
+            )
+            for identity in done.gone:
+                gone = session.get(FindingRow, (self._id, done.strand, identity))
+                if gone is not None:
+                    session.delete(gone)
+            for found in done.findings:
+                self._put(session, done, found)
+            campaign = session.get_one(CampaignRow, self._id)
+            campaign.seconds += done.seconds
+
+    def _put(self, session: Session, done: Round, found: Found) -> None:
+        row = session.get(FindingRow, (self._id, done.strand, found.id))
+        if row is not None:
+            row.event = asdict(found)
+            return
+        session.add(
+            FindingRow(
+                campaign=self._id,
+                strand=done.strand,
+                id=found.id,
+                event=asdict(found),
+                first=now(),
+                batch=done.state.batches,
+            )
+        )
+
+    def _corpus(self, session: Session, strand: str) -> list[Entry]:
+        rows = session.scalars(
+            sa.select(InputRow)
+            .where(InputRow.campaign == self._id, InputRow.strand == strand)
+            .order_by(InputRow.number)
+        )
+        return [Entry(row.data, row.origin, row.fresh) for row in rows]
+
+    def _findings(self, session: Session, strand: str) -> list[Found]:
+        rows = session.scalars(
+            sa.select(FindingRow)
+            .where(FindingRow.campaign == self._id, FindingRow.strand == strand)
+            .order_by(FindingRow.batch, FindingRow.id)
+        )
+        found = []
+        for row in rows:
+            try:
+                one = stored.typed(row.event, Found)
+                one.inspect()
+            except ValueError as error:
+                raise self._unreadable(f"the finding {row.id} of {strand}: {error}") from error
+            found.append(one)
+        return found
+
+    def _latest(self, session: Session) -> CampaignRow | None:
+        return session.scalar(
+            sa.select(CampaignRow)
+            .where(CampaignRow.name == self.name)
+            .order_by(CampaignRow.id.desc())
+            .limit(1)
+        )
+
+    @contextlib.contextmanager
+    def _session(self) -> Iterator[Session]:
+        """A transaction. Raises LedgerError where the database fails."""
+        try:
+            with Session(self.engine, expire_on_commit=False) as session, session.begin():
+                yield session
+        except SQLAlchemyError as error:
+            line = str(getattr(error, "orig", None) or error).strip().split("\n", 1)[0]
+            raise LedgerError(
+                f"--ledger {self._shown}: {line}; make room there, or mend the connection, "
+                "and run again: what was committed is there"
+            ) from error
+        except json.JSONDecodeError as error:  # a column of JSON that is none
+            raise self._unreadable(f"a field is not JSON: {error}") from error
+
+
+def difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """The first thing in which two identities differ, in words: ``seed 0, not 1``."""
+    for name in dict.fromkeys([*one, *other]):
+        ours, theirs = one.get(name), other.get(name)
+        if ours == theirs:
+            continue
+        if isinstance(ours, dict) and isinstance(theirs, dict):
+            return difference(
+                {f"{name} {key}": value for key, value in ours.items()},
+                {f"{name} {key}": value for key, value in theirs.items()},
+            )
+        if ours is None or theirs is None:
+            return f"{name} {ours}" if theirs is None else f"no {name} {theirs}"
+        return f"{name} {_short(ours)}, not {_short(theirs)}"
+    return "the same options"
+
+
+def _soon(taken: Callable[[], bool]) -> bool:
+    """Whether something can be taken within a moment."""
+    deadline = time.monotonic() + RELEASE_SECONDS
+    while not taken():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(RELEASE_SECONDS / 50)
+    return True
+
+
+def _short(value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

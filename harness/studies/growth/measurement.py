@@ -1,0 +1,217 @@
+"""Measurement of growth: every implementation on every family, within a time.
+
+The implementations have their turns by the time that each has taken
+(:mod:`harness.studies.growth.schedule`); what is asked of a cell, one implementation on one family,
+is in :mod:`harness.studies.growth.prober`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import TYPE_CHECKING
+
+from corpora.families.catalog import FAMILIES, TELLING
+from harness.studies.growth.cell import FIRST_LOOK, Cell
+from harness.studies.growth.prober import Prober
+from harness.studies.growth.schedule import MOST_CALL, WAITING, Clock, Schedule, crowding
+from harness.verdict.exponents import Verdict
+from harness.workers.pool import OutOfTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from corpora.families.base import Family
+    from harness.core.comparisons import Contestant, Contract
+    from harness.events import Measured
+    from harness.workers.pool import Arena
+
+STEPS_SHARE = 0.25
+"""Of the time, where all steps are to be counted."""
+
+CELL_SECONDS = 0.06
+"""Seconds of a cell below which measuring it says little: so many families are taken."""
+
+AT_LEAST_BESIDES = 2
+"""Families besides the telling ones that even the shortest run takes, others for another seed."""
+
+
+class Measurement:
+    """The growth measurements on one vocabulary, whose workers are loaded with it.
+
+    largest: bytes of the largest input. steps: those of our own algorithms are counted for all
+    families. longest_call: seconds after which a cell grows no more, however much time there is.
+    """
+
+    def __init__(
+        self,
+        arena: Arena,
+        contracts: Sequence[Contract],
+        families: Sequence[Family],
+        largest: int,
+        *,
+        steps: bool = False,
+        longest_call: float = MOST_CALL,
+    ) -> None:
+        self._longest_call = longest_call
+        self._steps = steps
+        self._clock = Clock()
+        self._prober = Prober(arena, largest, self._count)
+        self.left_out: list[str] = []
+        """Families that the time was not enough for."""
+        self._cells = [
+            [
+                Cell(contestant, contract, family)
+                for contestant, contract in taking_part(contracts)
+                # Who died too often before is no longer asked; the run says so elsewhere.
+                if contestant.name not in arena.withdrawn() and family.suits(contract.vocabulary)
+            ]
+            for family in families
+        ]
+
+    def run(
+        self,
+        seconds: float,
+        emit: Callable[[Measured], None],
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Measure at most for ``seconds``, and say the verdict of every cell that was begun.
+
+        Warming up is a part of the time. A cell is begun only where it is expected to be decided in
+        time; of the families that nobody came to nothing is said (:attr:`left_out`). A cell is said
+        when it is decided, or at the end, when the steps of those that time left open are counted.
+        A call that is on when the time of the whole run is up is cut off, and its cell is
+        inconclusive. Where ``stopped`` turns true, nothing more is said.
+        """
+        end = time.monotonic() + seconds
+        with contextlib.suppress(OutOfTime):
+            self._measure(end, emit, stopped)
+        every = [cell for cells in self._cells for cell in cells]
+        # Who refused all so far would refuse the rest, of which there is nothing to say either.
+        taking = {cell.contestant.name for cell in every if cell.begun and not cell.refused}
+        refusing = {cell.contestant.name for cell in every if cell.refused} - taking
+        self._say(
+            [
+                cell
+                for cell in every
+                if cell.begun and not cell.said and cell.contestant.name not in refusing
+            ],
+            emit,
+            stopped,
+        )
+        self.left_out = [
+            cells[0].family.name
+            for cells in self._cells
+            if cells and not any(cell.begun or cell.said for cell in cells)
+        ]
+        with contextlib.suppress(OutOfTime):
+            self._count_all(end, emit, stopped)
+
+    def _measure(
+        self,
+        end: float,
+        emit: Callable[[Measured], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Measure cell by cell, as long as there is time. Raises OutOfTime where one is cut off."""
+        for first in self._firsts():
+            if stopped() or time.monotonic() > end:
+                return
+            self._prober.warm_up(first)
+        # What the clock says of time that passes beside calls, warming up has no part in.
+        seconds = end - time.monotonic()
+        self._clock = Clock(seconds * (1 - STEPS_SHARE) if self._steps else seconds)
+        schedule = Schedule(self._cells, self._clock, self._longest_call)
+        while not stopped() and (cell := schedule.next()) is not None:
+            started = time.monotonic()
+            while schedule.too_slow(cell) and cell.shed():
+                pass
+            try:
+                self._prober.round(cell, schedule.limit(cell))
+                if cell.rounds == FIRST_LOOK or cell.decided:
+                    self._prober.weigh(cell)
+            except OutOfTime:
+                cell.cut_off = not cell.decided
+                raise
+            schedule.take_back(cell, time.monotonic() - started)
+            if cell.decided:
+                self._say([cell], emit, stopped)
+
+    def _firsts(self) -> list[Cell]:
+        """The first cell of each implementation."""
+        first = {cell.contestant.name: cell for cells in self._cells for cell in reversed(cells)}
+        return list(first.values())
+
+    def _count(self, nanoseconds: int) -> None:
+        self._clock.count(nanoseconds)
+
+    def _say(
+        self,
+        cells: Sequence[Cell],
+        emit: Callable[[Measured], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Say these cells, but for those of which there is nothing to say."""
+        for cell in cells:
+            cell.said = True
+            # A worker that was ended meanwhile gives no answer, which is not its fault.
+            if cell.refused or stopped():
+                continue
+            emit(cell.event())
+
+    def _count_all(
+        self,
+        end: float,
+        emit: Callable[[Measured], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Steps of what time left open, then of all if they are wanted, until ``end``."""
+        every = [cell for cells in self._cells for cell in cells if cell.said]
+        able = [cell for cell in every if counts_steps(cell.contestant) and not cell.failure]
+        unclear = [cell for cell in able if cell.verdict is Verdict.INCONCLUSIVE]
+        others = [cell for cell in able if cell not in unclear] if self._steps else []
+        for cell in (*unclear, *others):
+            left = end - time.monotonic()
+            if stopped() or left <= 0:
+                return
+            if cell.refused or cell.given_up:
+                continue
+            self._prober.count_steps(cell, left)
+            if cell.steps and not stopped():
+                emit(cell.steps_event())
+
+
+def taking_part(contracts: Sequence[Contract]) -> list[tuple[Contestant, Contract]]:
+    """Each implementation once, in the first contract that it is party to.
+
+    The first mode of a vocabulary is its own pipeline, which is what its users run.
+    """
+    first: dict[str, tuple[Contestant, Contract]] = {}
+    for contract in contracts:
+        for contestant in contract.contestants:
+            first.setdefault(contestant.name, (contestant, contract))
+    return list(first.values())
+
+
+def counts_steps(contestant: Contestant) -> bool:
+    """Whether counting the lines of its source gives its cost: an algorithm of ours."""
+    module = type(contestant.implementation).__module__
+    ours = module.startswith("impls.") and not module.startswith("impls.adapters.")
+    return ours and contestant.about.language == "python"
+
+
+def chosen(
+    families: Mapping[str, Family], contestants: int, seconds: float, seed: int
+) -> list[Family]:
+    """As many families as the time is enough for: the telling and the user's own, then the rest.
+
+    The rest begins elsewhere for another seed, so that short runs come by all of them in time.
+    """
+    listed = {family.name for family in FAMILIES} - {family.name for family in TELLING}
+    fixed = [family for name, family in families.items() if name not in listed]
+    rest = [family for name, family in families.items() if name in listed]
+    each = CELL_SECONDS * max(1.0, crowding() / WAITING)
+    room = int(seconds / (each * max(1, contestants))) - len(fixed)
+    taken = min(len(rest), max(room, AT_LEAST_BESIDES))
+    begin = seed * taken % len(rest) if rest else 0
+    return fixed + (rest[begin:] + rest[:begin])[:taken]

@@ -1,0 +1,89 @@
+"""Which mistakes are hunted together: in one campaign, beside one reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from harness.studies.selftest.mistakes import Mistake
+
+TOGETHER = 12
+"""Mistakes in one campaign: each has a process with the vocabulary, some of 200 MB."""
+
+REFERENCES = {
+    "bpe": ("tiktoken", "bpe.heap"),
+    "spm": ("sentencepiece",),
+    "unigram": ("sentencepiece",),
+    "wordpiece": ("tokenizers",),
+}
+"""Whom to trust, by the algorithm of a contract. tiktoken does not run vocabularies whose merges
+are no ranks, or whose tokens are few; the heap does."""
+
+
+class Kind(StrEnum):
+    """How a mistake shows."""
+
+    CASES = "cases"
+    """In what is answered."""
+    APART = "apart"
+    """Likewise, by processes that end or wait."""
+    GROWTH = "growth"
+    """In how long it takes."""
+    FORCED = "forced"
+    """In tokens that a grammar forces."""
+
+
+WEIGHTS = {Kind.CASES: 1.0, Kind.APART: 2.5, Kind.GROWTH: 2.5, Kind.FORCED: 1.0}
+"""Of the time: processes that hang are waited for, and growth is measured in rounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Mistakes on one vocabulary, in one mode, that show in one way."""
+
+    vocabulary: str
+    kind: Kind
+    mode: str
+    mistakes: tuple[Mistake, ...]
+
+    @property
+    def controls(self) -> list[str]:
+        """Specs of what the mistakes are without them, each once."""
+        return list(dict.fromkeys(one.control for one in self.mistakes if one.control))
+
+    @property
+    def modes(self) -> frozenset[str]:
+        """Labels of the modes that are compared: with special tokens on, those off as well."""
+        return frozenset({self.mode, "text"} if self.mode == "special" else {self.mode})
+
+    @property
+    def weight(self) -> float:
+        """Its part of the time, beside the others: half for coming up, half by its size."""
+        return WEIGHTS[self.kind] * (0.5 + 0.5 * len(self.mistakes) / TOGETHER)
+
+
+def kind_of(mistake: Mistake) -> Kind:
+    """How a mistake is hunted."""
+    if mistake.check == "scaling":
+        return Kind.GROWTH
+    if mistake.check == "canonicality":
+        return Kind.FORCED
+    return Kind.APART if mistake.apart else Kind.CASES
+
+
+def groups(mistakes: Iterable[Mistake]) -> list[Group]:
+    """All mistakes in groups, the heaviest first, so that the lanes end together."""
+    found: dict[tuple[str, Kind, str], list[Mistake]] = {}
+    for one in mistakes:
+        found.setdefault((one.vocabulary, kind_of(one), one.mode), []).append(one)
+    every = []
+    for (vocabulary, kind, mode), members in found.items():
+        parts = -(-len(members) // TOGETHER)
+        every += [
+            Group(vocabulary, kind, mode, tuple(members[part::parts])) for part in range(parts)
+        ]
+    return sorted(every, key=lambda group: -group.weight)

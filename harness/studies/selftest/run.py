@@ -1,0 +1,329 @@
+"""A selftest from its plan to its verdict: groups in lanes, within one time for all."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import os
+import platform
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from corpora.generators.catalog import generators
+from harness.checks import CHECKS, MEASURES
+from harness.core.countdown import Countdown
+from harness.core.interruption import exit_status
+from harness.engine.selection import SelectionError
+from harness.engine.suites import SUITES, parse_budget
+from harness.events import Phase
+from harness.studies.selftest.catalog import mistakes
+from harness.studies.selftest.events import (
+    HuntDone,
+    MistakeJudged,
+    SelftestFinished,
+    SelftestStarted,
+)
+from harness.studies.selftest.groups import Group, Kind, groups
+from harness.studies.selftest.hunt import Hunt
+from harness.verdict import gate
+from harness.workers import first_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from harness.engine.suites import Suite
+    from harness.events import Event
+    from harness.studies.selftest.mistakes import Mistake
+
+COMING_UP = 6.0
+"""Seconds of a group's share that go into starting processes and loading."""
+
+LEAST = 4.0
+"""Seconds that a group is hunted, however late it is."""
+
+UNHUNTED_SHOWN = 8
+"""Mistakes that are named of those that nobody came to."""
+
+ROUND_SEEDS = 1_000_003
+"""Between the seeds of two rounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelftestPlan:
+    """What a selftest does. seconds: from its first case on. jobs: groups side by side."""
+
+    mistakes: Sequence[Mistake]
+    suite: Suite
+    seconds: float
+    seed: int
+    jobs: int
+    command: str
+
+
+def make_plan(
+    patterns: Sequence[str], budget: str | None, seed: int, jobs: int, command: str
+) -> SelftestPlan:
+    """From what a user gave. Raises SelectionError."""
+    known = mistakes()
+    chosen = dict.fromkeys(name for one in patterns or ["*"] for name in matching(one, known))
+    suite = SUITES["ci"]
+    try:
+        amount = parse_budget(budget or suite.budget)
+    except ValueError as error:
+        raise SelectionError(f"--budget: {error}") from error
+    if amount.seconds is None:
+        raise SelectionError(f"--budget {budget}: give a time; detection is measured in seconds")
+    lanes = jobs or max(1, os.cpu_count() or 1)
+    return SelftestPlan([known[n] for n in chosen], suite, amount.seconds, seed, lanes, command)
+
+
+def matching(pattern: str, known: dict[str, Mistake]) -> list[str]:
+    """The mistakes whose name fits, or whose family is meant. Raises SelectionError."""
+    found = [n for n, one in known.items() if fnmatchcase(n, pattern) or one.family == pattern]
+    if not found:
+        families = ", ".join(dict.fromkeys(one.family for one in known.values()))
+        raise SelectionError(
+            f"--mutant {pattern!r}: fits none; give a family ({families}), or a shell pattern of "
+            "names (merging.*)"
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A mistake that escaped so far. cases, seconds: those spent on it."""
+
+    mistake: Mistake
+    judged: MistakeJudged
+    cases: int
+    seconds: float
+
+    def and_then(self, judged: MistakeJudged) -> MistakeJudged:
+        """What a later round made of it, with what was spent before."""
+        sightings = [
+            {
+                **one,
+                "all_cases": one["all_cases"] + self.cases,
+                "all_seconds": one["all_seconds"] + self.seconds,
+            }
+            for one in judged.sightings
+        ]
+        return replace(judged, sightings=sightings)
+
+
+class Selftest:
+    """One selftest. ``emit`` is called from several threads, one call at a time.
+
+    now: the clock of its budget, which begins to run with the first case of the first group.
+    """
+
+    def __init__(
+        self,
+        plan: SelftestPlan,
+        emit: Callable[[Event], None],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._plan = plan
+        self._countdown = Countdown(plan.seconds, now)
+        self._consumer = emit
+        self._lock = threading.Lock()
+        self._waiting = groups(plan.mistakes)
+        self._hunts: dict[int, Hunt] = {}
+        self._stopped = threading.Event()
+        self._judged: list[MistakeJudged] = []
+        self._missed: dict[str, Missed] = {}
+        self._round = 0
+
+    def run(self) -> SelftestFinished:
+        """All groups. Ctrl-C gives a result that is not complete."""
+        started = time.monotonic()
+        self._emit(self._beginning())
+        complete, trouble, cut_off = True, "", gate.HOLDS
+        try:
+            self._rounds()
+        except KeyboardInterrupt as interrupt:
+            complete, cut_off = False, exit_status(interrupt)
+        except Exception as error:
+            complete = False
+            trouble = f"broke off ({type(error).__name__}: {first_line(str(error))})"
+        for missed in self._missed.values():
+            self._emit(missed.judged)
+        late = complete and self._countdown.over
+        reasons, status = verdict(self._judged, self._plan.mistakes, late=late)
+        if not complete:
+            reasons = [trouble or "interrupted before its end", *reasons]
+            status = gate.CANNOT_START if trouble else cut_off
+        finished = SelftestFinished(
+            complete=complete,
+            verdict="fail" if reasons else "pass",
+            reasons=reasons,
+            seconds=time.monotonic() - started,
+            exit_status=status,
+        )
+        self._emit(finished)
+        return finished
+
+    def _rounds(self) -> None:
+        """All groups, and as long as there is time those again that hold what escaped."""
+        self._lanes()
+        while self._missed and self._countdown.left > LEAST + COMING_UP:
+            self._round += 1
+            self._waiting = groups([missed.mistake for missed in self._missed.values()])
+            self._lanes()
+
+    def _begin(self) -> None:
+        """The first case of all is about to be asked: the budget runs from now on."""
+        with self._lock:
+            first = not self._countdown.running
+            self._countdown.start()
+        if first:
+            self._emit(Phase(f"prepared in {self._countdown.prepared:.0f} s"))
+
+    @property
+    def _seed(self) -> int:
+        """Other cases in each round."""
+        return self._plan.seed + ROUND_SEEDS * self._round
+
+    def _lanes(self) -> None:
+        # Not in the lanes: programs are asked who they are, which only the main thread may do.
+        self._hunts = {
+            id(group): Hunt(group, self._plan.suite, self._seed, self._begin)
+            for group in self._waiting
+            if group.kind is not Kind.FORCED
+        }
+        lanes = max(1, min(self._plan.jobs, len(self._waiting)))
+        with ThreadPoolExecutor(lanes, thread_name_prefix="hunt") as pool:
+            futures = [pool.submit(self._lane, lanes) for _ in range(lanes)]
+            try:
+                # Wake up now and then: a thread that only waits is deaf to Ctrl-C.
+                while wait(futures, timeout=0.2).not_done:
+                    if any(f.done() and f.exception() for f in futures):
+                        break
+                    if self._countdown.over:
+                        self._cut()
+                for future in futures:
+                    future.result()
+            except BaseException:
+                self._stopped.set()
+                self._cut()
+                raise
+
+    def _cut(self) -> None:
+        """Break off all hunts; what they have caught by now is told."""
+        for hunt in self._hunts.values():
+            hunt.stop()
+
+    def _lane(self, lanes: int) -> None:
+        while not self._stopped.is_set() and not self._countdown.over:
+            with self._lock:
+                if not self._waiting:
+                    return
+                ahead = sum(group.weight for group in self._waiting)
+                group = self._waiting.pop(0)
+            part = min(1.0, lanes * group.weight / ahead)
+            left = self._countdown.left
+            share = min(left, max(LEAST, left * part - COMING_UP))
+            again = " again" if self._round else ""
+            self._emit(Phase(f"{group.vocabulary}: {len(group.mistakes)} mistakes{again}"))
+            known = {one.name: one for one in group.mistakes}
+            events = self._hunted(group, share)
+            done = next((one for one in events if isinstance(one, HuntDone)), None)
+            for event in events:
+                if isinstance(event, MistakeJudged):
+                    self._judge(event, known.get(event.name), done)
+                else:
+                    self._emit(event)
+
+    def _hunted(self, group: Group, share: float) -> Sequence[Event]:
+        if group.kind is Kind.FORCED:
+            from harness.studies.selftest.forced import hunt_forced  # noqa: PLC0415 (imports llguidance)
+
+            return hunt_forced(
+                group,
+                self._seed,
+                share,
+                lambda: self._stopped.is_set() or self._countdown.over,
+                self._begin,
+            )
+        return self._hunts[id(group)].run(share)
+
+    def _judge(self, judged: MistakeJudged, mistake: Mistake | None, done: HuntDone | None) -> None:
+        """Say what became of a mistake, or keep it for another round if it escaped."""
+        if mistake is None:
+            if judged.caught or not self._round:
+                self._emit(judged)
+            return
+        before = self._missed.pop(judged.name, None)
+        if before is not None:
+            if judged.trouble and not judged.caught:
+                # Cut off in a later round: it escaped in the one before.
+                self._missed[judged.name] = before
+                return
+            judged = before.and_then(judged)
+        if judged.caught or judged.trouble or done is None:
+            self._emit(judged)
+            return
+        cases, seconds = sum(done.cases.values()), done.seconds
+        if before is not None:
+            cases, seconds = cases + before.cases, seconds + before.seconds
+        with self._lock:
+            self._missed[judged.name] = Missed(mistake, judged, cases, seconds)
+
+    def _emit(self, event: Event) -> None:
+        with self._lock:
+            if isinstance(event, MistakeJudged):
+                self._judged.append(event)
+            self._consumer(event)
+
+    def _beginning(self) -> SelftestStarted:
+        plan = self._plan
+        return SelftestStarted(
+            time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            command=plan.command,
+            seed=plan.seed,
+            budget=plan.seconds,
+            suite=plan.suite.name,
+            versions={
+                name: importlib.metadata.version(name)
+                for name in ("tokgate", "tiktoken", "tokenizers", "sentencepiece")
+            },
+            machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+            mistakes=len(plan.mistakes),
+            generators=list(generators()),
+            checks=[*CHECKS, *MEASURES],
+        )
+
+
+def verdict(
+    judged: Sequence[MistakeJudged], planted: Sequence[Mistake], *, late: bool = False
+) -> tuple[list[str], int]:
+    """What speaks against the harness, and the exit status. late: the time was up before the end.
+
+    A mistake that nothing catches, one caught under another name only, and anything found of a
+    control, which has no mistake.
+    """
+    reasons = []
+    every = {one.name for one in planted}
+    for one in judged:
+        if not one.check:
+            if one.caught:
+                reasons.append(f"{one.name}, which is right, was found wrong: {one.named[0]}")
+            continue
+        every.discard(one.name)
+        if one.trouble and not one.caught:
+            reasons.append(f"{one.name} was not hunted to the end: {one.trouble}")
+        elif not one.caught:
+            reasons.append(f"{one.name} escaped: {one.summary}")
+        elif not one.rightly:
+            reasons.append(f"{one.name} was found, but as {', '.join(one.named)}")
+    if every:
+        names = sorted(every)
+        shown = ", ".join(names[:UNHUNTED_SHOWN])
+        more = f", and {len(every) - UNHUNTED_SHOWN} more" if len(every) > UNHUNTED_SHOWN else ""
+        why = f" of {len(planted)}, for want of time" if late else ""
+        reasons.append(f"{len(every)} not hunted{why}: {shown}{more}")
+    return reasons, gate.FAILS if reasons else gate.HOLDS

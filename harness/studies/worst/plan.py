@@ -1,0 +1,123 @@
+"""What a search is made of, from the names that a user gave."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from corpora.vocabularies import sources
+from harness.core.comparisons import SupportsFailed, contracts_of
+from harness.engine import selection
+from harness.engine.selection import SelectionError
+from harness.studies.worst import listed
+from harness.studies.worst.search import Sizes
+from impls.registry import ImplementationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from corpora.families.base import Family
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.comparisons import Contestant
+
+LEAST_SIZE, MOST_SIZE = 4 << 10, 1 << 20
+"""Bytes of the size at which costs are compared: its 32nd part is what all patterns are tried at,
+and the leaders are measured at four times as much."""
+
+SMALL, LARGE = 32, 8
+"""Parts of that size that all patterns are measured at: a few milliseconds a pattern."""
+
+FAR = 16
+"""Times that size up to which a few patterns are tried: 1 MiB, where recursion overflows."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPlan:
+    """One search. families: that are listed. withheld: those that it is not told of.
+
+    size: bytes at which costs are compared. budget: seconds. memory: bytes of the worker.
+    guided: also by lines of the implementation's own source. most: so many results for cost.
+    """
+
+    contestant: Contestant
+    vocabulary: Vocabulary
+    families: Mapping[str, Family]
+    withheld: frozenset[str]
+    size: int
+    budget: float
+    seed: int
+    guided: bool
+    memory: int
+    most: int
+
+    @property
+    def sizes(self) -> Sizes:
+        """The sizes of the search."""
+        limit = self.contestant.about.max_input
+        full = self.size if limit is None else max(LEAST_SIZE, min(self.size, limit))
+        return Sizes(full // SMALL, full // LARGE, full, full * FAR)
+
+    def identity(self) -> dict[str, Any]:
+        """What decides the search: the state of another one is not gone on with."""
+        return {
+            "implementation": self.contestant.spec,
+            "version": self.contestant.about.version,
+            "vocabulary": self.vocabulary.fingerprint,
+            "size": self.size,
+            "seed": self.seed,
+            "guided": self.guided,
+            "withheld": sorted(self.withheld),
+            "families": sorted(self.families),
+            "tokgate": importlib.metadata.version("tokgate"),
+            "python": platform.python_version(),
+        }
+
+
+def contestant_of(specs: Sequence[str]) -> Contestant:
+    """The one implementation named. Raises SelectionError, ImplementationError."""
+    if len(specs) != 1:
+        raise SelectionError("worst: name one implementation with --impl; a search is about one")
+    present, missing = selection.contestants(specs)
+    for spec, why in missing.items():
+        raise ImplementationError(f"{spec}: {why}")
+    return present[0]
+
+
+def vocabulary_for(contestant: Contestant, names: Sequence[str]) -> Vocabulary:
+    """The one named, else the first embedded one that it runs. Raises SelectionError."""
+    if len(names) > 1:
+        raise SelectionError("worst: name one vocabulary with --vocab; a search is about one")
+    candidates = names or [*selection.SCALED, *sources.embedded()]
+    for name in candidates:
+        vocabulary = sources.resolve(name)
+        try:
+            if contracts_of(vocabulary, [contestant], frozenset(), proper=True):
+                return vocabulary
+        except SupportsFailed as error:
+            raise ImplementationError(f"{contestant.name}: {error}") from error
+    tried = names[0] if names else "any embedded vocabulary"
+    raise SelectionError(f"{contestant.name} does not run {tried}; name another one with --vocab")
+
+
+def can_be_guided(contestant: Contestant) -> bool:
+    """Whether its source can be followed line by line: an algorithm of our own."""
+    module = type(contestant.implementation).__module__
+    ours = ("impls.bpe.", "impls.unigram.", "impls.spm.", "impls.wordpiece.")
+    return module.startswith(ours)
+
+
+def chosen_families(
+    families: Iterable[Family], vocabulary: Vocabulary, names: Sequence[str]
+) -> tuple[dict[str, Family], frozenset[str]]:
+    """Those that the vocabulary can spell, and those of them that are withheld."""
+    known = {family.name: family for family in families}
+    hidden = listed.withheld(names, known)
+    suiting = {name: family for name, family in known.items() if family.suits(vocabulary)}
+    if listed.CONTROL not in suiting:
+        raise SelectionError(
+            f"{vocabulary.id} cannot spell English prose, which costs are compared with; "
+            "name another one with --vocab"
+        )
+    return suiting, hidden

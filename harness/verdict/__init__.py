@@ -1,0 +1,4 @@
+"""The verdict:
+
+findings against expectations, growth against its bounds, one run against another.
+"""

@@ -1,0 +1,236 @@
+"""Bounds on growth: who is held to what, from the expectations file, and whether it was kept.
+
+Exponents alone are judged, never times, so that a bound holds on any machine. The first entry that
+matches counts, the user's file before the shipped one::
+
+    [[scaling]]
+    implementation = "mine"        # a shell pattern; default "*", as of the two below
+    vocabulary = "tekken_*"
+    family = "*-run"
+    bound = "n log n"              # linear, n log n, n^1.5, quadratic, cubic, none
+    memory = 64                    # at the most so many bytes a byte; default: no bound
+    reason = "a heap of merges"
+
+An implementation that no entry matches is held to ``linear`` where it claims that itself, and the
+user's own candidates to :data:`DEFAULT`. A library that tokgate knows by name is held to nothing by
+default, as its growth is its author's matter, and known. The memory of a candidate is held to not
+growing with the square, by default or where an entry's bound is below ``n^1.5``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from corpora.vocabularies.reading import shown
+from harness.events import GrowthJudged
+from harness.verdict.expectations import ExpectationsError, tables
+from harness.verdict.exponents import HIERARCHY, LEAST_POINTS, THRESHOLD, Verdict
+from impls.registry import BUILT_IN, FIELD
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from pathlib import Path
+
+    from harness.core.comparisons import Contestant
+    from harness.events import Measured
+
+LINEAR, NO_BOUND = "linear", "none"
+
+DEFAULT = "n log n"
+"""What the user's own candidates are held to: what every algorithm of tokenization can be had in,
+and, in time, all that ``linear`` would say, too."""
+
+UNSAID = "as every candidate without an entry under [[scaling]] in the expectations file"
+"""The reason that is given for :data:`DEFAULT`."""
+
+IN_TIME = {LINEAR: THRESHOLD, DEFAULT: THRESHOLD, "n^1.5": 1.75, "quadratic": 2.3, "cubic": 3.3}
+"""The exponent that a bound allows in time: its own, and 0.25 to 0.3 for caches. Between ``n`` and
+``n log n`` no time decides, as the difference is less than what caches make. ``n^1.5`` is told from
+both, but only over a range where it is more than caches make (:data:`judgement.ACCUSED`)."""
+
+IN_STEPS = {LINEAR: 1.1, DEFAULT: 1.25, "n^1.5": 1.6, "quadratic": 2.1, "cubic": 3.1}
+"""Likewise in steps and instructions, which are exact: ``n log n`` reads as 1.15 from 256 bytes to
+4 KiB."""
+
+LEAN = (LINEAR, DEFAULT)
+"""Bounds that say that memory does not grow with the square either."""
+
+POWERS = {"n^1.5": 1.5, "quadratic": 2.0, "cubic": 3.0}
+"""The bounds that are more than the judgement calls linear, as powers of the size."""
+
+FIELDS = {"implementation", "vocabulary", "family", "bound", "memory", "reason"}
+
+CLAIMED = "it claims linear cost"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One entry; see the module's example for the fields."""
+
+    bound: str
+    reason: str
+    implementation: str = "*"
+    vocabulary: str = "*"
+    family: str = "*"
+    memory: float | None = None
+
+    def covers(self, cell: Measured) -> bool:
+        """Whether it is on this cell."""
+        return (
+            fnmatchcase(cell.implementation, self.implementation)
+            and fnmatchcase(cell.vocabulary, self.vocabulary)
+            and fnmatchcase(cell.family, self.family)
+        )
+
+
+def load(path: Path) -> list[Bound]:
+    """The entries under ``[[scaling]]`` of an expectations file. Raises ExpectationsError."""
+    entries = tables(path, "scaling")
+    return [_entry(f"{path}: scaling entry {i}", entry) for i, entry in enumerate(entries, 1)]
+
+
+def _entry(place: str, raw: dict[str, Any]) -> Bound:
+    unknown = sorted(set(raw) - FIELDS)
+    if unknown:
+        known = ", ".join(sorted(FIELDS))
+        raise ExpectationsError(
+            f"{place}: unknown field {shown(unknown[0])}; the fields are {known}"
+        )
+    for name in ("bound", "reason"):
+        if name not in raw:
+            raise ExpectationsError(f"{place}: field {name!r} is missing; add it")
+    for name in FIELDS - {"memory"}:
+        if not isinstance(raw.get(name, ""), str):
+            raise ExpectationsError(f"{place}: field {name!r} is no str; put it in quotes")
+    if raw["bound"] not in {*IN_TIME, NO_BOUND}:
+        allowed = ", ".join([*IN_TIME, NO_BOUND])
+        raise ExpectationsError(f"{place}: bound {shown(raw['bound'])} is none; write {allowed}")
+    memory = raw.get("memory")
+    if memory is not None and (isinstance(memory, bool) or not isinstance(memory, int | float)):
+        raise ExpectationsError(f"{place}: 'memory' is no number; write bytes a byte, as 64")
+    return Bound(
+        bound=raw["bound"],
+        reason=raw["reason"],
+        implementation=raw.get("implementation", "*"),
+        vocabulary=raw.get("vocabulary", "*"),
+        family=raw.get("family", "*"),
+        memory=memory,
+    )
+
+
+def judge_growth(
+    measured: Iterable[Measured],
+    bounds: Sequence[Bound],
+    claiming: Collection[str],
+    own: Collection[str] = (),
+) -> list[GrowthJudged]:
+    """What became of each cell that a bound is on.
+
+    claiming: who claims linear cost. own: the user's own candidates (:func:`own_candidates`).
+    """
+    judged = []
+    for cell in measured:
+        bound = next((one for one in bounds if one.covers(cell)), None)
+        if bound is None and cell.implementation in claiming:
+            bound = Bound(LINEAR, CLAIMED)
+        if bound is None and cell.implementation in own:
+            bound = Bound(DEFAULT, UNSAID)
+        if bound is None:
+            continue
+        if bound.bound != NO_BOUND:
+            outcome, line = outcome_of(cell, bound.bound)
+            judged.append(_judged(cell, bound, bound.bound, cell.measure, outcome, line))
+        if bound.memory is not None and cell.memory_per_byte is not None:
+            kept = cell.memory_per_byte <= bound.memory and cell.memory_verdict != "superlinear"
+            line = f"{cell.memory_per_byte:.0f} bytes of memory a byte, {cell.memory_verdict}"
+            allowed = f"{bound.memory:g} bytes a byte"
+            outcome = "pass" if kept else "fail"
+            judged.append(_judged(cell, bound, allowed, "memory", outcome, "" if kept else line))
+        elif cell.implementation in own and bound.bound in LEAN and cell.memory_verdict:
+            kept = cell.memory_verdict != "superlinear"
+            outcome, line = "pass" if kept else "fail", memory_line(cell)
+            judged.append(_judged(cell, bound, DEFAULT, "memory", outcome, "" if kept else line))
+    return judged
+
+
+def memory_line(cell: Measured) -> str:
+    """What memory came to at the smallest and the largest size, in words."""
+    (small, least), (large, most) = cell.memory[0], cell.memory[-1]
+    return (
+        f"its memory grows faster than the input ({least / small:.0f} bytes a byte at "
+        f"{small:.0f} bytes, {most / large:.0f} at {large:.0f})"
+    )
+
+
+def own_candidates(
+    contestants: Iterable[Contestant], named: Collection[str], references: Collection[str]
+) -> set[str]:
+    """Names of those that the user named and that are nobody else's: plug-ins and programs.
+
+    named: the implementations that the user asked for by name. Not the references, and none of
+    those that tokgate brings or knows by name: these are named to be compared with. A release of a
+    library (``pip:``) is one as well, as to change to it is what is gated.
+    """
+    known = {*BUILT_IN, *BUILT_IN.values(), *FIELD, *FIELD.values()}
+    return {
+        one.name
+        for one in contestants
+        if one.name in named and one.name not in references and one.spec not in known
+    }
+
+
+def _judged(
+    cell: Measured, bound: Bound, allowed: str, measure: str, outcome: str, line: str
+) -> GrowthJudged:
+    return GrowthJudged(
+        implementation=cell.implementation,
+        vocabulary=cell.vocabulary,
+        family=cell.family,
+        measure=measure,
+        bound=allowed,
+        outcome=outcome,
+        reason=bound.reason,
+        line=line,
+    )
+
+
+def outcome_of(cell: Measured, bound: str) -> tuple[str, str]:
+    """``pass``, ``fail`` or ``inconclusive``, and a line on it.
+
+    A cell that failed breaks any bound: it has no cost that could be within it. Of the rest the
+    whole interval has to be on one side; what is linear keeps every bound.
+    """
+    if cell.verdict == Verdict.FAILED:
+        return "fail", cell.note
+    if cell.exponent is None or cell.low is None or cell.high is None:
+        return "inconclusive", cell.note
+    limit = (IN_TIME if cell.measure == "time" else IN_STEPS)[bound]
+    line = f"exponent {cell.exponent:.2f} ({cell.low:.2f} to {cell.high:.2f}) in {cell.measure}"
+    if cell.measure != "time":
+        if cell.exponent <= limit:
+            return "pass", ""
+        # Inputs drawn at random differ, so that one pair of sizes alone breaks nothing.
+        return ("fail" if cell.low > limit else "inconclusive"), line
+    if cell.verdict == Verdict.LINEAR or cell.high <= limit:
+        return "pass", ""
+    if cell.verdict == Verdict.SUPERLINEAR and cell.low > limit and beyond(cell, bound):
+        return "fail", line
+    return "inconclusive", f"{line}; {cell.note}" if cell.note else line
+
+
+def beyond(cell: Measured, bound: str) -> bool:
+    """Whether its cost is beyond a bound by more than the caches make.
+
+    Bounds up to ``n log n`` are the judgement's own, which has looked at that.
+    """
+    if bound not in POWERS:
+        return True
+    spent = {size: cost - (cell.overhead or 0.0) for size, cost in cell.points}
+    sizes = sorted(size for size, cost in spent.items() if cost > 0)
+    if len(sizes) < LEAST_POINTS:
+        return False
+    small, large = sizes[0], sizes[-1]
+    allowed = HIERARCHY * (large / small) ** POWERS[bound]
+    return bool(spent[large] > allowed * spent[small])

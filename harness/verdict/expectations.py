@@ -1,0 +1,195 @@
+"""The expectations file: divergences that are known, with a reason and a version range.
+
+An unexpected finding fails the gate. An expected one that was exercised and did not show fails
+it, too, as stale: someone mended it, and the file should say so. Each entry carries ``examples``,
+inputs that show the divergence; they are run wherever the entry applies, so that whether it was
+exercised never depends on luck::
+
+    [[expected]]
+    bucket = "equivalence/unigram/text/normalization/*/tokenizers"   # a shell pattern
+    vocabulary = "unigram_nfkc"                                      # likewise; default "*"
+    examples = ["e\\u0301"]                 # or {hex = "65cc81"} where they are not text
+    implementations = {tokenizers = ">=0.20", sentencepiece = "*"}   # PEP 440 ranges
+    reason = "normalizes by grapheme, SentencePiece by longest prefix"
+    link = "https://..."
+    expires = 2027-06-30
+
+Bounds on growth stand in the same file (:mod:`harness.verdict.bounds`).
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from corpora.vocabularies.reading import line_of, read_toml, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from harness.core.comparisons import Contract
+
+SHIPPED = Path(__file__).with_name("expectations.toml")
+"""The divergences of today's reference libraries that the default run shows."""
+
+FIELDS = {
+    "bucket",
+    "vocabulary",
+    "examples",
+    "implementations",
+    "reason",
+    "link",
+    "expires",
+}
+
+
+KINDS = {"expected", "scaling"}
+"""Tables of the file; :mod:`harness.verdict.bounds` reads the second."""
+
+
+class ExpectationsError(Exception):
+    """The file is at fault: one line with the file, the entry, the field, and the mend."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """One known divergence; see the module's example for the fields."""
+
+    bucket: str
+    implementations: Mapping[str, SpecifierSet]
+    reason: str
+    vocabulary: str = "*"
+    examples: tuple[bytes, ...] = ()
+    link: str | None = None
+    expires: datetime.date | None = None
+
+    def covers(self, bucket: str, vocabulary: str) -> bool:
+        """Whether a finding of this bucket on this vocabulary is expected."""
+        return fnmatchcase(bucket, self.bucket) and fnmatchcase(vocabulary, self.vocabulary)
+
+    def shows_in(self, bucket: str, vocabulary: str) -> bool:
+        """Whether a finding shows the divergence, be it that others share it: ``a=b|c``.
+
+        So does one that blames nobody (``a<>b``), which the entry nevertheless does not cover.
+        """
+        head, _, blamed = bucket.rpartition("/")
+        return self.covers(bucket, vocabulary) or any(
+            self.covers(f"{head}/{name}", vocabulary) for name in re.split("<>|[=|]", blamed)
+        )
+
+    def applies(self, versions: Mapping[str, str]) -> bool:
+        """Whether all its implementations take part, in versions of its ranges."""
+        return all(
+            name in versions and in_range(versions[name], allowed)
+            for name, allowed in self.implementations.items()
+        )
+
+    def concerns(self, contract: Contract, versions: Mapping[str, str]) -> bool:
+        """Whether its examples belong under this contract."""
+        parts = self.bucket.split("/")
+        place = (contract.algorithm, contract.mode.label)
+        patterns = tuple(parts[1:3]) if len(parts) > 2 else ("*", "*")
+        return (
+            self.applies(versions)
+            and fnmatchcase(contract.vocabulary.id, self.vocabulary)
+            and all(fnmatchcase(*pair) for pair in zip(place, patterns, strict=False))
+            and set(self.implementations) <= set(contract.names)
+        )
+
+    def expired(self, today: datetime.date) -> bool:
+        """Whether its time is over."""
+        return self.expires is not None and today > self.expires
+
+
+def in_range(version: str, allowed: SpecifierSet) -> bool:
+    """Whether a version lies in a range; one that is no PEP 440 version only in ``*``."""
+    try:
+        return allowed.contains(Version(version), prereleases=True)
+    except InvalidVersion:
+        return not str(allowed)
+
+
+def load(path: Path) -> list[Expectation]:
+    """The entries under ``[[expected]]`` of a file. Raises ExpectationsError."""
+    entries = tables(path, "expected")
+    return [_entry(f"{path}: expected entry {i}", entry) for i, entry in enumerate(entries, 1)]
+
+
+def tables(path: Path, name: str) -> list[dict[str, Any]]:
+    """The tables of one kind in an expectations file, as they stand. Raises ExpectationsError."""
+    try:
+        raw = read_toml(path)
+    except OSError as error:
+        raise ExpectationsError(f"{path}: {error.strerror}; check the path") from error
+    except ValueError as error:
+        raise ExpectationsError(
+            f"{path}: not valid TOML ({line_of(error)}); mend that line"
+        ) from error
+    unknown = sorted(set(raw) - KINDS)
+    if unknown:
+        raise ExpectationsError(
+            f"{path}: unknown table {shown(unknown[0])}; "
+            "entries stand under [[expected]] or [[scaling]]"
+        )
+    entries = raw.get(name, [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ExpectationsError(f"{path}: {name!r} is no list of tables; write [[{name}]] instead")
+    return entries
+
+
+def _entry(place: str, raw: dict[str, Any]) -> Expectation:
+    unknown = sorted(set(raw) - FIELDS)
+    if unknown:
+        known = ", ".join(sorted(FIELDS))
+        raise ExpectationsError(
+            f"{place}: unknown field {shown(unknown[0])}; the fields are {known}"
+        )
+    for name, kind in (("bucket", str), ("reason", str), ("implementations", dict)):
+        if not isinstance(raw.get(name), kind):
+            raise ExpectationsError(f"{place}: field {name!r} is missing or no {kind.__name__}")
+    for name, form in (("vocabulary", ""), ("link", ""), ("examples", [])):
+        if not isinstance(raw.get(name, form), type(form)):
+            made = type(form).__name__
+            raise ExpectationsError(f"{place}: field {name!r} is no {made}; make it one")
+    expires = raw.get("expires")
+    if expires is not None and not isinstance(expires, datetime.date):
+        raise ExpectationsError(f"{place}: 'expires' is no date; write it as 2027-06-30, unquoted")
+    return Expectation(
+        bucket=raw["bucket"],
+        implementations={
+            name: _range(place, name, text) for name, text in raw["implementations"].items()
+        },
+        reason=raw["reason"],
+        vocabulary=raw.get("vocabulary", "*"),
+        examples=tuple(_example(place, example) for example in raw.get("examples", [])),
+        link=raw.get("link"),
+        expires=expires.date() if isinstance(expires, datetime.datetime) else expires,
+    )
+
+
+def _range(place: str, name: str, text: object) -> SpecifierSet:
+    try:
+        return SpecifierSet("" if text == "*" else str(text))
+    except InvalidSpecifier as error:
+        raise ExpectationsError(
+            f"{place}: version range {shown(text)} of {shown(name)} is not PEP 440; "
+            "write '>=1.2' or '*'"
+        ) from error
+
+
+def _example(place: str, raw: object) -> bytes:
+    if isinstance(raw, str):
+        return raw.encode()
+    if isinstance(raw, dict) and isinstance(raw.get("hex"), str):
+        try:
+            return bytes.fromhex(raw["hex"])
+        except ValueError as error:
+            raise ExpectationsError(f"{place}: example {shown(raw)} is not hexadecimal") from error
+    raise ExpectationsError(f"{place}: example {shown(raw)} is neither a text nor {{hex = '..'}}")

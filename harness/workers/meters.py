@@ -1,0 +1,196 @@
+"""What encoding one input costs, as measured inside the worker that does it.
+
+Each meter takes the call and gives its outcome with integers: nanoseconds, bytes, or steps. A
+batch is measured under one meter only, as looking at one cost disturbs the others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from harness.workers.timing import Timed
+from impls.processes import descendants
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType, FrameType
+
+    from impls.interface import Encoder
+
+RESET_PEAK = "5"
+"""Written to ``clear_refs``, has the kernel forget a process's peak of resident memory."""
+
+OURSELVES = Path(__file__).parents[1]
+"""The harness, whose own lines are no steps of an implementation."""
+
+PLACES = 1024
+"""Into which lines are counted: an algorithm has some hundreds, and few share a place."""
+
+FOREIGN = ("site-packages", "dist-packages", f"python{sys.version_info[0]}.{sys.version_info[1]}")
+"""Folders of libraries, whose lines are no steps either: they change from version to version."""
+
+
+LineTracer = Callable[["FrameType", str, object], object]
+"""What the interpreter calls at each line of a frame."""
+
+
+def nanoseconds(encoder: Encoder, call: Callable[[], object]) -> int:
+    """CPU time of the process, with all its threads: a library may hand the work to some.
+
+    Where the work is done in another process (:class:`harness.workers.timing.Timed`), that of the
+    other, by the kernel's count. What it says itself is believed where it is more: it may have
+    handed the work to processes that nobody here can see.
+    """
+    if isinstance(encoder, Timed):
+        before = encoder.processor_time()
+        call()
+        return max(encoder.processor_time() - before, encoder.nanoseconds)
+    start = time.process_time_ns()
+    call()
+    return time.process_time_ns() - start
+
+
+def memory(call: Callable[[], object]) -> tuple[int, int]:
+    """Bytes that a call takes at its peak beyond those held before, and by which its stack grew.
+
+    Of this process and of the programs that it runs, by the kernel's count of resident pages, so
+    that memory which is asked for and never touched is free. The stack is that of the thread that
+    calls, which never shrinks: what an earlier call needed is not seen again.
+    """
+    release()
+    watched = [os.getpid(), *descendants(os.getpid())]
+    before = {pid: fields for pid in watched if (fields := pages(pid, reset=True)) is not None}
+    call()
+    peak = stack = 0
+    for pid, (rest, _, stood) in before.items():
+        after = pages(pid, reset=False)
+        if after is not None:
+            peak += max(0, after[1] - rest)
+            stack = max(stack, after[2] - stood)
+    return peak, stack
+
+
+def release() -> None:
+    """Have the C library give back what is free: what a call takes again would not be seen."""
+    with contextlib.suppress(OSError, AttributeError):  # another C library than glibc
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def pages(pid: int, *, reset: bool) -> tuple[int, int, int] | None:
+    """Bytes of a process: resident, the most that were, of the stack; None if it has ended."""
+    folder = Path(f"/proc/{pid}")
+    with contextlib.suppress(OSError):
+        if reset:
+            (folder / "clear_refs").write_text(RESET_PEAK)
+        lines = (folder / "status").read_text().splitlines()
+        found = dict(line.split(":", 1) for line in lines if ":" in line)
+        sizes = [int(found[name].split()[0]) << 10 for name in ("VmRSS", "VmHWM", "VmStk")]
+        return sizes[0], sizes[1], sizes[2]
+    return None
+
+
+def steps(call: Callable[[], object]) -> int:
+    """Lines of the implementation's own source that a call executes, compiled ones interpreted.
+
+    The same every time, whatever the machine is busy with. A call into a library in C is a part
+    of its line: only of algorithms written out in Python, or for Numba, is this the whole cost.
+    """
+    counted = 0
+
+    def line(frame: FrameType, event: str, argument: object) -> object:
+        nonlocal counted
+        counted += event == "line"
+        return line
+
+    followed(call, lambda code: line)
+    return counted
+
+
+def lines(call: Callable[[], object]) -> tuple[int, ...]:
+    """The same, and then how often each of :data:`PLACES` places in the source was executed.
+
+    A line is at the same place in every run and process; some share one.
+    """
+    # By identity: to hash code is to hash all that is in it.
+    tracers: dict[int, LineTracer] = {}
+    of: list[tuple[CodeType, dict[int, int]]] = []
+
+    def tracer(code: CodeType) -> LineTracer:
+        counts: dict[int, int] = defaultdict(int)
+        of.append((code, counts))
+
+        def line(frame: FrameType, event: str, argument: object) -> object:
+            if event == "line":
+                counts[frame.f_lineno] += 1
+            return line
+
+        tracers[id(code)] = line
+        return line
+
+    followed(call, lambda code: tracers.get(id(code)) or tracer(code))
+    found = [0] * (1 + PLACES)
+    for code, counts in of:
+        file = Path(code.co_filename).name
+        for number, count in counts.items():
+            found[0] += count
+            found[1 + crc32(f"{file}:{number}".encode()) % PLACES] += count
+    return tuple(found)
+
+
+def followed(call: Callable[[], object], tracer: Callable[[CodeType], LineTracer]) -> None:
+    """Make the call, compiled functions interpreted; each function of its own source is followed
+    by the tracer of its code."""
+
+    def entered(frame: FrameType, event: str, argument: object) -> object:
+        return tracer(frame.f_code) if own_source(frame.f_code.co_filename) else None
+
+    with interpreted():
+        before = sys.gettrace()
+        sys.settrace(entered)  # type: ignore[arg-type]
+        try:
+            call()
+        finally:
+            sys.settrace(before)
+
+
+_OWN: dict[str, bool] = {}
+
+
+def own_source(file: str) -> bool:
+    """Whether lines of a file count: neither the harness's nor a library's."""
+    if file not in _OWN:
+        path = Path(file)
+        folders = set(path.parts)
+        _OWN[file] = not (
+            file.startswith("<") or path.is_relative_to(OURSELVES) or folders.intersection(FOREIGN)
+        )
+    return _OWN[file]
+
+
+@contextlib.contextmanager
+def interpreted() -> Iterator[None]:
+    """Functions that Numba compiled run as the Python that they were made of.
+
+    Compiled code does not come by here, so that the outermost call is what matters: from it on
+    all are interpreted. What ``NUMBA_DISABLE_JIT=1`` does, but for tables that are built already,
+    which would take minutes interpreted.
+    """
+    numba = sys.modules.get("numba")
+    if numba is None or numba.config.DISABLE_JIT:
+        yield
+        return
+    kind: Any = sys.modules["numba.core.registry"].CPUDispatcher
+    kind.__call__ = lambda dispatcher, *arguments: dispatcher.py_func(*arguments)
+    try:
+        yield
+    finally:
+        del kind.__call__
