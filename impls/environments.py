@@ -38,7 +38,7 @@ from packaging.utils import (
 )
 from packaging.version import Version
 
-from impls.registry import ImplementationError
+from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -3,7 +3,7 @@
 One JSON object a line each way; the steps, and which breach belongs to which:
 
 1. ``hello``: the program names itself and its operations. A program that cannot be started, or
-   answers anything else, is :class:`~impls.registry.ImplementationError`.
+   answers anything else, is :class:`~impls.errors.ImplementationError`.
 2. ``load``: it gets a vocabulary (its original file and a JSON bundle) and answers ``ok`` or
    ``unsupported``.
 3. ``encode``, ``decode``, and the services ``count``, ``count_till_limit``, ``split``, ``append``,
@@ -43,9 +43,9 @@ import numpy as np
 from corpora.vocabularies import scratch
 from corpora.vocabularies.reading import quoted
 from impls import processes
+from impls.errors import ImplementationError
 from impls.interface import About, Capability, Died, Mode, Rejected, Unsupported
 from impls.needs import understood
-from impls.registry import ImplementationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies import scratch
 from impls import environments, serving
+from impls.errors import ImplementationError
 from impls.external import SPOKEN, ExternalEncoder
 from impls.interface import Recipe, Reproducible
-from impls.registry import ImplementationError
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary

@@ -20,6 +20,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from impls.errors import ImplementationError
 from impls.interface import About
 from impls.needs import understood
 
@@ -125,17 +126,6 @@ OUR_OWN = (
     "harness.studies.selftest.",
 )
 """Modules of implementations whose inside we know, since we wrote it."""
-
-
-class ImplementationError(Exception):
-    """An implementation cannot be had; one line that names it, the fault and the mend.
-
-    unknown: nothing of that name exists (a usage error), else it exists and cannot start.
-    """
-
-    def __init__(self, message: str, *, unknown: bool = False) -> None:
-        self.unknown = unknown
-        super().__init__(message)
 
 
 def registered() -> dict[str, str]:

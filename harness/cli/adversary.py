@@ -26,7 +26,7 @@ from harness.studies.forced.policies import EXACT, named
 from harness.studies.forced.pool import WorkersFailed, results
 from harness.studies.forced.trophies import Trophy
 from harness.verdict import gate
-from impls.registry import ImplementationError
+from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

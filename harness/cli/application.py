@@ -34,7 +34,7 @@ from harness.core.writing import NO_ROOM, OutputError, cannot_write
 from harness.engine.selection import SelectionError
 from harness.verdict import gate
 from harness.verdict.expectations import ExpectationsError
-from impls.registry import ImplementationError
+from impls.errors import ImplementationError
 
 USERS = (VocabularyError, FamiliesError, SelectionError, ExpectationsError, OutputError)
 """What a user can mend; each is one line."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from harness.core.quiet import aside
 from impls import registry
+from impls.errors import ImplementationError
 
 Row = dict[str, Any]
 
@@ -37,7 +38,7 @@ def implementations() -> list[Row]:
         try:
             with aside():
                 about = registry.resolve(spec).about
-        except (registry.ImplementationError, ImportError) as error:
+        except (ImplementationError, ImportError) as error:
             found.append(
                 {
                     "name": spec,

@@ -34,7 +34,7 @@ from harness.confinement.start import NOT_CONFINED
 from impls.needs import understood
 
 if TYPE_CHECKING:
-    from harness.core.comparisons import Contestant
+    from harness.core.participants import Contestant
 
 OF_OTHERS = "workers"
 """The folder, below those of compiled functions and of tables, of what others may have written."""

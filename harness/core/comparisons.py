@@ -13,28 +13,16 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary
 from harness.core.quiet import aside
 from harness.core.standing import Standing, definitions_of, references_of, standings
-from impls.interface import About, Capability, Implementation, Law, Mode
+from impls.interface import Law, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
+    from harness.core.participants import Contestant
+
 
 class SupportsFailed(Exception):
     """An implementation cannot even say whether it runs a vocabulary."""
-
-
-@dataclass(frozen=True, slots=True)
-class Contestant:
-    """An implementation that a run was given: its name, how to make it, and what it says."""
-
-    name: str
-    spec: str
-    about: About
-    implementation: Implementation
-
-    def can(self, capability: Capability) -> bool:
-        """Whether it claims the capability."""
-        return capability in self.about.capabilities
 
 
 def algorithm_of(vocabulary: Vocabulary) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.comparisons import Contestant
+    from harness.core.participants import Contestant
 
 
 class Standing(IntEnum):

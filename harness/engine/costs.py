@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.core.comparisons import Contestant, Contract, contracts_of
+from harness.core.comparisons import Contract, contracts_of
 from harness.core.messages import Meter
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
+from harness.core.participants import Contestant
 from harness.workers import Limits
 from harness.workers.pool import Arena
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from corpora.generators.base import Generator
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Check
-    from harness.core.comparisons import Contestant
+    from harness.core.participants import Contestant
     from harness.engine.suites import Budget, Suite
     from harness.verdict.bounds import Bound
     from harness.verdict.expectations import Expectation

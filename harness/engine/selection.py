@@ -8,9 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies import drawn, sources
-from harness.core.comparisons import Contestant
+from harness.core.participants import Contestant
 from harness.core.quiet import aside
 from impls import registry
+from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -107,11 +108,11 @@ def contestants(
     for spec in chosen:
         try:
             implementation, about = _met(spec)
-        except (registry.ImplementationError, ImportError) as error:
+        except (ImplementationError, ImportError) as error:
             if specs:
-                if isinstance(error, registry.ImplementationError):
+                if isinstance(error, ImplementationError):
                     raise
-                raise registry.ImplementationError(f"implementation {spec!r}: {error}") from error
+                raise ImplementationError(f"implementation {spec!r}: {error}") from error
             missing[spec] = str(error)
             continue
         name = about.name
@@ -139,13 +140,13 @@ def _met(spec: str) -> tuple[Implementation, About]:
         try:
             implementation = registry.resolve(spec)
             return implementation, implementation.about
-        except registry.ImplementationError as error:
+        except ImplementationError as error:
             failure = error
     line = printed.last_line if printed is not None else ""
     if not line:
         raise failure
     told = f"{failure}; the last that it printed: {line}"
-    raise registry.ImplementationError(told, unknown=failure.unknown) from failure
+    raise ImplementationError(told, unknown=failure.unknown) from failure
 
 
 def chosen(kind: str, names: Sequence[str], known: Iterable[str]) -> list[str]:

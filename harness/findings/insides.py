@@ -14,7 +14,8 @@ from impls.interface import Explains
 
 if TYPE_CHECKING:
     from harness.checks.base import Violation
-    from harness.core.comparisons import Contestant, Contract
+    from harness.core.comparisons import Contract
+    from harness.core.participants import Contestant
     from harness.core.partition import Part
 
 MODELS: dict[str, dict[str, str]] = {

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
-    from harness.core.comparisons import Contestant
+    from harness.core.participants import Contestant
     from harness.events import Measured
 
 LINEAR, NO_BOUND = "linear", "none"

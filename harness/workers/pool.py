@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.comparisons import Contestant, Contract
+    from harness.core.comparisons import Contract
     from harness.core.excused import Excused
     from harness.core.messages import Compiling, Loaded, Measure, Meter
+    from harness.core.participants import Contestant
     from impls.interface import Mode
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from impls.forced.characters import whole_characters
 from impls.forced.futures import INSIDE
 from impls.forced.states import Within
-from impls.forced.tokenizer import whole_characters
 from impls.interface import Unsupported
 from impls.unigram.charsmap import LABEL, LEAF, offset
 from impls.unigram.normalizer import MALFORMED, REPLACED, REPLACEMENT, make_rules, prefix
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.forced.interface import GrammarState
+    from impls.forced.context import GrammarState
 
 SPACE_SYMBOL = "\u2581".encode()
 

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING
 
 from impls.forced.beginnings import Beginnings, surviving
 from impls.forced.boundaries import Boundaries
+from impls.forced.characters import whole_characters
 from impls.forced.futures import Bound, Token, Window
 from impls.forced.prefix_tree import PrefixTrees
 from impls.forced.states import Within
-from impls.forced.tokenizer import whole_characters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from impls.forced.interface import Context, GrammarState
+    from impls.forced.context import Context, GrammarState
     from impls.forced.prefix_tree import PrefixTree
     from impls.forced.tokenizer import Tokenizer
 

@@ -14,7 +14,8 @@ from impls.adapters.llguidance import LIBRARY
 from impls.forced.interface import Healed
 
 if TYPE_CHECKING:
-    from impls.forced.interface import AnyTokenizer, Context, GrammarState
+    from impls.forced.context import Context, GrammarState
+    from impls.forced.interface import AnyTokenizer
 
 RECENT = 16
 """Tokens before the forced bytes that are shown to ``tokenize_partial``."""

@@ -24,8 +24,9 @@ from impls.forced.states import completion, remembered, settling
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from impls.forced.context import Context, GrammarState
     from impls.forced.futures import Futures
-    from impls.forced.interface import AnyTokenizer, Context, GrammarState
+    from impls.forced.interface import AnyTokenizer
 
 SENTENCES = 64
 """A grammar with at most so many continuations is decided by all of them: to list a JSON Schema's
@@ -43,7 +44,9 @@ class Exact:
     """The exact policy. budget: see :data:`BUDGET`; 0 keeps to the first bound."""
 
     def __init__(self, tokenizer: AnyTokenizer, *, budget: int = BUDGET) -> None:
-        self._futures: Futures = tokenizer.futures()
+        from impls.forced.tokenizers import futures_of  # noqa: PLC0415 (Numba takes a second)
+
+        self._futures: Futures = futures_of(tokenizer)
         self._budget = budget
 
     @property

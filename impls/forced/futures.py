@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from impls.forced.interface import Context, GrammarState
+    from impls.forced.context import Context, GrammarState
 
 INSIDE = -1
 """The end of a token that ends inside what one character of the text became."""

@@ -11,13 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from impls.forced.characters import anything, whole_characters
 from impls.forced.interface import Healed
-from impls.forced.tokenizer import anything, whole_characters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from impls.forced.interface import AnyTokenizer, Context, GrammarState
+    from impls.forced.context import Context, GrammarState
+    from impls.forced.interface import AnyTokenizer
     from impls.forced.tokenizer import Tokenizer
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from impls.forced.alignment import Aligned
-    from impls.forced.interface import Context, GrammarState
+    from impls.forced.context import Context, GrammarState
     from impls.forced.piece_tokenizer import PieceTokenizer
 
 

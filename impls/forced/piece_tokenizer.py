@@ -11,11 +11,11 @@ import numpy as np
 from corpora.vocabularies.model import Algorithm, PieceType
 from corpora.vocabularies.sentencepiece_model import byte_of
 from impls.forced.alignment import SPACE_SYMBOL, Aligner
+from impls.forced.characters import SHORT, anything, cut_off, whole_characters
 from impls.forced.futures import INSIDE
 from impls.forced.lattice import Lattices
 from impls.forced.merged_characters import MergedCharacters
 from impls.forced.spellings import Spellings
-from impls.forced.tokenizer import SHORT, anything, cut_off, whole_characters
 from impls.interface import Mode, Unsupported
 from impls.spm import encoder as spm
 from impls.unigram import variants as dialects
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.forced.alignment import Aligned
     from impls.forced.beginnings import TokenTree
-    from impls.forced.futures import Futures, Token
-    from impls.forced.interface import Context
+    from impls.forced.context import Context
+    from impls.forced.futures import Token
 
 USABLE = frozenset({PieceType.NORMAL, PieceType.USER_DEFINED})
 
@@ -189,12 +189,6 @@ class PieceTokenizer:
             self.aligner.inner(suffix).text, may_come
         ):
             yield token_id, self._raw(extension)
-
-    def futures(self) -> Futures:
-        """What the exact policy asks."""
-        from impls.forced.piece_futures import PieceFutures  # noqa: PLC0415 - imports this module
-
-        return PieceFutures(self)
 
     def word_start(self, context: Context) -> tuple[int, int]:
         """A place within the context's text that nothing crosses, and how many ids are before it.

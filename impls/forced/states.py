@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from impls.forced.interface import GrammarState
+    from impls.forced.context import GrammarState
 
 SETTLING = 3
 """Steps beyond a bound after which it is looked whether anything can still change it."""
@@ -38,19 +38,19 @@ class Remembered:
 
     @property
     def complete(self) -> bool:
-        """See :class:`impls.forced.interface.GrammarState`."""
+        """See :class:`impls.forced.context.GrammarState`."""
         return self._complete
 
     def next_bytes(self) -> Sequence[int]:
-        """See :class:`impls.forced.interface.GrammarState`."""
+        """See :class:`impls.forced.context.GrammarState`."""
         return self._following
 
     def forced(self) -> bytes:
-        """See :class:`impls.forced.interface.GrammarState`."""
+        """See :class:`impls.forced.context.GrammarState`."""
         return self._state.forced()
 
     def viable(self, data: bytes) -> bool:
-        """See :class:`impls.forced.interface.GrammarState`."""
+        """See :class:`impls.forced.context.GrammarState`."""
         found = self._viable.get(data)
         if found is None:
             found = self._viable[data[:1]] and self._state.viable(data)
@@ -58,11 +58,11 @@ class Remembered:
         return found
 
     def after(self, data: bytes) -> GrammarState:
-        """See :class:`impls.forced.interface.GrammarState`."""
+        """See :class:`impls.forced.context.GrammarState`."""
         return self._state.after(data)
 
     def sentences(self, most: int) -> Sequence[bytes] | None:
-        """See :class:`impls.forced.interface.GrammarState`."""
+        """See :class:`impls.forced.context.GrammarState`."""
         return self._state.sentences(most)
 
 
@@ -88,13 +88,13 @@ class Within:
         return self.part + self.state.forced()
 
     def viable(self, data: bytes) -> bool:
-        """See :class:`impls.forced.interface.GrammarState`."""
+        """See :class:`impls.forced.context.GrammarState`."""
         if len(data) <= len(self.part):
             return self.part.startswith(data)
         return data.startswith(self.part) and self.state.viable(data[len(self.part) :])
 
     def after(self, data: bytes) -> GrammarState:
-        """See :class:`impls.forced.interface.GrammarState`."""
+        """See :class:`impls.forced.context.GrammarState`."""
         if len(data) < len(self.part):
             return Within(self.part[len(data) :], self.state)
         return self.state.after(data[len(self.part) :])

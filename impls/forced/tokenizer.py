@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from impls.forced.characters import SHORT, anything, cut_off, whole_characters
 from impls.forced.spellings import Spellings
 from impls.interface import Mode, Unsupported
 
@@ -17,27 +18,9 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from impls.bpe.encoder import BpeEncoder
-    from impls.forced.futures import Futures
-    from impls.forced.interface import AnyTokenizer, Context
+    from impls.forced.context import Context
 
 RAW = Mode(pretokenize=False)
-
-SHORT = 256
-"""Bytes of a text whose encoding is remembered."""
-
-
-def anything(_: bytes) -> bool:
-    """The test of a grammar that admits whatever comes."""
-    return True
-
-
-def tokenizer_of(vocabulary: Vocabulary) -> AnyTokenizer:
-    """What the policies take for a vocabulary. Raises Unsupported where they take none."""
-    if not vocabulary.pieces:
-        return Tokenizer(vocabulary)
-    from impls.forced.piece_tokenizer import PieceTokenizer  # noqa: PLC0415 - as below
-
-    return PieceTokenizer(vocabulary)
 
 
 class Tokenizer:
@@ -117,12 +100,6 @@ class Tokenizer:
                 return together[1:]
         return self.steps(data)
 
-    def futures(self) -> Futures:
-        """What the exact policy asks."""
-        from impls.forced.byte_futures import ByteFutures  # noqa: PLC0415 - imports this module
-
-        return ByteFutures(self)
-
     def merging(self) -> Tokenizer:
         """The same vocabulary where a pre-token is merged, be it a token or not."""
         if not self.vocabulary.ignore_merges:
@@ -162,23 +139,3 @@ class Tokenizer:
         viable: whether something may go on with these bytes; asked for beginnings of e first.
         """
         return self._spellings.extensions(suffix, viable)
-
-
-def whole_characters(data: bytes) -> int:
-    """Where the last whole UTF-8 character of ``data`` ends, if only its end is cut off."""
-    end = len(data)
-    for back in range(1, min(4, end) + 1):
-        lead = data[end - back]
-        if lead & 0xC0 == 0x80:
-            continue
-        size = 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
-        return end if size <= back else end - back
-    return end
-
-
-def cut_off(data: bytes) -> int:
-    """How many bytes at the front end a character that began before."""
-    size = 0
-    while size < min(3, len(data)) and data[size] & 0xC0 == 0x80:
-        size += 1
-    return size

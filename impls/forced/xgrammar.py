@@ -17,7 +17,8 @@ from impls.forced.heuristics import first_tokens
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from impls.forced.interface import AnyTokenizer, Context, GrammarState, Healed
+    from impls.forced.context import Context, GrammarState
+    from impls.forced.interface import AnyTokenizer, Healed
 
 LIBRARY = Library(
     name="xgrammar",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from corpora.vocabularies import sources
 from harness.checks.base import Violation
-from harness.core.comparisons import Contestant, Contract
+from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Failed, Outcome, Status
+from harness.core.participants import Contestant
 from harness.core.partition import Part
 from impls import registry
 from impls.interface import Mode, Rejected, Unsupported

@@ -7,8 +7,9 @@ import pytest
 
 from harness.checks.base import Observation
 from harness.checks.equivalence import Equivalence
-from harness.core.comparisons import Circle, Contestant
+from harness.core.comparisons import Circle
 from harness.core.outcomes import Inputs, Results
+from harness.core.participants import Contestant
 from harness.core.standing import Standing
 from harness.engine import selection
 from impls.interface import About

@@ -17,16 +17,17 @@ from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
 from harness.confinement import applying, filters, plan, probing
 from harness.confinement.plan import HINT, OFF, Held, Plan, sentence, shortfall
-from harness.core.comparisons import Contestant, contracts_of
+from harness.core.comparisons import contracts_of
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Status
+from harness.core.participants import Contestant
 from harness.engine import selection
 from harness.workers import Limits, Worker, rows
 from harness.workers.pool import Arena
 from impls import registry
+from impls.errors import ImplementationError
 from impls.interface import Mode
 from impls.needs import Needs, understood
-from impls.registry import ImplementationError
 from tests.harness import refusing
 
 RAW = Mode(pretokenize=False)

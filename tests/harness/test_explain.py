@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import pytest
 
 from corpora.vocabularies import sources
-from harness.core.comparisons import Contestant
 from harness.core.outcomes import Encoded, Rejected
+from harness.core.participants import Contestant
 from harness.findings.explanation import LONGEST, explain
 from impls.interface import About, Mode, Step
 from tests.harness.samples import contract, encoded, violation

@@ -15,9 +15,10 @@ from corpora.generators.base import Case
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.checks.base import Violation
-from harness.core.comparisons import Contestant, Contract
+from harness.core.comparisons import Contract
 from harness.core.messages import Decode, Encode
 from harness.core.outcomes import Encoded, Outcome, Results
+from harness.core.participants import Contestant
 from harness.events import Counted, Event, Found
 from harness.findings import tracker as findings
 from harness.findings.tracker import Book

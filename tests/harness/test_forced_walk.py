@@ -18,10 +18,12 @@ from harness.studies.forced.judge import minimised, oracle, refuted
 from harness.studies.forced.policies import Policies, named
 from harness.studies.forced.results import SchemaResult, total
 from harness.studies.forced.walk import LISTED, Walk
+from impls.forced.characters import cut_off
+from impls.forced.context import Context
 from impls.forced.exact import Exact
 from impls.forced.heuristics import NoHealing
-from impls.forced.interface import Context, Healed
-from impls.forced.tokenizer import Tokenizer, cut_off
+from impls.forced.interface import Healed
+from impls.forced.tokenizer import Tokenizer
 from tests.impls.bpe_vocabularies import vocabulary
 
 TOKENS = [b"a", b"b", b"c", b"d", b"x", b"ab", b"abc"]

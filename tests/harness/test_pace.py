@@ -13,8 +13,9 @@ import pytest
 
 from corpora.vocabularies import sources
 from harness.checks.base import Observation
-from harness.core.comparisons import Contestant, Contract
+from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Inputs, Results
+from harness.core.participants import Contestant
 from harness.engine.pace import PATIENCE, Pacer, Yields, first_bytes
 from harness.engine.streams import Batch
 from harness.workers.pool import Asked, Pending

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.comparisons import Contestant
+from harness.core.participants import Contestant
 from harness.events import Measured
 from harness.verdict import expectations
 from harness.verdict.bounds import (

@@ -23,9 +23,10 @@ from corpora.vocabularies import sources
 from harness.checks import CHECKS, MEASURES
 from harness.cli import application as cli
 from harness.cli.catalogues import rows
-from harness.core.comparisons import Contestant, Contract
+from harness.core.comparisons import Contract
 from harness.core.messages import Measure, Meter
 from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Results, Spent, Status
+from harness.core.participants import Contestant
 from harness.engine import selection
 from harness.engine.planning import Plan
 from harness.engine.suites import SUITES, Budget, parse_budget

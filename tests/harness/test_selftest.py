@@ -11,8 +11,9 @@ import pytest
 from corpora.generators.base import Case
 from corpora.vocabularies.sources import resolve
 from harness.checks.base import Violation
-from harness.core.comparisons import Contestant, Contract
+from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded
+from harness.core.participants import Contestant
 from harness.core.partition import Part
 from harness.engine.selection import SelectionError
 from harness.events import BatchDone, ContractOpened, Measured

@@ -11,9 +11,10 @@ from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
 from harness.checks.base import FollowsUp, Observation
 from harness.checks.serving import DEFINITION
-from harness.core.comparisons import Contestant, Contract
+from harness.core.comparisons import Contract
 from harness.core.messages import Encode, Load, packed
 from harness.core.outcomes import Inputs
+from harness.core.participants import Contestant
 from harness.findings.diagnosis import bucket, difference, kind_of, signature
 from harness.studies.selftest.catalog import mistakes
 from harness.workers import Limits

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from corpora.vocabularies import sources
-from harness.core.comparisons import Contestant, contracts_of
+from harness.core.comparisons import contracts_of
+from harness.core.participants import Contestant
 from harness.core.standing import Standing
 from impls import registry
 from impls.interface import About, Mode

@@ -6,6 +6,7 @@ from corpora.grammars.unrestricted import Unrestricted
 from impls.forced.byte_futures import with_ends
 from impls.forced.futures import INSIDE, Window
 from impls.forced.piece_tokenizer import PieceTokenizer
+from impls.forced.tokenizers import futures_of
 
 
 class Unlisted:
@@ -56,7 +57,7 @@ def defined(tokenizer, context, forced, continuations):
     whole = context.text + forced
     encoded = tokenizer.encode_many([whole + more for more in continuations])
     if isinstance(tokenizer, PieceTokenizer):
-        placed = tokenizer.futures().encoded(Window(whole, 0, 0), continuations)
+        placed = futures_of(tokenizer).encoded(Window(whole, 0, 0), continuations)
     else:
         placed = [
             [token for token in with_ends(tokenizer, ids) if token.end <= len(whole)]

@@ -14,6 +14,7 @@ from corpora.vocabularies.model import Vocabulary
 from corpora.vocabularies.toys import TOYS
 from impls import registry
 from impls.conformance import conformance_problems, run_conformance_test
+from impls.errors import ImplementationError
 from impls.interface import About, Capability, Mode, Rejected, Unsupported
 from tests.breadth import thorough, thorough_from
 
@@ -32,7 +33,7 @@ def test_what_tokgate_brings_conforms(name: str) -> None:
     try:
         if registry.resolve(name).about.version == "not installed":
             pytest.skip(f"{name} is not installed")
-    except (registry.ImplementationError, ImportError) as error:
+    except (ImplementationError, ImportError) as error:
         pytest.skip(str(error))
     # llama.cpp's WordPiece is a dialect of its own, which wordpiece.llama-cpp is held to.
     kept = [toy for toy in TOYS if (name, toy) != ("llama.cpp", "toy_wordpiece")]

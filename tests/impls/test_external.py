@@ -20,9 +20,9 @@ from corpora.vocabularies import sources
 from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary
 from impls import registry
+from impls.errors import ImplementationError
 from impls.external import LOG_TAIL, ExternalEncoder, ExternalImplementation, log_file, trim
 from impls.interface import Capability, Died, Mode, Rejected, Unsupported
-from impls.registry import ImplementationError
 from tests.data import data_path
 
 RAW = Mode(pretokenize=False)

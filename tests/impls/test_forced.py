@@ -9,11 +9,12 @@ from corpora.generators.material import is_text
 from corpora.grammars.finite import FiniteLanguage
 from corpora.grammars.unrestricted import Unrestricted
 from corpora.vocabularies import sources
+from impls.forced.characters import whole_characters
+from impls.forced.context import Context
 from impls.forced.exact import Exact
 from impls.forced.heuristics import DropPretoken, HealedBack, NoHealing, Printed
-from impls.forced.interface import Context
 from impls.forced.prefix_tree import PrefixTrees
-from impls.forced.tokenizer import Tokenizer, whole_characters
+from impls.forced.tokenizer import Tokenizer
 from impls.interface import Unsupported
 from tests.breadth import thorough_from
 from tests.data import data_path

@@ -12,10 +12,10 @@ from corpora.vocabularies.model import Normalizer, Piece, PieceType
 from harness.engine.selection import SelectionError
 from harness.studies.forced.policies import named
 from impls.forced.alignment import Aligner
+from impls.forced.context import Context
 from impls.forced.exact import Exact
 from impls.forced.futures import INSIDE
 from impls.forced.heuristics import HealedBack, NoHealing
-from impls.forced.interface import Context
 from impls.forced.lattice import Lattices
 from impls.forced.merged_characters import MergedCharacters
 from impls.forced.piece_tokenizer import PieceTokenizer

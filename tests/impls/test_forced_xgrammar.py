@@ -9,8 +9,8 @@ import pytest
 from corpora.grammars.finite import FiniteLanguage
 from corpora.vocabularies import sources
 from impls.forced import xgrammar
+from impls.forced.context import Context
 from impls.forced.heuristics import NoHealing
-from impls.forced.interface import Context
 from impls.forced.tokenizer import Tokenizer
 from impls.forced.xgrammar import XgrammarJump
 

@@ -15,9 +15,9 @@ from corpora.vocabularies.model import Vocabulary
 from impls import environments, pip_release, registry, serving
 from impls.adapters import tiktoken
 from impls.environments import Environment, environment, parse
+from impls.errors import ImplementationError
 from impls.external import ExternalEncoder
 from impls.interface import Capability, Died, Implementation, Mode, Unsupported
-from impls.registry import ImplementationError
 from tests.impls.test_peers import ranked
 
 TEXT = Mode()

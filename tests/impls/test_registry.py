@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from impls import registry
+from impls.errors import ImplementationError
 from impls.interface import About
-from impls.registry import ImplementationError
 
 GOOD = """
 from impls.interface import About

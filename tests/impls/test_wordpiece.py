@@ -20,6 +20,7 @@ from corpora.vocabularies.wordpiece_file import gguf_texts, make, texts_of
 from impls import registry
 from impls.adapters.common import ABSENT
 from impls.adapters.tokenizers import IMPLEMENTATION as TOKENIZERS
+from impls.errors import ImplementationError
 from impls.interface import Mode, Rejected, Unsupported
 from impls.wordpiece.characters import (
     ALONE,
@@ -58,7 +59,7 @@ def wordpiece(*texts, rules=None, added=()):
 def llama_cpp():
     try:
         found = registry.resolve("llama.cpp")
-    except registry.ImplementationError as error:
+    except ImplementationError as error:
         pytest.skip(str(error))
     if found.about.version == ABSENT:
         pytest.skip("xllamacpp is not installed")

@@ -13,8 +13,8 @@ from harness.events import Benched, Timing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.core.comparisons import Contestant
     from harness.core.outcomes import Results, Spent
+    from harness.core.participants import Contestant
 
 MOST_GROWTH, LEAST_GROWTH = 2.2, 1.0
 """Bounds of the exponent by which a larger size's time is foretold: of the quadratic algorithms

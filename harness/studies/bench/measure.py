@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from corpora.texts import Text
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.comparisons import Contestant
+    from harness.core.participants import Contestant
     from harness.studies.bench.plan import BenchPlan
     from impls.interface import Mode
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from corpora.texts import Text
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.comparisons import Contestant
+    from harness.core.participants import Contestant
 
 VOCABULARY = "tekken_240911"
 """Measured where none is named: the embedded one that most libraries can run."""

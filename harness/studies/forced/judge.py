@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Sequence
 
-    from impls.forced.interface import AnyTokenizer, Context, Future, GrammarState
+    from impls.forced.context import Context, GrammarState
+    from impls.forced.interface import AnyTokenizer, Future
 
 TRIED = 64
 """Places at which a continuation is tried to be cut."""

@@ -83,7 +83,7 @@ class Policies:
     """The policies of a vocabulary. Raises Unsupported where the vocabulary is none for them."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        from impls.forced.tokenizer import tokenizer_of  # noqa: PLC0415 (Numba takes a second)
+        from impls.forced.tokenizers import tokenizer_of  # noqa: PLC0415 (Numba takes a second)
 
         self.tokenizer = tokenizer_of(vocabulary)
         self._lasting: dict[str, Policy] = {}

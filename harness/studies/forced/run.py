@@ -35,7 +35,7 @@ from harness.studies.forced.policies import EXACT
 from harness.studies.forced.pool import WorkersFailed, results
 from harness.studies.forced.results import CHECKED, SchemaResult, total
 from harness.verdict import gate
-from impls.registry import ImplementationError
+from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

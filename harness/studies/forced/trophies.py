@@ -17,7 +17,7 @@ from corpora.generators.material import is_text
 from corpora.grammars.finite import FiniteLanguage
 from harness.core import stored
 from harness.engine.selection import SelectionError
-from impls.forced.interface import Context
+from impls.forced.context import Context
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

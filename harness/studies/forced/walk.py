@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 from harness.studies.forced.judge import contradiction, oracle, refuted, sampled, witness
 from harness.studies.forced.policies import EXACT
 from harness.studies.forced.results import WITNESSES, SchemaResult, Tally
-from impls.forced.interface import Context, Healed
+from impls.forced.context import Context
+from impls.forced.interface import Healed
 from impls.forced.states import remembered
 from impls.interface import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from impls.forced.interface import AnyTokenizer, GrammarState, Policy
+    from impls.forced.context import GrammarState
+    from impls.forced.interface import AnyTokenizer, Policy
 
 ALIKE = (("healed:tokens=4", "llguidance"),)
 """Policies that do the same by their makers' word: where they differ is counted."""

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.comparisons import Contestant, Contract
+    from harness.core.comparisons import Contract
+    from harness.core.participants import Contestant
     from impls.interface import Encoder, Mode
 
 COVERAGE = "atheris"

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from corpora.families.base import Family
-    from harness.core.comparisons import Contestant, Contract
+    from harness.core.comparisons import Contract
+    from harness.core.participants import Contestant
 
 FIRST_LOOK, SECOND_LOOK, LAST_LOOK = 3, 12, 24
 """Rounds after which a cell is judged: ``linear`` may be said at the first look, ``superlinear``,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from corpora.families.base import Family
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.comparisons import Contestant
+    from harness.core.participants import Contestant
 
 SIZES = tuple(512 << doubling for doubling in range(5))
 """Up to 8 KiB: exact, so that few bytes tell."""

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from corpora.families.base import Family
-    from harness.core.comparisons import Contestant, Contract
+    from harness.core.comparisons import Contract
+    from harness.core.participants import Contestant
     from harness.events import Measured
     from harness.workers.pool import Arena
 

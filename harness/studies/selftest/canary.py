@@ -15,7 +15,7 @@ from harness.studies.selftest.mutants.merging import LongWords
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from harness.core.comparisons import Contestant
+    from harness.core.participants import Contestant
     from harness.events import Found
 
 CANARY: Mistake = REGISTERED[LongWords.name]

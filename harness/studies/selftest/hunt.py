@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
-from harness.core.comparisons import Contestant
+from harness.core.participants import Contestant
 from harness.engine.planning import Plan
 from harness.engine.session import Campaign
 from harness.engine.suites import Budget

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
-from harness.core.comparisons import Contestant
+from harness.core.participants import Contestant
 from impls import registry
 
 if TYPE_CHECKING:

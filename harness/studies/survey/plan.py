@@ -17,13 +17,14 @@ from harness.engine.planning import Plan
 from harness.engine.suites import SUITES
 from harness.verdict import expectations
 from impls import registry
+from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.comparisons import Contestant
+    from harness.core.participants import Contestant
     from harness.engine.suites import Budget
 
 VOCABULARIES = ("tekken_240911", "mistral_v1", "unigram_nfkc", "toy_wordpiece")
@@ -66,7 +67,7 @@ def libraries(specs: Sequence[str]) -> tuple[list[Contestant], dict[str, str]]:
     for spec in chosen:
         try:
             found, _ = selection.contestants([spec])
-        except registry.ImplementationError as error:
+        except ImplementationError as error:
             if specs:
                 raise
             missing[spec] = str(error)

@@ -13,14 +13,14 @@ from harness.engine import selection
 from harness.engine.selection import SelectionError
 from harness.studies.worst import listed
 from harness.studies.worst.search import Sizes
-from impls.registry import ImplementationError
+from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from corpora.families.base import Family
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.comparisons import Contestant
+    from harness.core.participants import Contestant
 
 LEAST_SIZE, MOST_SIZE = 4 << 10, 1 << 20
 """Bytes of the size at which costs are compared: its 32nd part is what all patterns are tried at,

@@ -22,7 +22,7 @@ from harness.studies.worst.search import Search
 from harness.studies.worst.state import State
 from harness.verdict.exponents import THRESHOLD, judge
 from harness.workers import Limits
-from impls.registry import ImplementationError
+from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
     from pathlib import Path

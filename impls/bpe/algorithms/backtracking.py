@@ -12,8 +12,8 @@ from impls.bpe.services.implementation import ServingImplementation
 from impls.kernels.intrinsics import lacking
 
 if TYPE_CHECKING:
-    from impls.bpe.encoder import Kernel
     from impls.interface import About
+    from impls.kernels.encoding import Kernel
 
 
 class BacktrackingImplementation(ServingImplementation):

@@ -41,7 +41,7 @@ def encode_pieces(
     ids: NDArray[np.int32],
     id_ends: NDArray[np.int64],
 ) -> int:
-    """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
+    """Encode each piece; with the arguments of :class:`impls.kernels.encoding.EncodePieces`."""
     byte_ids, pairs = section(block, BYTE_IDS), section(block, PAIRS)
     longest = longest_piece(ends)
     links = np.empty((4, longest + 1), dtype=np.int64)

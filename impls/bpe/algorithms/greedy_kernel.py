@@ -29,7 +29,7 @@ def encode_pieces(
     ids: NDArray[np.int32],
     id_ends: NDArray[np.int64],
 ) -> int:
-    """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
+    """Encode each piece; with the arguments of :class:`impls.kernels.encoding.EncodePieces`."""
     trie, id_of, byte_ids = section(block, TRIE), section(block, IDS), section(block, BYTE_IDS)
     at = 0
     start = 0

@@ -48,7 +48,7 @@ def encode_pieces(
     ids: NDArray[np.int32],
     id_ends: NDArray[np.int64],
 ) -> int:
-    """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
+    """Encode each piece; with the arguments of :class:`impls.kernels.encoding.EncodePieces`."""
     trie, states, splits = section(block, TRIE), section(block, STATES), section(block, SPLITS)
     spines, searches = section(block, SPINES), section(block, SEARCHES)
     starts, lengths = section(block, SEARCH_STARTS), section(block, LENGTHS)

@@ -53,7 +53,7 @@ def encode_pieces(
     ids: NDArray[np.int32],
     id_ends: NDArray[np.int64],
 ) -> int:
-    """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
+    """Encode each piece; with the arguments of :class:`impls.kernels.encoding.EncodePieces`."""
     atoms, id_of = section(block, ATOMS), section(block, IDS)
     # A bit for each position of a piece, from which no token can go on.
     dead = np.zeros((longest_piece(ends) >> 5) + 1, dtype=np.int64)

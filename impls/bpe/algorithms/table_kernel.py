@@ -48,7 +48,7 @@ def encode_pieces(
     ids: NDArray[np.int32],
     id_ends: NDArray[np.int64],
 ) -> int:
-    """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
+    """Encode each piece; with the arguments of :class:`impls.kernels.encoding.EncodePieces`."""
     trie, states, suffixes = section(block, TRIE), section(block, STATES), section(block, SUFFIXES)
     merged, bloom = wide(section(block, MERGED)), section(block, BLOOM)
     seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)

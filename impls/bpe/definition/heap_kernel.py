@@ -33,7 +33,7 @@ def encode_pieces(
     ids: NDArray[np.int32],
     id_ends: NDArray[np.int64],
 ) -> int:
-    """Encode each piece; the arguments are those of :class:`impls.bpe.encoder.EncodePieces`."""
+    """Encode each piece; with the arguments of :class:`impls.kernels.encoding.EncodePieces`."""
     byte_ids, pairs = section(block, BYTE_IDS), section(block, PAIRS)
     longest = longest_piece(ends)
     # Rows: symbol, next position, previous position, row of the pair that begins here.

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.bpe.encoder import EncodePieces
     from impls.interface import Mode
+    from impls.kernels.encoding import EncodePieces
 
 
 class CachedImplementation(BpeImplementation):

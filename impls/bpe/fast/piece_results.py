@@ -59,7 +59,7 @@ def emit(
     """Write the ids of ``number`` pieces to ``ids[at:]``; returns where they end.
 
     id_ends: receives, from ``first`` on, where the ids of each piece end; see
-    :class:`impls.bpe.encoder.EncodePieces`.
+    :class:`impls.kernels.encoding.EncodePieces`.
     """
     for index in range(number):
         at &= PLACE

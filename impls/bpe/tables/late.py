@@ -20,7 +20,7 @@ from impls.kernels.trie import LABEL_MASK, token_at
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from impls.bpe.encoder import EncodePieces
+    from impls.kernels.encoding import EncodePieces
 
 
 @njit

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from harness.studies.selftest.plain.healing import Steps
-    from impls.forced.interface import Context, GrammarState
+    from impls.forced.context import Context, GrammarState
 
 ON = "tekken_240911"
 

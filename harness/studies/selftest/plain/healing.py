@@ -10,7 +10,7 @@ from impls.forced.interface import Healed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from impls.forced.interface import Context, GrammarState
+    from impls.forced.context import Context, GrammarState
     from impls.forced.tokenizer import Tokenizer
 
     Steps = Sequence[tuple[int, bytes]]
