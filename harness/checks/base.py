@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observation:
-    """The answers of all contestants of a contract to one batch, by name."""
+    """The answers of all participants of a contract to one batch, by name."""
 
     contract: Contract
     inputs: Inputs

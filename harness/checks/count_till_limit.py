@@ -39,7 +39,9 @@ class CountTillLimit:
         """With somebody who counts."""
         services = (Capability.COUNT, Capability.COUNT_TILL_LIMIT)
         return any(
-            contestant.can(service) for contestant in contract.contestants for service in services
+            participant.can(service)
+            for participant in contract.participants
+            for service in services
         )
 
     def probes(self, seen: Observation) -> list[Probe]:

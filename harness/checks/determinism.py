@@ -36,12 +36,12 @@ class Determinism:
         again = Inputs.of(list(seen.inputs)[::-1])
         mode = seen.contract.mode
         found = []
-        for contestant in seen.contract.contestants:
-            if contestant.name not in seen.results:
+        for participant in seen.contract.participants:
+            if participant.name not in seen.results:
                 continue
-            found.append(Probe(contestant.name, Encode(again, mode)))
-            if contestant.can(Capability.THREADS):
-                found.append(Probe(contestant.name, Encode(again, mode, threads=True)))
+            found.append(Probe(participant.name, Encode(again, mode)))
+            if participant.can(Capability.THREADS):
+                found.append(Probe(participant.name, Encode(again, mode, threads=True)))
         return found
 
     def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:

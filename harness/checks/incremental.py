@@ -43,7 +43,9 @@ class Incremental:
         """Without pre-tokenization, with somebody who appends or prepends."""
         services = (Capability.APPEND, Capability.PREPEND)
         return is_raw(contract) and any(
-            contestant.can(service) for contestant in contract.contestants for service in services
+            participant.can(service)
+            for participant in contract.participants
+            for service in services
         )
 
     def probes(self, seen: Observation) -> list[Probe]:

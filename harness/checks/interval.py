@@ -44,7 +44,7 @@ class Interval:
     def applies(self, contract: Contract) -> bool:
         """Without pre-tokenization, with somebody who counts intervals."""
         return is_raw(contract) and any(
-            contestant.can(Capability.INTERVAL) for contestant in contract.contestants
+            participant.can(Capability.INTERVAL) for participant in contract.participants
         )
 
     def probes(self, seen: Observation) -> list[Probe]:

@@ -32,9 +32,9 @@ class Minimality:
 
     def applies(self, contract: Contract) -> bool:
         """With somebody who claims it, and somebody else."""
-        claims = [c for c in contract.contestants if c.about.law is Law.FEWEST]
+        claims = [c for c in contract.participants if c.about.law is Law.FEWEST]
         raw = not contract.mode.pretokenize and contract.mode.special == "none"
-        return raw and bool(claims) and len(contract.contestants) > 1
+        return raw and bool(claims) and len(contract.participants) > 1
 
     def probes(self, seen: Observation) -> list[Probe]:
         """None: lengths are known."""
@@ -47,9 +47,9 @@ class Minimality:
             name: np.where(results.status == 0, np.diff(results.ends, prepend=0), UNANSWERED)
             for name, results in seen.results.items()
         }
-        for contestant in seen.contract.contestants:
-            name = contestant.name
-            if contestant.about.law is not Law.FEWEST or name not in sizes:
+        for participant in seen.contract.participants:
+            name = participant.name
+            if participant.about.law is not Law.FEWEST or name not in sizes:
                 continue
             answered = seen.results[name].status == 0
             judgement.exercised[name] += int(np.sum(answered))

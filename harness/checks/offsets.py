@@ -28,15 +28,15 @@ class Offsets:
 
     def applies(self, contract: Contract) -> bool:
         """With somebody who gives them."""
-        return any(c.can(Capability.OFFSETS) for c in contract.contestants)
+        return any(c.can(Capability.OFFSETS) for c in contract.participants)
 
     def probes(self, seen: Observation) -> list[Probe]:
         """Encode again, with offsets."""
         request = Encode(seen.inputs, seen.contract.mode, offsets=True)
         return [
-            Probe(contestant.name, request)
-            for contestant in seen.contract.contestants
-            if contestant.can(Capability.OFFSETS) and contestant.name in seen.results
+            Probe(participant.name, request)
+            for participant in seen.contract.participants
+            if participant.can(Capability.OFFSETS) and participant.name in seen.results
         ]
 
     def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:

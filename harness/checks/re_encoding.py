@@ -33,13 +33,13 @@ class ReEncoding:
         return (
             rewrites(contract)
             and len(contract.exact) > 1
-            and any(one.can(Capability.DECODE) for one in contract.contestants)
+            and any(one.can(Capability.DECODE) for one in contract.participants)
         )
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The text of the trusted one's ids."""
         ids = trusted(seen)
-        decoders = [one.name for one in seen.contract.contestants if one.can(Capability.DECODE)]
+        decoders = [one.name for one in seen.contract.participants if one.can(Capability.DECODE)]
         present = [name for name in decoders if name in seen.results]
         if not present:
             return []

@@ -126,9 +126,9 @@ class ReleaseDecode:
 def libraries(contract: Contract, capability: Capability) -> list[list[str]]:
     """The names of the releases of each library that do something, where there are two."""
     found: dict[str, list[str]] = {}
-    for contestant in contract.contestants:
-        if contestant.about.library and contestant.can(capability):
-            found.setdefault(contestant.about.library, []).append(contestant.name)
+    for participant in contract.participants:
+        if participant.about.library and participant.can(capability):
+            found.setdefault(participant.about.library, []).append(participant.name)
     return [names for names in found.values() if len(names) > 1]
 
 

@@ -31,15 +31,15 @@ class RoundTrip:
 
     def applies(self, contract: Contract) -> bool:
         """With a decoder; with two where there is only their agreement to check."""
-        decoders = [c for c in contract.contestants if c.can(Capability.DECODE)]
+        decoders = [c for c in contract.participants if c.can(Capability.DECODE)]
         return len(decoders) > (1 if rewrites(contract) else 0)
 
     def probes(self, seen: Observation) -> list[Probe]:
         """Decode: own ids, or everybody the first one's."""
         decoders = [
-            contestant.name
-            for contestant in seen.contract.contestants
-            if contestant.can(Capability.DECODE) and contestant.name in seen.results
+            participant.name
+            for participant in seen.contract.participants
+            if participant.can(Capability.DECODE) and participant.name in seen.results
         ]
         if not rewrites(seen.contract):
             return [

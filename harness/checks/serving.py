@@ -63,7 +63,7 @@ def is_raw(contract: Contract) -> bool:
 
 def serving(seen: Observation, service: Capability) -> list[str]:
     """The implementations that claim a service and answered the batch."""
-    return [c.name for c in seen.contract.contestants if c.can(service) and c.name in seen.results]
+    return [c.name for c in seen.contract.participants if c.can(service) and c.name in seen.results]
 
 
 def definers(seen: Observation, name: str) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ class Split:
 
     def applies(self, contract: Contract) -> bool:
         """With somebody who splits."""
-        return any(contestant.can(Capability.SPLIT) for contestant in contract.contestants)
+        return any(participant.can(Capability.SPLIT) for participant in contract.participants)
 
     def probes(self, seen: Observation) -> list[Probe]:
         """The service."""

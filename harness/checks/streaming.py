@@ -37,7 +37,7 @@ class Streaming:
     def applies(self, contract: Contract) -> bool:
         """With a decoder."""
         return not rewrites(contract) and any(
-            contestant.can(Capability.DECODE) for contestant in contract.contestants
+            participant.can(Capability.DECODE) for participant in contract.participants
         )
 
     def probes(self, seen: Observation) -> list[Probe]:
@@ -78,9 +78,9 @@ class Streaming:
         """For each decoder: the inputs with a place to cut, and the ids before and after it."""
         vocabulary = seen.contract.vocabulary
         found: dict[str, list[tuple[int, Halves]]] = {}
-        for contestant in seen.contract.contestants:
-            name = contestant.name
-            if not contestant.can(Capability.DECODE) or name not in seen.results:
+        for participant in seen.contract.participants:
+            name = participant.name
+            if not participant.can(Capability.DECODE) or name not in seen.results:
                 continue
             results = seen.results[name]
             rows = found.setdefault(name, [])

@@ -56,10 +56,10 @@ def examine_inputs(
     def given(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
         return iter(by_id[vocabulary.id])
 
-    present, _ = selection.contestants(impls)
+    present, _ = selection.participants(impls)
     plan = Plan(
         vocabularies=loaders,
-        contestants=present,
+        participants=present,
         references=selection.references(terms.references, present),
         generators=[FunctionGenerator("given", "inputs that were given", given)],
         checks=list(CHECKS.values()),
@@ -70,7 +70,7 @@ def examine_inputs(
         jobs=1,
         fail_fast=False,
         sampled=False,
-        named=[contestant.name for contestant in present] if impls else [],
+        named=[participant.name for participant in present] if impls else [],
         limits=terms.limits,
     )
     progress = Progress(Display(stderr=True), None)

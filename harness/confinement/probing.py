@@ -34,7 +34,7 @@ from harness.confinement.start import NOT_CONFINED
 from impls.needs import understood
 
 if TYPE_CHECKING:
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
 
 OF_OTHERS = "workers"
 """The folder, below those of compiled functions and of tables, of what others may have written."""
@@ -146,7 +146,7 @@ def held_here() -> Held:
     return _probed() if switched_on() else OFF
 
 
-def line(memory: int, contestants: Iterable[Contestant] = ()) -> str:
+def line(memory: int, participants: Iterable[Participant] = ()) -> str:
     """Return the line of a record on what confines the workers of these implementations."""
-    needs = {one.name: one.about.needs for one in contestants}
+    needs = {one.name: one.about.needs for one in participants}
     return sentence(held_here(), memory, needs)

@@ -18,7 +18,7 @@ from impls.interface import Law, Mode
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
 
 
 class SupportsFailed(Exception):
@@ -44,7 +44,7 @@ class Circle:
 class Contract:
     """Implementations that must agree on one vocabulary in one mode.
 
-    contestants: in the order of the run. references: names of the trusted ones, declared or by
+    participants: in the order of the run. references: names of the trusted ones, declared or by
     the vocabulary's format.
     excluded: the other implementations of the run, with the reason.
     proper: every token encodes to itself, so that looking pre-tokens up whole changes nothing.
@@ -52,15 +52,15 @@ class Contract:
 
     vocabulary: Vocabulary
     mode: Mode
-    contestants: tuple[Contestant, ...]
+    participants: tuple[Participant, ...]
     references: frozenset[str]
     excluded: Mapping[str, str]
     proper: bool
 
     def among(self, names: Container[str]) -> Contract:
         """The same contract with those of these names alone."""
-        members = tuple(one for one in self.contestants if one.name in names)
-        return replace(self, contestants=members)
+        members = tuple(one for one in self.participants if one.name in names)
+        return replace(self, participants=members)
 
     @property
     def id(self) -> str:
@@ -74,19 +74,19 @@ class Contract:
 
     @property
     def names(self) -> list[str]:
-        """The contestants' names."""
-        return [contestant.name for contestant in self.contestants]
+        """The participants' names."""
+        return [participant.name for participant in self.participants]
 
     @property
     def exact(self) -> list[str]:
         """The names of those that mean to give the ids that the vocabulary defines."""
-        return [c.name for c in self.contestants if c.about.law is Law.EXACT]
+        return [c.name for c in self.participants if c.about.law is Law.EXACT]
 
     @property
     def standing(self) -> dict[str, Standing]:
         """How much each participant is trusted, by its name."""
         definitions = definitions_of(self.vocabulary, self.algorithm)
-        return standings(self.contestants, self.references, definitions)
+        return standings(self.participants, self.references, definitions)
 
     def circles(self, present: Container[str]) -> list[Circle]:
         """Who is compared with whom, of those present: all that mean the same, then each variant.
@@ -94,7 +94,7 @@ class Contract:
         A variant of an engine (``About.engine``) is compared with that engine alone, which is
         trusted unless the variant is a reference and the engine is not.
         """
-        engines = {c.name: c.about.engine for c in self.contestants if c.name in present}
+        engines = {c.name: c.about.engine for c in self.participants if c.name in present}
         common = tuple(name for name, engine in engines.items() if not engine)
         if not common:
             return []
@@ -124,9 +124,9 @@ def modes_of(vocabulary: Vocabulary) -> list[Mode]:
     return modes or [Mode(pretokenize=True)]
 
 
-def answer_of(contestant: Contestant, vocabulary: Vocabulary, mode: Mode) -> str | None:
+def answer_of(participant: Participant, vocabulary: Vocabulary, mode: Mode) -> str | None:
     """What ``supports`` says. Raises SupportsFailed where it fails, or says anything else."""
-    implementation = contestant.implementation
+    implementation = participant.implementation
     own = type(implementation).__module__.startswith("impls.")
     try:
         with contextlib.nullcontext() if own else aside():
@@ -141,21 +141,21 @@ def answer_of(contestant: Contestant, vocabulary: Vocabulary, mode: Mode) -> str
     return reason
 
 
-def faulty(vocabulary: Vocabulary, contestants: Sequence[Contestant]) -> dict[str, str]:
+def faulty(vocabulary: Vocabulary, participants: Sequence[Participant]) -> dict[str, str]:
     """Those whose ``supports`` fails on a vocabulary in any mode, with a line on how."""
     faults: dict[str, str] = {}
-    for contestant in contestants:
+    for participant in participants:
         try:
             for mode in modes_of(vocabulary):
-                answer_of(contestant, vocabulary, mode)
+                answer_of(participant, vocabulary, mode)
         except SupportsFailed as error:
-            faults[contestant.name] = str(error)
+            faults[participant.name] = str(error)
     return faults
 
 
 def contracts_of(
     vocabulary: Vocabulary,
-    contestants: Sequence[Contestant],
+    participants: Sequence[Participant],
     declared: frozenset[str],
     *,
     proper: bool,
@@ -171,16 +171,16 @@ def contracts_of(
     contracts = []
     for mode in modes_of(vocabulary):
         excluded: dict[str, str] = {}
-        taking_part: list[Contestant] = []
-        for contestant in contestants:
-            reason = answer_of(contestant, vocabulary, mode)
+        taking_part: list[Participant] = []
+        for participant in participants:
+            reason = answer_of(participant, vocabulary, mode)
             if reason is None:
-                taking_part.append(contestant)
+                taking_part.append(participant)
             else:
-                excluded[contestant.name] = reason
+                excluded[participant.name] = reason
         if taking_part:
             members = tuple(taking_part)
             references = references_of(vocabulary, algorithm_of(vocabulary), members, declared)
             contracts.append(Contract(vocabulary, mode, members, references, excluded, proper))
-    compared = [contract for contract in contracts if len(contract.contestants) > 1]
+    compared = [contract for contract in contracts if len(contract.participants) > 1]
     return compared or contracts

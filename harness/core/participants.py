@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
+class Participant:
     """An implementation that a run was given: its name, how to make it, and what it says."""
 
     name: str

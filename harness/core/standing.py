@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
 
 
 class Standing(IntEnum):
@@ -36,7 +36,7 @@ class Standing(IntEnum):
 def references_of(
     vocabulary: Vocabulary,
     algorithm: str,
-    members: Sequence[Contestant],
+    members: Sequence[Participant],
     declared: frozenset[str],
 ) -> frozenset[str]:
     """Return the names of the references among those who take part in a comparison.
@@ -64,13 +64,13 @@ def definitions_of(vocabulary: Vocabulary, algorithm: str) -> tuple[str, ...]:
 
 
 def standings(
-    members: Iterable[Contestant], references: frozenset[str], definitions: Sequence[str]
+    members: Iterable[Participant], references: frozenset[str], definitions: Sequence[str]
 ) -> dict[str, Standing]:
     """Return the standing of each participant by its name."""
     return {one.name: _standing(one, references, definitions) for one in members}
 
 
-def _standing(one: Contestant, references: frozenset[str], definitions: Sequence[str]) -> Standing:
+def _standing(one: Participant, references: frozenset[str], definitions: Sequence[str]) -> Standing:
     if one.name in references:
         return Standing.REFERENCE
     if not registry.built_in(one.spec):

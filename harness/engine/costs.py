@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from harness.core.comparisons import Contract, contracts_of
 from harness.core.messages import Meter
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from harness.workers import Limits
 from harness.workers.pool import Arena
 
@@ -42,17 +42,17 @@ class Loaded:
     """An implementation in a worker of its own, ready to be measured on one vocabulary."""
 
     arena: Arena
-    contestant: Contestant
+    participant: Participant
     contract: Contract
 
     def gauge(self, inputs: Sequence[bytes], meter: Meter) -> Results:
         """One request: outcomes of all inputs, and their costs where none of them killed it."""
-        return self.arena.gauge(self.contestant.name, self.contract, inputs, meter)
+        return self.arena.gauge(self.participant.name, self.contract, inputs, meter)
 
 
 @contextlib.contextmanager
 def loaded(
-    contestant: Contestant,
+    participant: Participant,
     vocabulary: Vocabulary,
     limits: Limits | None = None,
     environment: Mapping[str, str] | None = None,
@@ -63,16 +63,16 @@ def loaded(
 
     left: the seconds until what is asked is cut off, which raises OutOfTime, as loading does then.
     """
-    contracts = contracts_of(vocabulary, [contestant], frozenset(), proper=True)
+    contracts = contracts_of(vocabulary, [participant], frozenset(), proper=True)
     if not contracts:
-        raise NotLoaded(f"{contestant.name} does not run {vocabulary.id}")
-    arena = Arena([contestant], limits or Limits(), environment, wrapper)
+        raise NotLoaded(f"{participant.name} does not run {vocabulary.id}")
+    arena = Arena([participant], limits or Limits(), environment, wrapper)
     arena.limit_by(left)
     try:
-        faults = arena.load(vocabulary, [contestant.name])
+        faults = arena.load(vocabulary, [participant.name])
         for answer in faults.values():
-            raise NotLoaded(f"{contestant.name} on {vocabulary.id}: {answer.error}")
-        yield Loaded(arena, contestant, contracts[0])
+            raise NotLoaded(f"{participant.name} on {vocabulary.id}: {answer.error}")
+        yield Loaded(arena, participant, contracts[0])
     finally:
         arena.close()
 

@@ -82,8 +82,8 @@ class Opened:
         from corpora.vocabularies.preflight import preflight  # noqa: PLC0415 (imports Numba)
 
         vocabulary, plan = self.vocabulary, self.plan
-        faults = faulty(vocabulary, plan.contestants)
-        able = [c for c in plan.contestants if c.name not in faults]
+        faults = faulty(vocabulary, plan.participants)
+        able = [c for c in plan.participants if c.name not in faults]
         possible = contracts_of(vocabulary, able, plan.references, proper=True)
         self._names = list(dict.fromkeys(name for one in possible for name in one.names))
         # The workers load while this process looks at the vocabulary.
@@ -146,17 +146,17 @@ class Opened:
         present -= set(besides)
         failed = set(self._failed)
         found = [self._with(one, failed).among(present) for one in self._contracts]
-        found = [one for one in found if one.contestants]
-        compared = [one for one in found if len(one.contestants) > 1]
+        found = [one for one in found if one.participants]
+        compared = [one for one in found if len(one.participants) > 1]
         return compared or found
 
     def _with(self, contract: Contract, failed: Collection[str]) -> Contract:
         """A contract without those who failed to load; another may be its reference then."""
         left = contract.among({name for name in contract.names if name not in failed})
-        if len(left.contestants) == len(contract.contestants):
+        if len(left.participants) == len(contract.participants):
             return contract
         references = references_of(
-            self.vocabulary, contract.algorithm, left.contestants, self.plan.references
+            self.vocabulary, contract.algorithm, left.participants, self.plan.references
         )
         return replace(left, references=references)
 

@@ -205,7 +205,7 @@ class Pacer:
         ]
         # One alone compares with nobody; where there is only one to be had, it goes on alone.
         return any(count > 1 for count in free) or (
-            any(free) and all(len(contract.contestants) == 1 for contract in self.contracts)
+            any(free) and all(len(contract.participants) == 1 for contract in self.contracts)
         )
 
     def _send(self, batch: Batch) -> None:
@@ -236,7 +236,7 @@ class Pacer:
         ]
         unknown = [name for name in present if name not in self._rates]
         fast = [name for name in present if name not in slow and name not in unknown]
-        enough = min(2, len(contract.contestants))
+        enough = min(2, len(contract.participants))
         heads = [first_bytes(batch.inputs, slow[name]) for name in joining]
         if unknown:
             heads.append(telling_inputs(batch.inputs))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from corpora.generators.base import Generator
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Check
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
     from harness.engine.suites import Budget, Suite
     from harness.verdict.bounds import Bound
     from harness.verdict.expectations import Expectation
@@ -41,7 +41,7 @@ class Plan:
     """
 
     vocabularies: Mapping[str, Callable[[], Vocabulary]]
-    contestants: Sequence[Contestant]
+    participants: Sequence[Participant]
     references: frozenset[str]
     generators: Sequence[Generator]
     checks: Sequence[Check]
@@ -63,8 +63,8 @@ class Plan:
 
     @property
     def versions(self) -> dict[str, str]:
-        """Version of each contestant."""
-        return {contestant.name: contestant.about.version for contestant in self.contestants}
+        """Version of each participant."""
+        return {participant.name: participant.about.version for participant in self.participants}
 
     @property
     def visited(self) -> list[str]:

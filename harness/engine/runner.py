@@ -90,12 +90,12 @@ def execute(
             command=command,
             versions=versions(plan),
             machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-            specs={contestant.name: contestant.spec for contestant in plan.contestants},
+            specs={participant.name: participant.spec for participant in plan.participants},
             references=sorted(plan.references),
             timeout=plan.limits.seconds,
             memory=plan.limits.memory,
             expect=plan.expect,
-            confinement=probing.line(plan.limits.memory, plan.contestants),
+            confinement=probing.line(plan.limits.memory, plan.participants),
         )
     )
     # The clock is not to decide what a run finds whose budget is a number of cases.
@@ -132,8 +132,8 @@ def execute(
     )
     for one in judged:
         emit(one)
-    claiming = {c.name for c in plan.contestants if c.about.linear}
-    own = own_candidates(plan.contestants, plan.named, plan.references)
+    claiming = {c.name for c in plan.participants if c.about.linear}
+    own = own_candidates(plan.participants, plan.named, plan.references)
     growth = judge_growth(measured, plan.bounds, claiming, own)
     for cell in growth:
         emit(cell)
@@ -145,7 +145,7 @@ def execute(
         growth,
         [f"{name} on {where}: {first_line(why)}" for name, where, why in tally.failed_to_load],
         tally.comparisons,
-        comparing=len(plan.contestants) > 1 and any(c.name == "equivalence" for c in plan.checks),
+        comparing=len(plan.participants) > 1 and any(c.name == "equivalence" for c in plan.checks),
         compared_nothing=shortfall.compared_nothing(),
         judged=tally.judged.total(),
         idle=idle,

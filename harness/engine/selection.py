@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies import drawn, sources
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from harness.core.quiet import aside
 from impls import registry
 from impls.errors import ImplementationError
@@ -92,9 +92,9 @@ def _same(vocabulary: Vocabulary) -> Vocabulary:
     return vocabulary
 
 
-def contestants(
+def participants(
     specs: Sequence[str], besides: Sequence[str] = ()
-) -> tuple[list[Contestant], dict[str, str]]:
+) -> tuple[list[Participant], dict[str, str]]:
     """The implementations named, or all registered ones; with those not installed, and why.
 
     besides: others that join the registered ones.
@@ -103,7 +103,7 @@ def contestants(
     it is only left out.
     """
     chosen = list(dict.fromkeys(specs or [*registry.registered(), *besides]))
-    found: dict[str, Contestant] = {}
+    found: dict[str, Participant] = {}
     missing: dict[str, str] = {}
     for spec in chosen:
         try:
@@ -118,7 +118,7 @@ def contestants(
         name = about.name
         if name in found:  # two programs of one name: tell them apart by how they were given
             name = spec
-        found[name] = Contestant(name, spec, about, implementation)
+        found[name] = Participant(name, spec, about, implementation)
     if not specs:
         # A dialect that has nobody to be compared with would only take time.
         for name, one in list(found.items()):
@@ -160,13 +160,13 @@ def chosen(kind: str, names: Sequence[str], known: Iterable[str]) -> list[str]:
     return list(names) or everything
 
 
-def references(names: Sequence[str], present: Sequence[Contestant]) -> frozenset[str]:
+def references(names: Sequence[str], present: Sequence[Participant]) -> frozenset[str]:
     """Return the names of the implementations that the user declared references.
 
     None where the user named none: then each vocabulary's format decides
     (:func:`harness.core.standing.references_of`). Raises SelectionError for one that takes no part.
     """
-    known = {contestant.name for contestant in present} | {c.spec for c in present}
+    known = {participant.name for participant in present} | {c.spec for c in present}
     for name in names:
         if name not in known:
             raise SelectionError(

@@ -137,7 +137,7 @@ class Campaign:
                 arena.kill()
 
     def _lane(self, waiting: queue.SimpleQueue[str], jobs: int) -> None:
-        arena = Arena(self._plan.contestants, self._plan.limits)
+        arena = Arena(self._plan.participants, self._plan.limits)
         arena.limit_by(self._left_for_questions)
         with self._lock:
             self._arenas.append(arena)

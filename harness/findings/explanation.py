@@ -114,7 +114,7 @@ def _modelled(part: Part, data: bytes, contract: Contract) -> Side | None:
     if not isinstance(part.outcome, Encoded):
         return None
     shown = Step(IDS, shown_ids(part.outcome.ids))
-    present = {contestant.name: contestant for contestant in contract.contestants}
+    present = {participant.name: participant for participant in contract.participants}
     for name in part.names:
         if name not in present:
             continue

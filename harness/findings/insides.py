@@ -15,7 +15,7 @@ from impls.interface import Explains
 if TYPE_CHECKING:
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
     from harness.core.partition import Part
 
 MODELS: dict[str, dict[str, str]] = {
@@ -31,7 +31,7 @@ MODELS: dict[str, dict[str, str]] = {
 """The implementation that explains an engine, by the contract's algorithm."""
 
 
-def known_inside(one: Contestant, algorithm: str) -> bool:
+def known_inside(one: Participant, algorithm: str) -> bool:
     """Whether the stages of an implementation may be named when it encodes by an algorithm."""
     if registry.our_own(one.spec) or isinstance(one.implementation, Explains):
         return True
@@ -56,7 +56,7 @@ def stages_known(violation: Violation, contract: Contract) -> bool:
 def _known(part: Part, contract: Contract) -> bool:
     return any(
         known_inside(one, contract.algorithm)
-        for one in contract.contestants
+        for one in contract.participants
         if one.name in part.names
     )
 
@@ -65,6 +65,6 @@ def _defines(part: Part, contract: Contract) -> bool:
     standing = contract.standing
     return any(
         standing[one.name] is Standing.REFERENCE and registry.built_in(one.spec)
-        for one in contract.contestants
+        for one in contract.participants
         if one.name in part.names
     )

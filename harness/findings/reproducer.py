@@ -202,9 +202,9 @@ def reproducible(violation: Violation, contract: Contract) -> list[ReproducibleI
     if violation.check == "equivalence" or violation.check in NEEDED:
         concerned.update(name for part in violation.parts for name in part.names)
     return [
-        cast("ReproducibleImplementation", contestant.implementation)
-        for contestant in contract.contestants
-        if contestant.name in concerned and isinstance(contestant.implementation, Reproducible)
+        cast("ReproducibleImplementation", participant.implementation)
+        for participant in contract.participants
+        if participant.name in concerned and isinstance(participant.implementation, Reproducible)
     ]
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
     from harness.events import Measured
 
 LINEAR, NO_BOUND = "linear", "none"
@@ -165,7 +165,7 @@ def memory_line(cell: Measured) -> str:
 
 
 def own_candidates(
-    contestants: Iterable[Contestant], named: Collection[str], references: Collection[str]
+    participants: Iterable[Participant], named: Collection[str], references: Collection[str]
 ) -> set[str]:
     """Names of those that the user named and that are nobody else's: plug-ins and programs.
 
@@ -176,7 +176,7 @@ def own_candidates(
     known = {*BUILT_IN, *BUILT_IN.values(), *FIELD, *FIELD.values()}
     return {
         one.name
-        for one in contestants
+        for one in participants
         if one.name in named and one.name not in references and one.spec not in known
     }
 

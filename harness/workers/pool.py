@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.core.excused import Excused
     from harness.core.messages import Compiling, Loaded, Measure, Meter
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
     from impls.interface import Mode
 
 
@@ -115,21 +115,21 @@ class Asked:
 
 
 class Arena:
-    """Workers for the contestants of a run. Not thread-safe; each lane of a run has its own."""
+    """Workers for the participants of a run. Not thread-safe; each lane of a run has its own."""
 
     def __init__(
         self,
-        contestants: Sequence[Contestant],
+        participants: Sequence[Participant],
         limits: Limits,
         environment: Mapping[str, str] | None = None,
         wrapper: Sequence[str] = (),
     ) -> None:
-        self._contestants = {contestant.name: contestant for contestant in contestants}
+        self._participants = {participant.name: participant for participant in participants}
         # Whoever comes first loads first; all at once would make all of them late.
         turn = threading.Semaphore((os.cpu_count() or 1) + 2)
         self._workers = {
             c.name: Worker(c.name, c.spec, limits, environment, wrapper, turn, c.about.needs)
-            for c in contestants
+            for c in participants
         }
         self.turn = threading.Lock()
         """Held by whoever asks about one finding after another, which one at a time does."""
@@ -154,7 +154,7 @@ class Arena:
     def load(
         self, vocabulary: Vocabulary, names: Sequence[str], modes: Sequence[Mode] = ()
     ) -> dict[str, Loaded]:
-        """Load a vocabulary into these contestants; what those say that have not loaded it.
+        """Load a vocabulary into these participants; what those say that have not loaded it.
 
         Raises OutOfTime.
         """
@@ -172,7 +172,7 @@ class Arena:
     def begin_loading(
         self, vocabulary: Vocabulary, names: Sequence[str], modes: Sequence[Mode] = ()
     ) -> None:
-        """Have these contestants load a vocabulary, and do not wait for it.
+        """Have these participants load a vocabulary, and do not wait for it.
 
         Whatever is asked of one of them meanwhile is answered once it has loaded.
         """
@@ -232,12 +232,12 @@ class Arena:
             self._workers[name].resume()
 
     def withdrawn(self) -> dict[str, str]:
-        """Contestants that are no longer asked on this vocabulary, and why."""
+        """Participants that are no longer asked on this vocabulary, and why."""
         reasons = {name: self._workers[name].withdrawn for name in self._loaded}
         return {name: reason for name, reason in reasons.items() if reason is not None}
 
     def losses(self) -> dict[str, tuple[int, int]]:
-        """How often each contestant died and hung on this vocabulary, of those that did."""
+        """How often each participant died and hung on this vocabulary, of those that did."""
         counted = {name: self._workers[name].losses for name in self._loaded}
         return {name: losses for name, losses in counted.items() if any(losses)}
 
@@ -249,7 +249,7 @@ class Arena:
     def ask(
         self, contract: Contract, inputs: Inputs, names: Sequence[str] | None = None
     ) -> Pending:
-        """Send a batch to all contestants of a contract, or to those of these names."""
+        """Send a batch to all participants of a contract, or to those of these names."""
         futures = {
             name: self._ask(name, Encode(inputs, contract.mode))
             for name in (contract.names if names is None else names)
@@ -285,7 +285,7 @@ class Arena:
             return Asked(worker.decode(request), [], len(request))
         if isinstance(request, Serve):
             return Asked(worker.serve(request), [], len(request))
-        limit = self._contestants[name].about.max_input
+        limit = self._participants[name].about.max_input
         size = len(request.inputs)
         if limit is None or len(request.inputs.data) <= limit:
             return Asked(worker.encode(request), [], size)

@@ -42,13 +42,13 @@ def main() -> None:
     bounds = load(expectations.SHIPPED)
     names = sys.argv[1:] or [name for name in registry.BUILT_IN if bound_of(name, bounds)]
     broken = 0
-    for contestant in selection.contestants(names)[0]:
+    for participant in selection.participants(names)[0]:
         for source in VOCABULARIES:
             vocabulary = sources.resolve(source)
-            bound = bound_of(contestant.name, bounds)
+            bound = bound_of(participant.name, bounds)
             exponents: dict[str, float] = {}
             try:
-                with loaded(contestant, vocabulary, LIMITS) as on:
+                with loaded(participant, vocabulary, LIMITS) as on:
                     for family in FAMILIES:
                         if not family.suits(vocabulary):
                             continue
@@ -62,7 +62,7 @@ def main() -> None:
                             continue
                         exponents[family.name] = growth.exponent
                         cell = Measured(
-                            contestant.name,
+                            participant.name,
                             source,
                             family.name,
                             growth.exponent,
@@ -81,7 +81,7 @@ def main() -> None:
             if exponents:
                 worst = max(exponents, key=lambda name: exponents[name])
                 print(
-                    f"{contestant.name} on {source}: {len(exponents)} families, at most "
+                    f"{participant.name} on {source}: {len(exponents)} families, at most "
                     f"{exponents[worst]:.3f} ({worst}), bound {bound}",
                     flush=True,
                 )

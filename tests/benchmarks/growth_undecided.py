@@ -34,7 +34,7 @@ MOST = 0.05
 def measured(arena: Arena, name: str, seconds: float, seed: int) -> list[Measured]:
     """One vocabulary, as a run measures it."""
     vocabulary = sources.resolve(name)
-    present, _ = selection.contestants([])
+    present, _ = selection.participants([])
     contracts = contracts_of(vocabulary, present, frozenset(), proper=True)
     names = list(dict.fromkeys(name for contract in contracts for name in contract.names))
     missing = arena.load(vocabulary, names)
@@ -69,7 +69,7 @@ def main() -> None:
     busy = [multiprocessing.Process(target=hog, daemon=True) for _ in range(hogs)]
     for one in busy:
         one.start()
-    present, _ = selection.contestants([])
+    present, _ = selection.participants([])
     said: list[Measured] = []
     arena = Arena(present, Limits())
     try:

@@ -57,12 +57,12 @@ def main() -> None:
     for one in hogs:
         one.start()
     path = planted_growth.__file__
-    contestants, _ = selection.contestants([f"{path}:{kind.__name__}" for kind in KINDS])
+    participants, _ = selection.participants([f"{path}:{kind.__name__}" for kind in KINDS])
     vocabulary = sources.resolve("toy_bytes")
-    contracts = contracts_of(vocabulary, contestants, frozenset(), proper=True)[:1]
+    contracts = contracts_of(vocabulary, participants, frozenset(), proper=True)[:1]
     counts: dict[str, Counter[str]] = {}
     wrong: list[Measured] = []
-    arena = Arena(contestants, Limits())
+    arena = Arena(participants, Limits())
 
     def count(event: Measured) -> None:
         true = expected(event.implementation, event.family)
@@ -73,7 +73,7 @@ def main() -> None:
             wrong.append(event)
 
     try:
-        arena.load(vocabulary, [contestant.name for contestant in contestants])
+        arena.load(vocabulary, [participant.name for participant in participants])
         for number in range(runs):
             started = time.monotonic()
             taken = [families()[name] for name in FAMILIES]

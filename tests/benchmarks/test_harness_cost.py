@@ -62,11 +62,11 @@ class Setting:
         vocabulary = sources.resolve(
             str(data_path("vocabs/o200k_base.tiktoken.gz")) + "#pattern=o200k_base"
         )
-        contestants, _ = selection.contestants(names)
-        found = contracts_of(vocabulary, contestants, frozenset(["tiktoken"]), proper=True)
+        participants, _ = selection.participants(names)
+        found = contracts_of(vocabulary, participants, frozenset(["tiktoken"]), proper=True)
         self.contract: Contract = next(c for c in found if c.mode == TEXT)
-        self.encoders: list[Encoder] = [c.implementation.load(vocabulary) for c in contestants]
-        self.arena = Arena(contestants, Limits())
+        self.encoders: list[Encoder] = [c.implementation.load(vocabulary) for c in participants]
+        self.arena = Arena(participants, Limits())
         assert not self.arena.load(vocabulary, names)
 
     def bare(self, inputs: list[bytes]) -> int:

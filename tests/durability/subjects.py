@@ -187,11 +187,11 @@ def last_runs(where: str) -> dict[str, Any]:
 def small_plan(cases: int, checks: tuple[str, ...], vices: tuple[str, ...]) -> Plan:
     """Toys, the definition, and implementations with vices."""
     own = [f"tests.durability.inside:{vice}" for vice in vices]
-    present, _ = selection.contestants(["bpe.naive", *own])
+    present, _ = selection.participants(["bpe.naive", *own])
     catalog = generators()
     return Plan(
         vocabularies=selection.vocabularies(("toy_bytes",)),
-        contestants=present,
+        participants=present,
         references=frozenset({"bpe.naive"}),
         generators=[catalog[name] for name in ("edge", "repeats", "raw")],
         checks=[CHECKS[name] for name in checks],

@@ -47,11 +47,11 @@ def small_plan(
     seed: int = 0,
 ) -> FuzzPlan:
     """A campaign on a toy with an implementation that errs, and one that dies."""
-    present, _ = selection.contestants(impls)
+    present, _ = selection.participants(impls)
     catalog = generators()
     plan = Plan(
         vocabularies=selection.vocabularies(vocabularies),
-        contestants=present,
+        participants=present,
         references=frozenset({"bpe.naive"}),
         generators=[catalog[name] for name in ("edge", "tokens", "repeats", "raw")],
         checks=[CHECKS["survival"], CHECKS["equivalence"]],

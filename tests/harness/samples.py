@@ -6,16 +6,16 @@ from corpora.vocabularies import sources
 from harness.checks.base import Violation
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Failed, Outcome, Status
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from harness.core.partition import Part
 from impls import registry
 from impls.interface import Mode, Rejected, Unsupported
 
 
-def contestant(name: str) -> Contestant:
+def participant(name: str) -> Participant:
     """A registered implementation as a run has it."""
     implementation = registry.resolve(name)
-    return Contestant(name, name, implementation.about, implementation)
+    return Participant(name, name, implementation.about, implementation)
 
 
 def contract(vocabulary: str, *names: str, mode: Mode | None = None) -> Contract:
@@ -23,7 +23,7 @@ def contract(vocabulary: str, *names: str, mode: Mode | None = None) -> Contract
     return Contract(
         vocabulary=sources.resolve(vocabulary),
         mode=mode or Mode(pretokenize=False),
-        contestants=tuple(contestant(name) for name in names),
+        participants=tuple(participant(name) for name in names),
         references=frozenset(names[:1]),
         excluded={},
         proper=True,
@@ -32,7 +32,7 @@ def contract(vocabulary: str, *names: str, mode: Mode | None = None) -> Contract
 
 def encoded(terms: Contract, name: str, data: bytes) -> Outcome:
     """What an implementation really does, asked in this process."""
-    (one,) = [c for c in terms.contestants if c.name == name]
+    (one,) = [c for c in terms.participants if c.name == name]
     try:
         return Encoded(tuple(one.implementation.load(terms.vocabulary).encode(data, terms.mode)))
     except (Rejected, Unsupported):

@@ -22,7 +22,7 @@ from harness.core.outcomes import Inputs
 from harness.engine.selection import SelectionError
 from harness.studies.bench.cells import Cell, Row, foretold, ladder
 from harness.studies.bench.measure import characters_apart
-from harness.studies.bench.plan import chosen_texts, contestants, parse_size
+from harness.studies.bench.plan import chosen_texts, parse_size, participants
 from harness.workers.timing import as_ids, measured
 from impls import registry
 from impls.interface import About, Mode
@@ -193,10 +193,10 @@ class TestPlan:
         assert ladder([1 << 10, 1 << 16]) == [1 << 10, 1 << 13, 1 << 16]
 
     def test_who_is_trusted_is_measured_where_none_is_named(self) -> None:
-        present, _, judges = contestants([])
+        present, _, judges = participants([])
         assert "tiktoken" in {one.name for one in present}
         assert judges == []
-        present, _, judges = contestants(["bpe.heap", "tiktoken"])
+        present, _, judges = participants(["bpe.heap", "tiktoken"])
         assert [one.name for one in present] == ["bpe.heap", "tiktoken"]
         assert [one.name for one in judges] == ["sentencepiece", "tokenizers"]
 
@@ -214,15 +214,15 @@ class TestPlan:
 
         monkeypatch.setattr(sys.modules[__name__], "GONE", Gone(), raising=False)
         monkeypatch.setitem(registry.BUILT_IN, "gone", f"{__name__}:GONE")
-        present, missing, _ = contestants([])
+        present, missing, _ = participants([])
 
         assert missing["gone"] == "gone: not installed"
         assert "bpe.heap" in {one.name for one in present}
 
     def test_ids_of_a_dialect_are_others_by_design(self) -> None:
-        right = Cell(Row(*contestants(["tiktoken"])[0]), 8, tokens=1, digest="a")
+        right = Cell(Row(*participants(["tiktoken"])[0]), 8, tokens=1, digest="a")
         for name, answer in (("bpe.heap", "different"), ("unigram.llama-cpp", "by-law")):
-            other = Cell(Row(*contestants([name])[0]), 8, tokens=1, digest="b")
+            other = Cell(Row(*participants([name])[0]), 8, tokens=1, digest="b")
             assert other.answer(right) == answer
 
 

@@ -75,10 +75,10 @@ def slow(clock: Clock, a_request: float) -> Slow:
 
 
 def worst_plan(budget: float) -> WorstPlan:
-    [contestant], _ = selection.contestants(["bpe.naive"])
+    [participant], _ = selection.participants(["bpe.naive"])
     vocabulary = sources.resolve("toy_bytes")
     suiting, hidden = chosen_families(families().values(), vocabulary, ["all"])
-    return WorstPlan(contestant, vocabulary, suiting, hidden, 16 << 10, budget, 0, False, 1, 3)
+    return WorstPlan(participant, vocabulary, suiting, hidden, 16 << 10, budget, 0, False, 1, 3)
 
 
 def sit(folder: Path, clock: Clock, gauge: Slow, budget: float = 60.0) -> tuple[Sitting, Report]:

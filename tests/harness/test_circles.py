@@ -9,7 +9,7 @@ from harness.checks.base import Observation
 from harness.checks.equivalence import Equivalence
 from harness.core.comparisons import Circle
 from harness.core.outcomes import Inputs, Results
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from harness.core.standing import Standing
 from harness.engine import selection
 from impls.interface import About
@@ -25,8 +25,8 @@ def terms(**engines):
     """A contract of implementations by name, each with the engine that it is a dialect of."""
     made = contract("toy_bytes", "bpe.naive")
     abouts = [About(name=name, version="1", engine=engine) for name, engine in engines.items()]
-    contestants = tuple(Contestant(a.name, a.name, a, Named(a)) for a in abouts)
-    return replace(made, contestants=contestants, references=frozenset({"a"}))
+    participants = tuple(Participant(a.name, a.name, a, Named(a)) for a in abouts)
+    return replace(made, participants=participants, references=frozenset({"a"}))
 
 
 def answered(ids):
@@ -76,10 +76,10 @@ def test_the_engine_is_trusted_against_its_dialect(ids, expected):
 
 
 def test_a_run_of_everything_leaves_out_dialects_without_their_engine():
-    present, _ = selection.contestants([])
-    names = {contestant.name for contestant in present}
+    present, _ = selection.participants([])
+    names = {participant.name for participant in present}
 
     assert "unigram.sentencepiece-0.2.1" not in names
     assert ("spm.llama-cpp" in names) == ("llama.cpp" in names)
-    [named], _ = selection.contestants(["unigram.sentencepiece-0.2.1"])
+    [named], _ = selection.participants(["unigram.sentencepiece-0.2.1"])
     assert named.name == "unigram.sentencepiece-0.2.1"

@@ -20,7 +20,7 @@ from harness.confinement.plan import HINT, OFF, Held, Plan, sentence, shortfall
 from harness.core.comparisons import contracts_of
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Status
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from harness.engine import selection
 from harness.workers import Limits, Worker, rows
 from harness.workers.pool import Arena
@@ -157,11 +157,11 @@ def written(path: Path, code: str, places: dict[str, object]) -> str:
 
 def asked(spec: str, *inputs: bytes) -> dict[bytes, Outcome]:
     """What an implementation answers to each input, as a run starts it."""
-    present, _ = selection.contestants([spec])
+    present, _ = selection.participants([spec])
     return answered(present, *inputs)
 
 
-def answered(present: list[Contestant], *inputs: bytes) -> dict[bytes, Outcome]:
+def answered(present: list[Participant], *inputs: bytes) -> dict[bytes, Outcome]:
     vocabulary = sources.resolve("toy_bytes")
     arena = Arena(present, LIMITS)
     try:
@@ -281,10 +281,10 @@ def test_a_failure_of_an_unconfined_worker_has_no_hint(
 def test_an_unknown_need_is_one_line(tmp_path: Path, places: dict[str, object]) -> None:
     path = written(tmp_path / "plugin.py", PLUGIN, places)
     with pytest.raises(ImplementationError, match=r"'everything'.*'network' and 'write:PATH'"):
-        selection.contestants([f"{path}:Wrong"])
+        selection.participants([f"{path}:Wrong"])
     program = written(tmp_path / "program.py", PROGRAM, {**places, "needs": 7})
     with pytest.raises(ImplementationError, match="its hello"):
-        selection.contestants([f"cmd:{sys.executable} {program}"])
+        selection.participants([f"cmd:{sys.executable} {program}"])
 
 
 # A machine that has none of it.

@@ -103,8 +103,8 @@ def test_of_a_black_box_only_what_can_be_seen_is_said(
 ) -> None:
     """The user's own, and a library of which there is no model, whichever side they stand on."""
     terms = contract("toy_unigram", *ENGINES, "mistral-common", mode=TEXT)
-    own = replace(terms.contestants[1], name="mine", spec="mine.py:Mine")
-    terms = replace(terms, contestants=(*terms.contestants, own), references=frozenset({"mine"}))
+    own = replace(terms.participants[1], name="mine", spec="mine.py:Mine")
+    terms = replace(terms, participants=(*terms.participants, own), references=frozenset({"mine"}))
     first, second = (pieces(terms.vocabulary, *spelled) for spelled in (one, other))
     for box in ("mine", "mistral-common"):
         ours = ("unigram.sentencepiece", first)

@@ -11,7 +11,7 @@ from harness.core.outcomes import Encoded
 from harness.core.partition import Part
 from harness.findings.diagnosis import stage_of
 from impls.interface import Mode
-from tests.harness.samples import contestant
+from tests.harness.samples import participant
 
 TOY = resolve("toy_wordpiece")
 IDS = {text.decode(): token_id for token_id, text in enumerate(TOY.tokens) if text} | dict(
@@ -35,9 +35,9 @@ IDS = {text.decode(): token_id for token_id, text in enumerate(TOY.tokens) if te
 def test_stages_of_wordpiece(one: str, other: str, stage: str, seen: str, culprit: str) -> None:
     """``seen``: what is said of an implementation whose inside is not known."""
     members = (
-        contestant("tokenizers"),
-        contestant("llama.cpp"),
-        replace(contestant("tokenizers"), name="black-box", spec="mine.py:Mine"),
+        participant("tokenizers"),
+        participant("llama.cpp"),
+        replace(participant("tokenizers"), name="black-box", spec="mine.py:Mine"),
     )
     references = frozenset({"tokenizers"})
     contract = Contract(TOY, Mode(), members, references, {}, proper=True)

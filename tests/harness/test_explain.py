@@ -6,7 +6,7 @@ import pytest
 
 from corpora.vocabularies import sources
 from harness.core.outcomes import Encoded, Rejected
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from harness.findings.explanation import LONGEST, explain
 from impls.interface import About, Mode, Step
 from tests.harness.samples import contract, encoded, violation
@@ -45,7 +45,7 @@ def parted(one, other, *, ids=((1, 2), (1, 3)), data=b"ab"):
     terms = contract("unigram_nfkc", "sentencepiece", "tokenizers")
     pipelines = (one, other)
     terms = replace(
-        terms, contestants=tuple(Contestant(p.name, p.name, p.about, p) for p in pipelines)
+        terms, participants=tuple(Participant(p.name, p.name, p.about, p) for p in pipelines)
     )
     parts = [(p.name, Encoded(i)) for p, i in zip(pipelines, ids, strict=True)]
     return explain(violation("equivalence", data, *parts), terms)
@@ -121,9 +121,9 @@ def test_ids_of_byte_level_bpe_tell_the_stage(data, one, other, stage):
 def test_a_black_box_of_byte_level_bpe_is_not_explained(name):
     """Neither a plug-in, whatever it calls itself, nor a library without a model of ours."""
     terms = contract("toy_bytes", "bpe.naive", "rs-bpe", mode=TEXT)
-    plugged = replace(terms.contestants[0], name=name, spec="mine.py:Mine")
+    plugged = replace(terms.participants[0], name=name, spec="mine.py:Mine")
     if name != "rs-bpe":
-        terms = replace(terms, contestants=(*terms.contestants, plugged))
+        terms = replace(terms, participants=(*terms.participants, plugged))
     one = Encoded((BYTES.ids[b"t"], BYTES.ids[b"h"]))
     other = Encoded((BYTES.ids[b"th"],))
     wrong = violation("equivalence", b"th", ("bpe.naive", one), (name, other))
@@ -137,10 +137,10 @@ def test_an_engine_is_explained_by_its_model_and_a_plug_in_of_its_name_is_not():
     data = b"a\xff"
     parts = [(name, encoded(terms, name, data)) for name in names]
     wrong = violation("equivalence", data, *parts)
-    own = replace(terms.contestants[1], spec="mine.py:Mine")
+    own = replace(terms.participants[1], spec="mine.py:Mine")
 
     assert explain(wrong, terms).right_model == "spm.llama-cpp"
-    assert explain(wrong, replace(terms, contestants=(terms.contestants[0], own))) is None
+    assert explain(wrong, replace(terms, participants=(terms.participants[0], own))) is None
 
 
 def test_the_two_dialects_of_sentencepiece_bpe_say_where_they_part():

@@ -17,8 +17,8 @@ from reports.field import Played, conformance, growth, render_html, render_markd
 from tests.impls.test_peers import ranked
 
 
-def contestant(spec: str) -> selection.Contestant:
-    return selection.contestants([spec])[0][0]
+def participant(spec: str) -> selection.Participant:
+    return selection.participants([spec])[0][0]
 
 
 def test_the_field_is_of_libraries_and_of_all_of_them() -> None:
@@ -31,17 +31,17 @@ def test_the_field_is_of_libraries_and_of_all_of_them() -> None:
 
 
 def test_the_reference_is_the_one_whose_file_is_read() -> None:
-    pieces, tokenizers = sources.resolve("unigram_nfkc"), contestant("tokenizers")
+    pieces, tokenizers = sources.resolve("unigram_nfkc"), participant("tokenizers")
     assert reference_of(pieces, tokenizers) == "sentencepiece"
     assert reference_of(ranked(), tokenizers) == "tiktoken"
     assert reference_of(sources.resolve("toy_wordpiece"), tokenizers) == "tokenizers"
-    tokie = pytest.importorskip("tokie") and contestant("tokie")
+    tokie = pytest.importorskip("tokie") and participant("tokie")
     assert reference_of(pieces, tokie) == "tokenizers"  # it is given a tokenizer.json
 
 
 def test_a_library_is_not_matched_with_itself_and_says_what_it_does_not_run() -> None:
     loaders = selection.vocabularies(["toy_wordpiece"], 0)
-    found = matches([contestant("tokenizers"), contestant("llguidance")], loaders)
+    found = matches([participant("tokenizers"), participant("llguidance")], loaders)
     assert [(one.library.name, one.reference.name) for one in found] == [
         ("llguidance", "tokenizers")
     ]
@@ -66,7 +66,7 @@ def test_the_command_plays_each_match_once(tmp_path: Path) -> None:
     before = (run / "run.jsonl").stat().st_mtime_ns
     assert CliRunner().invoke(app, arguments).exit_code == 0
     assert (run / "run.jsonl").stat().st_mtime_ns == before  # it was not played again
-    (match,) = matches([contestant("tokenizers")], selection.vocabularies(["unigram_nfkc"], 0))
+    (match,) = matches([participant("tokenizers")], selection.vocabularies(["unigram_nfkc"], 0))
     assert done(run, plan_of(match, ["equivalence"], Budget(cases=40), 0, "smoke"))
     assert not done(run, plan_of(match, ["equivalence"], Budget(cases=41), 0, "smoke"))
     assert not done(out / "absent", plan_of(match, ["equivalence"], Budget(cases=40), 0, "smoke"))

@@ -18,7 +18,7 @@ from harness.checks.base import Violation
 from harness.core.comparisons import Contract
 from harness.core.messages import Decode, Encode
 from harness.core.outcomes import Encoded, Outcome, Results
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from harness.events import Counted, Event, Found
 from harness.findings import tracker as findings
 from harness.findings.tracker import Book
@@ -64,7 +64,7 @@ class Scene:
     """An arena of functions on ``toy_bytes``, raw; the book, and what it emitted."""
 
     def __init__(self, expectations: Sequence[Expectation] = (), **encoders: Encode_) -> None:
-        made = [Contestant(n, n, About(n, "1"), None) for n in encoders]  # type: ignore[arg-type]
+        made = [Participant(n, n, About(n, "1"), None) for n in encoders]  # type: ignore[arg-type]
         self.arena = Arena(made, Limits())
         self.arena.close()
         self.arena._workers = {name: Here(encode) for name, encode in encoders.items()}  # type: ignore[misc]

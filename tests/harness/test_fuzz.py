@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from corpora.vocabularies import sources
 from harness.core.outcomes import Encoded
 from harness.core.writing import OutputError
-from harness.engine.selection import SelectionError, contestants
+from harness.engine.selection import SelectionError, participants
 from harness.ledger import queries
 from harness.ledger.engine import open_database
 from harness.studies.fuzz import canary as watch
@@ -322,7 +322,7 @@ def test_atheris_finds_the_same_and_goes_on_from_its_corpus() -> None:
 
 
 def test_what_atheris_can_instrument() -> None:
-    present, _ = contestants(["bpe.heap", "tiktoken", f"{WRONG}:OneToken"])
+    present, _ = participants(["bpe.heap", "tiktoken", f"{WRONG}:OneToken"])
     assert [c.name for c in present if interpreted(c)] == ["bpe.heap"]
     assert targets(sources.resolve("tekken_240911"), []) == []
 

@@ -16,7 +16,7 @@ from corpora.vocabularies import sources
 from harness.checks.base import Observation
 from harness.core.comparisons import contracts_of
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
-from harness.engine.selection import SelectionError, contestants
+from harness.engine.selection import SelectionError, participants
 from harness.studies.fuzz import estimate
 from harness.studies.fuzz.arms import FINITE, SEEDS, SEGMENT, Generated, derived
 from harness.studies.fuzz.behaviour import MAP_SIZE, Map, Shapes, Sighting, disagreement, observe
@@ -94,7 +94,7 @@ def test_what_has_ended_is_not_chosen() -> None:
 
 
 def seen(ids: list[list[int]], others: dict[str, list[Outcome]] | None = None) -> Observation:
-    present, _ = contestants(["bpe.naive", "bpe.heap", "bpe.table"])
+    present, _ = participants(["bpe.naive", "bpe.heap", "bpe.table"])
     contract = contracts_of(TOY, present, frozenset({"bpe.naive"}), proper=True)[0]
     right: list[Outcome] = [Encoded(tuple(one)) for one in ids]
     results = {name: Results.of(right) for name in contract.names}

@@ -95,7 +95,7 @@ def run(
     monkeypatch.setattr(streams, "BATCH_CASES", 24)
     monkeypatch.setattr("harness.studies.fuzz.arms.MUTANTS", 24)
     plan = Campaign(cases)._plan
-    alone = replace(plan.plan, contestants=plan.plan.contestants[:2], checks=plan.plan.checks[:1])
+    alone = replace(plan.plan, participants=plan.plan.participants[:2], checks=plan.plan.checks[:1])
     done: list[Committed] = []
 
     def committed(one: Round) -> None:

@@ -139,7 +139,7 @@ def test_the_last_line_says_why_a_run_took_longer() -> None:
 
 def test_a_worker_that_is_cut_off_has_neither_died_nor_hung() -> None:
     """A real process, which sleeps or computes for ever on this input."""
-    present, _ = selection.contestants([f"{WRONG}:Hang"])
+    present, _ = selection.participants([f"{WRONG}:Hang"])
     vocabulary = sources.resolve("toy_bytes")
     [contract, *_] = contracts_of(vocabulary, present, frozenset(), proper=True)
     arena = Arena(present, Limits(seconds=3600.0))

@@ -15,7 +15,7 @@ from corpora.vocabularies import sources
 from harness.checks.base import Observation
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Inputs, Results
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from harness.engine.pace import PATIENCE, Pacer, Yields, first_bytes
 from harness.engine.streams import Batch
 from harness.workers.pool import Asked, Pending
@@ -63,7 +63,7 @@ class Workers:
 
 def contract(*names: str) -> Contract:
     members = tuple(
-        Contestant(name, name, About(name, "1"), implementation=None)  # type: ignore[arg-type]
+        Participant(name, name, About(name, "1"), implementation=None)  # type: ignore[arg-type]
         for name in names
     )
     vocabulary = sources.resolve("toy_bytes")

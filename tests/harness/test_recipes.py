@@ -20,7 +20,7 @@ from harness.findings.recipes import Unsound, function, plain_name, requirement,
 from impls.errors import ImplementationError
 from impls.interface import About, Mode, Recipe
 from tests.harness.hostile_plugin import HOSTILE
-from tests.harness.samples import contestant, contract
+from tests.harness.samples import contract, participant
 
 GOOD = Recipe(("tiktoken>=0.12",), "def encode(data):\n    return [1]\n", "v.tiktoken", b"abc")
 
@@ -127,11 +127,11 @@ class Hostile:
 def terms(*implementations: Hostile, vocabulary: str | None = None) -> Contract:
     made = contract("toy_bytes", "tiktoken")
     few = tuple(
-        replace(contestant("tiktoken"), name=one.about.name, about=one.about, implementation=one)
+        replace(participant("tiktoken"), name=one.about.name, about=one.about, implementation=one)
         for one in implementations
     )
     changed = made.vocabulary if vocabulary is None else replace(made.vocabulary, id=vocabulary)
-    return replace(made, contestants=(*made.contestants, *few), vocabulary=changed)
+    return replace(made, participants=(*made.participants, *few), vocabulary=changed)
 
 
 def found(*names: str) -> Violation:

@@ -64,7 +64,7 @@ def judged(
     check: str, path: Path, *names: str, trusted: str = "old"
 ) -> list[tuple[bytes, str | None, tuple[str, ...]]]:
     """The violations of a check: input, stage, culprits; ``trusted`` is declared a reference."""
-    present, _ = selection.contestants([f"{path}:{name}" for name in names])
+    present, _ = selection.participants([f"{path}:{name}" for name in names])
     vocabulary = sources.resolve("tekken_240911")
     contract = contracts_of(vocabulary, present, frozenset({trusted}), proper=True)[0]
     arena = Arena(present, Limits(seconds=60))
@@ -119,7 +119,9 @@ def test_drawn_ids_reach_special_and_unknown_ones() -> None:
 
 
 def test_implementations_of_no_library_are_not_compared(releases: Path) -> None:
-    present, _ = selection.contestants([f"{releases}:OLD", f"{releases}:OTHER_LIBRARY", "bpe.heap"])
+    present, _ = selection.participants(
+        [f"{releases}:OLD", f"{releases}:OTHER_LIBRARY", "bpe.heap"]
+    )
     vocabulary = sources.resolve("tekken_240911")
     contract: Contract = contracts_of(vocabulary, present, frozenset(), proper=True)[0]
     assert libraries(contract, Capability.DECODE) == []

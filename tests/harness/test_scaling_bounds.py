@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from harness.events import Measured
 from harness.verdict import expectations
 from harness.verdict.bounds import (
@@ -114,9 +114,9 @@ def test_the_first_that_matches_counts_and_claims_come_last() -> None:
     assert judge_growth([SQUARE], [Bound("none", "let it")], {"mine"}) == []
 
 
-def present(*specs: str) -> list[Contestant]:
+def present(*specs: str) -> list[Participant]:
     about = planted.Linear().about
-    return [Contestant(spec, spec, about, planted.Linear()) for spec in specs]
+    return [Participant(spec, spec, about, planted.Linear()) for spec in specs]
 
 
 def test_candidates_are_the_users_own_and_nobody_elses() -> None:

@@ -34,7 +34,7 @@ SIZES = [256 << i for i in range(9)]
 
 def measured(command: str) -> Measured:
     vocabulary = sources.resolve("toy_bytes")
-    present, _ = selection.contestants([f"cmd:{command}"])
+    present, _ = selection.participants([f"cmd:{command}"])
     contracts = contracts_of(vocabulary, present, frozenset(), proper=True)[:1]
     arena = Arena(present, Limits(seconds=60))
     said: list[Measured] = []
@@ -63,8 +63,8 @@ def test_an_honest_one_is_told_by_its_own_word() -> None:
 
 
 def test_the_search_and_its_like_do_not_believe_it_either() -> None:
-    (contestant,), _ = selection.contestants([f"cmd:{PROGRAM}"])
-    with loaded(contestant, sources.resolve("toy_bytes")) as on:
+    (participant,), _ = selection.participants([f"cmd:{PROGRAM}"])
+    with loaded(participant, sources.resolve("toy_bytes")) as on:
         found = costs(on, [lambda _: b"a" * 4096, lambda _: b"a" * 32768], rounds=3)
     small, large = (cost.spent for cost in found.of)
     assert small is not None and large is not None

@@ -70,7 +70,7 @@ def test_steps_are_lines_of_own_source() -> None:
 def test_steps_do_not_depend_on_what_memory_held(
     vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    every, _ = selection.contestants(None)
+    every, _ = selection.participants(None)
     text = b"low lower'll 12345 " * 12 + "né 中文\n  ".encode() * 12
     mode, empty = Mode(), np.empty
     looked = 0
@@ -117,12 +117,12 @@ def test_compiled_code_is_interpreted_inside_only() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not COUNTS, reason="no valgrind here")
 def test_instructions_tell_exactly() -> None:
-    contestants, _ = selection.contestants(
+    participants, _ = selection.participants(
         [f"{PLANTED}:{kind}" for kind in ("Linear", "Quadratic", "OnRuns")]
     )
     said: list[Measured] = []
     count_instructions(
-        contestants,
+        participants,
         sources.resolve("toy_bytes"),
         [families()["letter-run"], families()["long-word"]],
         instructions.wrapper(),

@@ -26,7 +26,7 @@ from harness.cli.catalogues import rows
 from harness.core.comparisons import Contract
 from harness.core.messages import Measure, Meter
 from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Results, Spent, Status
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from harness.engine import selection
 from harness.engine.planning import Plan
 from harness.engine.suites import SUITES, Budget, parse_budget
@@ -88,15 +88,15 @@ class Simulated:
         return self.gone
 
 
-def contestant(name: str, max_input: int | None = None) -> Contestant:
+def participant(name: str, max_input: int | None = None) -> Participant:
     implementation = planted.Linear()
     about = replace(implementation.about, name=name, max_input=max_input)
-    return Contestant(name, name, about, implementation)
+    return Participant(name, name, about, implementation)
 
 
-def contract(contestants: Sequence[Contestant], vocabulary: str = "toy_bytes") -> Contract:
+def contract(participants: Sequence[Participant], vocabulary: str = "toy_bytes") -> Contract:
     loaded = sources.resolve(vocabulary)
-    return Contract(loaded, Mode(), tuple(contestants), frozenset(), {}, proper=True)
+    return Contract(loaded, Mode(), tuple(participants), frozenset(), {}, proper=True)
 
 
 def measure(
@@ -106,7 +106,7 @@ def measure(
     max_input: int | None = None,
 ) -> tuple[list[Measured], Simulated]:
     arena = Simulated(answers)
-    taking = contract([contestant(name, max_input) for name in answers])
+    taking = contract([participant(name, max_input) for name in answers])
     said: list[Measured] = []
     Measurement(cast("Arena", arena), [taking], kinds, LARGEST).run(seconds, said.append)
     return said, arena
@@ -211,7 +211,7 @@ class TestSimulated:
         letter_run = families()["letter-run"]
         arena = Simulated({"slow": lambda data: len(data) ** 2 * 3})
         said: list[Measured] = []
-        taking = contract([contestant("slow")])
+        taking = contract([participant("slow")])
         Measurement(cast("Arena", arena), [taking], [letter_run], LARGEST).run(0.01, said.append)
         assert len(said[0].points) >= LEAST_POINTS
         assert said[0].points[-1][0] < LARGEST
@@ -282,7 +282,7 @@ class TestSimulated:
         arena = Simulated({"gone": linear})
         arena.gone = {"gone": "withdrawn after 12 deaths"}
         said: list[Measured] = []
-        taking = contract([contestant("gone")])
+        taking = contract([participant("gone")])
         Measurement(cast("Arena", arena), [taking], FAMILIES, LARGEST).run(5.0, said.append)
         assert (said, arena.asked) == ([], [])
 
@@ -323,7 +323,7 @@ class TestSimulated:
     def test_a_call_is_cut_off_at_the_end_of_the_run(self, clock: Clock) -> None:
         """The cell is inconclusive, and nothing of it is a failure or a death."""
         arena = Simulated({"hangs": clock.slow(0.5)})
-        taking = contract([contestant("hangs")])
+        taking = contract([participant("hangs")])
         said: list[Measured] = []
 
         def cut() -> None:
@@ -340,7 +340,7 @@ class TestSimulated:
     def test_families_that_nobody_came_to_are_left_out(self) -> None:
         arena = Simulated({"linear": linear})
         said: list[Measured] = []
-        taking = contract([contestant("linear")])
+        taking = contract([participant("linear")])
         measurement = Measurement(cast("Arena", arena), [taking], FAMILIES[:4], LARGEST)
         measurement.run(0.0, said.append)
         assert said == []
@@ -350,7 +350,7 @@ class TestSimulated:
         arena = Simulated({"linear": linear})
         said: list[Measured] = []
         measurement = Measurement(
-            cast("Arena", arena), [contract([contestant("linear")])], FAMILIES, LARGEST
+            cast("Arena", arena), [contract([participant("linear")])], FAMILIES, LARGEST
         )
         measurement.run(60.0, said.append, lambda: len(arena.asked) > 20)
         assert said == []
@@ -381,7 +381,7 @@ class TestClaims:
     ) -> Measured:
         arena = Remote({"program": answer}, says, shown)
         said: list[Measured] = []
-        taking = contract([contestant("program")])
+        taking = contract([participant("program")])
         Measurement(cast("Arena", arena), [taking], FAMILIES[:1], LARGEST).run(20.0, said.append)
         return said[0]
 
@@ -479,7 +479,7 @@ class TestMemory:
 
         arena = Once({"linear": linear})
         said: list[Measured] = []
-        taking = contract([contestant("linear")])
+        taking = contract([participant("linear")])
         Measurement(cast("Arena", arena), [taking], FAMILIES[:1], LARGEST).run(20.0, said.append)
         assert arena.requests["linear", Meter.MEMORY] == 2
         assert said[0].memory_verdict == "ordinary"
@@ -523,14 +523,14 @@ class TestChoice:
 
 
 def test_steps_are_of_our_own_algorithms() -> None:
-    ours, _ = selection.contestants(["bpe.heap", "unigram.sentencepiece"])
-    others, _ = selection.contestants(["tiktoken", f"{PLANTED}:Linear"])
+    ours, _ = selection.participants(["bpe.heap", "unigram.sentencepiece"])
+    others, _ = selection.participants(["tiktoken", f"{PLANTED}:Linear"])
     assert all(map(counts_steps, ours))
     assert not any(map(counts_steps, others))
 
 
 def test_each_implementation_is_measured_in_its_first_mode() -> None:
-    a, b = contestant("a"), contestant("b")
+    a, b = participant("a"), participant("b")
     first, second = contract([a]), replace_mode(contract([a, b]))
     found = [(one.name, other.mode.label) for one, other in taking_part([first, second])]
     assert found == [("a", "text"), ("b", "raw")]
@@ -559,7 +559,7 @@ class TestSeams:
         def plan(checks: list[Any], scaled: tuple[str, ...]) -> Plan:
             return Plan(
                 vocabularies={name: lambda: sources.resolve("toy_runs") for name in "abc"},
-                contestants=[],
+                participants=[],
                 references=frozenset(),
                 generators=[],
                 checks=checks,

@@ -57,12 +57,12 @@ def specs() -> list[str]:
 def cells() -> dict[tuple[str, str], Measured]:
     """What is said of each, with smoke's largest size, on a few families."""
     vocabulary = sources.resolve("toy_bytes")
-    contestants, _ = selection.contestants(specs())
-    contracts = contracts_of(vocabulary, contestants, frozenset(), proper=True)
-    arena = Arena(contestants, Limits())
+    participants, _ = selection.participants(specs())
+    contracts = contracts_of(vocabulary, participants, frozenset(), proper=True)
+    arena = Arena(participants, Limits())
     said: list[Measured] = []
     try:
-        assert arena.load(vocabulary, [c.name for c in contestants]) == {}
+        assert arena.load(vocabulary, [c.name for c in participants]) == {}
         taken = [families()[name] for name in TELLING]
         largest = SUITES["smoke"].scaling_bytes
         measurement = Measurement(arena, contracts[:1], taken, largest, longest_call=0.06)
@@ -117,9 +117,9 @@ def test_what_an_event_has(cells: dict[tuple[str, str], Measured]) -> None:
 
 
 def test_deaths_are_values_and_pinned() -> None:
-    (contestant,), _ = selection.contestants([f"{PLANTED}:Recursive"])
+    (participant,), _ = selection.participants([f"{PLANTED}:Recursive"])
     vocabulary = sources.resolve("toy_bytes")
-    with loaded(contestant, vocabulary) as on:
+    with loaded(participant, vocabulary) as on:
         deep, flat = b"[" * 500_000, b"]" * 500_000
         found = costs(on, [lambda _: flat[:1000], lambda _: deep, lambda _: flat], rounds=2)
         assert [cost.failed for cost in found.of] == [False, True, False]
@@ -131,12 +131,12 @@ def test_deaths_are_values_and_pinned() -> None:
 
 def test_memory_and_steps() -> None:
     vocabulary = sources.resolve("toy_bytes")
-    (hungry,), _ = selection.contestants([f"{PLANTED}:Hungry"])
+    (hungry,), _ = selection.participants([f"{PLANTED}:Hungry"])
     with loaded(hungry, vocabulary) as on:
         size = 100_000
         found = costs(on, [lambda _: b"a" * size], Meter.MEMORY, rounds=1)
         assert found.of[0].peak == pytest.approx(1000 * size, rel=0.1)
-    (heap,), _ = selection.contestants(["bpe.heap"])
+    (heap,), _ = selection.participants(["bpe.heap"])
     with loaded(heap, vocabulary) as on:
         sizes = (500, 1000, 2000)
         subjects = [lambda _, n=n: b"ab" * n for n in sizes]  # type: ignore[misc]

@@ -12,7 +12,7 @@ from corpora.families.catalog import FAMILIES
 from harness.studies.growth.cell import FIRST_LOOK, LAST_LOOK, Cell
 from harness.studies.growth.schedule import CONTROLS, LEAST_CALL, Clock, Schedule
 from harness.verdict.exponents import Verdict
-from tests.harness.test_scaling_measured import contestant, contract
+from tests.harness.test_scaling_measured import contract, participant
 
 SECONDS = 4.5
 
@@ -37,14 +37,14 @@ class World:
         families: int = 13,
         slower: float = 1.0,
     ) -> list[Cell]:
-        taking = contract([contestant(name) for name in round_seconds])
+        taking = contract([participant(name) for name in round_seconds])
         every = [
-            [Cell(one, taking, family) for one in taking.contestants]
+            [Cell(one, taking, family) for one in taking.participants]
             for family in FAMILIES[:families]
         ]
         schedule = Schedule(every, Clock(SECONDS), 2.0)
         while (cell := schedule.next()) is not None:
-            seconds = slower * round_seconds[cell.contestant.name]
+            seconds = slower * round_seconds[cell.participant.name]
             self.now += seconds
             self.order.append(cell)
             cell.rounds += 1
@@ -63,7 +63,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def begun(cells: list[Cell], name: str = "") -> list[Cell]:
-    return [cell for cell in cells if cell.rounds and name in ("", cell.contestant.name)]
+    return [cell for cell in cells if cell.rounds and name in ("", cell.participant.name)]
 
 
 def open_of(cells: list[Cell]) -> list[Cell]:
@@ -88,7 +88,7 @@ def test_what_is_begun_is_decided_however_slow_the_machine_is(
 ) -> None:
     def hard(cell: Cell) -> int:
         """One cell in eight needs three times as many rounds, one in forty is never decided."""
-        number = crc32(f"{salt} {cell.contestant.name} {cell.family.name}".encode())
+        number = crc32(f"{salt} {cell.participant.name} {cell.family.name}".encode())
         return 99 if number % 40 == 0 else 9 if number % 8 == 0 else FIRST_LOOK
 
     cells = world.run({**QUICK, "slow": 0.05}, hard, slower=slower)
@@ -115,13 +115,13 @@ def test_the_undecided_wait_and_the_quickest_go_first(world: World) -> None:
     assert all(cell.rounds == LAST_LOOK for cell in begun(cells) if hard(cell) > FIRST_LOOK)
     # All others were decided before any got more than its first rounds.
     last = max(i for i, cell in enumerate(world.order) if cell.family.name not in undecided)
-    late = [cell.contestant.name for cell in world.order[last + 1 :]]
+    late = [cell.participant.name for cell in world.order[last + 1 :]]
     assert late[: late.index("b")].count("a") > 15
 
 
 def test_the_control_goes_further(world: World) -> None:
-    taking = contract([contestant("a")])
-    every = [[Cell(taking.contestants[0], taking, family)] for family in FAMILIES]
+    taking = contract([participant("a")])
+    every = [[Cell(taking.participants[0], taking, family)] for family in FAMILIES]
     schedule = Schedule(every, Clock(SECONDS), 2.0)
     control = schedule.next()
     assert control is not None and control.family is FAMILIES[0]

@@ -13,7 +13,7 @@ from corpora.vocabularies.sources import resolve
 from harness.checks.base import Violation
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from harness.core.partition import Part
 from harness.engine.selection import SelectionError
 from harness.events import BatchDone, ContractOpened, Measured
@@ -36,7 +36,7 @@ RAW = Mode(pretokenize=False)
 
 
 def contract(*names, references=("right",)):
-    members = tuple(Contestant(n, n, About(name=n, version="1"), None) for n in names)
+    members = tuple(Participant(n, n, About(name=n, version="1"), None) for n in names)
     return Contract(resolve("toy_ties"), RAW, members, frozenset(references), {}, proper=True)
 
 

@@ -14,7 +14,7 @@ from harness.checks.serving import DEFINITION
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode, Load, packed
 from harness.core.outcomes import Inputs
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from harness.findings.diagnosis import bucket, difference, kind_of, signature
 from harness.studies.selftest.catalog import mistakes
 from harness.workers import Limits
@@ -42,16 +42,18 @@ class Local:
     """An arena without processes."""
 
     def __init__(self, vocabulary, specs, mode=RAW):
-        contestants = []
+        participants = []
         self.servers = {}
         for spec in specs:
             implementation = registry.resolve(spec)
             name = implementation.about.name
-            contestants.append(Contestant(name, spec, implementation.about, implementation))
+            participants.append(Participant(name, spec, implementation.about, implementation))
             self.servers[name] = Server(NoProgress())
             loaded = self.servers[name].answer(Load(spec, packed(vocabulary)))
             assert loaded.error is None
-        self.contract = Contract(vocabulary, mode, tuple(contestants), frozenset(), {}, proper=True)
+        self.contract = Contract(
+            vocabulary, mode, tuple(participants), frozenset(), {}, proper=True
+        )
 
     def examine(self, check, inputs):
         batch = Inputs.of(inputs)
@@ -168,9 +170,9 @@ def test_programs_are_checked_over_the_stdio_protocol(options, expected):
     vocabulary = resolve("toy_bytes")
     spec = f"cmd:{sys.executable} {HERE / 'serving_program.py'}{options}"
     implementation = registry.resolve(spec)
-    contestant = Contestant("program", spec, implementation.about, implementation)
-    contract = Contract(vocabulary, RAW, (contestant,), frozenset(), {}, proper=True)
-    arena = Arena([contestant], replace(Limits(), seconds=20.0))
+    participant = Participant("program", spec, implementation.about, implementation)
+    contract = Contract(vocabulary, RAW, (participant,), frozenset(), {}, proper=True)
+    arena = Arena([participant], replace(Limits(), seconds=20.0))
     try:
         assert arena.load(vocabulary, ["program"]) == {}
         stages = set()

@@ -33,7 +33,7 @@ NAMES = sorted({name for entry in ENTRIES for name in entry.implementations})
 
 @pytest.fixture(scope="module")
 def arena() -> Iterator[Arena]:
-    made = Arena(selection.contestants(NAMES)[0], Limits())
+    made = Arena(selection.participants(NAMES)[0], Limits())
     yield made
     made.close()
 
@@ -41,10 +41,10 @@ def arena() -> Iterator[Arena]:
 def buckets(arena: Arena, entry: Expectation, name: str) -> set[str]:
     """The buckets of the violations that the entry's examples show."""
     vocabulary = sources.resolve(name)
-    taking_part = selection.contestants(sorted(entry.implementations))[0]
+    taking_part = selection.participants(sorted(entry.implementations))[0]
     assert arena.load(vocabulary, list(entry.implementations)) == {}
     check = CHECKS[entry.bucket.split("/")[0]]
-    versions = {contestant.name: contestant.about.version for contestant in taking_part}
+    versions = {participant.name: participant.about.version for participant in taking_part}
     found = set()
     trusted = selection.references([], taking_part)
     for contract in contracts_of(vocabulary, taking_part, trusted, proper=True):

@@ -8,7 +8,7 @@ import pytest
 
 from corpora.vocabularies import sources
 from harness.core.comparisons import contracts_of
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from harness.core.standing import Standing
 from impls import registry
 from impls.interface import About, Mode
@@ -29,13 +29,13 @@ class Willing:
         raise NotImplementedError
 
 
-def named(name: str, spec: str = "") -> Contestant:
+def named(name: str, spec: str = "") -> Participant:
     one = Willing(name)
-    return Contestant(name, spec or name, one.about, one)  # type: ignore[arg-type]
+    return Participant(name, spec or name, one.about, one)  # type: ignore[arg-type]
 
 
 def standings(
-    vocabulary: str, kind: str, *members: Contestant, declared: frozenset[str] = frozenset()
+    vocabulary: str, kind: str, *members: Participant, declared: frozenset[str] = frozenset()
 ) -> dict[str, Standing]:
     made = replace(sources.resolve(vocabulary), format=kind)
     contracts = contracts_of(made, members, declared, proper=True)

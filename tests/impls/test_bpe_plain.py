@@ -113,7 +113,7 @@ def test_it_conforms():
 def test_it_takes_part_only_when_named():
     assert registry.resolve("bpe.plain") is plain.IMPLEMENTATION
     assert not set(registry.ON_REQUEST) & {row["name"] for row in rows("impls")}
-    present, missing = selection.contestants([])
+    present, missing = selection.participants([])
     assert not set(registry.ON_REQUEST) & ({one.name for one in present} | set(missing))
 
 

@@ -114,7 +114,7 @@ def test_wordchipper_runs_the_vocabularies_it_knows() -> None:
 
 
 def test_the_field_takes_part_only_when_named() -> None:
-    present, missing = selection.contestants([])
+    present, missing = selection.participants([])
     assert not set(registry.FIELD) & ({one.name for one in present} | set(missing))
 
 

@@ -195,16 +195,16 @@ def run_recipe(
 @pytest.fixture(scope="module")
 def arena() -> Iterator[Arena]:
     names = ["llama.cpp", "impls.adapters.llama_cpp:AS_BYTES", "bpe.heap", "sentencepiece"]
-    made = Arena(selection.contestants(names)[0], Limits())
+    made = Arena(selection.participants(names)[0], Limits())
     yield made
     made.close()
 
 
 def violations(arena: Arena, vocabulary: Vocabulary, inputs: list[bytes], *names: str) -> list[str]:
     """``name: stage`` of what the survival check finds."""
-    contestants = [c for c in arena._contestants.values() if c.name in names]
+    participants = [c for c in arena._participants.values() if c.name in names]
     assert arena.load(vocabulary, names) == {}
-    contracts = contracts_of(vocabulary, contestants, frozenset(), proper=True)
+    contracts = contracts_of(vocabulary, participants, frozenset(), proper=True)
     text = next(contract for contract in contracts if contract.mode == TEXT)
     found = arena.examine(text, CHECKS["survival"], inputs).violations
     return [f"{one.culprits[0]}: {one.stage}" for one in found]

@@ -77,7 +77,7 @@ def test_a_peer_says_what_it_does_not_run(name: str) -> None:
 
 def test_peers_take_part_only_when_named() -> None:
     assert not set(registry.PEERS) & {row["name"] for row in rows("impls")}
-    present, missing = selection.contestants([])
+    present, missing = selection.participants([])
     assert not set(registry.PEERS) & ({one.name for one in present} | set(missing))
 
 

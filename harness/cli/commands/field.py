@@ -152,7 +152,7 @@ def _bench(planned: list[Match], seed: int, out: Path, console: Console) -> Benc
     here = [m for m in planned if m.source == first.source and m.refusal is None]
     plan = BenchPlan(
         vocabularies={first.source: lambda: first.vocabulary},
-        contestants=[first.reference, *(match.library for match in here)],
+        participants=[first.reference, *(match.library for match in here)],
         judges=[],
         texts=[texts.TEXTS["source"], texts.TEXTS["multilingual"]],
         sizes=[BENCH_SIZE],

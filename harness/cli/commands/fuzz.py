@@ -158,7 +158,7 @@ def fuzz(
         raise SelectionError(f"--report-every {report_every!r}: no time; write 10m, or 1h")
     catalog = generators()
     checks = selection.chosen("check", check or [], CHECKS)
-    present, missing = selection.contestants(impl or [])
+    present, missing = selection.participants(impl or [])
     known = expectations.load(expectations.SHIPPED)
     if expect is not None:
         known = [*expectations.load(expect), *known]
@@ -166,7 +166,7 @@ def fuzz(
     name_missing(console, missing)
     plan = Plan(
         vocabularies=fuzzed(vocab or [], seed),
-        contestants=present,
+        participants=present,
         references=selection.references(reference or [], present),
         generators=[catalog[n] for n in selection.chosen("generator", generator or [], catalog)],
         checks=[CHECKS[n] for n in checks],
@@ -176,7 +176,7 @@ def fuzz(
         seed=seed,
         jobs=jobs or max(1, (os.cpu_count() or 2) // 2),
         fail_fast=False,
-        named=[contestant.name for contestant in present] if impl else [],
+        named=[participant.name for participant in present] if impl else [],
         expect=str(expect.resolve()) if expect is not None else None,
         limits=limits,
     )
@@ -220,9 +220,9 @@ def beginning(campaign: FuzzPlan, *, resume: bool) -> str:
     vocabularies = "1 vocabulary" if count == 1 else f"{count} vocabularies"
     lanes = max(1, min(plan.jobs, len(campaign.strands)))
     turns = f" ({lanes} at a time)" if lanes < len(campaign.strands) else ""
-    several = "" if len(plan.contestants) == 1 else "s"
+    several = "" if len(plan.participants) == 1 else "s"
     how_long = seconds_text(plan.budget.seconds)
     if plan.budget.cases is not None:
         how_long = f"up to {plan.budget.cases:,} cases each"
-    said = f"fuzzing {vocabularies}{turns} with {len(plan.contestants)} implementation{several}"
+    said = f"fuzzing {vocabularies}{turns} with {len(plan.participants)} implementation{several}"
     return f"{said} {how_long}, seed {plan.seed}{'' if resume else ', anew'}"

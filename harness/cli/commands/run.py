@@ -101,7 +101,7 @@ def run(
         raise SelectionError(f"--budget: {error}") from error
     catalog = generators()
     checks = selection.chosen("check", check or [], [*CHECKS, *MEASURES])
-    present, missing = selection.contestants(impl or [])
+    present, missing = selection.participants(impl or [])
     own = user.chosen(families)
     known, bound = expectations.load(expectations.SHIPPED), bounds.load(expectations.SHIPPED)
     if expect is not None:
@@ -111,7 +111,7 @@ def run(
     name_missing(console, missing)
     plan = Plan(
         vocabularies=selection.vocabularies(vocab or [], seed),
-        contestants=present,
+        participants=present,
         references=selection.references(reference or [], present),
         generators=[catalog[n] for n in selection.chosen("generator", generator or [], catalog)],
         checks=[CHECKS[n] for n in checks if n in CHECKS],
@@ -126,7 +126,7 @@ def run(
         seed=seed,
         jobs=jobs or max(2, (os.cpu_count() or 2) // 2),
         fail_fast=fail_fast,
-        named=[contestant.name for contestant in present] if impl else [],
+        named=[participant.name for participant in present] if impl else [],
         expect=str(expect.resolve()) if expect is not None else None,
         limits=limits,
     )

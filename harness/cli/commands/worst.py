@@ -95,25 +95,25 @@ def worst(
     if not math.isfinite(memory):
         raise SelectionError("--memory: give a finite number")
     file = (families or user.default_path()) if keep else None
-    contestant = plans.contestant_of(impl)
-    vocabulary = plans.vocabulary_for(contestant, vocab or [])
-    if grey and not plans.can_be_guided(contestant):
-        raise SelectionError(f"--grey: {contestant.name} is no algorithm of tokgate's own source")
+    participant = plans.participant_of(impl)
+    vocabulary = plans.vocabulary_for(participant, vocab or [])
+    if grey and not plans.can_be_guided(participant):
+        raise SelectionError(f"--grey: {participant.name} is no algorithm of tokgate's own source")
     suiting, hidden = plans.chosen_families(listed().values(), vocabulary, withhold or [])
     plan = plans.WorstPlan(
-        contestant=contestant,
+        participant=participant,
         vocabulary=vocabulary,
         families=suiting,
         withheld=hidden,
         size=bytes_,
         budget=seconds,
         seed=seed,
-        guided=plans.can_be_guided(contestant) if grey is None else grey,
+        guided=plans.can_be_guided(participant) if grey is None else grey,
         memory=int(memory * 2**30),
         most=most,
     )
     console = Display(stderr=True)
-    said = f"searching for the worst inputs of {contestant.name} on {vocabulary.id}"
+    said = f"searching for the worst inputs of {participant.name} on {vocabulary.id}"
     console.print(Text(f"{said} {seconds_text(seconds)}, seed {seed}"), soft_wrap=True)
     progress = WorstProgress(console, seconds)
     try:

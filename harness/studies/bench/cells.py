@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.core.outcomes import Results, Spent
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
 
 MOST_GROWTH, LEAST_GROWTH = 2.2, 1.0
 """Bounds of the exponent by which a larger size's time is foretold: of the quadratic algorithms
@@ -25,13 +25,13 @@ and a little, and of the linear ones."""
 class Row:
     """An implementation, or its counting of ids."""
 
-    contestant: Contestant
+    participant: Participant
     counting: bool = False
 
     @property
     def name(self) -> str:
         """As it stands in tables."""
-        return f"{self.contestant.name} count" if self.counting else self.contestant.name
+        return f"{self.participant.name} count" if self.counting else self.participant.name
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class Cell:
         same = self.tokens == right.tokens if self.row.counting else self.digest == right.digest
         if same:
             return "equal"
-        return "different" if self.row.contestant.about.defined else "by-law"
+        return "different" if self.row.participant.about.defined else "by-law"
 
     def event(self, vocabulary: str, text: str, mode: str, right: Cell | None) -> Benched:
         """What there is to say."""
@@ -98,7 +98,7 @@ class Cell:
             text=text,
             mode=mode,
             row=self.row.name,
-            implementation=self.row.contestant.name,
+            implementation=self.row.participant.name,
             size=self.size,
             bytes=self.bytes,
             status=self.status,

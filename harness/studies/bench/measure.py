@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from corpora.texts import Text
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
     from harness.studies.bench.plan import BenchPlan
     from impls.interface import Mode
 
@@ -103,17 +103,17 @@ class Bench:
         self._end = time.monotonic() + seconds
         self._blocks = [Block(mode, text) for mode in plan.modes for text in plan.texts]
         self._failed: dict[str, str] = {}
-        everyone = [*plan.contestants, *plan.judges]
+        everyone = [*plan.participants, *plan.judges]
         self._judges = {judge.name for judge in plan.judges}
         self._taking = {mode: list(self._supporting(everyone, mode)) for mode in plan.modes}
         self._names = list(dict.fromkeys(c.name for some in self._taking.values() for c in some))
         chosen = [one for one in everyone if one.name in self._names]
         self._arena = Arena(chosen, LIMITS, SINGLE_THREAD)
 
-    def _supporting(self, contestants: list[Contestant], mode: str) -> Iterator[Contestant]:
+    def _supporting(self, participants: list[Participant], mode: str) -> Iterator[Participant]:
         """Those that run the vocabulary in a mode; of the trusted ones beside, the first."""
         judged = False
-        for one in contestants:
+        for one in participants:
             try:
                 reason = answer_of(one, self._vocabulary, MODES[mode])
             except SupportsFailed as error:
@@ -145,7 +145,7 @@ class Bench:
         for block in self._blocks:
             for cells in block.cells.values():
                 for cell in cells:
-                    if cell.row.contestant.name not in self._judges:
+                    if cell.row.participant.name not in self._judges:
                         right = block.right.get(cell.size)
                         yield cell.event(self._vocabulary.id, block.text.name, block.mode, right)
 
@@ -158,12 +158,14 @@ class Bench:
     # Trying every cell once.
 
     def _try(self, block: Block, at: int) -> None:
-        contestants = [c for c in self._taking[block.mode] if c.name not in self._failed]
+        participants = [c for c in self._taking[block.mode] if c.name not in self._failed]
         # The trusted one first, so that a measurement broken off has its ids.
-        contestants.sort(key=lambda one: (*TRUSTED, one.name).index(one.name))
-        rows = [Row(one) for one in contestants]
+        participants.sort(key=lambda one: (*TRUSTED, one.name).index(one.name))
+        rows = [Row(one) for one in participants]
         if block.mode == "raw":
-            rows += [Row(one, counting=True) for one in contestants if one.name not in self._judges]
+            rows += [
+                Row(one, counting=True) for one in participants if one.name not in self._judges
+            ]
         inputs = {
             size: block.text.of(self._vocabulary, size, self._plan.seed)
             for size in ladder(self._plan.sizes)
@@ -174,9 +176,9 @@ class Bench:
             self._try_row(block, row, inputs)
             if all(cell.status == "unsupported" for cell in block.cells[row.name]) and row.counting:
                 del block.cells[row.name]  # counts nothing
-        order = {c.name: i for i, c in enumerate(self._plan.contestants)}
+        order = {c.name: i for i, c in enumerate(self._plan.participants)}
         block.cells = dict(
-            sorted(block.cells.items(), key=lambda i: order.get(i[1][0].row.contestant.name, 99))
+            sorted(block.cells.items(), key=lambda i: order.get(i[1][0].row.participant.name, 99))
         )
 
     def _try_row(self, block: Block, row: Row, inputs: dict[int, bytes]) -> None:
@@ -184,7 +186,7 @@ class Bench:
             Cell(row, size, len(inputs[size])) for size in self._plan.sizes
         ]
         by_size = {cell.size: cell for cell in cells}
-        most = row.contestant.about.max_input
+        most = row.participant.about.max_input
         times: list[tuple[int, float]] = []
         settled = ("", "")
         for size, data in inputs.items():
@@ -226,12 +228,12 @@ class Bench:
     ) -> Results:
         inputs = Inputs.of(data)
         request = Measure(inputs, mode, warm_up, least, ids=ids, counting=row.counting)
-        return self._arena.measure(row.contestant.name, request)
+        return self._arena.measure(row.participant.name, request)
 
     # Measuring.
 
     def _measure(self, block: Block, at: int) -> None:
-        rows = [row for row in block.rows if row.contestant.name not in self._judges]
+        rows = [row for row in block.rows if row.participant.name not in self._judges]
         if not rows:
             return
         share, start = 1 / len(self._blocks), time.monotonic()
@@ -282,13 +284,13 @@ class Bench:
         for number in range(self._plan.cold):
             for size in sizes:
                 watch(0.0, "loading afresh")
-                names = list(dict.fromkeys(row.contestant.name for row in encoding))
+                names = list(dict.fromkeys(row.participant.name for row in encoding))
                 late = self._arena.load(self._vocabulary, names)
                 turn = number % len(encoding) if encoding else 0
                 for row in encoding[turn:] + encoding[:turn]:
                     watch(0.05, f"first call of {row.name}")
                     cell = next((c for c in block.of(row) if c.size == size), None)
-                    if cell is None or row.contestant.name in late:
+                    if cell is None or row.participant.name in late:
                         continue
                     results = self._ask(row, [same[size]], MODES[block.mode])
                     if cell.take(results) and results.timed is not None:

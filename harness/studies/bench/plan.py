@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from corpora.texts import Text
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
 
 VOCABULARY = "tekken_240911"
 """Measured where none is named: the embedded one that most libraries can run."""
@@ -50,8 +50,8 @@ class BenchPlan:
     """
 
     vocabularies: dict[str, Callable[[], Vocabulary]]
-    contestants: Sequence[Contestant]
-    judges: Sequence[Contestant]
+    participants: Sequence[Participant]
+    judges: Sequence[Participant]
     texts: Sequence[Text]
     sizes: Sequence[int]
     modes: Sequence[str]
@@ -90,16 +90,18 @@ def chosen_texts(names: Sequence[str]) -> list[Text]:
     return found
 
 
-def contestants(specs: Sequence[str]) -> tuple[list[Contestant], dict[str, str], list[Contestant]]:
+def participants(
+    specs: Sequence[str],
+) -> tuple[list[Participant], dict[str, str], list[Participant]]:
     """Those named, or all registered ones and the peers that are installed.
 
     Second: those that are not installed, and why. Third: the trusted ones that are not among them.
     Raises ImplementationError for a named one that cannot be had.
     """
-    present, missing = selection.contestants(specs, _peers())
+    present, missing = selection.participants(specs, _peers())
     names = {one.name for one in present}
     absent = [name for name in TRUSTED if name not in names]
-    judges = selection.contestants(absent)[0] if absent else []  # none named would be all
+    judges = selection.participants(absent)[0] if absent else []  # none named would be all
     return present, missing, judges
 
 
@@ -130,10 +132,10 @@ def make_plan(
 
     Raises SelectionError, VocabularyError, ImplementationError, each with one line.
     """
-    present, missing, judges = contestants(impl)
+    present, missing, judges = participants(impl)
     plan = BenchPlan(
         vocabularies=selection.vocabularies(vocab or [VOCABULARY]),
-        contestants=present,
+        participants=present,
         judges=judges,
         texts=chosen_texts(inputs),
         sizes=sorted({parse_size(size) for size in sizes or SIZES}),

@@ -51,7 +51,7 @@ def execute(
 
 def started(plan: BenchPlan, command: str) -> BenchStarted:
     """What decides the measurement."""
-    everyone = [*plan.contestants, *plan.judges]
+    everyone = [*plan.participants, *plan.judges]
     return BenchStarted(
         time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         command=command,

@@ -29,18 +29,18 @@ class CanaryWatch:
     """Runs the canary's strand until it is found or there is no hope."""
 
     def __init__(self, plan: FuzzPlan) -> None:
-        present, _ = selection.contestants([planted.REFERENCE])
+        present, _ = selection.participants([planted.REFERENCE])
         alone = replace(
             plan.plan,
             vocabularies={planted.VOCABULARY: partial(sources.resolve, planted.VOCABULARY)},
-            contestants=[*present, planted.canary()],
+            participants=[*present, planted.canary()],
             references=frozenset({planted.REFERENCE}),
             checks=[CHECKS[planted.CANARY.check]],
             expectations=(),
             named=(),
         )
         self._strand = Strand(alone, planted.VOCABULARY, 0, lambda *_: None)
-        self._arena = Arena(alone.contestants, plan.plan.limits)
+        self._arena = Arena(alone.participants, plan.plan.limits)
         self.found: bool | None = None
 
     def run(self) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
     from impls.interface import Encoder, Mode
 
 COVERAGE = "atheris"
@@ -134,20 +134,20 @@ def targets(vocabulary: Vocabulary, contracts: Sequence[Contract]) -> list[tuple
         return []
     found: dict[str, Mode] = {}
     for contract in contracts:
-        for contestant in contract.contestants:
-            if interpreted(contestant):
-                found.setdefault(contestant.spec, contract.mode)
+        for participant in contract.participants:
+            if interpreted(participant):
+                found.setdefault(participant.spec, contract.mode)
     return list(found.items())
 
 
-def interpreted(contestant: Contestant) -> bool:
+def interpreted(participant: Participant) -> bool:
     """Whether Atheris can instrument it: ours, or of a module that is imported by name."""
-    if contestant.spec.startswith(("cmd:", "pip:")) or ".py:" in contestant.spec:
+    if participant.spec.startswith(("cmd:", "pip:")) or ".py:" in participant.spec:
         return False
-    module = type(contestant.implementation).__module__
+    module = type(participant.implementation).__module__
     if module.startswith("impls."):
         return module.startswith(OURS)
-    return ":" in contestant.spec
+    return ":" in participant.spec
 
 
 def available() -> bool:

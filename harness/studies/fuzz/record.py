@@ -213,7 +213,7 @@ def _finished(
     ended: Ended,
     unasked: Sequence[str],
 ) -> Finished:
-    comparing = len(plan.plan.contestants) > 1
+    comparing = len(plan.plan.participants) > 1
     shortfall = Shortfall.of(events)
     hurried = plan.plan.budget.seconds is not None and len(unasked) == len(plan.strands)
     verdict = gate.judge(
@@ -264,12 +264,12 @@ def _started(plan: FuzzPlan, store: CampaignStore, command: str) -> Started:
         command=command,
         versions=versions(one),
         machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        specs={contestant.name: contestant.spec for contestant in one.contestants},
+        specs={participant.name: participant.spec for participant in one.participants},
         references=sorted(one.references),
         timeout=one.limits.seconds,
         memory=one.limits.memory,
         expect=one.expect,
-        confinement=probing.line(one.limits.memory, one.contestants),
+        confinement=probing.line(one.limits.memory, one.participants),
     )
 
 

@@ -181,7 +181,7 @@ class Session:
             return
 
     def _lane(self, lanes: int) -> None:
-        arena = Arena(self._plan.plan.contestants, self._plan.plan.limits)
+        arena = Arena(self._plan.plan.participants, self._plan.plan.limits)
         arena.limit_by(self._left)
         with self._lock:
             self._arenas.append(arena)

@@ -363,7 +363,7 @@ class Strand(Campaign):
             slow = slow_ones(self.state.rates, contract.names, size)
             head = first_bytes(batch.inputs, min(slow.values(), default=math.inf))
             fast = contract.among(set(contract.names) - set(slow))
-            bounds = (head, len(batch.inputs)) if len(fast.contestants) > 1 else (head,)
+            bounds = (head, len(batch.inputs)) if len(fast.participants) > 1 else (head,)
             for start, end in pairwise((0, *bounds)):
                 if start < end:
                     part = replace(batch, start=batch.start + start, inputs=batch.inputs[start:end])

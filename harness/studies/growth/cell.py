@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from corpora.families.base import Family
     from harness.core.comparisons import Contract
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
 
 FIRST_LOOK, SECOND_LOOK, LAST_LOOK = 3, 12, 24
 """Rounds after which a cell is judged: ``linear`` may be said at the first look, ``superlinear``,
@@ -83,7 +83,7 @@ class Cell:
     event is out.
     """
 
-    contestant: Contestant
+    participant: Participant
     contract: Contract
     family: Family
     times: dict[int, int] = field(default_factory=dict)
@@ -257,7 +257,7 @@ class Cell:
 
     def _said(self, growth: Growth, points: Mapping[int, float]) -> Measured:
         return Measured(
-            implementation=self.contestant.name,
+            implementation=self.participant.name,
             vocabulary=self.contract.vocabulary.id,
             family=self.family.name,
             exponent=growth.exponent,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from corpora.families.base import Family
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
 
 SIZES = tuple(512 << doubling for doubling in range(5))
 """Up to 8 KiB: exact, so that few bytes tell."""
@@ -36,7 +36,7 @@ SLOWER = 50
 
 
 def count_instructions(
-    contestants: Sequence[Contestant],
+    participants: Sequence[Participant],
     vocabulary: Vocabulary,
     families: Sequence[Family],
     wrapper: Sequence[str],
@@ -57,13 +57,13 @@ def count_instructions(
         load_seconds=limits.load_seconds * SLOWER,
         memory=limits.memory,
     )
-    for place, contestant in enumerate(contestants):
+    for place, participant in enumerate(participants):
         if stopped() or seconds <= 0:
             return
         started = time.monotonic()
-        share = seconds / (len(contestants) - place)
+        share = seconds / (len(participants) - place)
         try:
-            with loaded(contestant, vocabulary, slow, wrapper=wrapper, left=left) as on:
+            with loaded(participant, vocabulary, slow, wrapper=wrapper, left=left) as on:
                 for family in families:
                     if stopped() or time.monotonic() - started > share:
                         break
@@ -74,7 +74,7 @@ def count_instructions(
                     found = costs(on, subjects, Meter.INSTRUCTIONS, rounds=1)
                     spent = {cost.size: cost.spent for cost in found.of if cost.spent is not None}
                     if len(spent) == len(found.of):
-                        emit(event_of(contestant, vocabulary, family, spent, found.overhead))
+                        emit(event_of(participant, vocabulary, family, spent, found.overhead))
         except NotLoaded:
             continue
         except OutOfTime:
@@ -84,7 +84,7 @@ def count_instructions(
 
 
 def event_of(
-    contestant: Contestant,
+    participant: Participant,
     vocabulary: Vocabulary,
     family: Family,
     spent: dict[int, int],
@@ -94,7 +94,7 @@ def event_of(
     growth = judge(spent, overhead)
     constant = growth.constant
     return Measured(
-        implementation=contestant.name,
+        implementation=participant.name,
         vocabulary=vocabulary.id,
         family=family.name,
         exponent=growth.exponent,

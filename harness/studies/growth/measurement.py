@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from corpora.families.base import Family
     from harness.core.comparisons import Contract
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
     from harness.events import Measured
     from harness.workers.pool import Arena
 
@@ -62,10 +62,10 @@ class Measurement:
         """Families that the time was not enough for."""
         self._cells = [
             [
-                Cell(contestant, contract, family)
-                for contestant, contract in taking_part(contracts)
+                Cell(participant, contract, family)
+                for participant, contract in taking_part(contracts)
                 # Who died too often before is no longer asked; the run says so elsewhere.
-                if contestant.name not in arena.withdrawn() and family.suits(contract.vocabulary)
+                if participant.name not in arena.withdrawn() and family.suits(contract.vocabulary)
             ]
             for family in families
         ]
@@ -89,13 +89,13 @@ class Measurement:
             self._measure(end, emit, stopped)
         every = [cell for cells in self._cells for cell in cells]
         # Who refused all so far would refuse the rest, of which there is nothing to say either.
-        taking = {cell.contestant.name for cell in every if cell.begun and not cell.refused}
-        refusing = {cell.contestant.name for cell in every if cell.refused} - taking
+        taking = {cell.participant.name for cell in every if cell.begun and not cell.refused}
+        refusing = {cell.participant.name for cell in every if cell.refused} - taking
         self._say(
             [
                 cell
                 for cell in every
-                if cell.begun and not cell.said and cell.contestant.name not in refusing
+                if cell.begun and not cell.said and cell.participant.name not in refusing
             ],
             emit,
             stopped,
@@ -140,7 +140,7 @@ class Measurement:
 
     def _firsts(self) -> list[Cell]:
         """The first cell of each implementation."""
-        first = {cell.contestant.name: cell for cells in self._cells for cell in reversed(cells)}
+        first = {cell.participant.name: cell for cells in self._cells for cell in reversed(cells)}
         return list(first.values())
 
     def _count(self, nanoseconds: int) -> None:
@@ -168,7 +168,7 @@ class Measurement:
     ) -> None:
         """Steps of what time left open, then of all if they are wanted, until ``end``."""
         every = [cell for cells in self._cells for cell in cells if cell.said]
-        able = [cell for cell in every if counts_steps(cell.contestant) and not cell.failure]
+        able = [cell for cell in every if counts_steps(cell.participant) and not cell.failure]
         unclear = [cell for cell in able if cell.verdict is Verdict.INCONCLUSIVE]
         others = [cell for cell in able if cell not in unclear] if self._steps else []
         for cell in (*unclear, *others):
@@ -182,27 +182,27 @@ class Measurement:
                 emit(cell.steps_event())
 
 
-def taking_part(contracts: Sequence[Contract]) -> list[tuple[Contestant, Contract]]:
+def taking_part(contracts: Sequence[Contract]) -> list[tuple[Participant, Contract]]:
     """Each implementation once, in the first contract that it is party to.
 
     The first mode of a vocabulary is its own pipeline, which is what its users run.
     """
-    first: dict[str, tuple[Contestant, Contract]] = {}
+    first: dict[str, tuple[Participant, Contract]] = {}
     for contract in contracts:
-        for contestant in contract.contestants:
-            first.setdefault(contestant.name, (contestant, contract))
+        for participant in contract.participants:
+            first.setdefault(participant.name, (participant, contract))
     return list(first.values())
 
 
-def counts_steps(contestant: Contestant) -> bool:
+def counts_steps(participant: Participant) -> bool:
     """Whether counting the lines of its source gives its cost: an algorithm of ours."""
-    module = type(contestant.implementation).__module__
+    module = type(participant.implementation).__module__
     ours = module.startswith("impls.") and not module.startswith("impls.adapters.")
-    return ours and contestant.about.language == "python"
+    return ours and participant.about.language == "python"
 
 
 def chosen(
-    families: Mapping[str, Family], contestants: int, seconds: float, seed: int
+    families: Mapping[str, Family], participants: int, seconds: float, seed: int
 ) -> list[Family]:
     """As many families as the time is enough for: the telling and the user's own, then the rest.
 
@@ -212,7 +212,7 @@ def chosen(
     fixed = [family for name, family in families.items() if name not in listed]
     rest = [family for name, family in families.items() if name in listed]
     each = CELL_SECONDS * max(1.0, crowding() / WAITING)
-    room = int(seconds / (each * max(1, contestants))) - len(fixed)
+    room = int(seconds / (each * max(1, participants))) - len(fixed)
     taken = min(len(rest), max(room, AT_LEAST_BESIDES))
     begin = seed * taken % len(rest) if rest else 0
     return fixed + (rest[begin:] + rest[:begin])[:taken]

@@ -94,7 +94,7 @@ class Prober:
         And hear what a small call takes, and whether that is known by its own word only.
         """
         data = self._inputs.of(cell, SMALLEST - 1)
-        name = cell.contestant.name
+        name = cell.participant.name
         first = self._arena.gauge(name, cell.contract, [data], Meter.TIME)
         if first.status.any():
             return
@@ -106,7 +106,7 @@ class Prober:
 
     def round(self, cell: Cell, limit: float) -> None:
         """One round of a cell; limit: the seconds that a call may take."""
-        name = cell.contestant.name
+        name = cell.participant.name
         if self._deaths[name] >= DEATHS:
             cell.stopped = f"not measured further, as {name} died on {DEATHS} families"
             cell.given_up = True
@@ -125,7 +125,7 @@ class Prober:
         """The first round: size after size, until the largest or a call that takes too long."""
         largest = self._most(cell)
         sizes = [SMALLEST << i for i in range(largest.bit_length()) if SMALLEST << i <= largest]
-        slow = self._slow.get(cell.contestant.name, 0.0)
+        slow = self._slow.get(cell.participant.name, 0.0)
         asked = AT_FIRST if ahead(slow, limit * ALLOWANCE) >= AT_FIRST else 1
         while sizes:
             seconds = self._ask(cell, sizes[:asked])
@@ -167,7 +167,7 @@ class Prober:
 
     def _most(self, cell: Cell) -> int:
         """Bytes of the largest input that a cell may be asked."""
-        most = cell.contestant.about.max_input
+        most = cell.participant.about.max_input
         return self._largest if most is None else min(self._largest, most)
 
     def _look_below(self, cell: Cell) -> None:
@@ -199,7 +199,7 @@ class Prober:
 
     def _calls(self, cell: Cell, sizes: Sequence[int]) -> list[Call] | None:
         """What a call on one input of each size took; None where one gave no answer."""
-        if cell.contestant.name in self._telling:
+        if cell.participant.name in self._telling:
             return self._told_calls(cell, sizes)
         results = self._gauge(cell, sizes, Meter.TIME)
         if results is None or results.costs is None:
@@ -224,7 +224,7 @@ class Prober:
         """One call alone, by all clocks; where it has no answer, and ``size`` is given, the cell
         notes why."""
         request = Measure(Inputs.of([data]), cell.contract.mode)
-        results = self._arena.measure(cell.contestant.name, request)
+        results = self._arena.measure(cell.participant.name, request)
         if results.timed is None and size is not None:
             self._no_answer(cell, results, 0, size)
         return results.timed
@@ -232,7 +232,7 @@ class Prober:
     def _gauge(self, cell: Cell, sizes: Sequence[int], meter: Meter) -> Results | None:
         """The costs of one input of each size; None where there was no answer, and the cell why."""
         data = [self._inputs.of(cell, size) for size in sizes]
-        results = self._arena.gauge(cell.contestant.name, cell.contract, data, meter)
+        results = self._arena.gauge(cell.participant.name, cell.contract, data, meter)
         at = next((i for i, status in enumerate(results.status) if status), None)
         if at is not None:
             self._no_answer(cell, results, at, sizes[at])
@@ -269,7 +269,7 @@ class Prober:
 
         They are keyed by the lengths of the inputs, as they are exact.
         """
-        most = cell.contestant.about.max_input
+        most = cell.participant.about.max_input
         cell.rounds += 1  # a fresh input
         began = time.monotonic()
         for size in STEP_SIZES:
@@ -277,7 +277,7 @@ class Prober:
                 return
             data = self._inputs.of(cell, size)
             started = time.monotonic()
-            results = self._arena.gauge(cell.contestant.name, cell.contract, [data], Meter.STEPS)
+            results = self._arena.gauge(cell.participant.name, cell.contract, [data], Meter.STEPS)
             if results.costs is None or results.status.any():
                 return
             cell.steps[len(data)] = int(results.costs[0, 0])
@@ -289,7 +289,7 @@ class Prober:
     def _no_answer(self, cell: Cell, results: Results, at: int, size: int) -> None:
         status = Status(int(results.status[at]))
         line = results.messages.get(at, "").split("\n", 1)[0]
-        withdrawn = self._arena.withdrawn().get(cell.contestant.name)
+        withdrawn = self._arena.withdrawn().get(cell.participant.name)
         if withdrawn is not None and status is Status.UNSUPPORTED:
             cell.failure = withdrawn
         elif status is Status.UNSUPPORTED and line.startswith(NOT_ASKED):
@@ -301,7 +301,7 @@ class Prober:
         else:
             cell.failure = f"{status.label} at {shown(size)}: {line}"
             if status is not Status.ERRORED:  # an exception leaves the worker alive
-                self._deaths[cell.contestant.name] += 1
+                self._deaths[cell.participant.name] += 1
 
 
 class Made:

@@ -138,7 +138,7 @@ class Schedule:
         self._turns: dict[str, Turns] = {}
         for cells in families:
             for cell in cells:
-                turns = self._turns.setdefault(cell.contestant.name, Turns(deque()))
+                turns = self._turns.setdefault(cell.participant.name, Turns(deque()))
                 turns.waiting.append(cell)
 
     def next(self) -> Cell | None:
@@ -156,7 +156,7 @@ class Schedule:
 
     def take_back(self, cell: Cell, seconds: float) -> None:
         """Note that a round of it took so long, and what is to become of it."""
-        turns = self._turns[cell.contestant.name]
+        turns = self._turns[cell.participant.name]
         cell.seconds += seconds
         cell.round_seconds = seconds
         turns.spent += seconds
@@ -174,7 +174,7 @@ class Schedule:
 
     def limit(self, cell: Cell) -> float:
         """The seconds that a call of the cell may take."""
-        turns = self._turns[cell.contestant.name]
+        turns = self._turns[cell.participant.name]
         if cell is not turns.current:
             aside = sum(len(turns.aside) for turns in self._turns.values())
             return self._clock.limit(aside, self._longest_call)

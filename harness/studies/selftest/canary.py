@@ -15,7 +15,7 @@ from harness.studies.selftest.mutants.merging import LongWords
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
     from harness.events import Found
 
 CANARY: Mistake = REGISTERED[LongWords.name]
@@ -26,9 +26,9 @@ VOCABULARY = CANARY.vocabulary
 REFERENCE = "tiktoken"
 
 
-def canary() -> Contestant:
+def canary() -> Participant:
     """The canary as a campaign takes it: its name is ``CANARY.name``."""
-    return CANARY.contestant
+    return CANARY.participant
 
 
 def is_canary(found: Found) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from harness.engine.planning import Plan
 from harness.engine.session import Campaign
 from harness.engine.suites import Budget
@@ -58,7 +58,7 @@ class Hunt:
         self._cut = threading.Event()
         self._seed = seed
         self._vocabulary = sources.resolve(group.vocabulary)
-        self._contestants = contestants(group, self._vocabulary)
+        self._participants = participants(group, self._vocabulary)
         self._controls = [registry.resolve(spec).about.name for spec in group.controls]
         checks = {one.name: one.check for one in group.mistakes}
         self._ledger = Ledger(checks | dict.fromkeys(self._controls, ""))
@@ -113,7 +113,7 @@ class Hunt:
         source = self.group.vocabulary
         return Plan(
             vocabularies={source: partial(loaded, self._vocabulary)},
-            contestants=self._contestants,
+            participants=self._participants,
             references=references(self._vocabulary),
             generators=list(generators().values()),
             checks=[] if growing else list(CHECKS.values()),
@@ -185,7 +185,7 @@ def algorithm_of(vocabulary: Vocabulary) -> str:
     return "spm" if vocabulary.pieces else "bpe"
 
 
-def contestants(group: Group, vocabulary: Vocabulary) -> list[Contestant]:
+def participants(group: Group, vocabulary: Vocabulary) -> list[Participant]:
     """References, controls and mistakes."""
     specs: Sequence[str] = (
         *(() if group.kind is Kind.GROWTH else REFERENCES[algorithm_of(vocabulary)]),
@@ -194,7 +194,7 @@ def contestants(group: Group, vocabulary: Vocabulary) -> list[Contestant]:
     )
     made = [(spec, registry.resolve(spec)) for spec in specs]
     return [
-        Contestant(one.about.name, spec, one.about, Within(one, group.modes)) for spec, one in made
+        Participant(one.about.name, spec, one.about, Within(one, group.modes)) for spec, one in made
     ]
 
 

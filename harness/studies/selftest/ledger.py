@@ -178,8 +178,8 @@ def apart(
     """The violation and the contract as they would be without the other suspects."""
     parts = [replace(part, names=left(part, others)) for part in violation.parts]
     alone = replace(violation, parts=tuple(part for part in parts if part.names), culprits=(name,))
-    members = tuple(one for one in contract.contestants if one.name not in others)
-    return alone, replace(contract, contestants=members)
+    members = tuple(one for one in contract.participants if one.name not in others)
+    return alone, replace(contract, participants=members)
 
 
 def left(part: Part, others: set[str]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
-from harness.core.participants import Contestant
+from harness.core.participants import Participant
 from impls import registry
 
 if TYPE_CHECKING:
@@ -67,10 +67,10 @@ class Mistake:
         return registry.resolve(self.spec)
 
     @property
-    def contestant(self) -> Contestant:
+    def participant(self) -> Participant:
         """As a campaign takes it."""
         implementation = self.implementation
-        return Contestant(self.name, self.spec, implementation.about, implementation)
+        return Participant(self.name, self.spec, implementation.about, implementation)
 
 
 def planted(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
     from harness.engine.suites import Budget
 
 VOCABULARIES = ("tekken_240911", "mistral_v1", "unigram_nfkc", "toy_wordpiece")
@@ -46,8 +46,8 @@ class Match:
     refusal: why the library does not run the vocabulary in any mode; then there is no run.
     """
 
-    library: Contestant
-    reference: Contestant
+    library: Participant
+    reference: Participant
     source: str
     vocabulary: Vocabulary
     refusal: str | None
@@ -58,15 +58,15 @@ class Match:
         return f"{_slug(self.library.name)}/{_slug(self.vocabulary.id)}"
 
 
-def libraries(specs: Sequence[str]) -> tuple[list[Contestant], dict[str, str]]:
+def libraries(specs: Sequence[str]) -> tuple[list[Participant], dict[str, str]]:
     """Those named, or all of the field and the registered libraries; with the absent, and why."""
     everyone = [name for name in registry.registered() if name not in REFERENCES]
     chosen = list(specs) or [*registry.FIELD, *everyone]
-    present: list[Contestant] = []
+    present: list[Participant] = []
     missing: dict[str, str] = {}
     for spec in chosen:
         try:
-            found, _ = selection.contestants([spec])
+            found, _ = selection.participants([spec])
         except ImplementationError as error:
             if specs:
                 raise
@@ -76,7 +76,7 @@ def libraries(specs: Sequence[str]) -> tuple[list[Contestant], dict[str, str]]:
     return present, missing
 
 
-def _installed(one: Contestant, missing: dict[str, str]) -> bool:
+def _installed(one: Participant, missing: dict[str, str]) -> bool:
     """Whether it is a library of somebody else's, and there."""
     if one.about.version == "not installed":
         missing[one.name] = "not installed"
@@ -97,7 +97,7 @@ def vocabularies(names: Sequence[str], seed: int) -> dict[str, Callable[[], Voca
     return loaded
 
 
-def reference_of(vocabulary: Vocabulary, library: Contestant) -> str:
+def reference_of(vocabulary: Vocabulary, library: Participant) -> str:
     """Whose ids are the right ones: the library that defines the format, else tokenizers.
 
     A library that is given pieces in a tokenizer.json has to agree with tokenizers, which reads
@@ -116,14 +116,14 @@ def reference_of(vocabulary: Vocabulary, library: Contestant) -> str:
 
 
 def matches(
-    contestants: Sequence[Contestant], loaders: Mapping[str, Callable[[], Vocabulary]]
+    participants: Sequence[Participant], loaders: Mapping[str, Callable[[], Vocabulary]]
 ) -> list[Match]:
     """Every library on every vocabulary, but a reference against itself."""
     found = []
     for source, load in loaders.items():
         vocabulary = load()
-        for library in contestants:
-            reference = selection.contestants([reference_of(vocabulary, library)])[0][0]
+        for library in participants:
+            reference = selection.participants([reference_of(vocabulary, library)])[0][0]
             if library.name == reference.name:
                 continue
             reasons = [
@@ -139,7 +139,7 @@ def plan_of(match: Match, checks: Sequence[str], budget: Budget, seed: int, suit
     known = [name for name in checks if name in CHECKS]
     return Plan(
         vocabularies={match.source: lambda: match.vocabulary},
-        contestants=[match.reference, match.library],
+        participants=[match.reference, match.library],
         references=frozenset({match.reference.name}),
         generators=list(generators().values()),
         checks=[CHECKS[name] for name in known],

@@ -134,7 +134,7 @@ class Live:
     @property
     def over(self) -> str:
         """Why the worker is withdrawn."""
-        return self._on.arena.withdrawn().get(self._on.contestant.name, "")
+        return self._on.arena.withdrawn().get(self._on.participant.name, "")
 
     def read(self, inputs: Sequence[bytes], meter: Meter) -> list[Reading]:
         """One reading an input. Raises Stopped where the arena was killed."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from corpora.families.base import Family
     from corpora.vocabularies.model import Vocabulary
-    from harness.core.participants import Contestant
+    from harness.core.participants import Participant
 
 LEAST_SIZE, MOST_SIZE = 4 << 10, 1 << 20
 """Bytes of the size at which costs are compared: its 32nd part is what all patterns are tried at,
@@ -41,7 +41,7 @@ class WorstPlan:
     guided: also by lines of the implementation's own source. most: so many results for cost.
     """
 
-    contestant: Contestant
+    participant: Participant
     vocabulary: Vocabulary
     families: Mapping[str, Family]
     withheld: frozenset[str]
@@ -55,15 +55,15 @@ class WorstPlan:
     @property
     def sizes(self) -> Sizes:
         """The sizes of the search."""
-        limit = self.contestant.about.max_input
+        limit = self.participant.about.max_input
         full = self.size if limit is None else max(LEAST_SIZE, min(self.size, limit))
         return Sizes(full // SMALL, full // LARGE, full, full * FAR)
 
     def identity(self) -> dict[str, Any]:
         """What decides the search: the state of another one is not gone on with."""
         return {
-            "implementation": self.contestant.spec,
-            "version": self.contestant.about.version,
+            "implementation": self.participant.spec,
+            "version": self.participant.about.version,
             "vocabulary": self.vocabulary.fingerprint,
             "size": self.size,
             "seed": self.seed,
@@ -75,17 +75,17 @@ class WorstPlan:
         }
 
 
-def contestant_of(specs: Sequence[str]) -> Contestant:
+def participant_of(specs: Sequence[str]) -> Participant:
     """The one implementation named. Raises SelectionError, ImplementationError."""
     if len(specs) != 1:
         raise SelectionError("worst: name one implementation with --impl; a search is about one")
-    present, missing = selection.contestants(specs)
+    present, missing = selection.participants(specs)
     for spec, why in missing.items():
         raise ImplementationError(f"{spec}: {why}")
     return present[0]
 
 
-def vocabulary_for(contestant: Contestant, names: Sequence[str]) -> Vocabulary:
+def vocabulary_for(participant: Participant, names: Sequence[str]) -> Vocabulary:
     """The one named, else the first embedded one that it runs. Raises SelectionError."""
     if len(names) > 1:
         raise SelectionError("worst: name one vocabulary with --vocab; a search is about one")
@@ -93,17 +93,17 @@ def vocabulary_for(contestant: Contestant, names: Sequence[str]) -> Vocabulary:
     for name in candidates:
         vocabulary = sources.resolve(name)
         try:
-            if contracts_of(vocabulary, [contestant], frozenset(), proper=True):
+            if contracts_of(vocabulary, [participant], frozenset(), proper=True):
                 return vocabulary
         except SupportsFailed as error:
-            raise ImplementationError(f"{contestant.name}: {error}") from error
+            raise ImplementationError(f"{participant.name}: {error}") from error
     tried = names[0] if names else "any embedded vocabulary"
-    raise SelectionError(f"{contestant.name} does not run {tried}; name another one with --vocab")
+    raise SelectionError(f"{participant.name} does not run {tried}; name another one with --vocab")
 
 
-def can_be_guided(contestant: Contestant) -> bool:
+def can_be_guided(participant: Participant) -> bool:
     """Whether its source can be followed line by line: an algorithm of our own."""
-    module = type(contestant.implementation).__module__
+    module = type(participant.implementation).__module__
     ours = ("impls.bpe.", "impls.unigram.", "impls.spm.", "impls.wordpiece.")
     return module.startswith(ours)
 

@@ -87,8 +87,8 @@ def execute(plan: WorstPlan, folder: Path, command: str, watcher: Watcher) -> Re
     countdown = Countdown(plan.budget)
     report = Report(
         command=command,
-        implementation=plan.contestant.name,
-        version=plan.contestant.about.version,
+        implementation=plan.participant.name,
+        version=plan.participant.about.version,
         vocabulary=plan.vocabulary.id,
         seed=plan.seed,
         size=plan.sizes.full,
@@ -97,7 +97,7 @@ def execute(plan: WorstPlan, folder: Path, command: str, watcher: Watcher) -> Re
     state = State(folder, plan.identity())
     limits = Limits(SECONDS, memory=plan.memory, deaths=DEATHS, hangs=HANGS)
     try:
-        with loaded(plan.contestant, plan.vocabulary, limits) as on:
+        with loaded(plan.participant, plan.vocabulary, limits) as on:
             sitting = Sitting(plan, state, report, Live(on), watcher, countdown)
             sitting.prepare()
             # A request that would go on past the end is not waited for.
@@ -213,7 +213,7 @@ class Sitting:
             return  # there was no time even for this
         if not costs:
             how = readings[0].message.split("\n", 1)[0]
-            raise ImplementationError(f"{self._plan.contestant.name} fails on plain prose: {how}")
+            raise ImplementationError(f"{self._plan.participant.name} fails on plain prose: {how}")
         self._search.progress.control = min(costs) / size
         memory = self._gauge.read(inputs[:1], Meter.MEMORY)[0]
         self._ordinary_memory = max(PALPABLE, memory.cost) / size
