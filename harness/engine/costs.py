@@ -13,7 +13,7 @@ from harness.core.messages import Meter
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
 from harness.core.participants import Participant
 from harness.workers import Limits
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,13 +41,13 @@ class NotLoaded(Exception):
 class Loaded:
     """An implementation in a worker of its own, ready to be measured on one vocabulary."""
 
-    arena: Arena
+    pool: WorkerPool
     participant: Participant
     contract: Contract
 
     def gauge(self, inputs: Sequence[bytes], meter: Meter) -> Results:
         """One request: outcomes of all inputs, and their costs where none of them killed it."""
-        return self.arena.gauge(self.participant.name, self.contract, inputs, meter)
+        return self.pool.gauge(self.participant.name, self.contract, inputs, meter)
 
 
 @contextlib.contextmanager
@@ -66,15 +66,15 @@ def loaded(
     contracts = contracts_of(vocabulary, [participant], frozenset(), proper=True)
     if not contracts:
         raise NotLoaded(f"{participant.name} does not run {vocabulary.id}")
-    arena = Arena([participant], limits or Limits(), environment, wrapper)
-    arena.limit_by(left)
+    pool = WorkerPool([participant], limits or Limits(), environment, wrapper)
+    pool.limit_by(left)
     try:
-        faults = arena.load(vocabulary, [participant.name])
+        faults = pool.load(vocabulary, [participant.name])
         for answer in faults.values():
             raise NotLoaded(f"{participant.name} on {vocabulary.id}: {answer.error}")
-        yield Loaded(arena, participant, contracts[0])
+        yield Loaded(pool, participant, contracts[0])
     finally:
-        arena.close()
+        pool.close()
 
 
 @dataclass(slots=True)

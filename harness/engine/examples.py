@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan
     from harness.findings.tracker import Book
-    from harness.workers.pool import Arena
+    from harness.workers.pool import WorkerPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def with_examples(plan: Plan) -> set[str]:
 
 
 def exercises(
-    plan: Plan, book: Book, arena: Arena, contracts: Sequence[Contract]
+    plan: Plan, book: Book, pool: WorkerPool, contracts: Sequence[Contract]
 ) -> Iterator[Exercise]:
     """Run the examples of the expectations that concern contracts, and enter what they show.
 
@@ -48,14 +48,14 @@ def exercises(
             if check is None or not check.applies(contract) or check not in plan.checks:
                 continue
             try:
-                judgement = arena.examine(contract, check, expectation.examples)
+                judgement = pool.examine(contract, check, expectation.examples)
             except OutOfTime:
                 return
             names: list[str] = []
             for violation in judgement.violations:
                 case = Case(violation.data, "expectations", plan.seed, place)
-                with arena.turn:
-                    names.append(book.consider(arena, contract, violation, case))
+                with pool.turn:
+                    names.append(book.consider(pool, contract, violation, case))
             shown = any(expectation.shows_in(name, contract.vocabulary.id) for name in names)
             asked = all(judgement.exercised[name] for name in expectation.implementations)
             # A violation that could not be told in time may be the one that is expected.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan
     from harness.events import Event
-    from harness.workers.pool import Arena
+    from harness.workers.pool import WorkerPool
 
     class Failing(Protocol):
         """Takes note of an implementation that could not load, or, refused, would not."""
@@ -63,9 +63,9 @@ class NamedFailed(Exception):
 
 @dataclass(slots=True)
 class Opened:
-    """One vocabulary in the workers of an arena. Not thread-safe."""
+    """One vocabulary in the workers of an pool. Not thread-safe."""
 
-    arena: Arena
+    pool: WorkerPool
     source: str
     vocabulary: Vocabulary
     plan: Plan
@@ -87,7 +87,7 @@ class Opened:
         possible = contracts_of(vocabulary, able, plan.references, proper=True)
         self._names = list(dict.fromkeys(name for one in possible for name in one.names))
         # The workers load while this process looks at the vocabulary.
-        self.arena.begin_loading(vocabulary, self._names, modes_of(vocabulary))
+        self.pool.begin_loading(vocabulary, self._names, modes_of(vocabulary))
         problems = preflight(vocabulary)
         proper = not any(problem.kind in IMPROPER for problem in problems)
         self.emit(VocabularyLoaded.of(vocabulary, self.source, (one.message for one in problems)))
@@ -96,16 +96,16 @@ class Opened:
 
     def look(self) -> None:
         """Take note of who has loaded by now, and tell now and then who has not."""
-        failed = self.arena.settle()
+        failed = self.pool.settle()
         self._take(failed)
-        loading = self.arena.loading()
+        loading = self.pool.loading()
         if failed and self._announced:
             self.announce()
         now = time.monotonic()
         if loading and now - self._told > TELL_SECONDS:
             self._told = now
             at = {name: one.line if one else "" for name, one in loading.items()}
-            self.emit(Preparing(self.vocabulary.id, list(self.arena.loaded()), at))
+            self.emit(Preparing(self.vocabulary.id, list(self.pool.loaded()), at))
 
     def wait(
         self,
@@ -126,12 +126,12 @@ class Opened:
 
     def ready(self, *, everybody: bool) -> bool:
         """Whether all have loaded, or not everybody: enough to compare the first case."""
-        loading = self.arena.loading()
+        loading = self.pool.loading()
         if not loading:
             return True
         if everybody:
             return False
-        loaded = set(self.arena.loaded())
+        loaded = set(self.pool.loaded())
         return any(
             len(loaded & set(one.exact)) > 1 and (not one.references or loaded & one.references)
             for one in self.contracts()
@@ -142,7 +142,7 @@ class Opened:
 
         loaded: only with those who have loaded. besides: leave these out.
         """
-        present = set(self.arena.loaded()) if loaded else set(self._names) - set(self._failed)
+        present = set(self.pool.loaded()) if loaded else set(self._names) - set(self._failed)
         present -= set(besides)
         failed = set(self._failed)
         found = [self._with(one, failed).among(present) for one in self._contracts]
@@ -162,7 +162,7 @@ class Opened:
 
     def _take(self, failed: dict[str, Loaded]) -> None:
         """Tell those who could not load, or would not."""
-        if self.arena.stopped:
+        if self.pool.stopped:
             return
         drawn = self.source.startswith(RANDOM)  # it may be at fault: a refusal is an answer
         for name, answer in failed.items():

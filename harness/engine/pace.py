@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from harness.checks.base import Observation
     from harness.core.comparisons import Contract
     from harness.engine.streams import Batch
-    from harness.workers.pool import Arena, Pending
+    from harness.workers.pool import Pending, WorkerPool
 
 AHEAD = 3
 """Batches that are on their way at the most, besides those that wait for somebody behind."""
@@ -102,12 +102,12 @@ class Yields:
 class Pacer:
     """Sends batches of one vocabulary, and hands on what was answered.
 
-    arena: with the vocabulary loaded, or being loaded. contracts: those of the vocabulary.
+    pool: with the vocabulary loaded, or being loaded. contracts: those of the vocabulary.
     wanted: whether a contract takes a batch. judge: called with each observation, from several
     threads, as checks have questions of their own; gives how many of its cases were at fault.
     """
 
-    arena: Arena
+    pool: WorkerPool
     contracts: Sequence[Contract]
     wanted: Callable[[Contract, Batch], bool]
     judge: Callable[[Observation, Batch], int]
@@ -169,8 +169,8 @@ class Pacer:
                 self._judge(flight)
         self._flights.clear()
         owing = list(dict.fromkeys(owing))
-        loading = self.arena.loading()
-        self.arena.abandon([name for name in owing if name not in loading])
+        loading = self.pool.loading()
+        self.pool.abandon([name for name in owing if name not in loading])
         self._judges.shutdown(wait=True)
         for judged in self._judging:
             judged.result()
@@ -179,14 +179,14 @@ class Pacer:
     def close(self) -> None:
         """Wait for the judges that are at work, and have none begin; after :meth:`finish`, nothing.
 
-        Where the arena was killed, nobody waits for long.
+        Where the pool was killed, nobody waits for long.
         """
         self._judges.shutdown(wait=True, cancel_futures=True)
 
     def behind(self) -> set[str]:
         """Return who is loading, or owes an answer for longer than all have patience."""
         now = self.clock()
-        return set(self.arena.loading()).union(
+        return set(self.pool.loading()).union(
             *(flight.owing() for flight in self._flights if flight.late(now))
         )
 
@@ -256,7 +256,7 @@ class Pacer:
 
     def _launch(self, contract: Contract, batch: Batch, names: Sequence[str]) -> None:
         # Whatever is asked about these answers later, is asked of the same.
-        pending = self.arena.ask(contract.among(set(names)), Inputs.of(batch.inputs))
+        pending = self.pool.ask(contract.among(set(names)), Inputs.of(batch.inputs))
         self._flights.append(Flight(pending, batch, self.clock()))
 
     def _judge_answered(self) -> bool:

@@ -40,7 +40,7 @@ from harness.findings import left_processes as leavings
 from harness.studies.growth.exact import count_instructions
 from harness.studies.growth.measurement import Measurement, chosen, counts_steps, taking_part
 from harness.workers.instructions import wrapper
-from harness.workers.pool import Arena, OutOfTime, Pending, Stopped
+from harness.workers.pool import OutOfTime, Pending, Stopped, WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -83,7 +83,7 @@ class Campaign:
         self._book = book
         self._stop = threading.Event()
         self._lock = threading.Lock()
-        self._arenas: list[Arena] = []
+        self._pools: list[WorkerPool] = []
         self._contracts: dict[str, Contract] = {}
         """By implementation the last contract under which it was asked."""
         self._unmeasured = set(plan.scaled)
@@ -133,14 +133,14 @@ class Campaign:
         """End all lanes and kill all workers, from any thread."""
         self._stop.set()
         with self._lock:
-            for arena in self._arenas:
-                arena.kill()
+            for pool in self._pools:
+                pool.kill()
 
     def _lane(self, waiting: queue.SimpleQueue[str], jobs: int) -> None:
-        arena = Arena(self._plan.participants, self._plan.limits)
-        arena.limit_by(self._left_for_questions)
+        pool = WorkerPool(self._plan.participants, self._plan.limits)
+        pool.limit_by(self._left_for_questions)
         with self._lock:
-            self._arenas.append(arena)
+            self._pools.append(pool)
         try:
             while not self._stop.is_set():
                 try:
@@ -153,14 +153,14 @@ class Campaign:
                 with self._lock:
                     ahead = self._weight
                     self._weight -= self._plan.weight(source)
-                self._vocabulary(arena, source, lambda: self._share(source, ahead, jobs))  # noqa: B023
+                self._vocabulary(pool, source, lambda: self._share(source, ahead, jobs))  # noqa: B023
         except Stopped:
             return
         finally:
-            self._start.come(arena)
-            arena.close()
+            self._start.come(pool)
+            pool.close()
             if not self._stop.is_set() and CHECKS[leavings.CHECK] in self._plan.checks:
-                leavings.note(self._book, arena.left(), self._contracts, self._plan.seed)
+                leavings.note(self._book, pool.left(), self._contracts, self._plan.seed)
 
     def _note_unreached(self, source: str) -> None:
         with self._lock:
@@ -175,12 +175,12 @@ class Campaign:
         weight = self._plan.weight(source)
         return share(self.left, weight, ahead, jobs, growth + to_load)
 
-    def _vocabulary(self, arena: Arena, source: str, seconds: Callable[[], float]) -> None:
+    def _vocabulary(self, pool: WorkerPool, source: str, seconds: Callable[[], float]) -> None:
         """Load a vocabulary, check it for as many seconds as it is given then, measure growth."""
         self._emit(Phase(f"loading {source}"))
         began = time.monotonic()
         vocabulary = self._plan.vocabularies[source]()
-        opened = self._begin(arena, source, vocabulary)
+        opened = self._begin(pool, source, vocabulary)
         # Those whom the user named are all waited for: a gate that has not seen one says nothing.
         everybody = bool(self._plan.named) or self.countdown.seconds is None
         steps = self._prepared(source, vocabulary)
@@ -195,7 +195,7 @@ class Campaign:
             opened.announce()
         with self._lock:
             self._loads.append((time.monotonic() - began) / self._plan.weight(source))
-        self._start.wait(arena, arena.loaded(), over)
+        self._start.wait(pool, pool.loaded(), over)
         if over():
             if not self._stop.is_set():
                 self._note_unreached(source)
@@ -207,21 +207,21 @@ class Campaign:
             walking = beside.submit(self._walk, vocabulary, end) if walked else None
             try:
                 if self._plan.checks:
-                    self._check(arena, vocabulary, opened, end)
+                    self._check(pool, vocabulary, opened, end)
                 if walking is not None:
                     walking.result()
             except BaseException:
                 self._stop.set()
                 raise
         if source in self._plan.scaled and not self._stop.is_set():
-            self._measure(arena, vocabulary, opened.contracts(loaded=True))
+            self._measure(pool, vocabulary, opened.contracts(loaded=True))
         self._unmeasured.discard(source)
         if self._stop.is_set():
             return
         opened.look()
         self._contracts |= {name: c for c in opened.contracts(loaded=True) for name in c.names}
-        self._note_excused(arena, vocabulary.id)
-        for name, reason in arena.withdrawn().items():
+        self._note_excused(pool, vocabulary.id)
+        for name, reason in pool.withdrawn().items():
             self._emit(Withdrawn(name, vocabulary.id, reason))
 
     def _prepared(self, source: str, vocabulary: Vocabulary) -> Iterator[str]:
@@ -241,69 +241,69 @@ class Campaign:
                 family.suits(vocabulary)
                 yield family.name
 
-    def _note_excused(self, arena: Arena, vocabulary: str) -> None:
+    def _note_excused(self, pool: WorkerPool, vocabulary: str) -> None:
         """Tell the failures that did not come back; nothing fails for them."""
-        for one in arena.excused():
+        for one in pool.excused():
             self._emit(SlowOnce.of(one, vocabulary))
             with self._lock:
                 self.tally.excused[one.implementation] += 1
 
-    def _check(self, arena: Arena, vocabulary: Vocabulary, opened: Opened, end: float) -> None:
+    def _check(self, pool: WorkerPool, vocabulary: Vocabulary, opened: Opened, end: float) -> None:
         """Ask cases, until ``end`` or as many as the budget has, and judge the answers."""
         self._emit(Phase(f"checking {vocabulary.id}"))
         if self.countdown.seconds is None:
             contracts = opened.contracts(loaded=True)
-            self._examples(arena, contracts)
-            for pending, batch in self._asked(arena, vocabulary, contracts):
+            self._examples(pool, contracts)
+            for pending, batch in self._asked(pool, vocabulary, contracts):
                 if self._stop.is_set():
                     return
-                self._judge(arena, pending.wait(), batch)
+                self._judge(pool, pending.wait(), batch)
                 self._stop_at_the_first()
             return
         pacer = Pacer(
-            arena,
+            pool,
             opened.contracts(),
             takes,
-            lambda seen, batch: self._judge(arena, seen, batch, end),
+            lambda seen, batch: self._judge(pool, seen, batch, end),
         )
         examples = [False]
 
         def over() -> bool:
             opened.look()
             if opened.ready(everybody=True) and not examples[0]:
-                self._examples(arena, opened.contracts(loaded=True))
-                examples[0] = not arena.out_of_time  # else again, after the vocabulary's time
+                self._examples(pool, opened.contracts(loaded=True))
+                examples[0] = not pool.out_of_time  # else again, after the vocabulary's time
             self._stop_at_the_first()
             return self._stop.is_set() or time.monotonic() > end
 
         plan = self._plan
         # What the judges ask of a slow one is not to take the time of other vocabularies.
-        arena.limit_by(lambda: min(self._left_for_questions(), end + MOMENT - time.monotonic()))
+        pool.limit_by(lambda: min(self._left_for_questions(), end + MOMENT - time.monotonic()))
         try:
             pacer.run(batches(plan.generators, vocabulary, plan.seed, plan.suite.max_input), over)
-            loading = set(arena.loading())
+            loading = set(pool.loading())
             owing = pacer.finish(
-                lambda name, seconds: self._worth_waiting(arena, name, seconds, end)
+                lambda name, seconds: self._worth_waiting(pool, name, seconds, end)
             )
         except BaseException:
             self._stop.set()
-            arena.kill()  # judges that wait for answers are told so
+            pool.kill()  # judges that wait for answers are told so
             raise
         finally:
             pacer.close()
-            arena.limit_by(self._left_for_questions)
+            pool.limit_by(self._left_for_questions)
         if self._stop.is_set():
             return
         with self._lock:
             self.tally.unanswered.update(set(owing) - loading)
             for name in {*owing, *loading}:
                 self.tally.late.setdefault(name, []).append(vocabulary.id)
-        arena.resume()
+        pool.resume()
         if not examples[0]:
             idle = set(owing) - with_examples(self._plan)  # they would only take time
-            self._examples(arena, opened.contracts(loaded=True, besides=idle))
+            self._examples(pool, opened.contracts(loaded=True, besides=idle))
 
-    def _worth_waiting(self, arena: Arena, name: str, seconds: float, end: float) -> bool:
+    def _worth_waiting(self, pool: WorkerPool, name: str, seconds: float, end: float) -> bool:
         """Whether to wait on for an answer that is owed for so many seconds.
 
         As long as the vocabulary has time, and a moment longer; and after that if it may be a hang.
@@ -314,12 +314,12 @@ class Campaign:
             return False
         if time.monotonic() < end + PATIENCE:
             return True
-        if name in arena.loading():
+        if name in pool.loading():
             return False
         known = name in self.tally.hung
         if known and self.left <= 0:
             return False
-        suspect = arena.at_work(name) > SUSPECT_SECONDS
+        suspect = pool.at_work(name) > SUSPECT_SECONDS
         waiting = suspect and seconds < LONGEST_WAIT * self._plan.limits.seconds
         if waiting and self.countdown.over:
             self.tally.awaited.add(name)
@@ -329,16 +329,18 @@ class Campaign:
         if self._plan.fail_fast and self._book.unexpected:
             self._stop.set()
 
-    def _warm_up(self, arena: Arena, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> None:
+    def _warm_up(
+        self, pool: WorkerPool, vocabulary: Vocabulary, contracts: Sequence[Contract]
+    ) -> None:
         """Have libraries and generators make what they make on first use."""
         for contract in contracts:
-            arena.ask(contract, Inputs.of([b""])).wait()
+            pool.ask(contract, Inputs.of([b""])).wait()
         for generator in self._plan.generators:
             next(generator.cases(vocabulary, self._plan.seed), None)
 
-    def _examples(self, arena: Arena, contracts: Sequence[Contract]) -> None:
+    def _examples(self, pool: WorkerPool, contracts: Sequence[Contract]) -> None:
         """Run the examples of the expectations that concern these contracts."""
-        for one in exercises(self._plan, self._book, arena, contracts):
+        for one in exercises(self._plan, self._book, pool, contracts):
             with self._lock:
                 if one.exercised:
                     self.tally.exercised.add(one.place)
@@ -364,7 +366,9 @@ class Campaign:
             with self._lock:
                 self.tally.failed_to_load.append(("forced tokens", vocabulary.id, trouble))
 
-    def _measure(self, arena: Arena, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> None:
+    def _measure(
+        self, pool: WorkerPool, vocabulary: Vocabulary, contracts: Sequence[Contract]
+    ) -> None:
         """Growth on one vocabulary, while its workers are loaded: that takes longest."""
         self._emit(Phase(f"measuring growth on {vocabulary.id}"))
         suite, names = self._plan.suite, {name for one in contracts for name in one.names}
@@ -376,7 +380,7 @@ class Campaign:
         counting = wrapper() if suite.scaling_instructions else ()
         seconds = whole * (1 - INSTRUCTIONS_SHARE if counting else 1)
         measurement = Measurement(
-            arena, contracts, taken, suite.scaling_bytes, steps=suite.scaling_steps
+            pool, contracts, taken, suite.scaling_bytes, steps=suite.scaling_steps
         )
         measurement.run(seconds, self._emit, self._stop.is_set)
         if measurement.left_out:
@@ -403,10 +407,10 @@ class Campaign:
                 self._left_for_questions,
             )
 
-    def _begin(self, arena: Arena, source: str, vocabulary: Vocabulary) -> Opened:
+    def _begin(self, pool: WorkerPool, source: str, vocabulary: Vocabulary) -> Opened:
         """Have all that can run a vocabulary load it."""
         plan = self._plan
-        opened = Opened(arena, source, vocabulary, plan, self._emit, self._failed)
+        opened = Opened(pool, source, vocabulary, plan, self._emit, self._failed)
         opened.begin()
         return opened
 
@@ -421,15 +425,15 @@ class Campaign:
             # Who was asked for by name and cannot run makes the whole run worthless.
             raise NamedFailed(name, vocabulary, message)
 
-    def _open(self, arena: Arena, source: str, vocabulary: Vocabulary) -> list[Contract]:
+    def _open(self, pool: WorkerPool, source: str, vocabulary: Vocabulary) -> list[Contract]:
         """Load the vocabulary into all that can run it, and open its contracts."""
-        opened = self._begin(arena, source, vocabulary)
+        opened = self._begin(pool, source, vocabulary)
         opened.wait(everybody=True, stopped=self._stop.is_set)
         opened.announce()
         return opened.contracts(loaded=True)
 
     def _asked(
-        self, arena: Arena, vocabulary: Vocabulary, contracts: Sequence[Contract]
+        self, pool: WorkerPool, vocabulary: Vocabulary, contracts: Sequence[Contract]
     ) -> Iterator[tuple[Pending, Batch]]:
         """Batches with their answers on the way, a few asked ahead, as many cases as are wanted."""
         plan = self._plan
@@ -454,13 +458,13 @@ class Campaign:
                 if inputs:
                     done[contract.id] += len(inputs)
                     asked = replace(batch, inputs=inputs)
-                    ahead.append((arena.ask(contract, Inputs.of(inputs)), asked))
+                    ahead.append((pool.ask(contract, Inputs.of(inputs)), asked))
             while len(ahead) > IN_FLIGHT:
                 yield ahead.popleft()
         yield from ahead
 
     def _judge(
-        self, arena: Arena, seen: Observation, batch: Batch, end: float = float("inf")
+        self, pool: WorkerPool, seen: Observation, batch: Batch, end: float = float("inf")
     ) -> int:
         """Put all checks to a batch that was answered; how many of its cases are at fault.
 
@@ -478,7 +482,7 @@ class Campaign:
             if time.monotonic() > end and check.name not in OF_WHAT_IS_KNOWN:
                 continue
             try:
-                judgement = arena.judge(check, seen)
+                judgement = pool.judge(check, seen)
             except OutOfTime:
                 continue  # as if it had never been put
             exercised[check.name] = dict(judgement.exercised)
@@ -491,8 +495,8 @@ class Campaign:
                 if self._stop.is_set():
                     return len(at_fault)
                 self._before_a_finding()
-                with arena.turn:
-                    self._book.consider(arena, contract, violation, batch.case(violation.index))
+                with pool.turn:
+                    self._book.consider(pool, contract, violation, batch.case(violation.index))
             if blamed:
                 violations[check.name] = dict(blamed)
         compared = comparisons(seen) if "equivalence" in exercised else 0

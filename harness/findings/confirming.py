@@ -16,7 +16,7 @@ from harness.workers.requests import doubtful
 if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.core.outcomes import Outcome
-    from harness.workers.pool import Arena
+    from harness.workers.pool import WorkerPool
 
 AGAIN = 4
 """How often a violation must come back before it is believed: one that shows once in a hundred
@@ -29,7 +29,7 @@ Unconfirmed = Literal["gone", "unsure"]
 cannot be told any more, as somebody did not answer: it is no finding."""
 
 
-def confirm(arena: Arena, contract: Contract, violation: Violation) -> Violation | Unconfirmed:
+def confirm(pool: WorkerPool, contract: Contract, violation: Violation) -> Violation | Unconfirmed:
     """Ask again, alone: the violation itself, or one of determinism.
 
     ``gone`` is a death that does not come back, which was seen all the same; ``unsure`` is what
@@ -38,13 +38,13 @@ def confirm(arena: Arena, contract: Contract, violation: Violation) -> Violation
     Raises Stopped and OutOfTime.
     """
     if violation.check == "determinism":
-        return _differs_again(arena, contract, violation)
+        return _differs_again(pool, contract, violation)
     data = violation.data
     # A death is not asked for over and over in one batch: the rest would go unanswered.
     once = violation.check == "survival" or _deadly(violation)
     inputs = [data] if once else [b"", data, data] * (AGAIN // 2)
     sign = signature(violation, contract)
-    judged = arena.examine(contract, CHECKS[violation.check], inputs)
+    judged = pool.examine(contract, CHECKS[violation.check], inputs)
     # By place: a check may find more than one thing wrong with an input.
     seen = {
         one.index
@@ -58,10 +58,10 @@ def confirm(arena: Arena, contract: Contract, violation: Violation) -> Violation
         # who is withdrawn by now, for other time-outs, gives none.
         answered = all(judged.exercised[name] == len(inputs) for name in violation.culprits)
         return "unsure" if violation.stage == TIMED_OUT and answered else "gone"
-    if set(violation.culprits) & set(arena.withdrawn()):
+    if set(violation.culprits) & set(pool.withdrawn()):
         return "unsure"
     if violation.check == "equivalence":
-        return _asked_again(arena, contract, violation)
+        return _asked_again(pool, contract, violation)
     if any(judged.exercised[name] < len(inputs) for name in violation.culprits):
         return "unsure"
     if not all(comparable(part.outcome) for part in violation.parts):
@@ -72,7 +72,7 @@ def confirm(arena: Arena, contract: Contract, violation: Violation) -> Violation
 
 
 def _differs_again(
-    arena: Arena, contract: Contract, violation: Violation
+    pool: WorkerPool, contract: Contract, violation: Violation
 ) -> Violation | Unconfirmed:
     """A violation of determinism: sure where two answers differed, or where it comes back.
 
@@ -81,19 +81,21 @@ def _differs_again(
     """
     if all(comparable(part.outcome) for part in violation.parts):
         return violation
-    judged = arena.examine(contract, CHECKS[violation.check], [b"", violation.data])
+    judged = pool.examine(contract, CHECKS[violation.check], [b"", violation.data])
     culprits = set(violation.culprits)
     back = any(culprits & set(one.culprits) for one in judged.violations)
     return violation if back else "unsure"
 
 
-def _asked_again(arena: Arena, contract: Contract, violation: Violation) -> Violation | Unconfirmed:
+def _asked_again(
+    pool: WorkerPool, contract: Contract, violation: Violation
+) -> Violation | Unconfirmed:
     """Who changed its answer, as a violation of determinism; unsure if nobody did.
 
     Who does not answer now has not changed its answer: it may be withdrawn, or slow.
     """
     data = violation.data
-    seen = arena.again(contract, Inputs.of([b"", data, data]))
+    seen = pool.again(contract, Inputs.of([b"", data, data]))
     for part in violation.parts:
         for name in part.names:
             for row in (1, 2):

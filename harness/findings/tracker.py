@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.events import Event
     from harness.verdict.expectations import Expectation
-    from harness.workers.pool import Arena
+    from harness.workers.pool import WorkerPool
 
 SHRINK_SECONDS = 4.0
 """For one finding."""
@@ -183,11 +183,13 @@ class Book:
                 for identity, found in self._findings.items()
             )
 
-    def consider(self, arena: Arena, contract: Contract, violation: Violation, case: Case) -> str:
+    def consider(
+        self, pool: WorkerPool, contract: Contract, violation: Violation, case: Case
+    ) -> str:
         """Enter a violation; gives the bucket under which it was counted."""
         started = time.monotonic()
         try:
-            return self._considered(arena, contract, violation, case)
+            return self._considered(pool, contract, violation, case)
         finally:
             with self._lock:
                 self._spent += time.monotonic() - started
@@ -198,9 +200,9 @@ class Book:
         return self._enter(self._page(entry), entry, UNMINIMISED, minimal=False)
 
     def _considered(
-        self, arena: Arena, contract: Contract, violation: Violation, case: Case
+        self, pool: WorkerPool, contract: Contract, violation: Violation, case: Case
     ) -> str:
-        known = self._explained(arena, contract, violation)
+        known = self._explained(pool, contract, violation)
         if isinstance(known, str):
             return self._count(known)
         violation = known
@@ -214,7 +216,7 @@ class Book:
             # On record before it is tried again: that may take long, and the last allowed death.
             provisional = self._provisional(entry)
         try:
-            confirmed = confirm(arena, contract, violation)
+            confirmed = confirm(pool, contract, violation)
         except OutOfTime:
             return self._entered_late(page, entry, provisional)
         if confirmed == "unsure":
@@ -227,7 +229,7 @@ class Book:
             return self._enter(page, entry.explained(), UNMINIMISED, minimal=False)
         if provisional is None:
             provisional = self._provisional(entry)
-        smaller, why = self._shrink(arena, entry)
+        smaller, why = self._shrink(pool, entry)
         smaller = smaller.explained()
         kind = kind_of(smaller.violation, smaller.label.stage, contract)
         if why == TRIES_HANG:
@@ -237,9 +239,9 @@ class Book:
         name = self._enter(page, smaller, kind, minimal=why is None, replaces=provisional, why=why)
         if self._excused(name, contract) and not self._covered(entry):
             # What is expected was a part of this input. Something else may be wrong with the rest.
-            left = self._explained(arena, contract, violation)
+            left = self._explained(pool, contract, violation)
             if isinstance(left, Violation) and len(left.data) < len(violation.data):
-                self._considered(arena, contract, left, case)
+                self._considered(pool, contract, left, case)
         return name
 
     def _entered_late(self, page: Page, entry: Entry, provisional: Found | None) -> str:
@@ -311,7 +313,9 @@ class Book:
         self._provisionals.add(found.id)
         return found
 
-    def _explained(self, arena: Arena, contract: Contract, violation: Violation) -> str | Violation:
+    def _explained(
+        self, pool: WorkerPool, contract: Contract, violation: Violation
+    ) -> str | Violation:
         """The bucket of a known finding that explains a violation, else what is left to explain.
 
         A violation whose input contains a known minimal one is explained by it if nothing is
@@ -329,7 +333,7 @@ class Book:
                 return name  # wrong with no input at all, and so with any
             if minimal and minimal in violation.data:
                 rest = violation.data.replace(minimal, b"")
-                left = self._left(arena, contract, violation, rest, page)
+                left = self._left(pool, contract, violation, rest, page)
                 if left is None:
                     return name
                 violation = left
@@ -337,14 +341,14 @@ class Book:
         ill = next((name for minimal, name in page.claims if categories(minimal) == BYTES), None)
         well_formed = violation.data.decode(errors="ignore").encode()
         if ill is not None and well_formed != violation.data:
-            left = self._left(arena, contract, violation, well_formed, page)
+            left = self._left(pool, contract, violation, well_formed, page)
             if left is None:
                 return ill
             violation = left
         return violation
 
     def _left(
-        self, arena: Arena, contract: Contract, violation: Violation, rest: bytes, page: Page
+        self, pool: WorkerPool, contract: Contract, violation: Violation, rest: bytes, page: Page
     ) -> Violation | None:
         """The violation that is left with what is known taken out, if any is."""
         trusted = len(page.claims) >= CLAIMS_TRUSTED
@@ -354,7 +358,7 @@ class Book:
         left: Violation | None = None
         if rest and contract.vocabulary.can_encode(rest):
             try:
-                again = arena.examine(contract, CHECKS[violation.check], [rest]).violations
+                again = pool.examine(contract, CHECKS[violation.check], [rest]).violations
             except OutOfTime:
                 return None
             left = next((one for one in again if signature(one, contract) == sign), None)
@@ -384,7 +388,7 @@ class Book:
             self._emit(Counted(name, self._counts[name]))
         return name
 
-    def _shrink(self, arena: Arena, entry: Entry) -> tuple[Entry, str | None]:
+    def _shrink(self, pool: WorkerPool, entry: Entry) -> tuple[Entry, str | None]:
         """The entry with the smallest input found, and why the search did not end by itself."""
         contract, check = entry.contract, CHECKS[entry.violation.check]
         latest = {entry.violation.data: entry.violation}
@@ -407,7 +411,7 @@ class Book:
             # Shrinking into an expected finding would hide this one from the gate.
             lawful = [c for c in candidates if c not in known and contract.vocabulary.can_encode(c)]
             try:
-                violations = spent.on(arena.examine(contract, check, lawful)).violations
+                violations = spent.on(pool.examine(contract, check, lawful)).violations
             except OutOfTime:
                 spent.cut_off = True
                 return [False] * len(candidates)
@@ -433,7 +437,7 @@ class Book:
             why = TRIES_HANG
         elif not ended:
             why = NO_TIME if spent.cut_off or self._seconds_left() <= 0 else TOOK_LONG
-        elif set(entry.violation.culprits) & set(arena.withdrawn()):
+        elif set(entry.violation.culprits) & set(pool.withdrawn()):
             why = WITHDRAWN
         return Entry(contract, latest[smallest], entry.case), why
 

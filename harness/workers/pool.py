@@ -1,4 +1,4 @@
-"""The arena: the workers of a run, loaded with one vocabulary, answering batches together."""
+"""The pool: the workers of a run, loaded with one vocabulary, answering batches together."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Stopped(Exception):
-    """The arena was killed from another thread: what its workers say now means nothing."""
+    """The pool was killed from another thread: what its workers say now means nothing."""
 
 
 class OutOfTime(Exception):
@@ -114,7 +114,7 @@ class Asked:
         return Results.of(outcomes)
 
 
-class Arena:
+class WorkerPool:
     """Workers for the participants of a run. Not thread-safe; each lane of a run has its own."""
 
     def __init__(

@@ -21,7 +21,7 @@ from harness.engine.suites import SUITES
 from harness.events import Measured
 from harness.studies.growth.measurement import Measurement, chosen
 from harness.workers import Limits
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 from tests.benchmarks.growth_under_load import hog
 
 SECONDS = 4.5
@@ -31,19 +31,19 @@ MOST = 0.05
 """The share of cells that a default run may leave inconclusive."""
 
 
-def measured(arena: Arena, name: str, seconds: float, seed: int) -> list[Measured]:
+def measured(pool: WorkerPool, name: str, seconds: float, seed: int) -> list[Measured]:
     """One vocabulary, as a run measures it."""
     vocabulary = sources.resolve(name)
     present, _ = selection.participants([])
     contracts = contracts_of(vocabulary, present, frozenset(), proper=True)
     names = list(dict.fromkeys(name for contract in contracts for name in contract.names))
-    missing = arena.load(vocabulary, names)
+    missing = pool.load(vocabulary, names)
     if missing:
         print(f"{name}: not loaded: {sorted(missing)}")
     taken = chosen(families(), len(names), seconds, seed)
     said: list[Measured] = []
     started = time.monotonic()
-    measurement = Measurement(arena, contracts, taken, SUITES["smoke"].scaling_bytes)
+    measurement = Measurement(pool, contracts, taken, SUITES["smoke"].scaling_bytes)
     measurement.run(seconds, said.append)
     passed = time.monotonic() - started
     timed = [one for one in said if one.measure == "time"]
@@ -71,13 +71,13 @@ def main() -> None:
         one.start()
     present, _ = selection.participants([])
     said: list[Measured] = []
-    arena = Arena(present, Limits())
+    pool = WorkerPool(present, Limits())
     try:
         for number in range(runs):
             for name in selection.SCALED:
-                said += measured(arena, name, seconds, number)
+                said += measured(pool, name, seconds, number)
     finally:
-        arena.close()
+        pool.close()
         for one in busy:
             one.kill()
     undecided = sum(one.verdict == "inconclusive" for one in said)

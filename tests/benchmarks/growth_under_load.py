@@ -20,7 +20,7 @@ from harness.engine import selection
 from harness.events import Measured
 from harness.studies.growth.measurement import Measurement
 from harness.workers import Limits
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 from tests.harness import planted_growth
 from tests.harness.planted_growth import Linear, LogLinear, OnRuns, Quadratic, ThreeHalves
 
@@ -62,7 +62,7 @@ def main() -> None:
     contracts = contracts_of(vocabulary, participants, frozenset(), proper=True)[:1]
     counts: dict[str, Counter[str]] = {}
     wrong: list[Measured] = []
-    arena = Arena(participants, Limits())
+    pool = WorkerPool(participants, Limits())
 
     def count(event: Measured) -> None:
         true = expected(event.implementation, event.family)
@@ -73,17 +73,17 @@ def main() -> None:
             wrong.append(event)
 
     try:
-        arena.load(vocabulary, [participant.name for participant in participants])
+        pool.load(vocabulary, [participant.name for participant in participants])
         for number in range(runs):
             started = time.monotonic()
             taken = [families()[name] for name in FAMILIES]
-            Measurement(arena, contracts, taken, LARGEST).run(SECONDS, count)
+            Measurement(pool, contracts, taken, LARGEST).run(SECONDS, count)
             seconds = time.monotonic() - started
             print(f"run {number + 1}: {seconds:.1f} s, {len(wrong)} wrong so far", flush=True)
     except KeyboardInterrupt:
         print("interrupted: the runs so far")
     finally:
-        arena.close()
+        pool.close()
         for one in hogs:
             one.kill()
     for cell, seen in sorted(counts.items()):

@@ -2,7 +2,7 @@
 
 Run with ``make bench``. Each pair of rows is one set of implementations on the same inputs of
 about 64 bytes: ``bare`` is a Python loop in this process that calls the encoders one after
-another and compares their ids, ``harness`` the arena with a worker process for each, the
+another and compares their ids, ``harness`` the pool with a worker process for each, the
 equivalence and survival checks included. Nothing here passes or fails by speed.
 """
 
@@ -20,7 +20,7 @@ from harness.core.comparisons import Contract, contracts_of
 from harness.core.outcomes import Inputs
 from harness.engine import selection
 from harness.workers import Limits
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 from impls.interface import Encoder, Mode
 from tests.data import data_path
 
@@ -56,7 +56,7 @@ def inputs() -> list[bytes]:
 
 
 class Setting:
-    """One set of implementations: their encoders in this process, and their arena."""
+    """One set of implementations: their encoders in this process, and their pool."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         vocabulary = sources.resolve(
@@ -66,8 +66,8 @@ class Setting:
         found = contracts_of(vocabulary, participants, frozenset(["tiktoken"]), proper=True)
         self.contract: Contract = next(c for c in found if c.mode == TEXT)
         self.encoders: list[Encoder] = [c.implementation.load(vocabulary) for c in participants]
-        self.arena = Arena(participants, Limits())
-        assert not self.arena.load(vocabulary, names)
+        self.pool = WorkerPool(participants, Limits())
+        assert not self.pool.load(vocabulary, names)
 
     def bare(self, inputs: list[bytes]) -> int:
         """Call and compare, nothing else; the number of differences."""
@@ -82,7 +82,7 @@ class Setting:
         different = 0
         ahead = deque()
         for start in range(0, len(inputs), BATCH):
-            ahead.append(self.arena.ask(self.contract, Inputs.of(inputs[start : start + BATCH])))
+            ahead.append(self.pool.ask(self.contract, Inputs.of(inputs[start : start + BATCH])))
             if len(ahead) > 2:
                 different += self.judge(ahead.popleft())
         return different + sum(map(self.judge, ahead))
@@ -91,14 +91,14 @@ class Setting:
         """Both checks on one batch."""
         seen = pending.wait()  # type: ignore[attr-defined]
         checks = (CHECKS["survival"], CHECKS["equivalence"])
-        return sum(len(self.arena.judge(check, seen).violations) for check in checks)
+        return sum(len(self.pool.judge(check, seen).violations) for check in checks)
 
 
 @pytest.fixture(scope="module", params=SETS.values(), ids=SETS)
 def setting(request: pytest.FixtureRequest) -> Iterator[Setting]:
     made = Setting(request.param)
     yield made
-    made.arena.close()
+    made.pool.close()
 
 
 @pytest.mark.parametrize("way", ["bare", "harness"])

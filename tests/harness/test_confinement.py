@@ -23,7 +23,7 @@ from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Status
 from harness.core.participants import Participant
 from harness.engine import selection
 from harness.workers import Limits, Worker, rows
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 from impls import registry
 from impls.errors import ImplementationError
 from impls.interface import Mode
@@ -163,15 +163,15 @@ def asked(spec: str, *inputs: bytes) -> dict[bytes, Outcome]:
 
 def answered(present: list[Participant], *inputs: bytes) -> dict[bytes, Outcome]:
     vocabulary = sources.resolve("toy_bytes")
-    arena = Arena(present, LIMITS)
+    pool = WorkerPool(present, LIMITS)
     try:
-        assert arena.load(vocabulary, [one.name for one in present]) == {}
+        assert pool.load(vocabulary, [one.name for one in present]) == {}
         [contract, *_] = contracts_of(vocabulary, present, frozenset(), proper=True)
-        seen = arena.ask(contract, Inputs.of(list(inputs))).wait()
+        seen = pool.ask(contract, Inputs.of(list(inputs))).wait()
         [results] = seen.results.values()
         return dict(zip(inputs, rows(results), strict=True))
     finally:
-        arena.close()
+        pool.close()
 
 
 def is_refused(outcome: Outcome) -> bool:

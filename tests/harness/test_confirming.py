@@ -103,7 +103,7 @@ def failing_further(check: str, failure: Failed) -> str | Violation:
     scene = Scene(ref=right, bad=right)
     parts = (Part(("bad",), failure), Part(("bad (alone)",), Encoded((33,))))
     violation = Violation(check, 0, b"!", parts, ("bad",), "order")
-    return confirm(scene.arena, scene.contract, violation)
+    return confirm(scene.pool, scene.contract, violation)
 
 
 @pytest.mark.parametrize(

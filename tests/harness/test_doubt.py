@@ -17,7 +17,7 @@ from harness.core.excused import LEAKING
 from harness.core.messages import Encode, Meter
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
 from harness.workers import Limits, Worker, keeping, process, restarting, rows
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 from harness.workers.process import WorkerDied
 from harness.workers.requests import FAULT
 from impls.interface import Mode
@@ -286,9 +286,9 @@ def test_all_that_owe_an_answer_are_killed_before_any_is_closed() -> None:
             assert self._first.wait(20), "the one that loads was not killed"
             told.append(f"{'close' if wait else 'end'} {self._name}")
 
-    arena = Arena([], Limits())
-    arena._workers = {name: Waiting(name, loading) for name in ("waiting", "loading")}  # type: ignore[misc]
-    arena.close()
+    pool = WorkerPool([], Limits())
+    pool._workers = {name: Waiting(name, loading) for name in ("waiting", "loading")}  # type: ignore[misc]
+    pool.close()
     # Their ends are waited for once all have begun: one after another they take seconds.
-    every = [f"{what} {name}" for what in ("stop", "end", "close") for name in arena._workers]
+    every = [f"{what} {name}" for what in ("stop", "end", "close") for name in pool._workers]
     assert told == every

@@ -24,7 +24,7 @@ from harness.findings import tracker as findings
 from harness.findings.tracker import Book
 from harness.verdict.expectations import Expectation
 from harness.workers import Limits
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 from harness.workers.server import outcome_of
 from impls.interface import About, Mode
 from tests.breadth import thorough_from
@@ -61,13 +61,13 @@ def done(outcomes: Sequence[Outcome]) -> Future[Results]:
 
 
 class Scene:
-    """An arena of functions on ``toy_bytes``, raw; the book, and what it emitted."""
+    """An pool of functions on ``toy_bytes``, raw; the book, and what it emitted."""
 
     def __init__(self, expectations: Sequence[Expectation] = (), **encoders: Encode_) -> None:
         made = [Participant(n, n, About(n, "1"), None) for n in encoders]  # type: ignore[arg-type]
-        self.arena = Arena(made, Limits())
-        self.arena.close()
-        self.arena._workers = {name: Here(encode) for name, encode in encoders.items()}  # type: ignore[misc]
+        self.pool = WorkerPool(made, Limits())
+        self.pool.close()
+        self.pool._workers = {name: Here(encode) for name, encode in encoders.items()}  # type: ignore[misc]
         self.contract = Contract(
             sources.resolve("toy_bytes"), RAW, tuple(made), frozenset(["ref"]), {}, proper=True
         )
@@ -81,9 +81,9 @@ class Scene:
 
     def check(self, name: str, *inputs: bytes) -> list[str]:
         """Run a check and enter what it finds; the buckets."""
-        judged = self.arena.examine(self.contract, CHECKS[name], inputs)
+        judged = self.pool.examine(self.contract, CHECKS[name], inputs)
         return [
-            self.book.consider(self.arena, self.contract, one, Case(one.data, "test", 0, one.index))
+            self.book.consider(self.pool, self.contract, one, Case(one.data, "test", 0, one.index))
             for one in judged.violations
         ]
 

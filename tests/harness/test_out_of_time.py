@@ -26,7 +26,7 @@ from harness.studies.selftest.vices import TRIGGER
 from harness.verdict.expectations import Expectation
 from harness.verdict.shortfall import went_on
 from harness.workers import Limits
-from harness.workers.pool import Arena, OutOfTime
+from harness.workers.pool import OutOfTime, WorkerPool
 from impls.interface import Died
 from tests.harness.fuzz_campaign import small_plan
 from tests.harness.test_budgets import Silent as Quiet
@@ -60,28 +60,28 @@ class Watched(Scene):
 
     def late(self) -> None:
         """From now on there is no time."""
-        self.arena.limit_by(lambda: 0.0)
+        self.pool.limit_by(lambda: 0.0)
         self.book.limit_by(lambda: 0.0)
 
     def consider(self, check: str, data: bytes) -> str:
         """Find a violation in time, and enter it when the time is up."""
-        [violation] = self.arena.examine(self.contract, CHECKS[check], [data]).violations
+        [violation] = self.pool.examine(self.contract, CHECKS[check], [data]).violations
         self.late()
-        return self.book.consider(self.arena, self.contract, violation, Case(data, "test", 0, 0))
+        return self.book.consider(self.pool, self.contract, violation, Case(data, "test", 0, 0))
 
 
 def test_no_question_waits_longer_than_the_run() -> None:
     scene = Scene(ref=right)
     silent = Silent()
-    scene.arena._workers = {"ref": silent}  # type: ignore[dict-item]
+    scene.pool._workers = {"ref": silent}  # type: ignore[dict-item]
     left = [0.05]
-    scene.arena.limit_by(lambda: left[0])
+    scene.pool.limit_by(lambda: left[0])
     with pytest.raises(OutOfTime):
-        scene.arena.gauge("ref", scene.contract, [b"a"], Meter.TIME)
+        scene.pool.gauge("ref", scene.contract, [b"a"], Meter.TIME)
     assert silent.abandoned == 1
     left[0] = 0.0
     with pytest.raises(OutOfTime):  # and is not put at all
-        scene.arena.examine(scene.contract, CHECKS["survival"], [b"a"])
+        scene.pool.examine(scene.contract, CHECKS["survival"], [b"a"])
     assert silent.abandoned == 1
 
 
@@ -142,18 +142,18 @@ def test_a_worker_that_is_cut_off_has_neither_died_nor_hung() -> None:
     present, _ = selection.participants([f"{WRONG}:Hang"])
     vocabulary = sources.resolve("toy_bytes")
     [contract, *_] = contracts_of(vocabulary, present, frozenset(), proper=True)
-    arena = Arena(present, Limits(seconds=3600.0))
+    pool = WorkerPool(present, Limits(seconds=3600.0))
     try:
-        assert not arena.load(vocabulary, [one.name for one in present])
+        assert not pool.load(vocabulary, [one.name for one in present])
         countdown = Countdown(0.3).start()
-        arena.limit_by(lambda: countdown.left)
+        pool.limit_by(lambda: countdown.left)
         with pytest.raises(OutOfTime):
-            arena.gauge(present[0].name, contract, [TRIGGER], Meter.TIME)
-        assert arena.losses() == {}
-        assert arena.withdrawn() == {}
-        assert arena.excused() == []
+            pool.gauge(present[0].name, contract, [TRIGGER], Meter.TIME)
+        assert pool.losses() == {}
+        assert pool.withdrawn() == {}
+        assert pool.excused() == []
     finally:
-        arena.close()
+        pool.close()
 
 
 def hanging(folder: Path, budget: Budget) -> Record:

@@ -26,7 +26,7 @@ RAW = Mode(pretokenize=False)
 
 @dataclass
 class Workers:
-    """An arena whose workers answer after as many seconds a kilobyte as they are told."""
+    """An pool whose workers answer after as many seconds a kilobyte as they are told."""
 
     pace: dict[str, float]
     unloaded: set[str] = field(default_factory=set)

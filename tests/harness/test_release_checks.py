@@ -14,7 +14,7 @@ from harness.checks.releases import drawn_ids, libraries
 from harness.core.comparisons import Contract, contracts_of
 from harness.engine import selection
 from harness.workers import Limits
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 from impls.interface import Capability
 
 RELEASES = """
@@ -67,12 +67,12 @@ def judged(
     present, _ = selection.participants([f"{path}:{name}" for name in names])
     vocabulary = sources.resolve("tekken_240911")
     contract = contracts_of(vocabulary, present, frozenset({trusted}), proper=True)[0]
-    arena = Arena(present, Limits(seconds=60))
+    pool = WorkerPool(present, Limits(seconds=60))
     try:
-        assert not arena.load(vocabulary, contract.names)
-        found = arena.examine(contract, CHECKS[check], INPUTS)
+        assert not pool.load(vocabulary, contract.names)
+        found = pool.examine(contract, CHECKS[check], INPUTS)
     finally:
-        arena.close()
+        pool.close()
     return [(one.data, one.stage, one.culprits) for one in found.violations]
 
 

@@ -24,7 +24,7 @@ from harness.studies.growth.claims import Claims, reconcile
 from harness.studies.growth.measurement import Measurement
 from harness.verdict.exponents import Verdict
 from harness.workers import Limits
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 from impls.processes import descendants, processor_time
 from tests.harness import lying_program
 
@@ -36,14 +36,14 @@ def measured(command: str) -> Measured:
     vocabulary = sources.resolve("toy_bytes")
     present, _ = selection.participants([f"cmd:{command}"])
     contracts = contracts_of(vocabulary, present, frozenset(), proper=True)[:1]
-    arena = Arena(present, Limits(seconds=60))
+    pool = WorkerPool(present, Limits(seconds=60))
     said: list[Measured] = []
     try:
-        assert not arena.load(vocabulary, [one.name for one in present])
+        assert not pool.load(vocabulary, [one.name for one in present])
         taken = [families()["letter-run"]]
-        Measurement(arena, contracts, taken, 32 << 10, longest_call=0.06).run(120.0, said.append)
+        Measurement(pool, contracts, taken, 32 << 10, longest_call=0.06).run(120.0, said.append)
     finally:
-        arena.close()
+        pool.close()
     (one,) = said
     return one
 

@@ -1,4 +1,4 @@
-"""Measurement of planted growth: with a simulated arena, and from the command line."""
+"""Measurement of planted growth: with a simulated pool, and from the command line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from harness.studies.growth.cell import FIRST_LOOK, HUNGRY, LAST_LOOK, SECOND_LO
 from harness.studies.growth.measurement import Measurement, chosen, counts_steps, taking_part
 from harness.studies.growth.prober import DEATHS, SMALLEST
 from harness.verdict.exponents import LEAST_POINTS
-from harness.workers.pool import Arena, OutOfTime
+from harness.workers.pool import OutOfTime, WorkerPool
 from impls.interface import Mode
 from tests.harness import planted
 
@@ -47,7 +47,7 @@ PLANTED = Path(planted.__file__)
 
 
 class Simulated:
-    """Stands in for an arena: answers with planted times."""
+    """Stands in for an pool: answers with planted times."""
 
     def __init__(self, answers: dict[str, Answer]) -> None:
         self._answers = answers
@@ -105,11 +105,11 @@ def measure(
     seconds: float = 60.0,
     max_input: int | None = None,
 ) -> tuple[list[Measured], Simulated]:
-    arena = Simulated(answers)
+    pool = Simulated(answers)
     taking = contract([participant(name, max_input) for name in answers])
     said: list[Measured] = []
-    Measurement(cast("Arena", arena), [taking], kinds, LARGEST).run(seconds, said.append)
-    return said, arena
+    Measurement(cast("WorkerPool", pool), [taking], kinds, LARGEST).run(seconds, said.append)
+    return said, pool
 
 
 def linear(data: bytes) -> int:
@@ -172,8 +172,8 @@ class TestSimulated:
         assert points[0][1] == pytest.approx((2_000 + 50 * 256) / 1e9, rel=0.02)
 
     def test_no_input_is_timed_twice(self) -> None:
-        said, arena = measure({"quadratic": quadratic}, [families()["letter-run"]])
-        timed = Counter(data for _, data in arena.asked if len(data) >= SMALLEST)
+        said, pool = measure({"quadratic": quadratic}, [families()["letter-run"]])
+        timed = Counter(data for _, data in pool.asked if len(data) >= SMALLEST)
         again = [data for data, times in timed.items() if times > 1]
         # But for the cached figure.
         assert len(again) == 1 and len(timed) > 20
@@ -184,9 +184,9 @@ class TestSimulated:
             time.sleep(0.001)  # else the making of the inputs is all that takes time
             return linear(data)
 
-        _, arena = measure({"a": waiting, "b": waiting})
-        order = "".join(name for name, _ in arena.asked)
-        inputs = {name: [d for n, d in arena.asked if n == name] for name in "ab"}
+        _, pool = measure({"a": waiting, "b": waiting})
+        order = "".join(name for name, _ in pool.asked)
+        inputs = {name: [d for n, d in pool.asked if n == name] for name in "ab"}
         assert inputs["a"] == inputs["b"]
         assert order.count("ab") + order.count("ba") >= 3
 
@@ -194,8 +194,8 @@ class TestSimulated:
         def slow(data: bytes) -> int:
             return quadratic(data) * 1000
 
-        said, arena = measure({"slow": slow}, seconds=30.0)
-        assert max(len(data) for _, data in arena.asked) < LARGEST
+        said, pool = measure({"slow": slow}, seconds=30.0)
+        assert max(len(data) for _, data in pool.asked) < LARGEST
         assert "stopped at" in said[0].note
         # Never far beyond what a call may take.
         assert max(time for _, time in said[0].points) < 8.0
@@ -209,21 +209,23 @@ class TestSimulated:
     def test_a_quadratic_may_take_longer_until_it_can_be_judged(self) -> None:
         # A share of a millisecond a call, which it takes at 512 bytes.
         letter_run = families()["letter-run"]
-        arena = Simulated({"slow": lambda data: len(data) ** 2 * 3})
+        pool = Simulated({"slow": lambda data: len(data) ** 2 * 3})
         said: list[Measured] = []
         taking = contract([participant("slow")])
-        Measurement(cast("Arena", arena), [taking], [letter_run], LARGEST).run(0.01, said.append)
+        Measurement(cast("WorkerPool", pool), [taking], [letter_run], LARGEST).run(
+            0.01, said.append
+        )
         assert len(said[0].points) >= LEAST_POINTS
         assert said[0].points[-1][0] < LARGEST
 
     def test_max_input_is_kept(self) -> None:
-        said, arena = measure({"limited": quadratic}, max_input=4096)
-        assert max(len(data) for _, data in arena.asked) == 4096
+        said, pool = measure({"limited": quadratic}, max_input=4096)
+        assert max(len(data) for _, data in pool.asked) == 4096
         assert said[0].verdict == "superlinear"
 
     def test_superlinear_needs_a_second_look(self) -> None:
-        _, arena = measure({"quadratic": quadratic})
-        largest = [data for _, data in arena.asked if len(data) > LARGEST - 4]
+        _, pool = measure({"quadratic": quadratic})
+        largest = [data for _, data in pool.asked if len(data) > LARGEST - 4]
         assert len(largest) == SECOND_LOOK + 1  # one a second time, for the cached figure
 
     def test_an_early_disturbance_is_measured_away(self) -> None:
@@ -249,47 +251,47 @@ class TestSimulated:
         def steps(data: bytes) -> int:
             return linear(data) * (1 + 2 * (len(data) > 5000) + 2 * (len(data) > 20_000))
 
-        said, arena = measure({"steps": steps})
+        said, pool = measure({"steps": steps})
         assert said[0].verdict == "inconclusive"
         assert f"after {LAST_LOOK} rounds" in said[0].note
-        assert sum(len(data) > LARGEST - 4 for _, data in arena.asked) == LAST_LOOK + 1
+        assert sum(len(data) > LARGEST - 4 for _, data in pool.asked) == LAST_LOOK + 1
 
     def test_a_death_is_failed_and_not_asked_again(self) -> None:
         def dies(data: bytes) -> int | Outcome:
             return Failed(Status.CRASHED, "killed by SIGABRT") if len(data) > 2000 else linear(data)
 
-        said, arena = measure({"dies": dies, "linear": linear})
+        said, pool = measure({"dies": dies, "linear": linear})
         by_name = {event.implementation: event for event in said}
         assert by_name["dies"].verdict == "failed"
         assert "crashed at 2 KiB: killed by SIGABRT" in by_name["dies"].note
         assert [size for size, _ in by_name["dies"].points] == [32, 64, 128, 256, 512, 1024]
         # Warm-up, up to 1 KiB, once beyond, and the sizes below as there are too few.
-        assert arena.requests["dies", Meter.TIME] == 4
+        assert pool.requests["dies", Meter.TIME] == 4
         assert by_name["linear"].verdict == "linear"
 
     def test_an_implementation_that_dies_does_not_starve_the_others(self) -> None:
         dead = Failed(Status.CRASHED, "killed by SIGABRT")
-        said, arena = measure({"dies": lambda _: dead, "linear": linear}, FAMILIES)
+        said, pool = measure({"dies": lambda _: dead, "linear": linear}, FAMILIES)
         verdicts = [event.verdict for event in said if event.implementation == "dies"]
         assert 1 <= verdicts.count("failed") <= DEATHS
         assert set(verdicts) == {"failed", "inconclusive"}
-        assert arena.requests["dies", Meter.TIME] <= 1 + 2 * DEATHS  # the warm-up first
+        assert pool.requests["dies", Meter.TIME] <= 1 + 2 * DEATHS  # the warm-up first
         assert all(e.verdict == "linear" for e in said if e.implementation == "linear")
         notes = {event.note for event in said if event.verdict == "inconclusive"}
         assert notes == {f"not measured further, as dies died on {DEATHS} families"}
 
     def test_a_withdrawn_implementation_is_not_asked(self) -> None:
-        arena = Simulated({"gone": linear})
-        arena.gone = {"gone": "withdrawn after 12 deaths"}
+        pool = Simulated({"gone": linear})
+        pool.gone = {"gone": "withdrawn after 12 deaths"}
         said: list[Measured] = []
         taking = contract([participant("gone")])
-        Measurement(cast("Arena", arena), [taking], FAMILIES, LARGEST).run(5.0, said.append)
-        assert (said, arena.asked) == ([], [])
+        Measurement(cast("WorkerPool", pool), [taking], FAMILIES, LARGEST).run(5.0, said.append)
+        assert (said, pool.asked) == ([], [])
 
     def test_rejection_says_nothing(self) -> None:
-        said, arena = measure({"picky": lambda _: Rejected("no")})
+        said, pool = measure({"picky": lambda _: Rejected("no")})
         assert said == []
-        assert arena.requests == {("picky", Meter.TIME): 2}  # the warm-up, and once
+        assert pool.requests == {("picky", Meter.TIME): 2}  # the warm-up, and once
 
     def test_out_of_time_says_so(self, clock: Clock) -> None:
         said, _ = measure({"slow": clock.slow(0.2)}, FAMILIES[:3], seconds=1.0)
@@ -298,10 +300,10 @@ class TestSimulated:
 
     def test_warming_up_is_a_part_of_the_time(self, clock: Clock) -> None:
         names = [f"slow-{number}" for number in range(20)]
-        said, arena = measure({name: clock.slow(1.0) for name in names}, seconds=5.5)
+        said, pool = measure({name: clock.slow(1.0) for name in names}, seconds=5.5)
         assert said == []
         assert clock.at <= 6.5  # who is warming up then has begun within the time
-        assert arena.asked
+        assert pool.asked
 
     @pytest.mark.parametrize("slower", [2.5, 5.0, 12.0])
     def test_what_looks_superlinear_is_decided_on_a_machine_that_becomes_busy(
@@ -322,7 +324,7 @@ class TestSimulated:
 
     def test_a_call_is_cut_off_at_the_end_of_the_run(self, clock: Clock) -> None:
         """The cell is inconclusive, and nothing of it is a failure or a death."""
-        arena = Simulated({"hangs": clock.slow(0.5)})
+        pool = Simulated({"hangs": clock.slow(0.5)})
         taking = contract([participant("hangs")])
         said: list[Measured] = []
 
@@ -331,28 +333,28 @@ class TestSimulated:
                 raise OutOfTime
 
         clock.each = cut
-        measurement = Measurement(cast("Arena", arena), [taking], FAMILIES[:3], LARGEST)
+        measurement = Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:3], LARGEST)
         measurement.run(60.0, said.append)
         assert [event.verdict for event in said] == ["inconclusive"]
         assert said[0].note.startswith("out of time in its first round")
         assert measurement.left_out == [family.name for family in FAMILIES[1:3]]
 
     def test_families_that_nobody_came_to_are_left_out(self) -> None:
-        arena = Simulated({"linear": linear})
+        pool = Simulated({"linear": linear})
         said: list[Measured] = []
         taking = contract([participant("linear")])
-        measurement = Measurement(cast("Arena", arena), [taking], FAMILIES[:4], LARGEST)
+        measurement = Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:4], LARGEST)
         measurement.run(0.0, said.append)
         assert said == []
         assert measurement.left_out == [family.name for family in FAMILIES[:4]]
 
     def test_stopping_says_no_more(self) -> None:
-        arena = Simulated({"linear": linear})
+        pool = Simulated({"linear": linear})
         said: list[Measured] = []
         measurement = Measurement(
-            cast("Arena", arena), [contract([participant("linear")])], FAMILIES, LARGEST
+            cast("WorkerPool", pool), [contract([participant("linear")])], FAMILIES, LARGEST
         )
-        measurement.run(60.0, said.append, lambda: len(arena.asked) > 20)
+        measurement.run(60.0, said.append, lambda: len(pool.asked) > 20)
         assert said == []
 
 
@@ -379,10 +381,12 @@ class TestClaims:
     def said(
         self, answer: Answer, says: Callable[[int], int] = lambda spent: spent, shown: float = 1.0
     ) -> Measured:
-        arena = Remote({"program": answer}, says, shown)
+        pool = Remote({"program": answer}, says, shown)
         said: list[Measured] = []
         taking = contract([participant("program")])
-        Measurement(cast("Arena", arena), [taking], FAMILIES[:1], LARGEST).run(20.0, said.append)
+        Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:1], LARGEST).run(
+            20.0, said.append
+        )
         return said[0]
 
     def test_the_truth_is_as_good_as_the_clock(self) -> None:
@@ -415,11 +419,11 @@ class TestClaims:
 
 class TestMemory:
     def test_what_is_measured_beside_time(self) -> None:
-        said, arena = measure({"linear": linear})
+        said, pool = measure({"linear": linear})
         assert said[0].memory == [[size, 10 * len_of(size)] for size in SIZES_WEIGHED]
         assert said[0].memory_per_byte == pytest.approx(10, rel=0.01)
         assert said[0].memory_verdict == "ordinary"
-        assert arena.requests["linear", Meter.MEMORY] == 1
+        assert pool.requests["linear", Meter.MEMORY] == 1
 
     def test_verdicts(self) -> None:
         def judged(law: Callable[[int], float]) -> str:
@@ -477,11 +481,13 @@ class TestMemory:
                 costs = np.array([[peak, 0] for peak in peaks], dtype=np.int64)
                 return replace(results, costs=costs)
 
-        arena = Once({"linear": linear})
+        pool = Once({"linear": linear})
         said: list[Measured] = []
         taking = contract([participant("linear")])
-        Measurement(cast("Arena", arena), [taking], FAMILIES[:1], LARGEST).run(20.0, said.append)
-        assert arena.requests["linear", Meter.MEMORY] == 2
+        Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:1], LARGEST).run(
+            20.0, said.append
+        )
+        assert pool.requests["linear", Meter.MEMORY] == 2
         assert said[0].memory_verdict == "ordinary"
 
 

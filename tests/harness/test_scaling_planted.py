@@ -20,7 +20,7 @@ from harness.engine.suites import SUITES
 from harness.events import Measured
 from harness.studies.growth.measurement import Measurement
 from harness.workers import Limits
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 from tests.harness import planted_growth
 
 PLANTED = Path(planted_growth.__file__)
@@ -59,16 +59,16 @@ def cells() -> dict[tuple[str, str], Measured]:
     vocabulary = sources.resolve("toy_bytes")
     participants, _ = selection.participants(specs())
     contracts = contracts_of(vocabulary, participants, frozenset(), proper=True)
-    arena = Arena(participants, Limits())
+    pool = WorkerPool(participants, Limits())
     said: list[Measured] = []
     try:
-        assert arena.load(vocabulary, [c.name for c in participants]) == {}
+        assert pool.load(vocabulary, [c.name for c in participants]) == {}
         taken = [families()[name] for name in TELLING]
         largest = SUITES["smoke"].scaling_bytes
-        measurement = Measurement(arena, contracts[:1], taken, largest, longest_call=0.06)
+        measurement = Measurement(pool, contracts[:1], taken, largest, longest_call=0.06)
         measurement.run(900.0, said.append)  # over when all is decided
     finally:
-        arena.close()
+        pool.close()
     return {(one.implementation, one.family): one for one in said}
 
 

@@ -18,7 +18,7 @@ from harness.core.participants import Participant
 from harness.findings.diagnosis import bucket, difference, kind_of, signature
 from harness.studies.selftest.catalog import mistakes
 from harness.workers import Limits
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 from harness.workers.server import Server
 from impls import registry
 from impls.interface import Mode
@@ -39,7 +39,7 @@ class NoProgress:
 
 
 class Local:
-    """An arena without processes."""
+    """An pool without processes."""
 
     def __init__(self, vocabulary, specs, mode=RAW):
         participants = []
@@ -172,15 +172,15 @@ def test_programs_are_checked_over_the_stdio_protocol(options, expected):
     implementation = registry.resolve(spec)
     participant = Participant("program", spec, implementation.about, implementation)
     contract = Contract(vocabulary, RAW, (participant,), frozenset(), {}, proper=True)
-    arena = Arena([participant], replace(Limits(), seconds=20.0))
+    pool = WorkerPool([participant], replace(Limits(), seconds=20.0))
     try:
-        assert arena.load(vocabulary, ["program"]) == {}
+        assert pool.load(vocabulary, ["program"]) == {}
         stages = set()
         for check in SERVICE_CHECKS:
-            judgement = arena.examine(contract, CHECKS[check], inputs()[:20])
+            judgement = pool.examine(contract, CHECKS[check], inputs()[:20])
             assert judgement.exercised["program"] >= 20
             stages |= {violation.stage for violation in judgement.violations}
     finally:
-        arena.close()
+        pool.close()
 
     assert stages == expected

@@ -16,7 +16,7 @@ from harness.findings.diagnosis import bucket, kind_of
 from harness.findings.entries import Entry
 from harness.verdict.expectations import SHIPPED, Expectation, load
 from harness.workers import Limits
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 from tests.breadth import thorough
 
 ENTRIES = load(SHIPPED)
@@ -32,24 +32,24 @@ NAMES = sorted({name for entry in ENTRIES for name in entry.implementations})
 
 
 @pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
-    made = Arena(selection.participants(NAMES)[0], Limits())
+def pool() -> Iterator[WorkerPool]:
+    made = WorkerPool(selection.participants(NAMES)[0], Limits())
     yield made
     made.close()
 
 
-def buckets(arena: Arena, entry: Expectation, name: str) -> set[str]:
+def buckets(pool: WorkerPool, entry: Expectation, name: str) -> set[str]:
     """The buckets of the violations that the entry's examples show."""
     vocabulary = sources.resolve(name)
     taking_part = selection.participants(sorted(entry.implementations))[0]
-    assert arena.load(vocabulary, list(entry.implementations)) == {}
+    assert pool.load(vocabulary, list(entry.implementations)) == {}
     check = CHECKS[entry.bucket.split("/")[0]]
     versions = {participant.name: participant.about.version for participant in taking_part}
     found = set()
     trusted = selection.references([], taking_part)
     for contract in contracts_of(vocabulary, taking_part, trusted, proper=True):
         if entry.concerns(contract, versions):
-            for one in arena.examine(contract, check, entry.examples).violations:
+            for one in pool.examine(contract, check, entry.examples).violations:
                 label = Entry(contract, one, Case(one.data, "examples", 0, 0)).explained().label
                 found.add(bucket(label, contract, kind_of(one, label.stage, contract)))
     return found
@@ -60,9 +60,9 @@ def buckets(arena: Arena, entry: Expectation, name: str) -> set[str]:
     [one if one in QUICK.values() else thorough(one) for one in PLACES],
     ids=[f"{ENTRIES[p].bucket} on {n}" for p, n in PLACES],
 )
-def test_an_entry_shows_where_it_applies(arena: Arena, place: int, name: str) -> None:
+def test_an_entry_shows_where_it_applies(pool: WorkerPool, place: int, name: str) -> None:
     entry = ENTRIES[place]
-    shown = buckets(arena, entry, name)
+    shown = buckets(pool, entry, name)
     assert any(entry.covers(one, name) for one in shown), shown
 
 

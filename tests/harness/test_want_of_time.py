@@ -31,7 +31,7 @@ from harness.findings.explanation import Explanation
 from harness.findings.tracker import UNSURE
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
-from harness.workers.pool import Arena, Asked, OutOfTime, Pending
+from harness.workers.pool import Asked, OutOfTime, Pending, WorkerPool
 from harness.workers.reasons import ABANDONED
 from tests.harness.fuzz_campaign import small_plan
 from tests.harness.test_findings import right, wrong_at
@@ -54,7 +54,7 @@ class Latecoming(Watched):
             checks=[CHECKS["equivalence"]],
         )  # fmt: skip
         self.book._expectations = [entry]
-        done = exercises(cast("Plan", plan), self.book, self.arena, [self.contract])
+        done = exercises(cast("Plan", plan), self.book, self.pool, [self.contract])
         return [(one.exercised, one.shown) for one in done]
 
 
@@ -62,9 +62,9 @@ def test_an_example_that_could_not_be_told_in_time_is_not_exercised() -> None:
     scene = Latecoming(ref=right, bad=wrong_at(b"!"))
     consider = scene.book.consider
 
-    def late(arena: Arena, contract: Contract, violation: Violation, case: Case) -> str:
+    def late(pool: WorkerPool, contract: Contract, violation: Violation, case: Case) -> str:
         scene.late()
-        return consider(arena, contract, violation, case)
+        return consider(pool, contract, violation, case)
 
     scene.book.consider = late  # type: ignore[method-assign]
     assert scene.exercise([b"some text!"]) == [(False, False)]
@@ -94,10 +94,10 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
         questions[0] += 1
         return 100.0 if questions[0] < 16 else 0.0
 
-    [violation] = scene.arena.examine(scene.contract, CHECKS["equivalence"], [whole]).violations
-    scene.arena.limit_by(left)
+    [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [whole]).violations
+    scene.pool.limit_by(left)
     case = Case(whole, "test", 0, 0)
-    assert scene.book.consider(scene.arena, scene.contract, violation, case) == UNSURE
+    assert scene.book.consider(scene.pool, scene.contract, violation, case) == UNSURE
     assert questions[0] >= 16
     assert scene.book.findings == []
 
@@ -108,11 +108,11 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
 def test_a_question_that_is_queued_is_dropped_and_ends_no_process() -> None:
     scene = Watched(ref=right, other=right)
     queued, busy = Silent(at_it=False), Silent(at_it=True)
-    scene.arena._workers = {"ref": queued, "other": busy}  # type: ignore[dict-item]
+    scene.pool._workers = {"ref": queued, "other": busy}  # type: ignore[dict-item]
     left = iter([1.0, 0.01])
-    scene.arena.limit_by(lambda: next(left, 0.0))
+    scene.pool.limit_by(lambda: next(left, 0.0))
     with pytest.raises(OutOfTime):
-        scene.arena.examine(scene.contract, CHECKS["survival"], [b"a"])
+        scene.pool.examine(scene.contract, CHECKS["survival"], [b"a"])
     assert queued.abandoned == 0
     assert busy.abandoned == 0  # its question was not the one that was waited for
 
@@ -122,10 +122,10 @@ def test_all_questions_of_a_check_that_are_queued_are_dropped() -> None:
     futures: list[Future[Results]] = [Future(), Future()]
     futures[0].set_running_or_notify_cancel()
     silent = Silent()
-    scene.arena._workers = {"ref": silent}  # type: ignore[dict-item]
-    scene.arena.limit_by(lambda: 0.0)
+    scene.pool._workers = {"ref": silent}  # type: ignore[dict-item]
+    scene.pool.limit_by(lambda: 0.0)
     with pytest.raises(OutOfTime):
-        scene.arena._in_time([("ref", Asked(one, [], 1)) for one in futures])
+        scene.pool._in_time([("ref", Asked(one, [], 1)) for one in futures])
     assert silent.abandoned == 1
     assert futures[1].cancelled()
 
@@ -150,7 +150,7 @@ def test_who_was_not_asked_is_inconclusive_and_who_refuses_is_not_said() -> None
 
 
 class ByHand:
-    """An arena whose answers come when the test says so; abandoned: is set when anybody is."""
+    """An pool whose answers come when the test says so; abandoned: is set when anybody is."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, int, Future[Results]]] = []
@@ -179,12 +179,12 @@ class ByHand:
         return {}
 
 
-def pacer_of(arena: ByHand, judging: Callable[[Observation], Any], *names: str) -> Pacer:
+def pacer_of(pool: ByHand, judging: Callable[[Observation], Any], *names: str) -> Pacer:
     def judge_batch(seen: Observation, batch: Batch) -> int:
         judging(seen)
         return 0
 
-    return Pacer(cast("Arena", arena), [contract(*names)], lambda one, batch: True, judge_batch)
+    return Pacer(cast("WorkerPool", pool), [contract(*names)], lambda one, batch: True, judge_batch)
 
 
 def batch(number: int, size: int = 100, count: int = 100) -> Batch:
@@ -192,70 +192,70 @@ def batch(number: int, size: int = 100, count: int = 100) -> Batch:
 
 
 def test_who_has_not_shown_its_pace_is_asked_few_bytes() -> None:
-    arena = ByHand()
+    pool = ByHand()
     judged: list[int] = []
-    pacer = pacer_of(arena, lambda seen: judged.append(len(seen.inputs)), "a", "b", "slow")
+    pacer = pacer_of(pool, lambda seen: judged.append(len(seen.inputs)), "a", "b", "slow")
     few = telling_inputs(batch(0).inputs)
     assert few * 100 >= TELLING > (few - 1) * 100
     pacer._send(batch(0))
-    assert [(name, count) for name, count, _ in arena.asked] == [
+    assert [(name, count) for name, count, _ in pool.asked] == [
         ("a", few), ("b", few), ("slow", few),
     ]  # fmt: skip
-    arena.answer("a", "b")
+    pool.answer("a", "b")
     pacer._rates |= {"a": 1e9, "b": 1e9}
-    before = len(arena.asked)
+    before = len(pool.asked)
     pacer._send(batch(1))
     # The rest of the first batch is asked now, of the slow one again no more than a little.
-    most = {name: max(n for one, n, _ in arena.asked[before:] if one == name) for name in ("a",)}
+    most = {name: max(n for one, n, _ in pool.asked[before:] if one == name) for name in ("a",)}
     assert most["a"] > few
-    assert all(count == few for name, count, _ in arena.asked if name == "slow")
-    arena.answer("a", "b", "slow")
+    assert all(count == few for name, count, _ in pool.asked if name == "slow")
+    pool.answer("a", "b", "slow")
     pacer.finish(lambda name, waited: False)
     assert sum(judged) == 200
 
 
 def test_what_was_held_back_is_asked_when_there_are_no_more_batches() -> None:
-    arena = ByHand()
+    pool = ByHand()
     judged: list[int] = []
-    pacer = pacer_of(arena, lambda seen: judged.append(len(seen.inputs)), "a", "b")
+    pacer = pacer_of(pool, lambda seen: judged.append(len(seen.inputs)), "a", "b")
 
     def over() -> bool:
-        arena.answer("a", "b")
+        pool.answer("a", "b")
         return False
 
     pacer.run(iter([batch(0)]), over)
-    arena.answer("a", "b")
+    pool.answer("a", "b")
     pacer.finish(lambda name, waited: False)
     assert sum(judged) == 100
 
 
 def test_all_that_was_answered_by_the_end_is_judged() -> None:
-    arena = ByHand()
+    pool = ByHand()
     judged: list[int] = []
 
     def slowly(seen: Observation) -> None:
         time.sleep(0.05)
         judged.append(len(seen.inputs))
 
-    pacer = pacer_of(arena, slowly, "a", "b")
+    pacer = pacer_of(pool, slowly, "a", "b")
     pacer._rates |= {"a": 1e9, "b": 1e9}
     for number in range(12):
         pacer._send(batch(number))
-    arena.answer("a", "b")
+    pool.answer("a", "b")
     assert pacer.finish(lambda name, waited: False) == []
     assert sum(judged) == 1200
 
 
 def test_who_owes_is_abandoned_before_its_judges_are_waited_for() -> None:
-    arena = ByHand()
+    pool = ByHand()
     told: list[bool] = []
-    pacer = pacer_of(arena, lambda seen: told.append(arena.abandoned.wait(30)), "a", "b")
+    pacer = pacer_of(pool, lambda seen: told.append(pool.abandoned.wait(30)), "a", "b")
     pacer._rates |= {"a": 1e9, "b": 1e9}
     pacer._send(batch(0))
-    arena.answer("a", "b")
+    pool.answer("a", "b")
     pacer._send(batch(1))
     assert pacer.finish(lambda name, waited: False) == ["a", "b"]
-    assert arena.names == ["a", "b"]
+    assert pool.names == ["a", "b"]
     assert told == [True]
 
 
@@ -270,11 +270,11 @@ def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both() -
             self.looks += 1
             return self.looks > 3
 
-    arena = ByHand()
+    pool = ByHand()
     judged: list[list[str]] = []
-    pacer = pacer_of(arena, lambda seen: judged.append(list(seen.results)), "a", "b")
-    pending = arena.ask(contract("a", "b"), Inputs.of([b"x"]))
-    arena.answer("a", "b")
+    pacer = pacer_of(pool, lambda seen: judged.append(list(seen.results)), "a", "b")
+    pending = pool.ask(contract("a", "b"), Inputs.of([b"x"]))
+    pool.answer("a", "b")
     futures = {"a": pending.futures["a"], "b": cast("Asked", Soon())}
     pacer._flights.append(Flight(replace(pending, futures=futures), batch(0), 0.0))
     assert pacer.finish(lambda name, waited: False) == ["b"]
@@ -285,7 +285,7 @@ def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both() -
 
 
 class Scripted:
-    """Stands in for an arena, and for a pacer that does what it is told."""
+    """Stands in for an pool, and for a pacer that does what it is told."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
@@ -358,18 +358,18 @@ def test_no_judge_goes_on_after_a_fault(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_closed_pacer_has_ended_its_judges() -> None:
-    arena = ByHand()
+    pool = ByHand()
     done: list[int] = []
 
     def slowly(seen: Observation) -> None:
         time.sleep(0.05)
         done.append(1)
 
-    pacer = pacer_of(arena, slowly, "a", "b")
+    pacer = pacer_of(pool, slowly, "a", "b")
     pacer._rates |= {"a": 1e9, "b": 1e9}
     for number in range(12):
         pacer._send(batch(number))
-    arena.answer("a", "b")
+    pool.answer("a", "b")
     pacer._judge_answered()
     pacer.close()
     ended = len(done)

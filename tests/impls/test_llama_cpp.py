@@ -21,7 +21,7 @@ from harness.checks import CHECKS
 from harness.core.comparisons import contracts_of
 from harness.engine import selection
 from harness.workers import Limits
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 from impls.adapters import llama_cpp, sentencepiece
 from impls.adapters.common import Library
 from impls.adapters.llama_cpp import AS_BYTES, IMPLEMENTATION, Refused, vocab_only_offset
@@ -193,32 +193,34 @@ def run_recipe(
 
 
 @pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
+def pool() -> Iterator[WorkerPool]:
     names = ["llama.cpp", "impls.adapters.llama_cpp:AS_BYTES", "bpe.heap", "sentencepiece"]
-    made = Arena(selection.participants(names)[0], Limits())
+    made = WorkerPool(selection.participants(names)[0], Limits())
     yield made
     made.close()
 
 
-def violations(arena: Arena, vocabulary: Vocabulary, inputs: list[bytes], *names: str) -> list[str]:
+def violations(
+    pool: WorkerPool, vocabulary: Vocabulary, inputs: list[bytes], *names: str
+) -> list[str]:
     """``name: stage`` of what the survival check finds."""
-    participants = [c for c in arena._participants.values() if c.name in names]
-    assert arena.load(vocabulary, names) == {}
+    participants = [c for c in pool._participants.values() if c.name in names]
+    assert pool.load(vocabulary, names) == {}
     contracts = contracts_of(vocabulary, participants, frozenset(), proper=True)
     text = next(contract for contract in contracts if contract.mode == TEXT)
-    found = arena.examine(text, CHECKS["survival"], inputs).violations
+    found = pool.examine(text, CHECKS["survival"], inputs).violations
     return [f"{one.culprits[0]}: {one.stage}" for one in found]
 
 
-def test_what_lies_beyond_unicode_ends_it_and_the_run_goes_on(arena: Arena) -> None:
+def test_what_lies_beyond_unicode_ends_it_and_the_run_goes_on(pool: WorkerPool) -> None:
     names = ("llama.cpp-bytes", "bpe.heap")
     toy = sources.resolve("toy_bytes")
-    found = violations(arena, toy, [b"a", BEYOND_UNICODE, b"b"], *names)
+    found = violations(pool, toy, [b"a", BEYOND_UNICODE, b"b"], *names)
     assert found == ["llama.cpp-bytes: crashed"]
-    assert violations(arena, toy, [b"a", b"b"], *names) == []
+    assert violations(pool, toy, [b"a", b"b"], *names) == []
 
 
-def test_bytes_without_pieces_end_it(arena: Arena) -> None:
+def test_bytes_without_pieces_end_it(pool: WorkerPool) -> None:
     whole = sources.resolve("toy_characters")
     lacking = from_pieces(
         "lacking",
@@ -229,13 +231,13 @@ def test_bytes_without_pieces_end_it(arena: Arena) -> None:
         file_format="toy",
         source_path=None,
     )
-    found = violations(arena, lacking, [b"ab", b"\xc3\xa0"], "llama.cpp")
+    found = violations(pool, lacking, [b"ab", b"\xc3\xa0"], "llama.cpp")
     assert "llama.cpp: crashed" in found
-    assert violations(arena, whole, [b"\xc3\xa0"], "llama.cpp") == []
+    assert violations(pool, whole, [b"\xc3\xa0"], "llama.cpp") == []
 
 
-def refused(arena: Arena, vocabulary: Vocabulary) -> Loaded | None:
-    return arena.load(vocabulary, ["llama.cpp"]).get("llama.cpp")
+def refused(pool: WorkerPool, vocabulary: Vocabulary) -> Loaded | None:
+    return pool.load(vocabulary, ["llama.cpp"]).get("llama.cpp")
 
 
 @pytest.mark.parametrize(
@@ -246,21 +248,23 @@ def refused(arena: Arena, vocabulary: Vocabulary) -> Loaded | None:
         (b"\x04\x00\x00\x00\x00\xfc\xff\xffa\x00", "XCDA"),
     ],
 )
-def test_a_corrupt_charsmap_is_refused_by_name(arena: Arena, charsmap: bytes, fault: str) -> None:
+def test_a_corrupt_charsmap_is_refused_by_name(
+    pool: WorkerPool, charsmap: bytes, fault: str
+) -> None:
     toy = sources.resolve("toy_unigram")
     broken = replace(toy, normalizer=replace(toy.normalizer, charsmap=charsmap))
-    answer = refused(arena, broken)
+    answer = refused(pool, broken)
     assert answer is not None
     assert fault in str(answer.error)
-    assert refused(arena, toy) is None
+    assert refused(pool, toy) is None
 
 
-def test_scores_that_are_no_numbers_are_answered(arena: Arena) -> None:
+def test_scores_that_are_no_numbers_are_answered(pool: WorkerPool) -> None:
     toy = sources.resolve("toy_unigram")
     pieces = list(toy.pieces)
     pieces[5] = Piece(pieces[5].text, float("nan"), PieceType.NORMAL)
     odd = replace(toy, pieces=tuple(pieces))
-    assert violations(arena, odd, [b"ab cab", b"z"], "llama.cpp") == []
+    assert violations(pool, odd, [b"ab cab", b"z"], "llama.cpp") == []
 
 
 def test_pieces_of_one_text_are_not_given_to_it() -> None:

@@ -21,7 +21,7 @@ from harness.events import Event, ImplementationFailed, Phase, VocabularyLoaded
 from harness.studies.bench.cells import Cell, Row, foretold, ladder
 from harness.studies.bench.plan import MODES, TRUSTED
 from harness.workers import Limits
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,7 +108,7 @@ class Bench:
         self._taking = {mode: list(self._supporting(everyone, mode)) for mode in plan.modes}
         self._names = list(dict.fromkeys(c.name for some in self._taking.values() for c in some))
         chosen = [one for one in everyone if one.name in self._names]
-        self._arena = Arena(chosen, LIMITS, SINGLE_THREAD)
+        self._pool = WorkerPool(chosen, LIMITS, SINGLE_THREAD)
 
     def _supporting(self, participants: list[Participant], mode: str) -> Iterator[Participant]:
         """Those that run the vocabulary in a mode; of the trusted ones beside, the first."""
@@ -133,10 +133,10 @@ class Bench:
             for at, block in enumerate(self._blocks):
                 self._measure(block, at)
         except BaseException:
-            self._arena.kill()
+            self._pool.kill()
             raise
         finally:
-            self._arena.close()
+            self._pool.close()
 
     def events(self) -> Iterator[Event]:
         """All that is known: implementations that failed to load, then every cell."""
@@ -151,7 +151,7 @@ class Bench:
 
     def _load(self, names: list[str]) -> None:
         self._watch(0.0, f"loading {self._vocabulary.id} into {len(names)} implementations")
-        for name, loaded in self._arena.load(self._vocabulary, names).items():
+        for name, loaded in self._pool.load(self._vocabulary, names).items():
             if not loaded.unsupported:
                 self._failed[name] = (loaded.error or "").split("\n", 1)[0]
 
@@ -228,7 +228,7 @@ class Bench:
     ) -> Results:
         inputs = Inputs.of(data)
         request = Measure(inputs, mode, warm_up, least, ids=ids, counting=row.counting)
-        return self._arena.measure(row.participant.name, request)
+        return self._pool.measure(row.participant.name, request)
 
     # Measuring.
 
@@ -285,7 +285,7 @@ class Bench:
             for size in sizes:
                 watch(0.0, "loading afresh")
                 names = list(dict.fromkeys(row.participant.name for row in encoding))
-                late = self._arena.load(self._vocabulary, names)
+                late = self._pool.load(self._vocabulary, names)
                 turn = number % len(encoding) if encoding else 0
                 for row in encoding[turn:] + encoding[:turn]:
                     watch(0.05, f"first call of {row.name}")

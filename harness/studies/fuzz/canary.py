@@ -15,7 +15,7 @@ from harness.checks import CHECKS
 from harness.engine import selection
 from harness.studies.fuzz.strand import Strand
 from harness.studies.selftest import canary as planted
-from harness.workers.pool import Arena
+from harness.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from harness.studies.fuzz.plan import FuzzPlan
@@ -40,14 +40,14 @@ class CanaryWatch:
             named=(),
         )
         self._strand = Strand(alone, planted.VOCABULARY, 0, lambda *_: None)
-        self._arena = Arena(alone.participants, plan.plan.limits)
+        self._pool = WorkerPool(alone.participants, plan.plan.limits)
         self.found: bool | None = None
 
     def run(self) -> None:
         """Look for it: :attr:`found` says how that ended. Raises Stopped."""
         try:
-            self._strand.open(self._arena)
-            while self._strand.round(self._arena) is not None:
+            self._strand.open(self._pool)
+            while self._strand.round(self._pool) is not None:
                 if planted.is_caught(self._strand.findings):
                     self.found = True
                     return
@@ -56,12 +56,12 @@ class CanaryWatch:
             self.found = False
         finally:
             self._strand.close()
-            self._arena.close()
+            self._pool.close()
 
     def stop(self) -> None:
         """End it, from any thread."""
         self._strand.stop()
-        self._arena.kill()
+        self._pool.kill()
 
     @property
     def said(self) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.core.comparisons import Contract
-    from harness.workers.pool import Arena
+    from harness.workers.pool import WorkerPool
 
 EVERY = 8
 """One batch in so many is timed: that asks every implementation a second time."""
@@ -27,7 +27,7 @@ AGAIN = 3
 
 
 def dearer(
-    arena: Arena, contract: Contract, inputs: Sequence[bytes], costs: dict[str, float]
+    pool: WorkerPool, contract: Contract, inputs: Sequence[bytes], costs: dict[str, float]
 ) -> list[int]:
     """The inputs that cost an implementation more a byte than any of its length before.
 
@@ -37,7 +37,7 @@ def dearer(
     found = []
     for name in contract.names if long_enough else ():
         given = [inputs[index] for index in long_enough]
-        timed = arena.gauge(name, contract, given, Meter.TIME)
+        timed = pool.gauge(name, contract, given, Meter.TIME)
         if timed.costs is None:
             continue
         for row, index in enumerate(long_enough):
@@ -47,7 +47,7 @@ def dearer(
                 continue
             if timed.status[row] != Status.ENCODED:
                 continue
-            again = arena.gauge(name, contract, [inputs[index]] * AGAIN, Meter.TIME).costs
+            again = pool.gauge(name, contract, [inputs[index]] * AGAIN, Meter.TIME).costs
             if again is None:
                 continue
             least = float(again[:, 0].min()) / size

@@ -201,7 +201,7 @@ def fuzz(request: Request, folder: Path) -> None:
             encoder.encode(b"a", request.mode)  # imports what is imported late
 
     def target(data: bytes) -> None:
-        with contextlib.suppress(Exception):  # the arena tells what it is worth
+        with contextlib.suppress(Exception):  # the pool tells what it is worth
             encoder.encode(data, request.mode)
 
     options = [

@@ -18,7 +18,7 @@ from harness.studies.fuzz.examples import open_examples
 from harness.studies.fuzz.plan import strand_name
 from harness.studies.fuzz.sizing import ROUND_SECONDS, TooLong
 from harness.studies.fuzz.strand import Guides, Strand
-from harness.workers.pool import Arena, Stopped
+from harness.workers.pool import Stopped, WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,7 +46,7 @@ POLL_SECONDS = 0.2
 class Underway:
     """A round that is on: where, and the seconds of the session after which it began."""
 
-    arena: Arena
+    pool: WorkerPool
     began: float
 
 
@@ -86,7 +86,7 @@ class Session:
         )
         self._stop = threading.Event()
         self._lock = threading.Lock()
-        self._arenas: list[Arena] = []
+        self._pools: list[WorkerPool] = []
         self._strands: dict[tuple[str, int], Strand] = {}
         self._waiting: queue.SimpleQueue[tuple[str, int]] = queue.SimpleQueue()
         self._countdown = countdown
@@ -128,16 +128,16 @@ class Session:
         """Cut off, as time is up, all but the rounds that would be lost in each session."""
         with self._lock:
             kept = [one for one in self._rounds.values() if self._kept(one.began)]
-            lost = [arena for arena in self._arenas if all(arena is not one.arena for one in kept)]
+            lost = [pool for pool in self._pools if all(pool is not one.pool for one in kept)]
         limit = LONGEST_WAIT * self._plan.plan.limits.seconds
         if not kept or self._countdown.late > limit:
             return False
-        for arena in lost:
-            arena.kill()
+        for pool in lost:
+            pool.kill()
         for one in kept:
-            working = {name: one.arena.at_work(name) for name in one.arena.loaded()}
+            working = {name: one.pool.at_work(name) for name in one.pool.loaded()}
             suspects = {name for name, seconds in working.items() if seconds > SUSPECT_SECONDS}
-            one.arena.abandon([name for name in working if name not in suspects])
+            one.pool.abandon([name for name in working if name not in suspects])
             self.awaited |= suspects
         return True
 
@@ -161,8 +161,8 @@ class Session:
         with self._lock:
             for strand in self._strands.values():
                 strand.stop()
-            for arena in self._arenas:
-                arena.kill()
+            for pool in self._pools:
+                pool.kill()
         if self.canary is not None:
             self.canary.stop()
 
@@ -181,30 +181,30 @@ class Session:
             return
 
     def _lane(self, lanes: int) -> None:
-        arena = Arena(self._plan.plan.participants, self._plan.plan.limits)
-        arena.limit_by(self._left)
+        pool = WorkerPool(self._plan.plan.participants, self._plan.plan.limits)
+        pool.limit_by(self._left)
         with self._lock:
-            self._arenas.append(arena)
+            self._pools.append(pool)
         try:
             while not self._stop.is_set() and not self._countdown.over:
                 try:
                     which = self._waiting.get_nowait()
                 except queue.Empty:
                     return
-                if self._turn(arena, which, endless=len(self._plan.strands) <= lanes):
+                if self._turn(pool, which, endless=len(self._plan.strands) <= lanes):
                     self._waiting.put(which)
         except Stopped:
             return
         finally:
-            arena.close()
+            pool.close()
 
-    def _turn(self, arena: Arena, which: tuple[str, int], *, endless: bool) -> bool:
+    def _turn(self, pool: WorkerPool, which: tuple[str, int], *, endless: bool) -> bool:
         """Rounds of one strand; whether there may be more."""
         strand = self._strand(which)
         if self._enough(strand):
             return False
         self._announce(Phase(f"loading {strand.source}"))
-        strand.open(arena)
+        strand.open(pool)
         self._start_clock()
         self._announce(Phase(f"fuzzing {strand.source}"))
         began = self._countdown.spent
@@ -212,9 +212,9 @@ class Session:
             while not self._stop.is_set() and not self._countdown.over:
                 before = strand.state.cases
                 try:
-                    done = self._round(strand, arena)
+                    done = self._round(strand, pool)
                 except TooLong as error:
-                    self._give_up(arena, which, error)
+                    self._give_up(pool, which, error)
                     return True
                 if done is None:
                     return False
@@ -231,23 +231,23 @@ class Session:
             strand.close()
         return False
 
-    def _give_up(self, arena: Arena, which: tuple[str, int], error: TooLong) -> None:
+    def _give_up(self, pool: WorkerPool, which: tuple[str, int], error: TooLong) -> None:
         """Go back to what was committed, to go on with smaller rounds."""
-        arena.abandon(error.owing)
+        pool.abandon(error.owing)
         with self._lock:
             self._strands.pop(which).close()
         self._store.commit(self._strand(which).lessened(error.size))
 
-    def _round(self, strand: Strand, arena: Arena) -> Round | None:
+    def _round(self, strand: Strand, pool: WorkerPool) -> Round | None:
         """One round; None where there is nothing left to ask, or it came too late to be kept.
 
         Raises TooLong.
         """
         began = self._countdown.spent
         with self._lock:
-            self._rounds[strand.name] = Underway(arena, began)
+            self._rounds[strand.name] = Underway(pool, began)
         try:
-            done = strand.round(arena)
+            done = strand.round(pool)
         finally:
             with self._lock:
                 del self._rounds[strand.name]

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan
     from harness.studies.fuzz.store import Kept
-    from harness.workers.pool import Arena, Pending
+    from harness.workers.pool import Pending, WorkerPool
 
 BATCHES_A_ROUND = 4
 """Asked together, so that no worker waits while answers are judged; small, so that little is done
@@ -107,7 +107,7 @@ class Guides:
 
 @dataclass(slots=True)
 class _Opened:
-    """What a strand has while it is loaded into an arena."""
+    """What a strand has while it is loaded into an pool."""
 
     vocabulary: Vocabulary
     contracts: Sequence[Contract]
@@ -182,19 +182,19 @@ class Strand(Campaign):
         """Minimise no longer than a session has time; left: the seconds until it is over."""
         self._book.limit_by(left)
 
-    def open(self, arena: Arena) -> None:
-        """Load the vocabulary into an arena, and be ready to go on where it was left.
+    def open(self, pool: WorkerPool) -> None:
+        """Load the vocabulary into an pool, and be ready to go on where it was left.
 
         The examples of the expectations come with the loading, where they were not run yet: their
         number is given, whatever the budget. Raises Stopped.
         """
         vocabulary = self._plan.vocabularies[self.source]()
-        self._arenas = [arena]
+        self._pools = [pool]
         self.tally.failed_to_load.clear()
         self._events.clear()
-        contracts = self._open(arena, self.source, vocabulary)
-        self._warm_up(arena, vocabulary, contracts)
-        arena.charge({name: (losses[0], losses[1]) for name, losses in self.state.losses.items()})
+        contracts = self._open(pool, self.source, vocabulary)
+        self._warm_up(pool, vocabulary, contracts)
+        pool.charge({name: (losses[0], losses[1]) for name, losses in self.state.losses.items()})
         self.state.opened = [
             event.to_json()
             for event in self._events
@@ -209,7 +209,7 @@ class Strand(Campaign):
         if self.state.schedule:
             self._schedule.restore(self.state.schedule)
         self._opened = _Opened(vocabulary, contracts, makers, Shapes(vocabulary))
-        self._run_examples(arena)
+        self._run_examples(pool)
 
     def _made(self, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> dict[str, Maker]:
         """All arms; kept from one opening to the next, as their streams are."""
@@ -251,13 +251,13 @@ class Strand(Campaign):
             share(self._opened.vocabulary, self._guides.examples, self._smallest())
 
     def close(self) -> None:
-        """Let go of the arena and of all processes of arms."""
+        """Let go of the pool and of all processes of arms."""
         for maker in self._makers.values():
             maker.close()
         self._opened = None
-        self._arenas = []
+        self._pools = []
 
-    def round(self, arena: Arena) -> Round | None:
+    def round(self, pool: WorkerPool) -> Round | None:
         """One round; None when there is nothing left to ask. Raises Stopped, TooLong.
 
         After these the strand is not to be used: a new one goes on from what was committed.
@@ -270,20 +270,20 @@ class Strand(Campaign):
             return None
         joined = len(self.corpus)
         parts = taken(waiting, self.state.round_size)
-        asked = [(part, self._ask(arena, part.batch)) for part in parts]
+        asked = [(part, self._ask(pool, part.batch)) for part in parts]
         size = sum(weight(part.batch.inputs) for part in parts)
         alone = size <= weight(parts[0].batch.inputs[:1])  # one input, which has its own limits
         self._underway = None if alone else Begun(started, size)
         came = []
         for part, sent in asked:
             self._await(sent)
-            came.append(self._learn(arena, part, sent))
+            came.append(self._learn(pool, part, sent))
         self._underway = None
         self._pace([portion for _, sent in asked for portion in sent])
         self.state.waiting = [one.to_json() for one in after(waiting, parts, came)]
         seconds = self._clock() - started
         self.state.round_size = next_size(self.state.round_size, size, seconds)
-        return self._result(arena, joined, seconds)
+        return self._result(pool, joined, seconds)
 
     def lessened(self, size: int) -> Round:
         """No round, but that the next one is to take on no more than ``size``, to be committed."""
@@ -348,7 +348,7 @@ class Strand(Campaign):
         self.state.batches += len(busy) - sum(name != SHARED for name, _ in chosen)
         return chosen
 
-    def _ask(self, arena: Arena, batch: Batch) -> list[Portion]:
+    def _ask(self, pool: WorkerPool, batch: Batch) -> list[Portion]:
         """Send a batch under each contract: its first inputs to all, the rest to who is not slow.
 
         Who is slow, the last committed round said; where the budget is a number of cases, nobody.
@@ -368,7 +368,7 @@ class Strand(Campaign):
                 if start < end:
                     part = replace(batch, start=batch.start + start, inputs=batch.inputs[start:end])
                     members = fast if start else contract
-                    pending = arena.ask(members, Inputs.of(part.inputs))
+                    pending = pool.ask(members, Inputs.of(part.inputs))
                     sent.append(Portion(pending, part, start, time.monotonic()))
         return sent
 
@@ -392,7 +392,7 @@ class Strand(Campaign):
             name: round(sizes[name] / max(seconds, 1e-4)) for name, seconds in spent.items()
         }
 
-    def _learn(self, arena: Arena, part: Part, sent: Sequence[Portion]) -> Waiting:
+    def _learn(self, pool: WorkerPool, part: Part, sent: Sequence[Portion]) -> Waiting:
         """Judge a part of a batch under each contract, keep the inputs that show something new.
 
         After its last part a batch is rewarded for what all of them came to, which is returned.
@@ -405,7 +405,7 @@ class Strand(Campaign):
         shapes = 0
         for portion in sent:
             seen = portion.pending.wait()
-            self._judge(arena, seen, portion.batch)
+            self._judge(pool, seen, portion.batch)
             if self._stop.is_set():
                 raise Stopped
             sighting = observe(seen, self._opened.shapes)
@@ -417,7 +417,7 @@ class Strand(Campaign):
         pending = [portion.pending for portion in sent]
         if self._guides.costly and number % EVERY == 0 and pending:
             with contextlib.suppress(OutOfTime):
-                for index in dearer(arena, pending[0].contract, batch.inputs, self.state.costs):
+                for index in dearer(pool, pending[0].contract, batch.inputs, self.state.costs):
                     fresh[index] = fresh.get(index, 0) + 1
         joined = sum(
             self.corpus.join(Entry(batch.inputs[index], name, count))
@@ -440,7 +440,7 @@ class Strand(Campaign):
         self._schedule.reward(name, number, came.cases, worth)
         self.state.batches += 1
         if number % FORGIVEN_EVERY == FORGIVEN_EVERY - 1:
-            arena.charge({})
+            pool.charge({})
         return came
 
     def _count_disagreements(self, sighting: Sighting, fresh: dict[int, int]) -> int:
@@ -453,7 +453,7 @@ class Strand(Campaign):
             self.state.disagreements[shape] = self.state.disagreements.get(shape, 0) + 1
         return new
 
-    def _run_examples(self, arena: Arena) -> None:
+    def _run_examples(self, pool: WorkerPool) -> None:
         """The examples of the expectations, once, and again where these have changed."""
         assert self._opened is not None
         digest = hashlib.sha256(repr(self._plan.expectations).encode()).hexdigest()
@@ -461,15 +461,15 @@ class Strand(Campaign):
             return
         self.tally.exercised.clear()
         self.tally.shown.clear()
-        self._examples(arena, self._opened.contracts)
-        if not arena.out_of_time:
+        self._examples(pool, self._opened.contracts)
+        if not pool.out_of_time:
             self.state.judged_by = digest
 
-    def _result(self, arena: Arena, joined: int, seconds: float) -> Round:
+    def _result(self, pool: WorkerPool, joined: int, seconds: float) -> Round:
         """What is to be committed."""
         if self._stop.is_set():
             raise Stopped
-        withdrawn = arena.withdrawn()
+        withdrawn = pool.withdrawn()
         for name, reason in withdrawn.items():
             if self._said.get(name) != reason:
                 self._events.append(Withdrawn(name, self.source, reason))
@@ -478,13 +478,13 @@ class Strand(Campaign):
         for event in self._events:
             if isinstance(event, BatchDone):
                 self.state.add(event)
-        self._note_excused(arena, self.source)
+        self._note_excused(pool, self.source)
         before, after = self._committed, {found.id: found for found in self.findings}
         self._committed = after
         state = self.state
         state.schedule = self._schedule.state()
         state.picks = list(self.corpus.picks)
-        state.losses = {name: list(losses) for name, losses in arena.losses().items()}
+        state.losses = {name: list(losses) for name, losses in pool.losses().items()}
         state.shared = sorted({*state.shared, *map(mark, self._smallest())})
         state.keep_book(self._book.snapshot())
         state.keep_tally(self.tally)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
     from harness.events import Measured
-    from harness.workers.pool import Arena
+    from harness.workers.pool import WorkerPool
 
 STEPS_SHARE = 0.25
 """Of the time, where all steps are to be counted."""
@@ -46,7 +46,7 @@ class Measurement:
 
     def __init__(
         self,
-        arena: Arena,
+        pool: WorkerPool,
         contracts: Sequence[Contract],
         families: Sequence[Family],
         largest: int,
@@ -57,7 +57,7 @@ class Measurement:
         self._longest_call = longest_call
         self._steps = steps
         self._clock = Clock()
-        self._prober = Prober(arena, largest, self._count)
+        self._prober = Prober(pool, largest, self._count)
         self.left_out: list[str] = []
         """Families that the time was not enough for."""
         self._cells = [
@@ -65,7 +65,7 @@ class Measurement:
                 Cell(participant, contract, family)
                 for participant, contract in taking_part(contracts)
                 # Who died too often before is no longer asked; the run says so elsewhere.
-                if participant.name not in arena.withdrawn() and family.suits(contract.vocabulary)
+                if participant.name not in pool.withdrawn() and family.suits(contract.vocabulary)
             ]
             for family in families
         ]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from harness.core.outcomes import Results, Spent
-    from harness.workers.pool import Arena
+    from harness.workers.pool import WorkerPool
 
 SMALLEST = 256
 """Bytes of the smallest input: below, a call's own cost is all there is to see."""
@@ -72,13 +72,13 @@ HELD = 64 << 20
 
 
 class Prober:
-    """Asks the workers of an arena, which are loaded with one vocabulary, about cells.
+    """Asks the workers of an pool, which are loaded with one vocabulary, about cells.
 
     largest: bytes of the largest input. measured: called with the nanoseconds of each call.
     """
 
-    def __init__(self, arena: Arena, largest: int, measured: Callable[[int], None]) -> None:
-        self._arena = arena
+    def __init__(self, pool: WorkerPool, largest: int, measured: Callable[[int], None]) -> None:
+        self._pool = pool
         self._largest = largest
         self._measured = measured
         self._deaths: Counter[str] = Counter()
@@ -95,7 +95,7 @@ class Prober:
         """
         data = self._inputs.of(cell, SMALLEST - 1)
         name = cell.participant.name
-        first = self._arena.gauge(name, cell.contract, [data], Meter.TIME)
+        first = self._pool.gauge(name, cell.contract, [data], Meter.TIME)
         if first.status.any():
             return
         spent = self._time(cell, data)
@@ -224,7 +224,7 @@ class Prober:
         """One call alone, by all clocks; where it has no answer, and ``size`` is given, the cell
         notes why."""
         request = Measure(Inputs.of([data]), cell.contract.mode)
-        results = self._arena.measure(cell.participant.name, request)
+        results = self._pool.measure(cell.participant.name, request)
         if results.timed is None and size is not None:
             self._no_answer(cell, results, 0, size)
         return results.timed
@@ -232,7 +232,7 @@ class Prober:
     def _gauge(self, cell: Cell, sizes: Sequence[int], meter: Meter) -> Results | None:
         """The costs of one input of each size; None where there was no answer, and the cell why."""
         data = [self._inputs.of(cell, size) for size in sizes]
-        results = self._arena.gauge(cell.participant.name, cell.contract, data, meter)
+        results = self._pool.gauge(cell.participant.name, cell.contract, data, meter)
         at = next((i for i, status in enumerate(results.status) if status), None)
         if at is not None:
             self._no_answer(cell, results, at, sizes[at])
@@ -277,7 +277,7 @@ class Prober:
                 return
             data = self._inputs.of(cell, size)
             started = time.monotonic()
-            results = self._arena.gauge(cell.participant.name, cell.contract, [data], Meter.STEPS)
+            results = self._pool.gauge(cell.participant.name, cell.contract, [data], Meter.STEPS)
             if results.costs is None or results.status.any():
                 return
             cell.steps[len(data)] = int(results.costs[0, 0])
@@ -289,7 +289,7 @@ class Prober:
     def _no_answer(self, cell: Cell, results: Results, at: int, size: int) -> None:
         status = Status(int(results.status[at]))
         line = results.messages.get(at, "").split("\n", 1)[0]
-        withdrawn = self._arena.withdrawn().get(cell.participant.name)
+        withdrawn = self._pool.withdrawn().get(cell.participant.name)
         if withdrawn is not None and status is Status.UNSUPPORTED:
             cell.failure = withdrawn
         elif status is Status.UNSUPPORTED and line.startswith(NOT_ASKED):

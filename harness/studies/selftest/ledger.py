@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.core.partition import Part
     from harness.events import Event, Found
-    from harness.workers.pool import Arena
+    from harness.workers.pool import WorkerPool
 
 ATTEMPTS = 3
 """Violations of one check that are minimised before another name is believed: one that does not
@@ -115,7 +115,9 @@ class Ledger(Book):
         tried = max(self._batches.values(), default=0) > ROUNDS
         return tried and all(one.known for one in self.suspects.values() if one.check)
 
-    def consider(self, arena: Arena, contract: Contract, violation: Violation, case: Case) -> str:
+    def consider(
+        self, pool: WorkerPool, contract: Contract, violation: Violation, case: Case
+    ) -> str:
         """Put a violation down to those whom it blames."""
         for name in violation.culprits:
             suspect = self.suspects.get(name)
@@ -126,7 +128,7 @@ class Ledger(Book):
                 suspect.attempts[violation.check] += 1
                 started = time.monotonic()
                 alone, between = apart(violation, contract, name, set(self.suspects) - {name})
-                suspect.book.consider(arena, between, alone, case)
+                suspect.book.consider(pool, between, alone, case)
                 self._aside += time.monotonic() - started
         return ""
 

@@ -33,7 +33,7 @@ DEAR = 0.25
 is cheap at both sizes (an early refusal, a cached answer) has any exponent at all."""
 
 PALPABLE = 1 << 20
-"""Bytes of memory below which a process's pages, arenas and pools are all there is to see."""
+"""Bytes of memory below which a process's pages, pools and pools are all there is to see."""
 
 
 @dataclass(slots=True)

@@ -134,10 +134,10 @@ class Live:
     @property
     def over(self) -> str:
         """Why the worker is withdrawn."""
-        return self._on.arena.withdrawn().get(self._on.participant.name, "")
+        return self._on.pool.withdrawn().get(self._on.participant.name, "")
 
     def read(self, inputs: Sequence[bytes], meter: Meter) -> list[Reading]:
-        """One reading an input. Raises Stopped where the arena was killed."""
+        """One reading an input. Raises Stopped where the pool was killed."""
         if not inputs:
             return []
         results = self._on.gauge(inputs, meter)

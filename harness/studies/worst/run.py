@@ -101,7 +101,7 @@ def execute(plan: WorstPlan, folder: Path, command: str, watcher: Watcher) -> Re
             sitting = Sitting(plan, state, report, Live(on), watcher, countdown)
             sitting.prepare()
             # A request that would go on past the end is not waited for.
-            cutting = threading.Timer(countdown.start().left, on.arena.kill)
+            cutting = threading.Timer(countdown.start().left, on.pool.kill)
             cutting.daemon = True
             cutting.start()
             try:
