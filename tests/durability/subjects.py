@@ -206,7 +206,7 @@ def small_plan(cases: int, checks: tuple[str, ...], vices: tuple[str, ...]) -> P
 
 
 class Campaign:
-    """``tokgate fuzz``: two strands side by side, an implementation that dies, two that err."""
+    """``tokgate fuzz``: two targets side by side, an implementation that dies, two that err."""
 
     name = "fuzz"
 
@@ -235,8 +235,8 @@ class Campaign:
             "rounds": whole["strands"],
             "corpus": {f"{one[:2]}": one[2:] for one in whole["inputs"]},
             "findings": {
-                f"{strand} {name} {event['bucket']}": (event["input_b64"], event, batch)
-                for strand, name, event, batch in whole["findings"]
+                f"{target} {name} {event['bucket']}": (event["input_b64"], event, batch)
+                for target, name, event, batch in whole["findings"]
             },
             "record": record_of(home / "out"),
             "reports": reports_of(home / "out"),

@@ -26,7 +26,7 @@ from harness.engine.planning import Plan
 from harness.engine.suites import Budget, Suite
 from harness.ledger.engine import open_database
 from harness.studies.fuzz import arms
-from harness.studies.fuzz.models import FindingRow, InputRow, StrandRow
+from harness.studies.fuzz.models import FindingRow, InputRow, TargetRow
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.run import execute
@@ -83,7 +83,7 @@ def run(plan: FuzzPlan, where: str, out: Path, dies_at: int = 0, anew: bool = Fa
         def commit(self, done: Round) -> None:
             if commits + 1 == -dies_at:
                 with self._session() as session:  # in the middle of the transaction
-                    session.execute(sa.delete(StrandRow))
+                    session.execute(sa.delete(TargetRow))
                     session.flush()
                     os.kill(os.getpid(), signal.SIGKILL)
             super().commit(done)
@@ -98,23 +98,23 @@ def everything(where: str) -> dict[str, Any]:
     """All that a campaign has come to, but for times: what must not depend on kills."""
     engine = open_database(where)
     with contextlib.closing(sa.orm.Session(engine)) as session:
-        strands = {
-            row.strand: (row.batches, row.cases, timeless(State.unpacked(row.state)), row.map)
-            for row in session.scalars(sa.select(StrandRow))
+        targets = {
+            row.target: (row.batches, row.cases, timeless(State.unpacked(row.state)), row.map)
+            for row in session.scalars(sa.select(TargetRow))
         }
         inputs = [
-            (row.strand, row.number, row.data, row.origin, row.fresh)
+            (row.target, row.number, row.data, row.origin, row.fresh)
             for row in session.scalars(
-                sa.select(InputRow).order_by(InputRow.strand, InputRow.number)
+                sa.select(InputRow).order_by(InputRow.target, InputRow.number)
             )
         ]
         findings = [
-            (row.strand, row.id, row.event, row.batch)
+            (row.target, row.id, row.event, row.batch)
             for row in session.scalars(
-                sa.select(FindingRow).order_by(FindingRow.strand, FindingRow.id)
+                sa.select(FindingRow).order_by(FindingRow.target, FindingRow.id)
             )
         ]
-    return {"strands": strands, "inputs": inputs, "findings": findings}
+    return {"strands": targets, "inputs": inputs, "findings": findings}
 
 
 def timeless(state: State) -> dict[str, Any]:

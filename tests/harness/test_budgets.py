@@ -237,7 +237,7 @@ def test_a_session_without_a_round_says_so(tmp_path: Path) -> None:
     assert made.finished.exit_status == gate.FAILS
     [line] = made.finished.reasons
     assert "no round was finished in the time" in line
-    assert made.finished.notes == ["nothing was asked yet of 1 of 1 strands: toy_bytes#0"]
+    assert made.finished.notes == ["nothing was asked yet of 1 of 1 targets: toy_bytes#0"]
 
 
 # The selftest.

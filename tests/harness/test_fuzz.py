@@ -178,9 +178,9 @@ def test_each_session_is_a_run_of_the_ledger(tmp_path: Path) -> None:
 
 def test_mutants_of_the_corpus_are_asked(tmp_path: Path) -> None:
     made = run(small_plan(600, ("bpe.naive", "bpe.heap")), str(tmp_path / "x.db"), tmp_path / "o")
-    (strand,) = made.campaign["strands"].values()
-    assert strand["arms"][CORPUS]["cases"] > 0
-    assert strand["corpus"] > 50
+    (target,) = made.campaign["strands"].values()
+    assert target["arms"][CORPUS]["cases"] > 0
+    assert target["corpus"] > 50
     assert made.finished.verdict == "pass"
 
 
@@ -240,7 +240,7 @@ def test_a_hold_may_outlive_a_killed_session_for_a_moment(tmp_path: Path) -> Non
         pass
 
 
-def test_of_several_strands_the_least_input_stays(tmp_path: Path) -> None:
+def test_of_several_targets_the_least_input_stays(tmp_path: Path) -> None:
     """Whichever is first: the record takes the same."""
     folder = CampaignFolder(tmp_path, "one")
     terms = contract("toy_bytes", "tiktoken", "bpe.naive")
@@ -332,11 +332,11 @@ def test_what_atheris_can_instrument() -> None:
 
 @pytest.mark.thorough  # a whole campaign
 def test_cost_guides_where_it_is_asked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.studies.fuzz.strand.EVERY", 1)
+    monkeypatch.setattr("harness.studies.fuzz.target.EVERY", 1)
     plan = replace(small_plan(800, ("bpe.naive", "bpe.heap")), costly=True)
     made = run(plan, str(tmp_path / "x.db"), tmp_path / "out")
-    (strand,) = made.campaign["strands"].values()
-    assert any(name.startswith("bpe.naive ") for name in strand["nanoseconds a byte"])
+    (target,) = made.campaign["strands"].values()
+    assert any(name.startswith("bpe.naive ") for name in target["nanoseconds a byte"])
 
 
 # The canary.

@@ -49,8 +49,8 @@ def test_kills_change_nothing(kind: str, kills: tuple[int, ...], tmp_path: Path)
         expected, found = everything(undisturbed), everything(killed)
     assert len(expected["findings"]) >= 2
     assert len(expected["inputs"]) > 100
-    (strand,) = expected["strands"].values()
-    assert strand[2]["losses"] or strand[2]["counts"], "the one that dies has died"
+    (target,) = expected["strands"].values()
+    assert target[2]["losses"] or target[2]["counts"], "the one that dies has died"
     assert found == expected
     folders = {path.name for path in (tmp_path / "killed" / "findings").iterdir()}
     assert folders == {identity for _, identity, _, _ in expected["findings"]}
@@ -95,7 +95,7 @@ def test_more_cases_go_on_as_if_asked_for_at_once(tmp_path: Path) -> None:
     assert [e for e in second.events if isinstance(e, Found)] == second.findings
 
 
-def test_strands_do_not_disturb_one_another(tmp_path: Path) -> None:
+def test_targets_do_not_disturb_one_another(tmp_path: Path) -> None:
     """Two vocabularies side by side come to what each comes to alone."""
     from dataclasses import replace
 
@@ -105,7 +105,7 @@ def test_strands_do_not_disturb_one_another(tmp_path: Path) -> None:
     together, alone = str(tmp_path / "1.db"), str(tmp_path / "2.db")
     run(side_by_side, together, tmp_path / "1")
     run(small_plan(600, impls, ("toy_bytes",)), alone, tmp_path / "2")
-    strands = everything(together)["strands"]
-    assert set(strands) == {f"toy_{kind}#{n}" for kind in ("bytes", "acbb") for n in (0, 1)}
-    assert strands["toy_bytes#0"] == everything(alone)["strands"]["toy_bytes#0"]
-    assert strands["toy_bytes#1"][3] != strands["toy_bytes#0"][3]
+    targets = everything(together)["strands"]
+    assert set(targets) == {f"toy_{kind}#{n}" for kind in ("bytes", "acbb") for n in (0, 1)}
+    assert targets["toy_bytes#0"] == everything(alone)["strands"]["toy_bytes#0"]
+    assert targets["toy_bytes#1"][3] != targets["toy_bytes#0"][3]

@@ -86,7 +86,7 @@ class Slow(inside.InsideProcess):
 def run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, seconds: float, cases: int = 60
 ) -> list[Committed]:
-    """A campaign of one strand with two who are slow; its rounds."""
+    """A campaign of one target with two who are slow; its rounds."""
     clock = Clock()
     monkeypatch.setattr(Slow, "clock", clock, raising=False)
     monkeypatch.setattr(Slow, "seconds", seconds, raising=False)

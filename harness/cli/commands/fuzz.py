@@ -66,7 +66,7 @@ def fuzz(
     seed: Seed = 0,
     jobs: Jobs = 0,
     shards: Annotated[
-        int, typer.Option(min=1, help="Strands of each vocabulary, with seeds of their own.")
+        int, typer.Option(min=1, help="Targets of each vocabulary, with seeds of their own.")
     ] = 1,
     ledger: Annotated[
         str | None,
@@ -218,8 +218,8 @@ def beginning(campaign: FuzzPlan, *, resume: bool) -> str:
     plan = campaign.plan
     count = len(plan.vocabularies)
     vocabularies = "1 vocabulary" if count == 1 else f"{count} vocabularies"
-    lanes = max(1, min(plan.jobs, len(campaign.strands)))
-    turns = f" ({lanes} at a time)" if lanes < len(campaign.strands) else ""
+    lanes = max(1, min(plan.jobs, len(campaign.targets)))
+    turns = f" ({lanes} at a time)" if lanes < len(campaign.targets) else ""
     several = "" if len(plan.participants) == 1 else "s"
     how_long = seconds_text(plan.budget.seconds)
     if plan.budget.cases is not None:

@@ -45,7 +45,7 @@ class FuzzProgress:
         self._seconds = seconds
         self._start = time.monotonic()
         self._lock = threading.Lock()
-        self._strands: dict[str, Round] = {}
+        self._targets: dict[str, Round] = {}
         self._cases: dict[str, tuple[int, int]] = {}
         self._told: set[str] = set()
         self._phases: dict[int, str] = {}
@@ -58,7 +58,7 @@ class FuzzProgress:
             self._live.start()
 
     def begin(self, cases: Mapping[str, int]) -> None:
-        """The strands with the cases that they had when the session began."""
+        """The targets with the cases that they had when the session began."""
         self._cases = {name: (count, count) for name, count in cases.items()}
 
     def prepared(self, seconds: float) -> None:
@@ -74,9 +74,9 @@ class FuzzProgress:
     def publish(self, done: Round) -> None:
         """A round is committed: tell what is new in it."""
         with self._lock:
-            before, _ = self._cases.get(done.strand, (0, 0))
-            self._cases[done.strand] = (before, done.state.cases)
-            self._strands[done.strand] = done
+            before, _ = self._cases.get(done.target, (0, 0))
+            self._cases[done.target] = (before, done.state.cases)
+            self._targets[done.target] = done
             for event in done.events:
                 if isinstance(event, ImplementationFailed):
                     line = event.message.split("\n", 1)[0]
@@ -109,7 +109,7 @@ class FuzzProgress:
         """One line on how it goes."""
         elapsed = time.monotonic() - self._start
         cases = sum(now - before for before, now in self._cases.values())
-        rounds = self._strands.values()
+        rounds = self._targets.values()
         corpus = sum(one.first + len(one.joined) for one in rounds)
         shapes = sum(len(one.state.disagreements) for one in rounds)
         rate = cases / elapsed if elapsed else 0.0
@@ -129,7 +129,7 @@ class FuzzProgress:
             for phase in list(self._phases.values()):
                 grid.add_row(Text(phase, style="dim"))
             names: dict[str, float] = {}
-            for one in self._strands.values():
+            for one in self._targets.values():
                 for arm in one.state.schedule:
                     rate = arm["gain"] / arm["spent"] if arm["spent"] else 0.0
                     names[arm["name"]] = max(rate, names.get(arm["name"], 0.0))

@@ -1,4 +1,4 @@
-"""The ways in which a strand makes inputs: the arms among which its schedule chooses."""
+"""The ways in which a target makes inputs: the arms among which its schedule chooses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FINITE = frozenset({SEEDS, "edge", "tokens", "codepoints", "runs"})
 
 
 class Maker(Protocol):
-    """One way of making inputs for one strand."""
+    """One way of making inputs for one target."""
 
     @property
     def cost(self) -> float:
@@ -49,9 +49,9 @@ class Maker(Protocol):
         ...
 
     def take(self, number: int, place: int) -> Batch | None:
-        """Batch ``number`` of the strand, the ``place``-th of this arm; None where there is none.
+        """Batch ``number`` of the target, the ``place``-th of this arm; None where there is none.
 
-        A function of the two and of what the strand has committed, and of nothing else.
+        A function of the two and of what the target has committed, and of nothing else.
         """
         ...
 

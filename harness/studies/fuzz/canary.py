@@ -1,6 +1,6 @@
 """The canary of a session: a planted mistake that the same machinery must find, or be disbelieved.
 
-It has a strand of its own, with a reference beside it, under a contract that no finding of the
+It has a target of its own, with a reference beside it, under a contract that no finding of the
 campaign belongs to. Nothing of it is committed: each session has to find it again.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.engine import selection
-from harness.studies.fuzz.strand import Strand
+from harness.studies.fuzz.target import Target
 from harness.studies.selftest import canary as planted
 from harness.workers.pool import WorkerPool
 
@@ -26,7 +26,7 @@ wrong with the campaign."""
 
 
 class CanaryWatch:
-    """Runs the canary's strand until it is found or there is no hope."""
+    """Runs the canary's target until it is found or there is no hope."""
 
     def __init__(self, plan: FuzzPlan) -> None:
         present, _ = selection.participants([planted.REFERENCE])
@@ -39,34 +39,34 @@ class CanaryWatch:
             expectations=(),
             named=(),
         )
-        self._strand = Strand(alone, planted.VOCABULARY, 0, lambda *_: None)
+        self._target = Target(alone, planted.VOCABULARY, 0, lambda *_: None)
         self._pool = WorkerPool(alone.participants, plan.plan.limits)
         self.found: bool | None = None
 
     def run(self) -> None:
         """Look for it: :attr:`found` says how that ended. Raises Stopped."""
         try:
-            self._strand.open(self._pool)
-            while self._strand.round(self._pool) is not None:
-                if planted.is_caught(self._strand.findings):
+            self._target.open(self._pool)
+            while self._target.round(self._pool) is not None:
+                if planted.is_caught(self._target.findings):
                     self.found = True
                     return
-                if self._strand.state.cases >= ENOUGH_CASES:
+                if self._target.state.cases >= ENOUGH_CASES:
                     break
             self.found = False
         finally:
-            self._strand.close()
+            self._target.close()
             self._pool.close()
 
     def stop(self) -> None:
         """End it, from any thread."""
-        self._strand.stop()
+        self._target.stop()
         self._pool.kill()
 
     @property
     def said(self) -> str:
         """What is known, in one line. The canary's cases are none of the campaign's."""
-        cases = f"{self._strand.state.cases:,} cases of its own"
+        cases = f"{self._target.state.cases:,} cases of its own"
         if self.found is None:
             return f"the canary was not found yet, in {cases}, when the session ended"
         if self.found:

@@ -2,7 +2,7 @@
 
 Our hot loops are compiled, and a compiled loop covers nothing; the same source runs interpreted
 (``NUMBA_DISABLE_JIT=1``), instrumented by Atheris, in a process of its own for each batch. What it
-finds to cover something new is its corpus, which the strand keeps, and the batch, which all
+finds to cover something new is its corpus, which the target keeps, and the batch, which all
 implementations are asked.
 
 libFuzzer is deterministic under a seed if it does not look at the clock (``-reload=0``), at the
@@ -85,7 +85,7 @@ class Request:
 class Covered:
     """Batches that Atheris makes, of one implementation after another.
 
-    kept: Atheris's corpus in base64, which the strand commits; added to by :meth:`take`.
+    kept: Atheris's corpus in base64, which the target commits; added to by :meth:`take`.
     """
 
     cost = COST

@@ -1,4 +1,4 @@
-"""The tables of campaigns: who they are, how far each strand is, what was kept and found."""
+"""The tables of campaigns: who they are, how far each target is, what was kept and found."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class CampaignRow(Base):
     seconds: Mapped[float] = mapped_column(default=0.0)
 
 
-class StrandRow(Base):
-    """How far a strand is. state: JSON, compressed. map: counts of behaviours, compressed."""
+class TargetRow(Base):
+    """How far a target is. state: JSON, compressed. map: counts of behaviours, compressed."""
 
     __tablename__ = "campaign_strands"
 
     campaign: Mapped[int] = mapped_column(
         sa.ForeignKey(CampaignRow.id, ondelete="CASCADE"), primary_key=True
     )
-    strand: Mapped[str] = mapped_column(primary_key=True)
+    target: Mapped[str] = mapped_column(primary_key=True)
     batches: Mapped[int]
     cases: Mapped[int] = mapped_column(sa.BigInteger)
     state: Mapped[bytes]
@@ -42,14 +42,14 @@ class StrandRow(Base):
 
 
 class InputRow(Base):
-    """An input of a strand's corpus, by the order in which it joined."""
+    """An input of a target's corpus, by the order in which it joined."""
 
     __tablename__ = "campaign_inputs"
 
     campaign: Mapped[int] = mapped_column(
         sa.ForeignKey(CampaignRow.id, ondelete="CASCADE"), primary_key=True
     )
-    strand: Mapped[str] = mapped_column(primary_key=True)
+    target: Mapped[str] = mapped_column(primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)
     data: Mapped[bytes]
     origin: Mapped[str]
@@ -57,7 +57,7 @@ class InputRow(Base):
 
 
 class FindingRow(Base):
-    """A finding of a strand as it is now. event: the fields of :class:`harness.events.Found`.
+    """A finding of a target as it is now. event: the fields of :class:`harness.events.Found`.
 
     first: ISO time at which its bucket was first entered, batch: the batch that did.
     """
@@ -67,7 +67,7 @@ class FindingRow(Base):
     campaign: Mapped[int] = mapped_column(
         sa.ForeignKey(CampaignRow.id, ondelete="CASCADE"), primary_key=True
     )
-    strand: Mapped[str] = mapped_column(primary_key=True)
+    target: Mapped[str] = mapped_column(primary_key=True)
     id: Mapped[str] = mapped_column(primary_key=True, index=True)
     event: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
     first: Mapped[str]

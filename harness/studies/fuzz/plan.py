@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FuzzPlan:
-    """A campaign: ``plan`` on each of its vocabularies, in ``shards`` strands each.
+    """A campaign: ``plan`` on each of its vocabularies, in ``shards`` targets each.
 
-    plan.budget: seconds of this session, or cases of each strand in all; neither: endless.
+    plan.budget: seconds of this session, or cases of each target in all; neither: endless.
     structured: Hypothesis makes inputs, too. coverage: Atheris does, guided by the coverage of our
     interpreted implementations. costly: inputs of new cost join the corpus, which makes the
     campaign depend on the clock. canary: a planted mistake rides along. seeds: inputs to begin
@@ -41,8 +41,8 @@ class FuzzPlan:
     database: str | None = None
 
     @property
-    def strands(self) -> list[tuple[str, int]]:
-        """The strands by vocabulary and number, those with number 0 first."""
+    def targets(self) -> list[tuple[str, int]]:
+        """The targets by vocabulary and number, those with number 0 first."""
         return [
             (source, shard) for shard in range(self.shards) for source in self.plan.vocabularies
         ]
@@ -59,7 +59,7 @@ class FuzzPlan:
     def identity(self, tokgate: str) -> dict[str, Any]:
         """All that decides what the campaign does, as plain data: other values, other campaign.
 
-        Neither the budget, nor how many strands run side by side, nor the expectations.
+        Neither the budget, nor how many targets run side by side, nor the expectations.
         """
         plan = self.plan
         seeds = hashlib.sha256(b"".join(len(d).to_bytes(8, "big") + d for d in self.seeds))
@@ -115,8 +115,8 @@ def seeds(paths: Sequence[Path]) -> list[bytes]:
     return sorted(found, key=lambda data: (len(data), data))
 
 
-def strand_name(source: str, shard: int) -> str:
-    """The name of a strand in the database."""
+def target_name(source: str, shard: int) -> str:
+    """The name of a target in the database."""
     return f"{source}#{shard}"
 
 

@@ -1,4 +1,4 @@
-"""The record of a campaign, made from what its strands have committed: what reports read."""
+"""The record of a campaign, made from what its targets have committed: what reports read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from harness.findings.tracker import Book
 from harness.studies.fuzz import estimate
 from harness.studies.fuzz.behaviour import Map
 from harness.studies.fuzz.estimate import Abundance
-from harness.studies.fuzz.plan import arms, strand_name
+from harness.studies.fuzz.plan import arms, target_name
 from harness.verdict import gate
 from harness.verdict.shortfall import Shortfall, slow_once, went_on
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 HOUR = 3600.0
 
 UNASKED_SHOWN = 8
-"""Strands that are named of those that nothing was asked of."""
+"""Targets that are named of those that nothing was asked of."""
 
 NO_ROUND = "nothing was compared: no round was finished in the time; a longer --budget is needed"
 """Said where a campaign has not committed anything."""
@@ -91,8 +91,8 @@ def record(
 
     Raises LedgerError.
     """
-    names = [strand_name(*one) for one in plan.strands]
-    kept = {name: one for name in names if (one := store.strand(name)) is not None}
+    names = [target_name(*one) for one in plan.targets]
+    kept = {name: one for name in names if (one := store.target(name)) is not None}
     findings = merged(plan, kept)
     tally = together(kept.values())
     judged = gate.judge_expectations(
@@ -108,7 +108,7 @@ def record(
     opened: dict[str, Event] = {}
     for one in kept.values():
         counts.update(one.state.counts)
-        for line in one.state.opened:  # strands of one vocabulary are opened alike
+        for line in one.state.opened:  # targets of one vocabulary are opened alike
             event = Event.from_json(line)
             if event is not None:
                 opened[line] = event
@@ -130,7 +130,7 @@ def record(
 
 
 def merged(plan: FuzzPlan, kept: Mapping[str, Kept]) -> list[Found]:
-    """The findings of all strands: of one found by several, the smallest input.
+    """The findings of all targets: of one found by several, the smallest input.
 
     Whether one is expected is decided by today's expectations, whatever was so when it was found.
     """
@@ -164,7 +164,7 @@ def smallness(data: bytes) -> tuple[int, bytes]:
 
 
 def together(kept: Any) -> Tally:
-    """What all strands have judged."""
+    """What all targets have judged."""
     tally = Tally()
     failed: dict[tuple[str, str, str], None] = {}
     for one in kept:
@@ -195,13 +195,13 @@ def withdrawals(kept: Iterable[Kept]) -> list[Withdrawn]:
     return list(found.values())
 
 
-def _unasked(names: Sequence[str], strands: int) -> list[str]:
-    """A line on the strands of which no round was finished, in no session, if there are any."""
+def _unasked(names: Sequence[str], targets: int) -> list[str]:
+    """A line on the targets of which no round was finished, in no session, if there are any."""
     if not names:
         return []
     shown = ", ".join(names[:UNASKED_SHOWN])
     more = f", and {len(names) - UNASKED_SHOWN} more" if len(names) > UNASKED_SHOWN else ""
-    return [f"nothing was asked yet of {len(names)} of {strands} strands: {shown}{more}"]
+    return [f"nothing was asked yet of {len(names)} of {targets} targets: {shown}{more}"]
 
 
 def _finished(
@@ -215,7 +215,7 @@ def _finished(
 ) -> Finished:
     comparing = len(plan.plan.participants) > 1
     shortfall = Shortfall.of(events)
-    hurried = plan.plan.budget.seconds is not None and len(unasked) == len(plan.strands)
+    hurried = plan.plan.budget.seconds is not None and len(unasked) == len(plan.targets)
     verdict = gate.judge(
         [event for event in events if isinstance(event, Found)],
         judged,
@@ -247,7 +247,7 @@ def _finished(
         notes=[
             *shortfall.withdrawals(),
             *slow_once(tally.excused),
-            *_unasked(unasked, len(plan.strands)),
+            *_unasked(unasked, len(plan.targets)),
             *went_on(ended.awaited, ended.late),
         ],
     )

@@ -23,7 +23,7 @@ from harness.core.writing import NO_ROOM, OutputError, cannot_write, write_whole
 from harness.events import Started
 from harness.findings.folder import OURS, FindingsFolder, outcomes_text
 from harness.ledger.recorder import Recorder
-from harness.studies.fuzz.plan import strand_name
+from harness.studies.fuzz.plan import target_name
 from harness.studies.fuzz.record import Ended, Record, record, smallness
 from harness.studies.fuzz.session import Session
 from harness.studies.fuzz.store import now
@@ -90,9 +90,9 @@ class CampaignFolder(FindingsFolder):
         write_whole(self.path / ABOUT, json.dumps({MARK: self._mark, **about}, indent=1))
 
     def save_smallest(self, name: str, violation: Violation, contract: Contract) -> str | None:
-        """As ``save_finding``, where several strands may have the finding: the smallest stays.
+        """As ``save_finding``, where several targets may have the finding: the smallest stays.
 
-        Of several as small that of least bytes, whichever strand comes first.
+        Of several as small that of least bytes, whichever target comes first.
         """
         folder = self.path / "findings" / name
         new = (smallness(violation.data), outcomes_text(violation, contract))
@@ -126,7 +126,7 @@ def marked(path: Path, otherwise: str) -> str:
 
 
 def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:
-    """Write the inputs of all strands, Atheris's included, one a file; how many are new there.
+    """Write the inputs of all targets, Atheris's included, one a file; how many are new there.
 
     Named by their contents, so that corpora of several campaigns merge in one folder, which
     ``--corpus`` and libFuzzer take. Raises OutputError.
@@ -134,8 +134,8 @@ def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:
     new = 0
     with writing(f"--save-corpus {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-        for one in plan.strands:
-            kept = store.strand(strand_name(*one))
+        for one in plan.targets:
+            kept = store.target(target_name(*one))
             if kept is None:
                 continue
             covered = map(base64.b64decode, kept.state.covered)
@@ -176,8 +176,8 @@ def execute(
         resumed = store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=anew)
         folder = CampaignFolder(out, store.mark, resumed=resumed)
         seen = progress(known)
-        names = [strand_name(*one) for one in plan.strands]
-        kept = {name: store.strand(name) for name in names}
+        names = [target_name(*one) for one in plan.targets]
+        kept = {name: store.target(name) for name in names}
         cases = {name: one.state.cases if one else 0 for name, one in kept.items()}
         seen.begin(cases)
 

@@ -1,4 +1,4 @@
-"""A session of a campaign: its strands in turn on a few lanes, until budget or Ctrl-C ends it."""
+"""A session of a campaign: its targets in turn on a few lanes, until budget or Ctrl-C ends it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from harness.engine.session import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.events import Phase
 from harness.studies.fuzz.canary import CanaryWatch
 from harness.studies.fuzz.examples import open_examples
-from harness.studies.fuzz.plan import strand_name
+from harness.studies.fuzz.plan import target_name
 from harness.studies.fuzz.sizing import ROUND_SECONDS, TooLong
-from harness.studies.fuzz.strand import Guides, Strand
+from harness.studies.fuzz.target import Guides, Target
 from harness.workers.pool import Stopped, WorkerPool
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from harness.studies.fuzz.store import CampaignStore
 
 TURN_SECONDS = 60.0
-"""For which a strand keeps its lane where others wait: loading a large vocabulary into all
+"""For which a target keeps its lane where others wait: loading a large vocabulary into all
 implementations takes a few seconds, and should not be much of it."""
 
 MOST = 0.5
@@ -51,11 +51,11 @@ class Underway:
 
 
 class Session:
-    """Runs the strands of a plan.
+    """Runs the targets of a plan.
 
     save: writes a finding's folder. publish: gets each round once it is committed, one at a time.
     announce: gets what the lanes are busy with. countdown: of the budget; it begins to run when the
-    first vocabulary is loaded. done: by strand, the cases of earlier sessions. prepared: told how
+    first vocabulary is loaded. done: by target, the cases of earlier sessions. prepared: told how
     long the loading took, when the countdown begins.
 
     A round that is on when the time is up is cut off and lost: the next session does it again,
@@ -87,7 +87,7 @@ class Session:
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._pools: list[WorkerPool] = []
-        self._strands: dict[tuple[str, int], Strand] = {}
+        self._targets: dict[tuple[str, int], Target] = {}
         self._waiting: queue.SimpleQueue[tuple[str, int]] = queue.SimpleQueue()
         self._countdown = countdown
         self._done = done
@@ -104,9 +104,9 @@ class Session:
         An exception of a lane, or of ``each``, KeyboardInterrupt included, ends all and is raised.
         """
         # A session that is too short for all of them begins with those that had the least so far.
-        for one in sorted(self._plan.strands, key=lambda one: self._done.get(strand_name(*one), 0)):
+        for one in sorted(self._plan.targets, key=lambda one: self._done.get(target_name(*one), 0)):
             self._waiting.put(one)
-        lanes = max(1, min(self._plan.plan.jobs, len(self._plan.strands)))
+        lanes = max(1, min(self._plan.plan.jobs, len(self._plan.targets)))
         with ThreadPoolExecutor(lanes + 1, thread_name_prefix="fuzz") as pool:
             futures: list[Future[None]] = [pool.submit(self._lane, lanes) for _ in range(lanes)]
             if self.canary is not None:
@@ -159,8 +159,8 @@ class Session:
         """End all lanes and kill all workers, from any thread; rounds that are on are lost."""
         self._stop.set()
         with self._lock:
-            for strand in self._strands.values():
-                strand.stop()
+            for target in self._targets.values():
+                target.stop()
             for pool in self._pools:
                 pool.kill()
         if self.canary is not None:
@@ -191,7 +191,7 @@ class Session:
                     which = self._waiting.get_nowait()
                 except queue.Empty:
                     return
-                if self._turn(pool, which, endless=len(self._plan.strands) <= lanes):
+                if self._turn(pool, which, endless=len(self._plan.targets) <= lanes):
                     self._waiting.put(which)
         except Stopped:
             return
@@ -199,20 +199,20 @@ class Session:
             pool.close()
 
     def _turn(self, pool: WorkerPool, which: tuple[str, int], *, endless: bool) -> bool:
-        """Rounds of one strand; whether there may be more."""
-        strand = self._strand(which)
-        if self._enough(strand):
+        """Rounds of one target; whether there may be more."""
+        target = self._target(which)
+        if self._enough(target):
             return False
-        self._announce(Phase(f"loading {strand.source}"))
-        strand.open(pool)
+        self._announce(Phase(f"loading {target.source}"))
+        target.open(pool)
         self._start_clock()
-        self._announce(Phase(f"fuzzing {strand.source}"))
+        self._announce(Phase(f"fuzzing {target.source}"))
         began = self._countdown.spent
         try:
             while not self._stop.is_set() and not self._countdown.over:
-                before = strand.state.cases
+                before = target.state.cases
                 try:
-                    done = self._round(strand, pool)
+                    done = self._round(target, pool)
                 except TooLong as error:
                     self._give_up(pool, which, error)
                     return True
@@ -222,56 +222,56 @@ class Session:
                 with self._lock:
                     self.cases += done.state.cases - before
                     self._publish(done)
-                strand.share()
-                if self._enough(strand):
+                target.share()
+                if self._enough(target):
                     return False
                 if not endless and self._countdown.spent - began > TURN_SECONDS:
                     return True
         finally:
-            strand.close()
+            target.close()
         return False
 
     def _give_up(self, pool: WorkerPool, which: tuple[str, int], error: TooLong) -> None:
         """Go back to what was committed, to go on with smaller rounds."""
         pool.abandon(error.owing)
         with self._lock:
-            self._strands.pop(which).close()
-        self._store.commit(self._strand(which).lessened(error.size))
+            self._targets.pop(which).close()
+        self._store.commit(self._target(which).lessened(error.size))
 
-    def _round(self, strand: Strand, pool: WorkerPool) -> Round | None:
+    def _round(self, target: Target, pool: WorkerPool) -> Round | None:
         """One round; None where there is nothing left to ask, or it came too late to be kept.
 
         Raises TooLong.
         """
         began = self._countdown.spent
         with self._lock:
-            self._rounds[strand.name] = Underway(pool, began)
+            self._rounds[target.name] = Underway(pool, began)
         try:
-            done = strand.round(pool)
+            done = target.round(pool)
         finally:
             with self._lock:
-                del self._rounds[strand.name]
+                del self._rounds[target.name]
         # Something may not have been asked in it then.
         late = self._countdown.over and not self._kept(began)
         return None if late else done
 
-    def _strand(self, which: tuple[str, int]) -> Strand:
-        """A strand, as it was committed last; the same one in each of its turns."""
+    def _target(self, which: tuple[str, int]) -> Target:
+        """A target, as it was committed last; the same one in each of its turns."""
         with self._lock:
-            strand = self._strands.get(which)
-        if strand is None:
+            target = self._targets.get(which)
+        if target is None:
             source, shard = which
-            kept = self._store.strand(strand_name(source, shard))
+            kept = self._store.target(target_name(source, shard))
             alone = self._plan.alone(source)
-            strand = Strand(
+            target = Target(
                 alone, source, shard, self._save, kept, self._guides, ROUND_SECONDS, self._clock
             )
-            strand.limit_by(self._left)
+            target.limit_by(self._left)
             with self._lock:
-                self._strands[which] = strand
-        return strand
+                self._targets[which] = target
+        return target
 
-    def _enough(self, strand: Strand) -> bool:
+    def _enough(self, target: Target) -> bool:
         """Whether it has done as many cases as were asked for."""
         cases = self._plan.plan.budget.cases
-        return cases is not None and strand.state.cases >= cases
+        return cases is not None and target.state.cases >= cases

@@ -1,4 +1,4 @@
-"""What a strand of a campaign is between two rounds: plain data, and its form on disk."""
+"""What a target of a campaign is between two rounds: plain data, and its form on disk."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _Page = tuple[str, Signature, list[tuple[str, str]]]
 
 @dataclass(slots=True)
 class State:
-    """All that a strand knows, but for its map, its corpus and its findings.
+    """All that a target knows, but for its map, its corpus and its findings.
 
     batches, cases, size (in bytes): done so far. schedule: of :meth:`Schedule.state`. taken:
     batches taken from each arm. disagreements: shape to the number of inputs that showed it.
@@ -231,14 +231,14 @@ def _merged(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
-    """What one round of a strand changed: committed together, or not at all.
+    """What one round of a target changed: committed together, or not at all.
 
     map: of behaviours, packed. joined: new entries of the corpus, from number ``first`` on.
     findings: those that are new or changed. gone: ids of findings that others replaced.
     events: for whoever watches, in order.
     """
 
-    strand: str
+    target: str
     state: State
     map: bytes
     first: int

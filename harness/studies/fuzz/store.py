@@ -24,7 +24,7 @@ from harness.events import Found
 from harness.ledger.engine import LedgerError, open_database
 from harness.studies.fuzz.behaviour import Map
 from harness.studies.fuzz.corpus import Entry
-from harness.studies.fuzz.models import CampaignRow, FindingRow, InputRow, StrandRow, ToldRow
+from harness.studies.fuzz.models import CampaignRow, FindingRow, InputRow, TargetRow, ToldRow
 from harness.studies.fuzz.state import State, StateError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ RELEASE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """A strand as the database has it."""
+    """A target as the database has it."""
 
     state: State
     map: bytes
@@ -151,7 +151,7 @@ class CampaignStore:
 
     @property
     def seconds(self) -> float:
-        """What was spent on committed rounds, over all sessions and strands."""
+        """What was spent on committed rounds, over all sessions and targets."""
         with self._session() as session:
             return session.get_one(CampaignRow, self._id).seconds
 
@@ -177,10 +177,10 @@ class CampaignStore:
             for name in findings:
                 session.merge(ToldRow(id=name))
 
-    def strand(self, name: str) -> Kept | None:
-        """A strand as it was committed last. Raises LedgerError for one that cannot be read."""
+    def target(self, name: str) -> Kept | None:
+        """A target as it was committed last. Raises LedgerError for one that cannot be read."""
         with self._session() as session:
-            row = session.get(StrandRow, (self._id, name))
+            row = session.get(TargetRow, (self._id, name))
             if row is None:
                 return None
             try:
@@ -202,13 +202,13 @@ class CampaignStore:
     def commit(self, done: Round) -> None:
         """Write a round: all of it, or nothing. Raises LedgerError."""
         with self._lock, self._session() as session:
-            row = session.get(StrandRow, (self._id, done.strand))
+            row = session.get(TargetRow, (self._id, done.target))
             packed = done.state.packed()
             if row is None:
                 session.add(
-                    StrandRow(
+                    TargetRow(
                         campaign=self._id,
-                        strand=done.strand,
+                        target=done.target,
                         batches=done.state.batches,
                         cases=done.state.cases,
                         state=packed,
@@ -221,7 +221,7 @@ class CampaignStore:
             session.add_all(
                 InputRow(
                     campaign=self._id,
-                    strand=done.strand,
+                    target=done.target,
                     number=number,
                     data=entry.data,
                     origin=entry.origin,
@@ -230,7 +230,7 @@ class CampaignStore:
                 for number, entry in enumerate(done.joined, done.first)
             )
             for identity in done.gone:
-                gone = session.get(FindingRow, (self._id, done.strand, identity))
+                gone = session.get(FindingRow, (self._id, done.target, identity))
                 if gone is not None:
                     session.delete(gone)
             for found in done.findings:
@@ -239,14 +239,14 @@ class CampaignStore:
             campaign.seconds += done.seconds
 
     def _put(self, session: Session, done: Round, found: Found) -> None:
-        row = session.get(FindingRow, (self._id, done.strand, found.id))
+        row = session.get(FindingRow, (self._id, done.target, found.id))
         if row is not None:
             row.event = asdict(found)
             return
         session.add(
             FindingRow(
                 campaign=self._id,
-                strand=done.strand,
+                target=done.target,
                 id=found.id,
                 event=asdict(found),
                 first=now(),
@@ -254,18 +254,18 @@ class CampaignStore:
             )
         )
 
-    def _corpus(self, session: Session, strand: str) -> list[Entry]:
+    def _corpus(self, session: Session, target: str) -> list[Entry]:
         rows = session.scalars(
             sa.select(InputRow)
-            .where(InputRow.campaign == self._id, InputRow.strand == strand)
+            .where(InputRow.campaign == self._id, InputRow.target == target)
             .order_by(InputRow.number)
         )
         return [Entry(row.data, row.origin, row.fresh) for row in rows]
 
-    def _findings(self, session: Session, strand: str) -> list[Found]:
+    def _findings(self, session: Session, target: str) -> list[Found]:
         rows = session.scalars(
             sa.select(FindingRow)
-            .where(FindingRow.campaign == self._id, FindingRow.strand == strand)
+            .where(FindingRow.campaign == self._id, FindingRow.target == target)
             .order_by(FindingRow.batch, FindingRow.id)
         )
         found = []
@@ -274,7 +274,7 @@ class CampaignStore:
                 one = stored.typed(row.event, Found)
                 one.inspect()
             except ValueError as error:
-                raise self._unreadable(f"the finding {row.id} of {strand}: {error}") from error
+                raise self._unreadable(f"the finding {row.id} of {target}: {error}") from error
             found.append(one)
         return found
 

@@ -1,10 +1,10 @@
-"""A strand: one vocabulary under one seed, fuzzed in rounds, each of which is kept or lost whole.
+"""A target: one vocabulary under one seed, fuzzed in rounds, each of which is kept or lost whole.
 
 A round takes a few batches, chosen from what was known then, asks them, or as much of them as is
 done in a few seconds (``sizing.py``), judges them in order, learns from each, and gives what is to
 be committed. What a round does depends on what was committed before and on nothing else: no clock,
-no thread, no other strand. So a round that was cut off is done again, alike, and any number of
-strands may run side by side, or one after another.
+no thread, no other target. So a round that was cut off is done again, alike, and any number of
+targets may run side by side, or one after another.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ CURVE_STEP = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Guides:
-    """What helps a strand besides generators and the corpus; see :class:`FuzzPlan`.
+    """What helps a target besides generators and the corpus; see :class:`FuzzPlan`.
 
     examples: Hypothesis's database to share inputs through.
     """
@@ -107,7 +107,7 @@ class Guides:
 
 @dataclass(slots=True)
 class _Opened:
-    """What a strand has while it is loaded into an pool."""
+    """What a target has while it is loaded into an pool."""
 
     vocabulary: Vocabulary
     contracts: Sequence[Contract]
@@ -125,7 +125,7 @@ class Portion:
     began: float
 
 
-class Strand(Campaign):
+class Target(Campaign):
     """Fuzzes one vocabulary. Not thread-safe, but for :meth:`stop`.
 
     plan: with this vocabulary alone. save: writes a finding's folder. kept: how it was committed
@@ -230,7 +230,7 @@ class Strand(Campaign):
         return makers
 
     def _take_up(self, vocabulary: Vocabulary) -> None:
-        """What others have shared, and this strand has not seen, is asked in the next round."""
+        """What others have shared, and this target has not seen, is asked in the next round."""
         examples = self._guides.examples
         if examples is None:
             return
@@ -260,7 +260,7 @@ class Strand(Campaign):
     def round(self, pool: WorkerPool) -> Round | None:
         """One round; None when there is nothing left to ask. Raises Stopped, TooLong.
 
-        After these the strand is not to be used: a new one goes on from what was committed.
+        After these the target is not to be used: a new one goes on from what was committed.
         """
         assert self._opened is not None, "open it first"
         started = self._clock()
@@ -494,7 +494,7 @@ class Strand(Campaign):
         events = list(self._events)
         self._events.clear()
         return Round(
-            strand=self.name,
+            target=self.name,
             state=state,
             map=self._map.packed(),
             first=joined,
