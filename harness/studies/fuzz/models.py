@@ -34,7 +34,7 @@ class TargetRow(Base):
     campaign: Mapped[int] = mapped_column(
         sa.ForeignKey(CampaignRow.id, ondelete="CASCADE"), primary_key=True
     )
-    target: Mapped[str] = mapped_column(primary_key=True)
+    target: Mapped[str] = mapped_column("strand", primary_key=True)
     batches: Mapped[int]
     cases: Mapped[int] = mapped_column(sa.BigInteger)
     state: Mapped[bytes]
@@ -49,7 +49,7 @@ class InputRow(Base):
     campaign: Mapped[int] = mapped_column(
         sa.ForeignKey(CampaignRow.id, ondelete="CASCADE"), primary_key=True
     )
-    target: Mapped[str] = mapped_column(primary_key=True)
+    target: Mapped[str] = mapped_column("strand", primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)
     data: Mapped[bytes]
     origin: Mapped[str]
@@ -67,7 +67,7 @@ class FindingRow(Base):
     campaign: Mapped[int] = mapped_column(
         sa.ForeignKey(CampaignRow.id, ondelete="CASCADE"), primary_key=True
     )
-    target: Mapped[str] = mapped_column(primary_key=True)
+    target: Mapped[str] = mapped_column("strand", primary_key=True)
     id: Mapped[str] = mapped_column(primary_key=True, index=True)
     event: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
     first: Mapped[str]
