@@ -77,11 +77,11 @@ def _prose(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
         picker(rng, LENGTHS),
         rng.random,
     )
-    book = english()
+    tracker = english()
     while True:
         if draw() < 0.15:
-            at = int(draw() * len(book))
-            yield book[at : at + length()].encode()
+            at = int(draw() * len(tracker))
+            yield tracker[at : at + length()].encode()
             continue
         locale = pick()
         make = makers.get(locale.name)

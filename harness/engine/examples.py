@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan
-    from harness.findings.tracker import Book
+    from harness.findings.tracker import FindingTracker
     from harness.workers.pool import WorkerPool
 
 
@@ -34,7 +34,7 @@ def with_examples(plan: Plan) -> set[str]:
 
 
 def exercises(
-    plan: Plan, book: Book, pool: WorkerPool, contracts: Sequence[Contract]
+    plan: Plan, tracker: FindingTracker, pool: WorkerPool, contracts: Sequence[Contract]
 ) -> Iterator[Exercise]:
     """Run the examples of the expectations that concern contracts, and enter what they show.
 
@@ -55,7 +55,7 @@ def exercises(
             for violation in judgement.violations:
                 case = Case(violation.data, "expectations", plan.seed, place)
                 with pool.turn:
-                    names.append(book.consider(pool, contract, violation, case))
+                    names.append(tracker.consider(pool, contract, violation, case))
             shown = any(expectation.shows_in(name, contract.vocabulary.id) for name in names)
             asked = all(judgement.exercised[name] for name in expectation.implementations)
             # A violation that could not be told in time may be the one that is expected.

@@ -19,7 +19,7 @@ from harness.engine.opening import NamedFailed
 from harness.engine.planning import Plan, Tally
 from harness.engine.session import Campaign
 from harness.events import Event, ExpectationJudged, Finished, Forced, Found, Measured, Started
-from harness.findings.tracker import Book
+from harness.findings.tracker import FindingTracker
 from harness.verdict import gate
 from harness.verdict.bounds import judge_growth, own_candidates
 from harness.verdict.shortfall import Shortfall, slow_once, went_on
@@ -100,9 +100,11 @@ def execute(
     )
     # The clock is not to decide what a run finds whose budget is a number of cases.
     unhurried = plan.budget.seconds is None
-    book = Book(emit, folder.save_finding, plan.expectations, plan.versions, unhurried=unhurried)
-    campaign = Campaign(plan, emit, book)
-    book.limit_by(lambda: campaign.countdown.left)
+    tracker = FindingTracker(
+        emit, folder.save_finding, plan.expectations, plan.versions, unhurried=unhurried
+    )
+    campaign = Campaign(plan, emit, tracker)
+    tracker.limit_by(lambda: campaign.countdown.left)
     cut_off: tuple[str, int] | None = None
     try:
         campaign.run(plan.budget.seconds)
@@ -124,7 +126,7 @@ def execute(
     tally = campaign.tally
     judged = gate.judge_expectations(
         plan.expectations,
-        book.findings,
+        tracker.findings,
         tally.exercised,
         tally.shown,
         plan.versions,
@@ -139,7 +141,7 @@ def execute(
         emit(cell)
     idle = [name for name in plan.named if not tally.judged[name]] if plan.checks else []
     verdict = gate.judge(
-        book.findings,
+        tracker.findings,
         judged,
         measured,
         growth,
@@ -177,7 +179,7 @@ def execute(
     )
     emit(finished)
     folder.close()
-    return RunResult(finished, book.findings, judged)
+    return RunResult(finished, tracker.findings, judged)
 
 
 def broken_off(error: Exception) -> tuple[str, int]:

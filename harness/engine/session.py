@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Observation
     from harness.events import Event
-    from harness.findings.tracker import Book
+    from harness.findings.tracker import FindingTracker
 
 LONGEST_WAIT = 30.0
 """How many times the limit of a request a run waits for an answer that may be a hang. On a quiet
@@ -77,10 +77,10 @@ IN_FLIGHT = 2
 class Campaign:
     """One run of a plan. ``emit`` is called from several threads, one call at a time."""
 
-    def __init__(self, plan: Plan, emit: Callable[[Event], None], book: Book) -> None:
+    def __init__(self, plan: Plan, emit: Callable[[Event], None], tracker: FindingTracker) -> None:
         self._plan = plan
         self._emit = emit
-        self._book = book
+        self._tracker = tracker
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._pools: list[WorkerPool] = []
@@ -160,7 +160,7 @@ class Campaign:
             self._start.come(pool)
             pool.close()
             if not self._stop.is_set() and CHECKS[leavings.CHECK] in self._plan.checks:
-                leavings.note(self._book, pool.left(), self._contracts, self._plan.seed)
+                leavings.note(self._tracker, pool.left(), self._contracts, self._plan.seed)
 
     def _note_unreached(self, source: str) -> None:
         with self._lock:
@@ -326,7 +326,7 @@ class Campaign:
         return waiting
 
     def _stop_at_the_first(self) -> None:
-        if self._plan.fail_fast and self._book.unexpected:
+        if self._plan.fail_fast and self._tracker.unexpected:
             self._stop.set()
 
     def _warm_up(
@@ -340,7 +340,7 @@ class Campaign:
 
     def _examples(self, pool: WorkerPool, contracts: Sequence[Contract]) -> None:
         """Run the examples of the expectations that concern these contracts."""
-        for one in exercises(self._plan, self._book, pool, contracts):
+        for one in exercises(self._plan, self._tracker, pool, contracts):
             with self._lock:
                 if one.exercised:
                     self.tally.exercised.add(one.place)
@@ -496,7 +496,7 @@ class Campaign:
                     return len(at_fault)
                 self._before_a_finding()
                 with pool.turn:
-                    self._book.consider(pool, contract, violation, batch.case(violation.index))
+                    self._tracker.consider(pool, contract, violation, batch.case(violation.index))
             if blamed:
                 violations[check.name] = dict(blamed)
         compared = comparisons(seen) if "equivalence" in exercised else 0

@@ -1,4 +1,7 @@
-"""What the book of findings writes down: violations by their signature, and all that it knows."""
+"""What the tracker of findings writes down:
+
+violations by their signature, and all that it knows.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Page:
-    """What the book knows of one signature under one contract.
+    """What the tracker knows of one signature under one contract.
 
     claims: minimal inputs with their buckets; what contains one is counted there.
     """
@@ -65,7 +68,10 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that a book knows, for one that goes on elsewhere. pages: by contract and signature."""
+    """All that a tracker knows, for one that goes on elsewhere.
+
+    pages: by contract and signature.
+    """
 
     findings: Sequence[Found] = ()
     pages: Sequence[tuple[str, Signature, Sequence[tuple[bytes, str]]]] = ()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from harness.core.comparisons import Contract
-    from harness.findings.tracker import Book
+    from harness.findings.tracker import FindingTracker
 
 CHECK = "survival"
 
@@ -35,7 +35,7 @@ def violation_of(name: str, line: str) -> Violation:
 
 
 def note(
-    book: Book, left: Mapping[str, str], contracts: Mapping[str, Contract], seed: int
+    tracker: FindingTracker, left: Mapping[str, str], contracts: Mapping[str, Contract], seed: int
 ) -> list[str]:
     """Enter a finding for each implementation that left something; their buckets.
 
@@ -44,7 +44,7 @@ def note(
     """
     case = Case(b"", NO_GENERATOR, seed, 0)
     return [
-        book.note(contracts[name], violation_of(name, line), case)
+        tracker.note(contracts[name], violation_of(name, line), case)
         for name, line in left.items()
         if name in contracts
     ]

@@ -1,4 +1,4 @@
-"""The book of findings: from violations to minimised, bucketed, deduplicated findings.
+"""The tracker of findings: from violations to minimised, bucketed, deduplicated findings.
 
 A violation is confirmed (asked again alone), attributed to a known finding if it contains that
 one's minimal input, or else minimised and entered under its bucket. A known bucket is counted
@@ -95,7 +95,7 @@ UNMINIMISED = "any"
 """The kind of input in a bucket that is not minimised, or cannot be."""
 
 
-class Book:
+class FindingTracker:
     """The findings of one run.
 
     save: writes the folder of a finding (input, outcomes, reproducer) and gives the path of its
@@ -135,7 +135,7 @@ class Book:
         self._seconds_left = left
 
     def snapshot(self) -> Snapshot:
-        """What :meth:`restore` makes the same book of, but for the time spent."""
+        """What :meth:`restore` makes the same tracker of, but for the time spent."""
         with self._lock:
             return Snapshot(
                 findings=list(self._findings.values()),
@@ -148,7 +148,7 @@ class Book:
             )
 
     def restore(self, known: Snapshot) -> None:
-        """Know what another book knew, and nothing else; no event is emitted."""
+        """Know what another tracker knew, and nothing else; no event is emitted."""
         with self._lock:
             self._findings = {found.id: found for found in known.findings}
             self._pages = {(where, sign): Page(list(claims)) for where, sign, claims in known.pages}

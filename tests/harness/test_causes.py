@@ -10,10 +10,10 @@ from packaging.specifiers import SpecifierSet
 from harness.events import by_cause, cause_of, kind_in, named
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import Verdict, judge
-from tests.harness import test_findings as book
+from tests.harness import test_findings as tracker
 from tests.harness.test_findings import Scene, right, wrong_at
 
-time_to_shrink = book.time_to_shrink  # used by every test here, as there
+time_to_shrink = tracker.time_to_shrink  # used by every test here, as there
 SPECIFIERS = {"bad": SpecifierSet()}
 
 
@@ -22,7 +22,7 @@ def expected(bucket: str) -> Expectation:
 
 
 def verdict(scene: Scene) -> Verdict:
-    return judge(scene.book.findings, [], [], (), (), 1)
+    return judge(scene.tracker.findings, [], [], (), (), 1)
 
 
 def test_a_cause_is_a_bucket_without_its_kind() -> None:
@@ -65,10 +65,10 @@ def test_an_expectation_of_one_kind_does_not_hide_the_others() -> None:
     said = verdict(scene)
     assert not said.passed
     # Two kinds are left; the expected one is no part of what fails the gate.
-    left = [one for one in scene.book.findings if one.expected is None]
+    left = [one for one in scene.tracker.findings if one.expected is None]
     assert {kind_in(one.bucket) for one in left} == {"L", "N"}
     assert said.reasons == ("1 unexpected finding: equivalence/bpe/raw/text/*/bad",)
-    (alike,) = by_cause(scene.book.findings).values()
+    (alike,) = by_cause(scene.tracker.findings).values()
     assert alike[0].expected is None  # what a reader is shown first
     assert len(alike) == 3
 
@@ -101,7 +101,7 @@ def test_minimising_does_not_lead_from_what_is_unexpected_to_what_is_expected(
     for order in (inputs, inputs[::-1]):
         scene = Scene(others, ref=right, bad=wrong)
         scene.check("equivalence", *order)
-        left = {kind_in(one.bucket) for one in scene.book.findings if one.expected is None}
+        left = {kind_in(one.bucket) for one in scene.tracker.findings if one.expected is None}
         assert left == {kind}
 
 
@@ -114,7 +114,7 @@ def test_an_expectation_of_the_cause_covers_all_its_variants() -> None:
 def test_two_mistakes_of_two_implementations_are_two_findings() -> None:
     scene = Scene(ref=right, bad=wrong_at(b"!"), worse=wrong_at(b"z"))
     scene.check("equivalence", *INPUTS)
-    assert set(by_cause(scene.book.findings)) == {
+    assert set(by_cause(scene.tracker.findings)) == {
         "equivalence/bpe/raw/text/*/bad",
         "equivalence/bpe/raw/text/*/worse",
     }
@@ -126,7 +126,7 @@ def test_two_mistakes_of_one_implementation_at_two_stages_are_two_findings() -> 
 
     scene = Scene(ref=right, bad=twice_wrong)
     scene.check("equivalence", *INPUTS, b"x?x")
-    causes = by_cause(scene.book.findings)
+    causes = by_cause(scene.tracker.findings)
     assert set(causes) == {
         "equivalence/bpe/raw/text/*/bad",
         "equivalence/bpe/raw/unknown-id/*/bad",
@@ -138,4 +138,4 @@ def test_two_mistakes_of_one_implementation_at_two_stages_are_two_findings() -> 
 def test_a_cause_with_one_variant_keeps_the_name_of_its_bucket() -> None:
     scene = Scene(ref=right, bad=wrong_at(b"!"))
     scene.check("equivalence", b"a!")
-    assert named(scene.book.findings) == "equivalence/bpe/raw/text/P/bad"
+    assert named(scene.tracker.findings) == "equivalence/bpe/raw/text/P/bad"

@@ -49,7 +49,7 @@ def test_a_time_out_that_comes_back_is_a_finding() -> None:
     scene.check("survival", b"text!")
     # Each time-out is dear, so that the input is made smaller once and no more.
     assert scene.found == [("survival/bpe/raw/timed-out/any/bad", b"t!")]
-    [found] = scene.book.findings
+    [found] = scene.tracker.findings
     assert not found.minimal
     assert "each try that hangs" in str(found.unminimised)
 

@@ -1,4 +1,4 @@
-"""The book: violations become confirmed, minimised, bucketed findings; each is counted once."""
+"""The tracker: violations become confirmed, minimised, bucketed findings; each is counted once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from harness.core.outcomes import Encoded, Outcome, Results
 from harness.core.participants import Participant
 from harness.events import Counted, Event, Found
 from harness.findings import tracker as findings
-from harness.findings.tracker import Book
+from harness.findings.tracker import FindingTracker
 from harness.verdict.expectations import Expectation
 from harness.workers import Limits
 from harness.workers.pool import WorkerPool
@@ -61,7 +61,7 @@ def done(outcomes: Sequence[Outcome]) -> Future[Results]:
 
 
 class Scene:
-    """An pool of functions on ``toy_bytes``, raw; the book, and what it emitted."""
+    """An pool of functions on ``toy_bytes``, raw; the tracker, and what it emitted."""
 
     def __init__(self, expectations: Sequence[Expectation] = (), **encoders: Encode_) -> None:
         made = [Participant(n, n, About(n, "1"), None) for n in encoders]  # type: ignore[arg-type]
@@ -73,7 +73,9 @@ class Scene:
         )
         self.events: list[Event] = []
         self.saved: list[str] = []
-        self.book = Book(self.events.append, self._save, expectations, dict.fromkeys(encoders, "1"))
+        self.tracker = FindingTracker(
+            self.events.append, self._save, expectations, dict.fromkeys(encoders, "1")
+        )
 
     def _save(self, name: str, violation: Violation, contract: Contract) -> str | None:
         self.saved.append(name)
@@ -83,13 +85,15 @@ class Scene:
         """Run a check and enter what it finds; the buckets."""
         judged = self.pool.examine(self.contract, CHECKS[name], inputs)
         return [
-            self.book.consider(self.pool, self.contract, one, Case(one.data, "test", 0, one.index))
+            self.tracker.consider(
+                self.pool, self.contract, one, Case(one.data, "test", 0, one.index)
+            )
             for one in judged.violations
         ]
 
     @property
     def found(self) -> list[tuple[str, bytes]]:
-        return [(f.bucket, base64.b64decode(f.input_b64)) for f in self.book.findings]
+        return [(f.bucket, base64.b64decode(f.input_b64)) for f in self.tracker.findings]
 
     def counts(self) -> dict[str, int]:
         return {event.bucket: event.count for event in self.events if isinstance(event, Counted)}
@@ -229,14 +233,14 @@ def test_a_death_that_does_not_come_back_stays_as_it_was() -> None:
     scene = Scene(ref=right, bad=once)
     scene.check("survival", b"some text!")
     assert scene.found == [("survival/bpe/raw/errored/any/bad", b"some text!")]
-    assert scene.book.findings[0].minimal is False
+    assert scene.tracker.findings[0].minimal is False
 
 
 def test_an_expected_finding_carries_its_reason() -> None:
     expectation = Expectation("equivalence/*/bad", {}, reason="known", link="https://x")
     scene = Scene([expectation], ref=right, bad=wrong_at(b"!"))
     scene.check("equivalence", b"!", b"?")
-    (found,) = scene.book.findings
+    (found,) = scene.tracker.findings
     assert (found.expected, found.link) == ("known", "https://x")
 
 
@@ -246,7 +250,7 @@ def test_the_same_violations_make_the_same_findings(seed: int) -> None:
         scene = Scene(ref=right, bad=wrong_at(b"!"), worse=wrong_at(b"?"))
         draw = random.Random(seed)
         scene.check("equivalence", *[bytes(draw.choices(b"ab!?", k=9)) for _ in range(40)])
-        return [(f.id, f.input_b64) for f in scene.book.findings]
+        return [(f.id, f.input_b64) for f in scene.tracker.findings]
 
     assert run() == run()
     assert len(run()) >= 2  # one is wrong, the other is, or both are alike

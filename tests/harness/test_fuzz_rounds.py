@@ -14,7 +14,7 @@ from rich.console import Console
 from harness.cli.progress.fuzz import FuzzProgress
 from harness.engine import streams
 from harness.engine.streams import Batch
-from harness.findings.tracker import Book
+from harness.findings.tracker import FindingTracker
 from harness.studies.fuzz.run import execute
 from harness.studies.fuzz.sizing import (
     FIRST,
@@ -153,13 +153,13 @@ def test_findings_of_a_round_are_made_small_within_its_time_but_for_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     clock, a_finding = Clock(), 6.0
-    consider = Book.consider
+    consider = FindingTracker.consider
 
-    def slowly(book: Book, *given: Any) -> str:
+    def slowly(tracker: FindingTracker, *given: Any) -> str:
         clock.now += a_finding
-        return consider(book, *given)
+        return consider(tracker, *given)
 
-    monkeypatch.setattr(Book, "consider", slowly)
+    monkeypatch.setattr(FindingTracker, "consider", slowly)
     monkeypatch.setattr(restarting, "Process", inside.InsideProcess)
     done: list[float] = []
     plan = small_plan(60, ("bpe.naive", f"{WRONG}:AlwaysWrong"))

@@ -61,13 +61,13 @@ class Watched(Scene):
     def late(self) -> None:
         """From now on there is no time."""
         self.pool.limit_by(lambda: 0.0)
-        self.book.limit_by(lambda: 0.0)
+        self.tracker.limit_by(lambda: 0.0)
 
     def consider(self, check: str, data: bytes) -> str:
         """Find a violation in time, and enter it when the time is up."""
         [violation] = self.pool.examine(self.contract, CHECKS[check], [data]).violations
         self.late()
-        return self.book.consider(self.pool, self.contract, violation, Case(data, "test", 0, 0))
+        return self.tracker.consider(self.pool, self.contract, violation, Case(data, "test", 0, 0))
 
 
 def test_no_question_waits_longer_than_the_run() -> None:
@@ -89,7 +89,7 @@ def test_a_mismatch_that_there_is_no_time_for_is_entered_as_it_is() -> None:
     scene = Watched(ref=right, bad=wrong_at(b"!"))
     scene.consider("equivalence", b"some text!")
     assert scene.found == [("equivalence/bpe/raw/text/any/bad", b"some text!")]
-    [found] = scene.book.findings
+    [found] = scene.tracker.findings
     assert not found.minimal
     assert found.unminimised == NO_TIME
 
@@ -98,13 +98,13 @@ def test_what_may_be_expected_if_it_were_smaller_is_not_held_against_the_gate() 
     known = Expectation("equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}, "known")
     scene = Watched((known,), ref=right, bad=wrong_at(b"!"))
     assert scene.consider("equivalence", b"some text!") == ""
-    assert scene.book.findings == []
+    assert scene.tracker.findings == []
     in_time = Scene((known,), ref=right, bad=wrong_at(b"!"))
     in_time.check("equivalence", b"some text!")
-    assert [found.expected for found in in_time.book.findings] == ["known"]
+    assert [found.expected for found in in_time.tracker.findings] == ["known"]
     other = Watched((known,), ref=right, worse=wrong_at(b"!"))
     other.consider("equivalence", b"some text!")
-    assert [found.expected for found in other.book.findings] == [None]
+    assert [found.expected for found in other.tracker.findings] == [None]
 
 
 def test_a_hang_that_was_sure_when_the_time_was_up_is_a_finding() -> None:
@@ -127,7 +127,7 @@ def test_a_time_out_is_not_tried_again_for_a_smaller_input_over_and_over() -> No
     # In the batch, when it is confirmed, and in one round of smaller inputs.
     smaller = {data for data in tried if len(data) < 37}
     assert len(smaller) <= 2
-    assert not scene.book.findings[0].minimal
+    assert not scene.tracker.findings[0].minimal
 
 
 def test_the_last_line_says_why_a_run_took_longer() -> None:

@@ -95,7 +95,7 @@ def batch(generator, cases):
 
 def test_first_sightings_are_kept_with_what_came_before(monkeypatch):
     ledger = Ledger({"one": "equivalence", "plain": ""})
-    monkeypatch.setattr(ledger.suspects["one"].book, "consider", lambda *_: "")
+    monkeypatch.setattr(ledger.suspects["one"].tracker, "consider", lambda *_: "")
     ledger.consume(opened())
     ledger.consume(batch("edge", 100))
     seen = disagreement(("right",), ("one",))

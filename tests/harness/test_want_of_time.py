@@ -53,20 +53,20 @@ class Latecoming(Watched):
             expectations=[entry], versions={"ref": "1", "bad": "1"}, seed=0,
             checks=[CHECKS["equivalence"]],
         )  # fmt: skip
-        self.book._expectations = [entry]
-        done = exercises(cast("Plan", plan), self.book, self.pool, [self.contract])
+        self.tracker._expectations = [entry]
+        done = exercises(cast("Plan", plan), self.tracker, self.pool, [self.contract])
         return [(one.exercised, one.shown) for one in done]
 
 
 def test_an_example_that_could_not_be_told_in_time_is_not_exercised() -> None:
     scene = Latecoming(ref=right, bad=wrong_at(b"!"))
-    consider = scene.book.consider
+    consider = scene.tracker.consider
 
     def late(pool: WorkerPool, contract: Contract, violation: Violation, case: Case) -> str:
         scene.late()
         return consider(pool, contract, violation, case)
 
-    scene.book.consider = late  # type: ignore[method-assign]
+    scene.tracker.consider = late  # type: ignore[method-assign]
     assert scene.exercise([b"some text!"]) == [(False, False)]
 
 
@@ -97,9 +97,9 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
     [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [whole]).violations
     scene.pool.limit_by(left)
     case = Case(whole, "test", 0, 0)
-    assert scene.book.consider(scene.pool, scene.contract, violation, case) == UNSURE
+    assert scene.tracker.consider(scene.pool, scene.contract, violation, case) == UNSURE
     assert questions[0] >= 16
-    assert scene.book.findings == []
+    assert scene.tracker.findings == []
 
 
 # Further questions.

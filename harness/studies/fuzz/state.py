@@ -68,7 +68,7 @@ class _Waiting(msgspec.Struct):
 
 
 _Page = tuple[str, Signature, list[tuple[str, str]]]
-"""See :meth:`State.keep_book`."""
+"""See :meth:`State.keep_tracker`."""
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class State:
 
     batches, cases, size (in bytes): done so far. schedule: of :meth:`Schedule.state`. taken:
     batches taken from each arm. disagreements: shape to the number of inputs that showed it.
-    picks: by entry of the corpus. book: a snapshot without its findings. losses: deaths and
+    picks: by entry of the corpus. tracker: a snapshot without its findings. losses: deaths and
     time-outs by implementation. tally: of the campaign's checks. totals: what was done, by
     contract and generator. opened: the events with which it was opened last. judged_by: digest of
     the expectations whose examples were run. curve: (cases, behaviours, disagreements, buckets),
@@ -152,8 +152,8 @@ class State:
             except ValueError as error:
                 raise ValueError(f"opened[{number}]: {error}") from error
 
-    def keep_book(self, known: Snapshot) -> None:
-        """Note what a book knows, but for its findings."""
+    def keep_tracker(self, known: Snapshot) -> None:
+        """Note what a tracker knows, but for its findings."""
         self.pages = [
             [
                 where,
@@ -166,8 +166,8 @@ class State:
         self.provisionals = list(known.provisionals)
         self.unstable = [list(one) for one in known.unstable]
 
-    def book(self, findings: Sequence[Found]) -> Snapshot:
-        """What the book knew, with its findings."""
+    def tracker(self, findings: Sequence[Found]) -> Snapshot:
+        """What the tracker knew, with its findings."""
         return Snapshot(
             findings=findings,
             pages=[

@@ -34,7 +34,7 @@ from harness.events import (
     VocabularyLoaded,
     Withdrawn,
 )
-from harness.findings.tracker import Book
+from harness.findings.tracker import FindingTracker
 from harness.studies.fuzz.arms import CORPUS, SHARED, Generated, Maker, Mutated
 from harness.studies.fuzz.behaviour import Map, Shapes, Sighting, observe
 from harness.studies.fuzz.corpus import Corpus, Entry
@@ -145,8 +145,10 @@ class Target(Campaign):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._events: list[Event] = []
-        book = Book(self._events.append, save, plan.expectations, plan.versions, unhurried=True)
-        super().__init__(plan, self._events.append, book)
+        tracker = FindingTracker(
+            self._events.append, save, plan.expectations, plan.versions, unhurried=True
+        )
+        super().__init__(plan, self._events.append, tracker)
         self.name = f"{source}#{shard}"
         self.source, self.shard = source, shard
         self._guides = guides or Guides()
@@ -160,13 +162,13 @@ class Target(Campaign):
         self.state = kept.state if kept else State()
         self._map = Map(kept.map if kept else None)
         self.corpus = Corpus(kept.corpus if kept else (), self.state.picks)
-        book.restore(self.state.book(kept.findings if kept else ()))
+        tracker.restore(self.state.tracker(kept.findings if kept else ()))
         self._remember()
 
     @property
     def findings(self) -> list[Found]:
         """All findings so far."""
-        return self._book.findings
+        return self._tracker.findings
 
     @property
     def seed(self) -> int:
@@ -180,7 +182,7 @@ class Target(Campaign):
 
     def limit_by(self, left: Callable[[], float]) -> None:
         """Minimise no longer than a session has time; left: the seconds until it is over."""
-        self._book.limit_by(left)
+        self._tracker.limit_by(left)
 
     def open(self, pool: WorkerPool) -> None:
         """Load the vocabulary into an pool, and be ready to go on where it was left.
@@ -486,7 +488,7 @@ class Target(Campaign):
         state.picks = list(self.corpus.picks)
         state.losses = {name: list(losses) for name, losses in pool.losses().items()}
         state.shared = sorted({*state.shared, *map(mark, self._smallest())})
-        state.keep_book(self._book.snapshot())
+        state.keep_tracker(self._tracker.snapshot())
         state.keep_tally(self.tally)
         if not state.curve or state.cases >= CURVE_STEP * state.curve[-1][0]:
             shapes = len(state.disagreements)

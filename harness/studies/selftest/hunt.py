@@ -123,7 +123,7 @@ class Hunt:
             budget=Budget(seconds=seconds),
             seed=self._seed,
             jobs=1,
-            # The book says when enough is known.
+            # The tracker says when enough is known.
             fail_fast=True,
             limits=limits,
         )

@@ -1,8 +1,8 @@
-"""The book of a hunt: every violation is put down to the mistakes that it blames.
+"""The tracker of a hunt: every violation is put down to the mistakes that it blames.
 
 Many candidates are compared with one reference in one campaign. So a violation may blame several;
-each of them is considered by a book of its own, as if it were alone with the reference, and what
-that book comes to (confirmed, minimised, bucketed) is the name under which it was caught.
+each of them is considered by a tracker of its own, as if it were alone with the reference, and what
+that tracker comes to (confirmed, minimised, bucketed) is the name under which it was caught.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from harness.events import BatchDone, ContractOpened, Measured
-from harness.findings.tracker import Book
+from harness.findings.tracker import FindingTracker
 from harness.studies.selftest.events import Sighting
 
 if TYPE_CHECKING:
@@ -46,15 +46,15 @@ class Suspect:
 
     name: str
     check: str
-    book: Book
+    tracker: FindingTracker
     sightings: dict[tuple[str, str], Sighting] = field(default_factory=dict)
     attempts: Counter[str] = field(default_factory=Counter)
     superlinear: list[str] = field(default_factory=list)
 
     @property
     def findings(self) -> list[Found]:
-        """What its book has."""
-        return self.book.findings
+        """What its tracker has."""
+        return self.tracker.findings
 
     @property
     def named(self) -> list[str]:
@@ -74,13 +74,13 @@ class Suspect:
         return self.attempts[check] < ATTEMPTS
 
 
-class Ledger(Book):
-    """A book that only sorts: see the module. checks: what each suspect should be found by."""
+class Ledger(FindingTracker):
+    """A tracker that only sorts: see the module. checks: what each suspect should be found by."""
 
     def __init__(self, checks: Mapping[str, str]) -> None:
         super().__init__(ignored, unsaved, (), {})
         self.suspects = {
-            name: Suspect(name, check, Book(ignored, unsaved, (), {}, patience=PATIENCE))
+            name: Suspect(name, check, FindingTracker(ignored, unsaved, (), {}, patience=PATIENCE))
             for name, check in checks.items()
         }
         self.cases: Counter[str] = Counter()
@@ -128,7 +128,7 @@ class Ledger(Book):
                 suspect.attempts[violation.check] += 1
                 started = time.monotonic()
                 alone, between = apart(violation, contract, name, set(self.suspects) - {name})
-                suspect.book.consider(pool, between, alone, case)
+                suspect.tracker.consider(pool, between, alone, case)
                 self._aside += time.monotonic() - started
         return ""
 
