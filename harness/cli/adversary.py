@@ -19,12 +19,12 @@ from harness.core.interruption import exit_status
 from harness.engine.selection import SelectionError
 from harness.engine.suites import parse_budget
 from harness.engine.trust import fetched
-from harness.studies.forced import trophies
-from harness.studies.forced.hunt import RECORD, TROPHIES, Hunt, HuntRecord, hunt
+from harness.studies.forced import counterexamples
+from harness.studies.forced.counterexamples import Counterexample
+from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Hunt, HuntRecord, hunt
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, named
 from harness.studies.forced.pool import WorkersFailed, results
-from harness.studies.forced.trophies import Trophy
 from harness.verdict import gate
 from impls.errors import ImplementationError
 
@@ -88,7 +88,7 @@ def search(
     for line in remarks(record.bag, task.policies):
         console.print(Text(line, style="dim"), soft_wrap=True)
     last = Display(stderr=True)
-    last.print(Text(f"  {out / TROPHIES}; {RECORD}: run again to go on", style="dim"))
+    last.print(Text(f"  {out / COUNTEREXAMPLES}; {RECORD}: run again to go on", style="dim"))
     if cut_off is not None:
         return exit_status(cut_off)
     erred = any(one.policy == EXACT for one in own) and EXACT in task.policies
@@ -101,8 +101,10 @@ def _line(error: WorkersFailed) -> SelectionError | ImplementationError:
     return SelectionError(str(error))
 
 
-def caught(found: Sequence[Trophy], policies: Sequence[str], tried: Mapping[str, int]) -> Table:
-    """The trophies, by policy. tried: by policy, how many grammars were."""
+def caught(
+    found: Sequence[Counterexample], policies: Sequence[str], tried: Mapping[str, int]
+) -> Table:
+    """The counterexamples, by policy. tried: by policy, how many grammars were."""
     made = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
     for heading in ("policy", "kind", "depth", "forced", "and then", "or"):
         made.add_column(heading, header_style="dim", no_wrap=True)
@@ -138,47 +140,55 @@ def remarks(bag: Bag, policies: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A job for a worker: one trophy's grammar against policies; their depths, None: no error."""
+    """A job for a worker:
 
-    trophy: Trophy
+    one counterexample's grammar against policies; their depths, None: no error.
+    """
+
+    counterexample: Counterexample
     policies: tuple[str, ...]
-    answer: ClassVar[Any] = tuple[Trophy, dict[str, int | None]]
+    answer: ClassVar[Any] = tuple[Counterexample, dict[str, int | None]]
 
-    def fits(self, answer: tuple[Trophy, dict[str, int | None]]) -> bool:
+    def fits(self, answer: tuple[Counterexample, dict[str, int | None]]) -> bool:
         """See :class:`harness.studies.forced.jobs.Job`."""
-        return answer[0] == self.trophy and list(answer[1]) == list(self.policies)
+        return answer[0] == self.counterexample and list(answer[1]) == list(self.policies)
 
     def run(
         self, policies: Policies, task: Task, beat: Callable[[], None]
-    ) -> tuple[Trophy, dict[str, int | None]]:
+    ) -> tuple[Counterexample, dict[str, int | None]]:
         """See :class:`harness.studies.forced.jobs.Job`."""
         found: dict[str, int | None] = {}
         for name in self.policies:
             beat()
-            again = trophies.again(trophies.Opponent(policies, name), self.trophy)
+            again = counterexamples.again(
+                counterexamples.Opponent(policies, name), self.counterexample
+            )
             found[name] = None if again is None else again.depth
-        return self.trophy, found
+        return self.counterexample, found
 
-    def broken(self, how: str) -> tuple[Trophy, dict[str, int | None]]:
+    def broken(self, how: str) -> tuple[Counterexample, dict[str, int | None]]:
         """See :class:`harness.studies.forced.jobs.Job`."""
-        raise ImplementationError(f"adversary: {self.trophy.vocabulary}: {how}")
+        raise ImplementationError(f"adversary: {self.counterexample.vocabulary}: {how}")
 
 
 def replay(
     source: str | Path, vocab: str | None, policies: Sequence[str], seconds: float, memory: int
 ) -> int:
-    """Ask policies about trophies again: those named, or each trophy's own and exact.
+    """Ask policies about counterexamples again: those named, or each counterexample's own and
+    exact.
 
     Exit status 1 where exact errs. Raises as :func:`search`.
     """
-    found = trophies.read(source)
+    found = counterexamples.read(source)
     known = None if vocab is None else sources.resolve(vocab)
     if known is not None:
         found = [one for one in found if one.vocabulary == known.id]
         if not found:
-            raise SelectionError(f"trophies {source}: none is of {known.id}")
+            raise SelectionError(f"counterexamples {source}: none is of {known.id}")
     if known is None and any(fetched(one.vocabulary) for one in found):
-        raise SelectionError(f"trophies {source}: name vocabularies to be fetched; give --vocab")
+        raise SelectionError(
+            f"counterexamples {source}: name vocabularies to be fetched; give --vocab"
+        )
     asked = named(policies) if policies else None
     made = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
     for heading in ("vocabulary", "kind", "policy", "then", "now"):
@@ -191,13 +201,13 @@ def replay(
         task = Task(vocabulary, names, "flexible", 0, seconds, memory)
         jobs = [Replay(one, tuple(asked or dict.fromkeys((one.policy, EXACT)))) for one in own]
         try:
-            for trophy, depths in results(task, jobs, 1):
+            for counterexample, depths in results(task, jobs, 1):
                 for name, depth in depths.items():
-                    then = str(trophy.depth) if name == trophy.policy else ""
+                    then = str(counterexample.depth) if name == counterexample.policy else ""
                     now = Text("errs no more" if then else "does not err", style="green")
                     if depth:
                         now = Text(f"errs {depth} deep", style="red")
-                    made.add_row(trophy.vocabulary, trophy.kind, name, then, now)
+                    made.add_row(counterexample.vocabulary, counterexample.kind, name, then, now)
                     if depth and name == EXACT:
                         status = gate.FAILS
         except WorkersFailed as error:

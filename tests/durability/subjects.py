@@ -418,10 +418,10 @@ class Adversary:
             raw = json.loads(line)
             name = f"{raw['hunt']['policy']} {raw['kind']} {raw['number']}"
             rounds[f"{name}, again" if name in rounds else name] = raw
-        trophies = json.loads((out / hunts.TROPHIES).read_text())
+        counterexamples = json.loads((out / hunts.COUNTEREXAMPLES).read_text())
         return {
             "rounds": rounds,
-            "trophies": {json.dumps(one): True for one in trophies},
+            "counterexamples": {json.dumps(one): True for one in counterexamples},
             "files": files(out),
             "left over": left_over(home),
         }

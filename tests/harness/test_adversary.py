@@ -13,12 +13,12 @@ from corpora.vocabularies import sources
 from corpora.vocabularies.model import Merges
 from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget
-from harness.studies.forced import adversary, trophies
+from harness.studies.forced import adversary, counterexamples
 from harness.studies.forced.adversary import CHAIN, CUT, LONG_TOKEN, LOOK_AHEAD, WAYS, Caught, Round
-from harness.studies.forced.hunt import RECORD, TROPHIES, Bag, Hunt, HuntRecord
+from harness.studies.forced.counterexamples import Counterexample, Opponent, judged, lark
+from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Bag, Hunt, HuntRecord
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, Policies
-from harness.studies.forced.trophies import Opponent, Trophy, judged, lark
 from harness.verdict import gate
 from tests.breadth import thorough_from
 from tests.data import data_path
@@ -26,7 +26,7 @@ from tests.harness.command import here, tokgate
 from tests.impls.bpe_vocabularies import vocabulary
 
 HEALED = "healed:tokens=4"
-SHIPPED = trophies.read(trophies.SHIPPED)
+SHIPPED = counterexamples.read(counterexamples.SHIPPED)
 REAL = ("tekken_240718", "tekken_240911")
 NONE_AT_ALL = {"toy_improper", "toy_acbb"}
 """Embedded vocabularies in which the heuristic, with a window of 4 tokens, was never seen to err:
@@ -35,37 +35,41 @@ their longest chains are shorter than the window."""
 
 @pytest.fixture(scope="module")
 def policies() -> dict[str, Policies]:
-    names = sorted({trophy.vocabulary for trophy in SHIPPED} | NONE_AT_ALL)
+    names = sorted({counterexample.vocabulary for counterexample in SHIPPED} | NONE_AT_ALL)
     return {name: Policies(sources.resolve(name)) for name in names}
 
 
-def named(trophy: Trophy) -> str:
-    return f"{trophy.vocabulary}, {trophy.kind}"
+def named(counterexample: Counterexample) -> str:
+    return f"{counterexample.vocabulary}, {counterexample.kind}"
 
 
-@pytest.mark.parametrize("trophy", thorough_from(1, SHIPPED), ids=named)
-def test_the_heuristic_errs_on_its_trophy_and_exact_does_not(
-    trophy: Trophy, policies: dict[str, Policies]
+@pytest.mark.parametrize("counterexample", thorough_from(1, SHIPPED), ids=named)
+def test_the_heuristic_errs_on_its_counterexample_and_exact_does_not(
+    counterexample: Counterexample, policies: dict[str, Policies]
 ) -> None:
-    own = policies[trophy.vocabulary]
-    assert trophy.policy == HEALED
-    assert trophies.again(Opponent(own, HEALED), trophy) == trophy
-    assert trophies.again(Opponent(own, EXACT), trophy) is None
+    own = policies[counterexample.vocabulary]
+    assert counterexample.policy == HEALED
+    assert counterexamples.again(Opponent(own, HEALED), counterexample) == counterexample
+    assert counterexamples.again(Opponent(own, EXACT), counterexample) is None
 
 
 @pytest.mark.parametrize(
-    "trophy", thorough_from(2, [t for t in SHIPPED if t.vocabulary in REAL]), ids=named
+    "counterexample", thorough_from(2, [t for t in SHIPPED if t.vocabulary in REAL]), ids=named
 )
-def test_the_real_llguidance_errs_on_it_too(trophy: Trophy, policies: dict[str, Policies]) -> None:
-    found = trophies.again(Opponent(policies[trophy.vocabulary], "llguidance"), trophy)
+def test_the_real_llguidance_errs_on_it_too(
+    counterexample: Counterexample, policies: dict[str, Policies]
+) -> None:
+    found = counterexamples.again(
+        Opponent(policies[counterexample.vocabulary], "llguidance"), counterexample
+    )
     assert found is not None
-    assert found.depth == trophy.depth
+    assert found.depth == counterexample.depth
 
 
-def test_every_vocabulary_has_its_trophies() -> None:
+def test_every_vocabulary_has_its_counterexamples() -> None:
     kinds: dict[str, set[str]] = {}
-    for trophy in SHIPPED:
-        kinds.setdefault(trophy.vocabulary, set()).add(trophy.kind)
+    for counterexample in SHIPPED:
+        kinds.setdefault(counterexample.vocabulary, set()).add(counterexample.kind)
     fit = {
         name
         for name in sources.embedded()
@@ -77,8 +81,8 @@ def test_every_vocabulary_has_its_trophies() -> None:
 
 
 def test_the_shipped_file_is_as_it_would_be_written() -> None:
-    file = Path(trophies.__file__).parents[3] / "corpora" / "grammars" / "trophies.json"
-    assert file.read_text(encoding="utf-8") == trophies.to_json(SHIPPED)
+    file = Path(counterexamples.__file__).parents[3] / "corpora" / "grammars" / "trophies.json"
+    assert file.read_text(encoding="utf-8") == counterexamples.to_json(SHIPPED)
 
 
 @pytest.mark.parametrize("kind", thorough_from(2, reversed(list(WAYS))))  # the quickest first
@@ -91,14 +95,14 @@ def test_a_round_errs_with_the_heuristic_and_finds_nothing_against_exact(
     caught = adversary.play(Opponent(own, HEALED), kind, 0, beat=lambda: beats.append(1))
     assert caught.tried
     assert beats
-    assert caught.trophy is not None
+    assert caught.counterexample is not None
     again = judged(
-        Opponent(own, HEALED), kind, caught.trophy.context, caught.trophy.forced,
-        caught.trophy.sentences,
+        Opponent(own, HEALED), kind, caught.counterexample.context, caught.counterexample.forced,
+        caught.counterexample.sentences,
     )  # fmt: skip
-    assert again == caught.trophy
+    assert again == caught.counterexample
     against = adversary.play(Opponent(own, EXACT), kind, 0)
-    assert (against.tried, against.trophy) == (caught.tried, None)
+    assert (against.tried, against.counterexample) == (caught.tried, None)
 
 
 def test_a_round_is_decided_by_seed_and_number(policies: dict[str, Policies]) -> None:
@@ -115,10 +119,12 @@ def test_unaided_on_o200k_confirmed_with_the_real_llguidance(kind: str) -> None:
     path = data_path("vocabs/o200k_base.tiktoken.gz")
     own = o200k(f"{path}#pattern=o200k_base")
     rounds = (adversary.play(Opponent(own, HEALED), kind, number) for number in range(4))
-    trophy = max((c.trophy for c in rounds if c.trophy), key=lambda one: one.worth)
-    real = trophies.again(Opponent(own, "llguidance"), trophy)
+    counterexample = max(
+        (c.counterexample for c in rounds if c.counterexample), key=lambda one: one.worth
+    )
+    real = counterexamples.again(Opponent(own, "llguidance"), counterexample)
     assert real is not None
-    assert trophies.again(Opponent(own, EXACT), trophy) is None
+    assert counterexamples.again(Opponent(own, EXACT), counterexample) is None
 
 
 KEPT: dict[str, Policies] = {}
@@ -197,31 +203,31 @@ def test_short_and_as_deep(policies: dict[str, Policies]) -> None:
     assert (short.context, short.forced) == (b"", b" Wissenschafte")
 
 
-def trophy(**changes: object) -> Trophy:
+def counterexample(**changes: object) -> Counterexample:
     fields = {"vocabulary": "v", "policy": HEALED, "kind": CHAIN, "context": b"", "forced": b"ab",
               "sentences": (b"c", b"\xe2\x80"), "depth": 2}  # fmt: skip
-    return Trophy(**{**fields, **changes})
+    return Counterexample(**{**fields, **changes})
 
 
-def test_trophies_travel_as_json(tmp_path: Path) -> None:
-    many = [trophy(), trophy(kind=CUT, forced=b"\xff")]
+def test_counterexamples_travel_as_json(tmp_path: Path) -> None:
+    many = [counterexample(), counterexample(kind=CUT, forced=b"\xff")]
     path = tmp_path / "trophies.json"
-    path.write_text(trophies.to_json(many), encoding="utf-8")
+    path.write_text(counterexamples.to_json(many), encoding="utf-8")
     assert json.loads(path.read_text())[1]["forced"] == {"hex": "ff"}
-    assert sorted(trophies.read(path), key=lambda one: one.kind) == many
+    assert sorted(counterexamples.read(path), key=lambda one: one.kind) == many
     for wrong in ("{", '{"a": 1}', '[{"kind": 1}]', "[1]", '[{"vocabulary": null}]'):
         path.write_text(wrong)
-        with pytest.raises(SelectionError, match="no list of trophies"):
-            trophies.read(path)
-    with pytest.raises(SelectionError, match="name a trophies"):
-        trophies.read(tmp_path / "nowhere")
+        with pytest.raises(SelectionError, match="no list of counterexamples"):
+            counterexamples.read(path)
+    with pytest.raises(SelectionError, match="name a counterexamples"):
+        counterexamples.read(tmp_path / "nowhere")
 
 
 def test_the_deepest_stays_and_of_these_the_shortest() -> None:
-    deep, short = trophy(depth=3), trophy(forced=b"a")
-    assert list(trophies.merged([trophy(), deep, short]).values()) == [deep]
-    assert list(trophies.merged([trophy(), short]).values()) == [short]
-    assert len(trophies.merged([trophy(), trophy(policy="none")])) == 2
+    deep, short = counterexample(depth=3), counterexample(forced=b"a")
+    assert list(counterexamples.merged([counterexample(), deep, short]).values()) == [deep]
+    assert list(counterexamples.merged([counterexample(), short]).values()) == [short]
+    assert len(counterexamples.merged([counterexample(), counterexample(policy="none")])) == 2
 
 
 def test_a_grammar_for_llguidance() -> None:
@@ -251,16 +257,19 @@ def test_rounds_take_turns_and_pass_over_what_is_done(plan: Hunt) -> None:
 
 def test_the_record_goes_on_and_merges(tmp_path: Path, plan: Hunt) -> None:
     record = HuntRecord(tmp_path, plan)
-    caught = Caught(HEALED, CHAIN, 0, 7, trophy(vocabulary="toy_merges"))
+    caught = Caught(HEALED, CHAIN, 0, 7, counterexample(vocabulary="toy_merges"))
     record.add(caught)
     record.add(Caught(EXACT, CHAIN, 0, broke="no answer"))
-    assert json.loads((tmp_path / TROPHIES).read_text())[0]["depth"] == 2
+    assert json.loads((tmp_path / COUNTEREXAMPLES).read_text())[0]["depth"] == 2
     record.close()
-    # A line cut off by a kill is left out; trophies of another run are kept, unless beaten.
+    # A line cut off by a kill is left out; counterexamples of another run are kept, unless beaten.
     with (tmp_path / RECORD).open("a") as file:
         file.write('{"hunt": ')
-    others = [trophy(vocabulary="toy_merges", depth=1), trophy(vocabulary="another")]
-    (tmp_path / TROPHIES).write_text(trophies.to_json(others))
+    others = [
+        counterexample(vocabulary="toy_merges", depth=1),
+        counterexample(vocabulary="another"),
+    ]
+    (tmp_path / COUNTEREXAMPLES).write_text(counterexamples.to_json(others))
     again = HuntRecord(tmp_path, plan)
     again.close()
     assert again.bag.done == {(HEALED, CHAIN, 0), (EXACT, CHAIN, 0)}
@@ -292,7 +301,7 @@ def test_as_a_user_runs_it(tmp_path: Path) -> None:
     assert after[: len(lines)] == lines
     rounds = [(r["hunt"]["policy"], r["kind"], r["number"]) for r in map(json.loads, after)]
     assert len(set(rounds)) == len(rounds)
-    again = tokgate("adversary", f"--replay={out / TROPHIES}")
+    again = tokgate("adversary", f"--replay={out / COUNTEREXAMPLES}")
     assert again.returncode == 0, again.stderr
     assert "deep" in again.stdout
 

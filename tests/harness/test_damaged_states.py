@@ -21,12 +21,12 @@ from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget
 from harness.events import BatchDone, ForcedWitness, Phase
 from harness.ledger.engine import LedgerError
+from harness.studies.forced import counterexamples
 from harness.studies.forced import run as forced_run
-from harness.studies.forced import trophies
-from harness.studies.forced.hunt import RECORD, TROPHIES, Hunt, HuntRecord
+from harness.studies.forced.counterexamples import Counterexample
+from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Hunt, HuntRecord
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.results import SchemaResult, Tally
-from harness.studies.forced.trophies import Trophy
 from harness.studies.fuzz.behaviour import MAP_SIZE, Map
 from harness.studies.fuzz.schedule import Schedule
 from harness.studies.fuzz.state import MAX_BYTES, State, StateError
@@ -209,7 +209,7 @@ def test_what_is_no_record_of_a_walk_is_not_put_aside(head: str, tmp_path: Path)
 
 # adversary: adversary.jsonl, trophies.json
 
-TROPHY = Trophy("toy_bytes", "none", "chain", b"", b"ab", (b"a", b"\x80"), 2)
+COUNTEREXAMPLE = Counterexample("toy_bytes", "none", "chain", b"", b"ab", (b"a", b"\x80"), 2)
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +220,7 @@ def hunt() -> Hunt:
 def round_of(hunt: Hunt) -> dict[str, Any]:
     return {
         "hunt": hunt.identity("none"), "kind": "chain", "number": 0, "tried": 3, "broke": "",
-        "trophy": TROPHY.to_dict(),
+        "counterexample": COUNTEREXAMPLE.to_dict(),
     }  # fmt: skip
 
 
@@ -230,8 +230,8 @@ def test_rounds_are_read_back(hunt: Hunt, tmp_path: Path) -> None:
     record = HuntRecord(tmp_path, hunt)
     record.close()
     assert record.bag.done == {("none", "chain", 0)}
-    assert list(record.bag.best.values()) == [TROPHY]
-    assert trophies.read(tmp_path / TROPHIES) == [TROPHY]
+    assert list(record.bag.best.values()) == [COUNTEREXAMPLE]
+    assert counterexamples.read(tmp_path / COUNTEREXAMPLES) == [COUNTEREXAMPLE]
 
 
 @pytest.mark.parametrize(
@@ -240,10 +240,18 @@ def test_rounds_are_read_back(hunt: Hunt, tmp_path: Path) -> None:
         (("number",), -1, "number: expected `int` >= 0"),
         (("tried",), "3", "tried: expected `int`, got `str`"),
         (("hunt",), [], "hunt: expected `object`"),
-        (("trophy",), [], "trophy: expected `object | null`"),
-        (("trophy", "depth"), "2", "trophy.depth: expected `int`"),
-        (("trophy", "forced"), {"hex": "x"}, "trophy.forced: is neither text nor hexadecimal"),
-        (("trophy", "sentences", 0), "\ud800", "trophy.sentences[0]: is neither text nor"),
+        (("counterexample",), [], "counterexample: expected `object | null`"),
+        (("counterexample", "depth"), "2", "counterexample.depth: expected `int`"),
+        (
+            ("counterexample", "forced"),
+            {"hex": "x"},
+            "counterexample.forced: is neither text nor hexadecimal",
+        ),
+        (
+            ("counterexample", "sentences", 0),
+            "\ud800",
+            "counterexample.sentences[0]: is neither text nor",
+        ),
     ],
 )
 def test_a_damaged_round_is_said(
@@ -266,10 +274,10 @@ def test_a_damaged_round_is_said(
         (NESTED.encode(), "is not JSON"),
     ],
 )
-def test_damaged_trophies_are_said(content: bytes, told: str, tmp_path: Path) -> None:
-    (tmp_path / TROPHIES).write_bytes(content)
+def test_damaged_counterexamples_are_said(content: bytes, told: str, tmp_path: Path) -> None:
+    (tmp_path / COUNTEREXAMPLES).write_bytes(content)
     with pytest.raises(SelectionError) as caught:
-        trophies.read(tmp_path / TROPHIES)
+        counterexamples.read(tmp_path / COUNTEREXAMPLES)
     assert told in str(caught.value)
     assert str(caught.value).isprintable()
 

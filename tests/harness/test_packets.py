@@ -17,10 +17,10 @@ from corpora.grammars.corpus import SchemaCase
 from corpora.vocabularies import sources
 from harness.events import ForcedWitness
 from harness.studies.forced.adversary import Caught, Round
+from harness.studies.forced.counterexamples import Counterexample
 from harness.studies.forced.jobs import Minimised, MinimiseWitness, Task, WalkSchema
 from harness.studies.forced.pool import results
 from harness.studies.forced.results import SchemaResult, Tally
-from harness.studies.forced.trophies import Trophy
 from harness.studies.fuzz.helper import Helper
 from harness.workers import packets
 from harness.workers.packets import PREFIX, Inbox, Message, Outbox, answer_of, packed
@@ -151,7 +151,7 @@ def test_who_does_not_read_holds_nobody_up() -> None:
 
 SCHEMA = SchemaCase("a", {}, ())
 RESULT = SchemaResult("a", 1, 2, tallies={"exact": Tally(calls=3)}, witnesses=[WITNESS])
-TROPHY = Trophy("v", "exact", "chain", b"", b"\xff", (b"a", b"\x80"), 2)
+COUNTEREXAMPLE = Counterexample("v", "exact", "chain", b"", b"\xff", (b"a", b"\x80"), 2)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ TROPHY = Trophy("v", "exact", "chain", b"", b"\xff", (b"a", b"\x80"), 2)
         (WalkSchema(SchemaCase("\udc80", {}, ())), SchemaResult("\udc80", failed="\ud800")),
         (MinimiseWitness(WITNESS, SCHEMA, 1.0), Minimised(WITNESS, WITNESS)),
         (MinimiseWitness(WITNESS, SCHEMA, 1.0), Minimised(WITNESS, None)),
-        (Round("exact", "chain", 7), Caught("exact", "chain", 7, 400, TROPHY)),
+        (Round("exact", "chain", 7), Caught("exact", "chain", 7, 400, COUNTEREXAMPLE)),
     ],
 )
 def test_each_answer_comes_back_as_it_was(job: Any, answer: object) -> None:
@@ -181,7 +181,7 @@ def test_each_answer_comes_back_as_it_was(job: Any, answer: object) -> None:
     [
         (WalkSchema(SCHEMA), SchemaResult("b")),
         (Round("exact", "chain", 7), Caught("exact", "chain", 8)),
-        (Round("exact", "cut", 7), Caught("exact", "cut", 7, 1, TROPHY)),
+        (Round("exact", "cut", 7), Caught("exact", "cut", 7, 1, COUNTEREXAMPLE)),
     ],
 )
 def test_an_answer_to_another_job_does_not_fit(job: Any, answer: object) -> None:

@@ -134,10 +134,10 @@ def test_what_needs_no_word() -> None:
     assert instructions(["tiktokn"], ["hf:a/b"]) == ["run 'tiktokn'", "fetch 'hf:a/b'"]
 
 
-def test_trophies_do_not_choose_what_is_fetched(tmp_path: Path, say: Say) -> None:
-    from harness.studies.forced import trophies
+def test_counterexamples_do_not_choose_what_is_fetched(tmp_path: Path, say: Say) -> None:
+    from harness.studies.forced import counterexamples
 
-    one = replace(trophies.read("shipped")[0], vocabulary="hf:somebody/something")
+    one = replace(counterexamples.read("shipped")[0], vocabulary="hf:somebody/something")
     (tmp_path / "trophies.json").write_text(json.dumps([one.to_dict()]))
     status, said = say("adversary", "--replay", str(tmp_path / "trophies.json"))
     assert status == 2

@@ -51,7 +51,7 @@ def adversary(
     Four ways are tried in turn: long tokens, characters cut in two, chains of merges that flip, and
     the look-ahead of pre-tokenizers. What is found is made short, and kept in trophies.json: the
     deepest of each vocabulary, policy and way. Run again with the same folder, it goes on with the
-    rounds that were not played; trophies of other runs put there are kept unless beaten.
+    rounds that were not played; counterexamples of other runs put there are kept unless beaten.
     """
     from harness.cli import adversary as cli_adversary  # noqa: PLC0415
 

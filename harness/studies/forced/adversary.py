@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora.generators.material import is_text
 from harness.findings.shrinking import shrink
-from harness.studies.forced.trophies import Opponent, Trophy, judged
+from harness.studies.forced.counterexamples import Counterexample, Opponent, judged
 from impls.forced.boundaries import STAND_INS
 from impls.forced.prefix_tree import PrefixTrees
 
@@ -65,7 +65,8 @@ Tried = tuple[bytes, bytes, tuple[bytes, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Caught:
-    """A round's end. trophy: its best; tried: grammars; broke: why it ended early, if it did.
+    """A round's end. counterexample: its best; tried: grammars; broke: why it ended early, if it
+    did.
 
     A round that had nothing to try says that there is no more of its kind.
     """
@@ -74,7 +75,7 @@ class Caught:
     kind: str
     number: int
     tried: int = 0
-    trophy: Trophy | None = None
+    counterexample: Counterexample | None = None
     broke: str = ""
 
 
@@ -90,8 +91,8 @@ class Round:
     def fits(self, answer: Caught) -> bool:
         """See :class:`harness.studies.forced.jobs.Job`."""
         asked = (self.policy, self.kind, self.number)
-        trophy = answer.trophy
-        known = trophy is None or (trophy.policy, trophy.kind) == asked[:2]
+        counterexample = answer.counterexample
+        known = counterexample is None or (counterexample.policy, counterexample.kind) == asked[:2]
         return known and (answer.policy, answer.kind, answer.number) == asked
 
     def run(self, policies: Policies, task: Task, beat: Callable[[], None]) -> Caught:
@@ -114,33 +115,35 @@ def play(
     """Play a round; its best grammar is made as short as it goes without loss of depth."""
     vocabulary = opponent.tokenizer.vocabulary
     rng = random.Random(f"{seed}/{kind}/{number}")
-    best: Trophy | None = None
+    best: Counterexample | None = None
     tried = 0
     for context, forced, sentences in WAYS[kind](vocabulary, opponent, rng, number):
         beat()
         if not all(map(vocabulary.can_encode, (context, forced, *sentences))):
             continue
         tried += 1
-        trophy = judged(opponent, kind, context, forced, sentences)
-        if trophy and (best is None or trophy.worth > best.worth):
-            best = trophy
+        counterexample = judged(opponent, kind, context, forced, sentences)
+        if counterexample and (best is None or counterexample.worth > best.worth):
+            best = counterexample
     short = best and shortened(opponent, best, beat)
     return Caught(opponent.name, kind, number, tried, short)
 
 
-def shortened(opponent: Opponent, trophy: Trophy, beat: Callable[[], None]) -> Trophy:
+def shortened(
+    opponent: Opponent, counterexample: Counterexample, beat: Callable[[], None]
+) -> Counterexample:
     """The shortest forced text and sentences found on which the policy errs as deep."""
     known = opponent.tokenizer.vocabulary.can_encode
-    best = trophy
+    best = counterexample
 
-    def errs(context: bytes, forced: bytes, sentences: Sequence[bytes]) -> Trophy | None:
+    def errs(context: bytes, forced: bytes, sentences: Sequence[bytes]) -> Counterexample | None:
         beat()
         # A sentence may be nothing but the rest of a character; the whole is to be text.
         if not all(is_text(context + forced + rest) for rest in sentences):
             return None
         if not all(map(known, (context, forced, *sentences))):
             return None
-        found = judged(opponent, trophy.kind, context, forced, sentences)
+        found = judged(opponent, counterexample.kind, context, forced, sentences)
         return found if found and found.depth >= best.depth else None
 
     def deep(candidates: Sequence[bytes]) -> list[bool]:
@@ -165,7 +168,7 @@ def shortened(opponent: Opponent, trophy: Trophy, beat: Callable[[], None]) -> T
                 break
     before = best.worth
     shrink(best.forced, deep, SHRINKING)
-    return best if best.worth >= before else trophy
+    return best if best.worth >= before else counterexample
 
 
 def long_tokens(

@@ -11,11 +11,11 @@ import msgspec
 
 from harness.core import stored
 from harness.core.writing import Lines, cannot_write, write_whole
-from harness.studies.forced import trophies
+from harness.studies.forced import counterexamples
 from harness.studies.forced.adversary import WAYS, Caught, Round
+from harness.studies.forced.counterexamples import Counterexample
 from harness.studies.forced.pool import results
 from harness.studies.forced.run import versions
-from harness.studies.forced.trophies import Trophy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from harness.studies.forced.jobs import Task
 
 RECORD = "adversary.jsonl"
-TROPHIES = "trophies.json"
+COUNTEREXAMPLES = "trophies.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Bag:
     done: rounds by policy, kind and number; exhausted: policies and kinds without more to try.
     """
 
-    best: dict[tuple[str, str, str], Trophy] = field(default_factory=dict)
+    best: dict[tuple[str, str, str], Counterexample] = field(default_factory=dict)
     tried: dict[str, int] = field(default_factory=dict)
     broke: dict[str, str] = field(default_factory=dict)
     done: set[tuple[str, str, int]] = field(default_factory=set)
@@ -82,8 +82,8 @@ class Bag:
             self.broke[f"{policy}, {caught.kind} {caught.number}"] = caught.broke
         elif not caught.tried:
             self.exhausted.add((policy, caught.kind))
-        if caught.trophy is not None:
-            self.best = trophies.merged([*self.best.values(), caught.trophy])
+        if caught.counterexample is not None:
+            self.best = counterexamples.merged([*self.best.values(), caught.counterexample])
 
 
 class _Line(msgspec.Struct):
@@ -94,7 +94,7 @@ class _Line(msgspec.Struct):
     number: Annotated[int, msgspec.Meta(ge=0)]
     tried: Annotated[int, msgspec.Meta(ge=0)]
     broke: str
-    trophy: trophies.Written | None
+    counterexample: counterexamples.Written | None
 
 
 class HuntRecord:
@@ -123,24 +123,31 @@ class HuntRecord:
             self._file = Lines(path, afresh=False)
         except OSError as error:
             raise cannot_write(f"--out {folder}", error) from error
-        if (folder / TROPHIES).exists():
-            self.bag.best = trophies.merged(
-                [*trophies.read(folder / TROPHIES), *self.bag.best.values()]
+        if (folder / COUNTEREXAMPLES).exists():
+            self.bag.best = counterexamples.merged(
+                [*counterexamples.read(folder / COUNTEREXAMPLES), *self.bag.best.values()]
             )
 
     def _take(self, line: str, known: dict[str, str]) -> None:
         """Take in a line, if it is one of this hunt. Raises ValueError with the field at fault."""
         raw = stored.typed(stored.parsed(line), _Line)
-        trophy = None if raw.trophy is None else trophies.typed(raw.trophy, "trophy")
-        if trophy:
+        counterexample = (
+            None
+            if raw.counterexample is None
+            else counterexamples.typed(raw.counterexample, "counterexample")
+        )
+        if counterexample:
             # Vocabularies that encode alike have one fingerprint, and so one hunt.
-            trophy = replace(trophy, vocabulary=self._hunt.task.vocabulary.id)
+            counterexample = replace(counterexample, vocabulary=self._hunt.task.vocabulary.id)
         policy = known.get(json.dumps(raw.hunt), "")
         if policy:
-            self.bag.add(Caught(policy, raw.kind, raw.number, raw.tried, trophy, raw.broke))
+            self.bag.add(Caught(policy, raw.kind, raw.number, raw.tried, counterexample, raw.broke))
 
     def add(self, caught: Caught) -> None:
-        """Write a round at once, and the trophies if there is a new one. Raises OutputError."""
+        """Write a round at once, and the counterexamples if there is a new one.
+
+        Raises OutputError.
+        """
         before = self.bag.best
         self.bag.add(caught)
         line = {
@@ -149,7 +156,7 @@ class HuntRecord:
             "number": caught.number,
             "tried": caught.tried,
             "broke": caught.broke,
-            "trophy": caught.trophy and caught.trophy.to_dict(),
+            "counterexample": caught.counterexample and caught.counterexample.to_dict(),
         }
         self._file.add(json.dumps(line))
         if self.bag.best != before:
@@ -157,10 +164,10 @@ class HuntRecord:
 
     def save(self) -> None:
         """Write ``trophies.json``. Raises OutputError."""
-        write_whole(self._folder / TROPHIES, trophies.to_json(self.bag.best.values()))
+        write_whole(self._folder / COUNTEREXAMPLES, counterexamples.to_json(self.bag.best.values()))
 
     def close(self) -> None:
-        """Close the record, and write the trophies even where there are none."""
+        """Close the record, and write the counterexamples even where there are none."""
         self._file.close()
         self.save()
 

@@ -1,4 +1,5 @@
-"""Trophies: grammars of few sentences on which a policy forces tokens that are wrong for one.
+"""Counterexamples: grammars of few sentences on which a policy forces tokens that are wrong for
+one.
 
 They go to JSON and back, and can be asked again of any policy: so they are regression cases.
 """
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
     from impls.forced.interface import Policy
 
 SHIPPED = "shipped"
-"""The name of the trophies that come with tokgate."""
+"""The name of the counterexamples that come with tokgate."""
 
 LLGUIDANCE = "llguidance"
 
 
 @dataclass(frozen=True, slots=True)
-class Trophy:
+class Counterexample:
     """A grammar on which a policy errs.
 
     kind: the way in which it was found. The text is context + forced, and one of the sentences:
@@ -55,7 +56,7 @@ class Trophy:
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """Of the trophies of one vocabulary, policy and kind one is kept."""
+        """Of the counterexamples of one vocabulary, policy and kind one is kept."""
         return self.vocabulary, self.policy, self.kind
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,7 +79,7 @@ class _Hex(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Written(msgspec.Struct):
-    """A trophy as it is written; see :meth:`Trophy.to_dict`."""
+    """A counterexample as it is written; see :meth:`Counterexample.to_dict`."""
 
     vocabulary: str
     policy: str
@@ -89,10 +90,13 @@ class Written(msgspec.Struct):
     depth: int
 
 
-def typed(raw: Written, at: str) -> Trophy:
-    """The trophy that was written. Raises ValueError, with the field, for what is no bytes."""
+def typed(raw: Written, at: str) -> Counterexample:
+    """The counterexample that was written.
+
+    Raises ValueError, with the field, for what is no bytes.
+    """
     names = (f"{at}.sentences[{number}]" for number in range(len(raw.sentences)))
-    return Trophy(
+    return Counterexample(
         raw.vocabulary,
         raw.policy,
         raw.kind,
@@ -114,8 +118,8 @@ def _read(raw: str | _Hex, at: str) -> bytes:
         raise ValueError(f"{at}: is neither text nor hexadecimal digits") from None
 
 
-def read(source: str | Path) -> list[Trophy]:
-    """The trophies of a file, or those shipped. Raises SelectionError with one line."""
+def read(source: str | Path) -> list[Counterexample]:
+    """The counterexamples of a file, or those shipped. Raises SelectionError with one line."""
     try:
         if source == SHIPPED:
             file = importlib.resources.files("corpora.grammars") / "trophies.json"
@@ -126,24 +130,24 @@ def read(source: str | Path) -> list[Trophy]:
         return [typed(one, f"[{number}]") for number, one in enumerate(found)]
     except OSError as error:
         raise SelectionError(
-            f"trophies {source}: {error.strerror}; name a trophies.json, or {SHIPPED}"
+            f"counterexamples {source}: {error.strerror}; name a trophies.json, or {SHIPPED}"
         ) from error
     except ValueError as error:
         raise SelectionError(
-            f"trophies {source}: no list of trophies ({error}); mend or remove it"
+            f"counterexamples {source}: no list of counterexamples ({error}); mend or remove it"
         ) from error
 
 
-def to_json(trophies: Iterable[Trophy]) -> str:
+def to_json(counterexamples: Iterable[Counterexample]) -> str:
     """The file's text, in an order of its own."""
-    ordered = sorted(trophies, key=lambda one: one.place)
+    ordered = sorted(counterexamples, key=lambda one: one.place)
     return json.dumps([one.to_dict() for one in ordered], indent=1) + "\n"
 
 
-def merged(trophies: Iterable[Trophy]) -> dict[tuple[str, str, str], Trophy]:
+def merged(counterexamples: Iterable[Counterexample]) -> dict[tuple[str, str, str], Counterexample]:
     """The worthiest of each place."""
-    best: dict[tuple[str, str, str], Trophy] = {}
-    for one in trophies:
+    best: dict[tuple[str, str, str], Counterexample] = {}
+    for one in counterexamples:
         if one.place not in best or one.worth > best[one.place].worth:
             best[one.place] = one
     return best
@@ -185,8 +189,9 @@ def lark(sentences: Iterable[bytes]) -> str:
 
 def judged(
     opponent: Opponent, kind: str, context: bytes, forced: bytes, sentences: Sequence[bytes]
-) -> Trophy | None:
-    """The trophy on a grammar of few sentences; None where the policy does not err, or gives up.
+) -> Counterexample | None:
+    """The counterexample on a grammar of few sentences; None where the policy does not err, or
+    gives up.
 
     What the sentences have in common is forced, too. One that changes the context's own tokens is
     a seam, and no fault of the policy.
@@ -216,9 +221,15 @@ def judged(
     if not depth:
         return None
     vocabulary = tokenizer.vocabulary.id
-    return Trophy(vocabulary, opponent.name, kind, context, forced, ways, depth)
+    return Counterexample(vocabulary, opponent.name, kind, context, forced, ways, depth)
 
 
-def again(opponent: Opponent, trophy: Trophy) -> Trophy | None:
-    """The trophy of a policy on another one's grammar."""
-    return judged(opponent, trophy.kind, trophy.context, trophy.forced, trophy.sentences)
+def again(opponent: Opponent, counterexample: Counterexample) -> Counterexample | None:
+    """The counterexample of a policy on another one's grammar."""
+    return judged(
+        opponent,
+        counterexample.kind,
+        counterexample.context,
+        counterexample.forced,
+        counterexample.sentences,
+    )
