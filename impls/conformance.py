@@ -152,7 +152,7 @@ class Examination:
         if about.max_input is not None and about.max_input < 1:
             self.breach("about", "", f"max_input is {about.max_input}; None means any length")
         self.max_input, self._capabilities = about.max_input, about.capabilities
-        # A dialect is held to its engine, and not to the definition.
+        # A variant is held to its engine, and not to the definition.
         self._law = Law.SPELLING if about.engine else about.law
         return True
 

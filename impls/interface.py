@@ -116,7 +116,7 @@ class About:
     linear: its author claims linear cost, so the scaling gate holds it to that.
     law: what its ids must be; only exact ones are compared with one another.
     engine: the implementation whose very ids these are, where that one differs from the others by
-        design (a dialect): then it is compared with that one alone, and with none in its absence.
+        design (a variant): then it is compared with that one alone, and with none in its absence.
     library: the distribution of which it is a release, so that releases of one library can be
         compared in all that they answer; empty for what has none.
     needs: what it does besides reading and computing, which a worker may not do else:
@@ -138,7 +138,7 @@ class About:
 
     @property
     def defined(self) -> bool:
-        """Whether its ids are to be those that the vocabulary defines: no other law, no dialect."""
+        """Whether its ids are to be those that the vocabulary defines: no other law, no variant."""
         return self.law is Law.EXACT and not self.engine
 
 

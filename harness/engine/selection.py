@@ -120,7 +120,7 @@ def participants(
             name = spec
         found[name] = Participant(name, spec, about, implementation)
     if not specs:
-        # A dialect that has nobody to be compared with would only take time.
+        # A variant that has nobody to be compared with would only take time.
         for name, one in list(found.items()):
             if one.about.engine and one.about.engine not in found:
                 del found[name]

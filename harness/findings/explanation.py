@@ -3,7 +3,7 @@
 Each of our implementations can say what its text is after every stage (``steps`` of
 :class:`impls.interface.Explains`). An engine is explained by the one of ours that is exact to it;
 that it gave the very ids of the engine on this input is part of the explanation, so that a model
-that is wrong explains nothing. Byte-level BPE has one definition and no dialects: there the ids
+that is wrong explains nothing. Byte-level BPE has one definition and no variants: there the ids
 themselves tell the text, the special tokens, the pre-tokens and the merges of either side, where
 the inside of who is blamed is known (:mod:`harness.findings.insides`): a black box need not have
 any of these stages, and is not explained.

@@ -1,1 +1,1 @@
-"""SentencePiece BPE, in the dialects of SentencePiece itself and of llama.cpp (its "SPM")."""
+"""SentencePiece BPE, in the variants of SentencePiece itself and of llama.cpp (its "SPM")."""

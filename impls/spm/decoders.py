@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Piece, Vocabulary
-    from impls.spm.variants import Dialect
+    from impls.spm.variants import Variant
 
 SPACE_SYMBOL = "\u2581".encode()
 UNKNOWN_SURFACE = " \u2047 ".encode()
@@ -19,9 +19,9 @@ UNKNOWN_SURFACE = " \u2047 ".encode()
 REPLACEMENT = "\ufffd".encode()
 
 
-def decoder_of(vocabulary: Vocabulary, dialect: Dialect) -> Callable[[Sequence[int]], bytes]:
-    """The decoder of a dialect; it raises IndexError for an id that does not exist."""
-    decode = _decode_sentencepiece if dialect.normalizes else _decode_llama_cpp
+def decoder_of(vocabulary: Vocabulary, variant: Variant) -> Callable[[Sequence[int]], bytes]:
+    """The decoder of a variant; it raises IndexError for an id that does not exist."""
+    decode = _decode_sentencepiece if variant.normalizes else _decode_llama_cpp
     return lambda ids: decode(vocabulary, _pieces(vocabulary, ids))
 
 

@@ -1,4 +1,4 @@
-"""``spm.sentencepiece`` and ``spm.llama-cpp``: SentencePiece BPE in two dialects, compiled."""
+"""``spm.sentencepiece`` and ``spm.llama-cpp``: SentencePiece BPE in two variants, compiled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, RankOrder
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Rejected, Step
-from impls.spm import variants as dialects
+from impls.spm import variants as variants
 from impls.spm.decoders import decoder_of
 from impls.spm.partition import partition, separate_symbols
 from impls.warming import warm_up
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.spm.variants import Dialect
+    from impls.spm.variants import Variant
 
 _NONE_GIVEN = np.empty(0, dtype=np.int64)
 
@@ -31,21 +31,21 @@ _NONE_GIVEN = np.empty(0, dtype=np.int64)
 class SpmEncoder:
     """The compiled encoder with a vocabulary's tables. Holds no state between calls.
 
-    Raises VocabularyError for a vocabulary that the dialect's engine refuses or dies of.
+    Raises VocabularyError for a vocabulary that the variant's engine refuses or dies of.
     """
 
-    def __init__(self, vocabulary: Vocabulary, dialect: Dialect) -> None:
+    def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
         # Here and not above: Numba takes a second to import, and listing names needs none of it.
         from impls.spm.lexicon import make_lexicon  # noqa: PLC0415
         from impls.spm.normalization import make_normalize  # noqa: PLC0415
         from impls.spm.text_kernel import encode_texts  # noqa: PLC0415
 
-        self._lexicon = make_lexicon(vocabulary, dialect)
-        self._normalize = make_normalize(vocabulary, dialect)
+        self._lexicon = make_lexicon(vocabulary, variant)
+        self._normalize = make_normalize(vocabulary, variant)
         self._symbols = {
-            special: separate_symbols(vocabulary, dialect, special) for special in (False, True)
+            special: separate_symbols(vocabulary, variant, special) for special in (False, True)
         }
-        self._decode = decoder_of(vocabulary, dialect)
+        self._decode = decoder_of(vocabulary, variant)
         self._encode_texts = encode_texts
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
@@ -101,11 +101,11 @@ class SpmEncoder:
 
 
 class SpmImplementation:
-    """SentencePiece BPE in one dialect."""
+    """SentencePiece BPE in one variant."""
 
-    def __init__(self, name: str, dialect: Dialect) -> None:
+    def __init__(self, name: str, variant: Variant) -> None:
         self._name = name
-        self._dialect = dialect
+        self._variant = variant
 
     @cached_property
     def about(self) -> About:
@@ -114,7 +114,7 @@ class SpmImplementation:
             name=self._name,
             version=metadata.version("tokgate"),
             capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
-            engine="" if self._dialect.normalizes else "llama.cpp",
+            engine="" if self._variant.normalizes else "llama.cpp",
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
@@ -129,8 +129,8 @@ class SpmImplementation:
         if normalizer.form is not None:
             return "no Unicode normalization form but the charsmap's"
         if not mode.pretokenize:
-            return "the dialect's handling of white space cannot be left out"
-        if self._dialect.normalizes:
+            return "the variant's handling of white space cannot be left out"
+        if self._variant.normalizes:
             return "never reads control tokens from text" if mode.special == "all" else None
         plain = Normalizer(add_dummy_prefix=normalizer.add_dummy_prefix, escape_whitespaces=True)
         if normalizer != plain:
@@ -139,7 +139,7 @@ class SpmImplementation:
 
     def load(self, vocabulary: Vocabulary) -> SpmEncoder:
         """Build the tables: well under a second for 32,000 pieces, once compiled."""
-        encoder = SpmEncoder(vocabulary, self._dialect)
+        encoder = SpmEncoder(vocabulary, self._variant)
         # Compile now, where a caller expects to wait, and not inside the first timed call.
         with contextlib.suppress(Rejected):
             encoder.encode(b"a", Mode())
@@ -149,7 +149,7 @@ class SpmImplementation:
         """The stages of one input; see :class:`impls.interface.Explains`."""
         from impls.spm.stages import stages  # noqa: PLC0415 - Numba takes a second
 
-        found = stages(vocabulary, self._dialect, data, special=mode.special == "all")
+        found = stages(vocabulary, self._variant, data, special=mode.special == "all")
         return [
             Step(NORMALIZATION, literal(found.normalized)),
             Step("symbols", shown_parts(found.symbols)),
@@ -159,5 +159,5 @@ class SpmImplementation:
         ]
 
 
-SENTENCEPIECE = SpmImplementation("spm.sentencepiece", dialects.SENTENCEPIECE)
-LLAMA_CPP = SpmImplementation("spm.llama-cpp", dialects.LLAMA_CPP)
+SENTENCEPIECE = SpmImplementation("spm.sentencepiece", variants.SENTENCEPIECE)
+LLAMA_CPP = SpmImplementation("spm.llama-cpp", variants.LLAMA_CPP)

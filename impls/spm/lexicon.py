@@ -1,4 +1,4 @@
-"""The tables of a SentencePiece BPE vocabulary in one dialect.
+"""The tables of a SentencePiece BPE vocabulary in one variant.
 
 A *symbol* is a piece's id, or one of the numbers after them for a character that is no piece
 itself but part of one. Other characters have no symbol, and merge with nothing.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.spm.variants import Dialect
+    from impls.spm.variants import Variant
 
 LONGEST_PIECE = 8000
 """Bytes from which on SentencePiece refuses a piece."""
@@ -47,7 +47,7 @@ class Lexicon(NamedTuple):
     (int32); no entries without byte fallback. unknown_id: what unknown symbols become without byte
     fallback. pieces: the number of pieces. frozen: the double array (impls.kernels.trie) of the
     user-defined symbols that never merge, without entries if there are none; frozen_ids: their ids
-    (int64). longest_frozen, depth: see Dialect.
+    (int64). longest_frozen, depth: see Variant.
     """
 
     characters: NDArray[np.int64]
@@ -66,14 +66,14 @@ class Lexicon(NamedTuple):
     joins_unknown: bool
 
 
-def make_lexicon(vocabulary: Vocabulary, dialect: Dialect) -> Lexicon:
+def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
     """The tables. Raises VocabularyError where the engine refuses or aborts (see piece_texts)."""
     pieces = vocabulary.pieces
-    texts = piece_texts(vocabulary, dialect)
+    texts = piece_texts(vocabulary, variant)
     mergeable = {
         text: i
         for i, (text, piece) in enumerate(zip(texts, pieces, strict=True))
-        if piece.type in dialect.merged_types
+        if piece.type in variant.merged_types
     }
     rows, joins = _splits(mergeable)
     symbols = {text: i for i, text in enumerate(texts) if len(text) == 1}
@@ -86,11 +86,11 @@ def make_lexicon(vocabulary: Vocabulary, dialect: Dialect) -> Lexicon:
     lengths = np.ones(size, dtype=np.int32)
     for i, (text, piece) in enumerate(zip(texts, pieces, strict=True)):
         lengths[i] = len(text)
-        resegmented = dialect.resegments and piece.type is PieceType.UNUSED and len(text) > 1
-        if piece.type in dialect.known_types or resegmented:
+        resegmented = variant.resegments and piece.type is PieceType.UNUSED and len(text) > 1
+        if piece.type in variant.known_types or resegmented:
             emitted[i] = i
         unused[i] = resegmented
-    ranks = _ranks(vocabulary, dialect)
+    ranks = _ranks(vocabulary, variant)
     named = {**mergeable, **symbols}
     table = [(named[left], named[right], ranks[merged], merged) for left, right, merged in rows]
     merging = {(left, right) for left, right, _ in rows}
@@ -106,7 +106,7 @@ def make_lexicon(vocabulary: Vocabulary, dialect: Dialect) -> Lexicon:
     frozen = {
         text: i
         for i, (text, piece) in enumerate(zip(texts, pieces, strict=True))
-        if dialect.freezes and piece.type is PieceType.USER_DEFINED
+        if variant.freezes and piece.type is PieceType.USER_DEFINED
     }
     return Lexicon(
         _character_table(symbols),
@@ -115,45 +115,45 @@ def make_lexicon(vocabulary: Vocabulary, dialect: Dialect) -> Lexicon:
         emitted,
         unused if unused.any() else unused[:0],
         lengths,
-        _byte_ids(vocabulary, dialect, texts),
+        _byte_ids(vocabulary, variant, texts),
         next((i for i, p in enumerate(pieces) if p.type is PieceType.UNKNOWN), EMPTY),
         len(pieces),
         build_trie([text.encode() for text in frozen])[0] if frozen else np.empty(0, np.int32),
         np.array(list(frozen.values()), dtype=np.int64),
-        dialect.longest_frozen or len(pieces),
-        dialect.resegment_depth,
-        dialect.joins_unknown,
+        variant.longest_frozen or len(pieces),
+        variant.resegment_depth,
+        variant.joins_unknown,
     )
 
 
-def piece_texts(vocabulary: Vocabulary, dialect: Dialect) -> list[str]:
+def piece_texts(vocabulary: Vocabulary, variant: Variant) -> list[str]:
     """The texts of the pieces as the engine has them.
 
     Raises VocabularyError for what it refuses or dies of: a text that two pieces share, and see
-    ``checks``, ``names_empty`` and ``orders_by_bits`` of the dialect.
+    ``checks``, ``names_empty`` and ``orders_by_bits`` of the variant.
     """
 
     def refuse(fault: str, mend: str) -> VocabularyError:
-        return VocabularyError(vocabulary.id, f"{fault} ({dialect.name} refuses it)", mend)
+        return VocabularyError(vocabulary.id, f"{fault} ({variant.name} refuses it)", mend)
 
     texts = [piece.text for piece in vocabulary.pieces]
     for i, text in enumerate(texts):
         if not text:
-            if dialect.names_empty is None:
+            if variant.names_empty is None:
                 raise refuse(f"pieces[{i}] is empty", "give it a text")
-            texts[i] = dialect.names_empty.format(i)
+            texts[i] = variant.names_empty.format(i)
     twice = next((text for text, count in Counter(texts).items() if count > 1), None)
     if twice is not None:
         raise refuse(f"the piece {twice!r} stands more than once", "remove all but one")
-    if not dialect.orders_by_bits:
+    if not variant.orders_by_bits:
         odd = next((p.text for p in vocabulary.pieces if math.isnan(p.score)), None)
         if odd is not None:
             raise VocabularyError(
                 vocabulary.id,
-                f"the score of the piece {odd!r} is NaN, which {dialect.name} cannot order",
+                f"the score of the piece {odd!r} is NaN, which {variant.name} cannot order",
                 "give it a number",
             )
-    if dialect.checks:
+    if variant.checks:
         _check(vocabulary, refuse)
     return texts
 
@@ -202,11 +202,11 @@ def _splits(mergeable: dict[str, int]) -> tuple[list[tuple[str, str, int]], set[
     return rows, joins
 
 
-def _ranks(vocabulary: Vocabulary, dialect: Dialect) -> list[int]:
+def _ranks(vocabulary: Vocabulary, variant: Variant) -> list[int]:
     """0 for the best score; equal scores have equal ranks."""
     scores = np.array([piece.score for piece in vocabulary.pieces], dtype=np.float32)
     keys: NDArray[np.int64] | NDArray[np.float32]
-    if dialect.orders_by_bits:
+    if variant.orders_by_bits:
         bits = scores.view(np.int32).astype(np.int64)
         # Of negative ones the greater magnitude is the worse; -0.0 comes just below 0.0.
         keys = np.where(bits < 0, -(bits & 0x7FFFFFFF) - 1, bits)
@@ -217,15 +217,15 @@ def _ranks(vocabulary: Vocabulary, dialect: Dialect) -> list[int]:
     return ranks
 
 
-def _byte_ids(vocabulary: Vocabulary, dialect: Dialect, texts: Sequence[str]) -> NDArray[np.int32]:
-    if not (dialect.falls_back_to_bytes or vocabulary.byte_fallback):
+def _byte_ids(vocabulary: Vocabulary, variant: Variant, texts: Sequence[str]) -> NDArray[np.int32]:
+    if not (variant.falls_back_to_bytes or vocabulary.byte_fallback):
         return np.empty(0, dtype=np.int32)
     ids = {text: i for i, text in enumerate(texts)}
     byte_ids = np.full(256, EMPTY, dtype=np.int32)
     for byte in range(256):
         found = ids.get(f"<0x{byte:02X}>")
         if found is None and 0 < byte < 128:
-            found = ids.get(chr(byte))  # only reached where a dialect does not check
+            found = ids.get(chr(byte))  # only reached where a variant does not check
         if found is not None:
             byte_ids[byte] = found
     return byte_ids

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.spm.variants import Dialect
+    from impls.spm.variants import Variant
 
 SPACE = 0x20
 SPACE_SYMBOL = (0xE2, 0x96, 0x81)
@@ -22,7 +22,7 @@ SPACE_SYMBOL = (0xE2, 0x96, 0x81)
 
 
 class Normalize(Protocol):
-    """A dialect's normalization of many inputs."""
+    """A variant's normalization of many inputs."""
 
     def __call__(
         self, data: bytes, ends: NDArray[np.int64], spaced: NDArray[np.bool_]
@@ -113,20 +113,20 @@ def are_valid(data: bytes, ends: NDArray[np.int64]) -> bool:
     return not ((begins & 0xC0) == 0x80).any()
 
 
-def make_normalize(vocabulary: Vocabulary, dialect: Dialect) -> Normalize:
-    """What a dialect does to inputs. Raises VocabularyError for a bad charsmap."""
+def make_normalize(vocabulary: Vocabulary, variant: Variant) -> Normalize:
+    """What a variant does to inputs. Raises VocabularyError for a bad charsmap."""
     spec = vocabulary.normalizer
-    if dialect.normalizes:
+    if variant.normalizes:
         rules, plain = make_rules(vocabulary), is_plain(vocabulary)
-    prefix = spec.add_dummy_prefix and not (dialect.normalizes and spec.treat_whitespace_as_suffix)
+    prefix = spec.add_dummy_prefix and not (variant.normalizes and spec.treat_whitespace_as_suffix)
     suffix = spec.add_dummy_prefix and not prefix
-    escaping = spec.escape_whitespaces or not dialect.normalizes
+    escaping = spec.escape_whitespaces or not variant.normalizes
 
     def apply(
         data: bytes, ends: NDArray[np.int64], spaced: NDArray[np.bool_]
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         inputs = np.frombuffer(data, dtype=np.uint8)
-        if dialect.normalizes and not (plain and are_valid(data, ends)):
+        if variant.normalizes and not (plain and are_valid(data, ends)):
             return normalize_all(rules, inputs, ends)
         return escape_all(inputs, ends, escaping, spaced & prefix, spaced & suffix)
 

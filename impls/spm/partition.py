@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.spm.variants import Dialect
+    from impls.spm.variants import Variant
 
 _SPECIAL = frozenset({PieceType.CONTROL, PieceType.UNKNOWN, PieceType.USER_DEFINED})
 
@@ -35,17 +35,17 @@ class Fragment(NamedTuple):
 
 
 def separate_symbols(
-    vocabulary: Vocabulary, dialect: Dialect, special: bool
+    vocabulary: Vocabulary, variant: Variant, special: bool
 ) -> list[tuple[bytes, int]]:
     """Texts and ids of the symbols to cut out, in the order in which they are looked for.
 
     special: control and unknown tokens are cut out, too.
     """
-    if dialect.freezes:
+    if variant.freezes:
         return []
     found = []
     for i, piece in enumerate(vocabulary.pieces):
-        ordinary = piece.type is PieceType.USER_DEFINED and piece.text not in dialect.controls
+        ordinary = piece.type is PieceType.USER_DEFINED and piece.text not in variant.controls
         if ordinary or (special and piece.type in _SPECIAL):
             found.append((piece.text.encode(), i))
     return sorted(found, key=lambda symbol: -len(symbol[0]))

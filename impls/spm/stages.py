@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.spm.lexicon import Lexicon
     from impls.spm.normalization import Normalize
-    from impls.spm.variants import Dialect
+    from impls.spm.variants import Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,13 @@ class Stages:
 
 
 def stages(
-    vocabulary: Vocabulary, dialect: Dialect, data: bytes, *, special: bool = False
+    vocabulary: Vocabulary, variant: Variant, data: bytes, *, special: bool = False
 ) -> Stages:
     """The stages of ``data``, by the functions of the encoders. Raises VocabularyError as they do.
 
-    special: control tokens are read from the text, where the dialect does that.
+    special: control tokens are read from the text, where the variant does that.
     """
-    lexicon, normalize, symbols = _prepared(vocabulary, dialect, special)
+    lexicon, normalize, symbols = _prepared(vocabulary, variant, special)
     fragments = partition(symbols, data) if symbols else [Fragment(len(data), NO_TOKEN, True)]
     whole: list[bytes] = []
     lists: tuple[list[bytes], list[bytes], list[bytes]] = ([], [], [])
@@ -90,13 +90,13 @@ def stages(
 
 @lru_cache(maxsize=8)
 def _prepared(
-    vocabulary: Vocabulary, dialect: Dialect, special: bool
+    vocabulary: Vocabulary, variant: Variant, special: bool
 ) -> tuple[Lexicon, Normalize, list[tuple[bytes, int]]]:
     """What the stages of any text need; half a second to make."""
     return (
-        make_lexicon(vocabulary, dialect),
-        make_normalize(vocabulary, dialect),
-        separate_symbols(vocabulary, dialect, special),
+        make_lexicon(vocabulary, variant),
+        make_normalize(vocabulary, variant),
+        separate_symbols(vocabulary, variant, special),
     )
 
 

@@ -17,7 +17,7 @@ _ORDINARY = frozenset({PieceType.NORMAL, PieceType.USER_DEFINED, PieceType.UNUSE
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class Variant:
     """How one engine reads a vocabulary of scored pieces.
 
     name: of the engine, for errors.
@@ -59,7 +59,7 @@ class Dialect:
     controls: frozenset[str] = frozenset()
 
 
-SENTENCEPIECE = Dialect(
+SENTENCEPIECE = Variant(
     name="sentencepiece",
     merged_types=_ORDINARY,
     known_types=frozenset({PieceType.NORMAL, PieceType.USER_DEFINED}),
@@ -77,7 +77,7 @@ SENTENCEPIECE = Dialect(
 """SentencePiece 0.2.3. Control, unknown and byte pieces, and UNUSED single characters, are unknown
 where a text spells them."""
 
-LLAMA_CPP = Dialect(
+LLAMA_CPP = Variant(
     name="llama.cpp",
     merged_types=_ALL,
     known_types=_ALL,

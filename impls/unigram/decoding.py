@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.model import PieceType
 from corpora.vocabularies.sentencepiece_model import byte_of
 from impls.interface import Unsupported
-from impls.unigram.variants import Decoding, Dialect
+from impls.unigram.variants import Decoding, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,15 +20,15 @@ UNKNOWN_SURFACE = " ⁇ "
 
 
 class Decoder:
-    """The decoder of a vocabulary in one dialect. Holds no state between calls."""
+    """The decoder of a vocabulary in one variant. Holds no state between calls."""
 
-    def __init__(self, vocabulary: Vocabulary, dialect: Dialect) -> None:
+    def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
         self._vocabulary = vocabulary
         self._decode = {
             Decoding.SENTENCEPIECE: sentencepiece,
             Decoding.LLAMA_CPP: llama_cpp,
             Decoding.HUGGING_FACE: hugging_face,
-        }[dialect.decoding]
+        }[variant.decoding]
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """The text of ``ids``. Raises Unsupported for an id that is none."""

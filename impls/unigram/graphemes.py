@@ -67,7 +67,7 @@ def grapheme_classes(newest: bool = False) -> NDArray[np.uint8]:
 
     newest: as the ``regex`` package has them, with what came after Unicode 16.
     """
-    import regex  # noqa: PLC0415 (only this dialect needs it)
+    import regex  # noqa: PLC0415 (only this variant needs it)
 
     points = np.concatenate([np.arange(0xD800), np.arange(0xE000, 0x110000)])
     text = points.astype("<u4").tobytes().decode("utf-32-le")

@@ -1,8 +1,8 @@
-"""A unigram vocabulary as tables for the compiled code, in one dialect.
+"""A unigram vocabulary as tables for the compiled code, in one variant.
 
 What an engine refuses to load is a VocabularyError here: for SentencePiece an empty piece, a
 duplicate, and byte pieces that are not all there or not asked for; for llama.cpp a duplicate. A
-score that is no number is refused in every dialect (an infinite one by tokenizers, too): the
+score that is no number is refused in every variant (an infinite one by tokenizers, too): the
 engines take NaN, and then give what the order of comparisons happens to leave.
 """
 
@@ -19,7 +19,7 @@ from impls.unigram.graphemes import grapheme_classes
 from impls.unigram.normalizer import Rules, make_rules
 from impls.unigram.splitting import Symbols, make_symbols
 from impls.unigram.trie import NOWHERE, double_array
-from impls.unigram.variants import Decoding, Dialect, Fallback, Normalization, Reading, SymbolScore
+from impls.unigram.variants import Decoding, Fallback, Normalization, Reading, SymbolScore, Variant
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,13 +32,13 @@ MEND = "train or export the model again"
 
 
 class Lexicon(NamedTuple):
-    """The pieces of a vocabulary, and how a dialect weighs them.
+    """The pieces of a vocabulary, and how a variant weighs them.
 
     trie: double array of the pieces that text can become. ids: of each of them. scores: what each
     adds to a sum. unknown_scores: of length 1. sums: no entries; its type is that of the best sums.
     unknown_id: of the unknown piece. byte_ids: the piece of each byte, NOWHERE for none; no entries
     without byte fallback. fallback: a :class:`impls.unigram.variants.Fallback`. rebase_above,
-    unreached: as in :class:`impls.unigram.variants.Dialect`. unreached_start: NOWHERE if the first
+    unreached: as in :class:`impls.unigram.variants.Variant`. unreached_start: NOWHERE if the first
     candidate is accepted whatever it is, else 0. normalization: a
     :class:`impls.unigram.variants.Normalization`. classes: of grapheme clusters, no entries where
     they do not matter.
@@ -61,77 +61,77 @@ class Lexicon(NamedTuple):
     classes: NDArray[np.uint8]
 
 
-def make_lexicon(vocabulary: Vocabulary, dialect: Dialect) -> Lexicon:
+def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
     """The tables of a unigram vocabulary. Raises VocabularyError, as the module says."""
-    check(vocabulary, dialect)
-    usable = segmented(vocabulary, dialect)
+    check(vocabulary, variant)
+    usable = segmented(vocabulary, variant)
     trie, ids = double_array(usable)
-    scores = np.array(piece_scores(vocabulary, dialect), dtype=dialect.scores)
-    byte_ids = _byte_ids(vocabulary, dialect)
-    hugging_face = dialect.normalization is Normalization.HUGGING_FACE
-    unreached = -math.inf if dialect.unreached is None else dialect.unreached
+    scores = np.array(piece_scores(vocabulary, variant), dtype=variant.scores)
+    byte_ids = _byte_ids(vocabulary, variant)
+    hugging_face = variant.normalization is Normalization.HUGGING_FACE
+    unreached = -math.inf if variant.unreached is None else variant.unreached
     return Lexicon(
         trie,
         ids,
         scores[ids],
-        unknown_score(vocabulary, dialect),
-        np.empty(0, dtype=dialect.sums),
+        unknown_score(vocabulary, variant),
+        np.empty(0, dtype=variant.sums),
         NOWHERE if vocabulary.unk_id is None else vocabulary.unk_id,
         byte_ids,
-        dialect.fallback,
-        dialect.rebase_above,
+        variant.fallback,
+        variant.rebase_above,
         unreached,
-        NOWHERE if dialect.unreached is None else 0,
-        make_symbols(vocabulary, dialect.splitting),
-        dialect.normalization,
+        NOWHERE if variant.unreached is None else 0,
+        make_symbols(vocabulary, variant.splitting),
+        variant.normalization,
         make_rules(
             vocabulary,
-            symbols_stay=dialect.symbols_stay,
-            partly=dialect.normalization is Normalization.LLAMA_CPP,
+            symbols_stay=variant.symbols_stay,
+            partly=variant.normalization is Normalization.LLAMA_CPP,
         ),
         grapheme_classes() if hugging_face else np.empty(0, dtype=np.uint8),
     )
 
 
-def texts(vocabulary: Vocabulary, dialect: Dialect) -> list[str]:
+def texts(vocabulary: Vocabulary, variant: Variant) -> list[str]:
     """The text of each piece to the engine: llama.cpp gives empty ones a name."""
-    if dialect.decoding is not Decoding.LLAMA_CPP:
+    if variant.decoding is not Decoding.LLAMA_CPP:
         return [piece.text for piece in vocabulary.pieces]
     return [piece.text or f"[EMPTY_{i}]" for i, piece in enumerate(vocabulary.pieces)]
 
 
-def segmented(vocabulary: Vocabulary, dialect: Dialect) -> dict[bytes, int]:
+def segmented(vocabulary: Vocabulary, variant: Variant) -> dict[bytes, int]:
     """The pieces that text can become, with their ids; of two with one text the last."""
     return {
         text.encode(): piece_id
         for piece_id, (text, piece) in enumerate(
-            zip(texts(vocabulary, dialect), vocabulary.pieces, strict=True)
+            zip(texts(vocabulary, variant), vocabulary.pieces, strict=True)
         )
-        if piece.type in dialect.segmented
+        if piece.type in variant.segmented
     }
 
 
-def piece_scores(vocabulary: Vocabulary, dialect: Dialect) -> list[float]:
+def piece_scores(vocabulary: Vocabulary, variant: Variant) -> list[float]:
     """What each piece adds to a sum, by id."""
     normal = [piece.score for piece in vocabulary.pieces if piece.type is PieceType.NORMAL]
     # Where SentencePiece 0.2.1 looks for the greatest it begins with FLT_MIN, which is positive.
     greatest = max([float(np.finfo(np.float32).tiny), *normal])
     scores = []
     for piece in vocabulary.pieces:
-        score, size = _read(piece.score, dialect), len(piece.text.encode())
+        score, size = _read(piece.score, variant), len(piece.text.encode())
         if piece.type is PieceType.USER_DEFINED:
-            if dialect.symbol_score is SymbolScore.ZERO:
+            if variant.symbol_score is SymbolScore.ZERO:
                 score = 0.0
-            elif dialect.symbol_score is SymbolScore.LENGTH:
+            elif variant.symbol_score is SymbolScore.LENGTH:
                 score = 0.1 * (size - 1)
-            elif dialect.symbol_score is SymbolScore.GREATEST:
+            elif variant.symbol_score is SymbolScore.GREATEST:
                 score = float(np.float32(size) * np.float32(greatest)) - 0.1
         scores.append(score)
     return scores
 
 
-def _read(score: float, dialect: Dialect) -> float:
-    return parsed(repr(score)) if dialect.reading is Reading.SERDE_JSON else score
+def _read(score: float, variant: Variant) -> float:
+    return parsed(repr(score)) if variant.reading is Reading.SERDE_JSON else score
 
 
 def parsed(number: str) -> float:
@@ -147,33 +147,33 @@ def parsed(number: str) -> float:
     return -value if number.startswith("-") else value
 
 
-def unknown_score(vocabulary: Vocabulary, dialect: Dialect) -> NDArray[np.floating]:
-    """The score of the unknown piece, the one entry of an array of the dialect's type."""
-    kind = np.dtype(dialect.unknown)
+def unknown_score(vocabulary: Vocabulary, variant: Variant) -> NDArray[np.floating]:
+    """The score of the unknown piece, the one entry of an array of the variant's type."""
+    kind = np.dtype(variant.unknown)
     known = [
-        _read(piece.score, dialect)
+        _read(piece.score, variant)
         for piece in vocabulary.pieces
-        if piece.type in dialect.minimum_over
+        if piece.type in variant.minimum_over
     ]
-    lowest = np.array([min(known, default=dialect.no_minimum)], dtype=kind)
+    lowest = np.array([min(known, default=variant.no_minimum)], dtype=kind)
     return np.asarray(lowest - kind.type(UNKNOWN_PENALTY), dtype=kind)
 
 
-def check(vocabulary: Vocabulary, dialect: Dialect) -> None:
+def check(vocabulary: Vocabulary, variant: Variant) -> None:
     """Raise the VocabularyError of what the engine refuses."""
     seen: dict[str, int] = {}
     for piece_id, piece in enumerate(vocabulary.pieces):
         if math.isnan(piece.score):
             raise VocabularyError(vocabulary.id, f"piece {piece_id} has the score nan", MEND)
-        if math.isinf(piece.score) and dialect.decoding is Decoding.HUGGING_FACE:
+        if math.isinf(piece.score) and variant.decoding is Decoding.HUGGING_FACE:
             fault = f"piece {piece_id} has the score {piece.score}"
             raise VocabularyError(vocabulary.id, fault, "tokenizer.json needs finite scores")
-        if not piece.text and dialect.decoding is Decoding.SENTENCEPIECE:
+        if not piece.text and variant.decoding is Decoding.SENTENCEPIECE:
             raise VocabularyError(vocabulary.id, f"piece {piece_id} is empty", MEND)
-        if not dialect.duplicates and seen.setdefault(piece.text, piece_id) != piece_id:
+        if not variant.duplicates and seen.setdefault(piece.text, piece_id) != piece_id:
             fault = f"pieces {seen[piece.text]} and {piece_id} are both {piece.text!r}"
             raise VocabularyError(vocabulary.id, fault, MEND)
-    if dialect.decoding is Decoding.SENTENCEPIECE:
+    if variant.decoding is Decoding.SENTENCEPIECE:
         _check_bytes(vocabulary)
 
 
@@ -190,8 +190,8 @@ def _check_bytes(vocabulary: Vocabulary) -> None:
         raise VocabularyError(vocabulary.id, fault, MEND)
 
 
-def _byte_ids(vocabulary: Vocabulary, dialect: Dialect) -> NDArray[np.int64]:
-    if not vocabulary.byte_fallback or dialect.fallback is Fallback.UNKNOWN:
+def _byte_ids(vocabulary: Vocabulary, variant: Variant) -> NDArray[np.int64]:
+    if not vocabulary.byte_fallback or variant.fallback is Fallback.UNKNOWN:
         return np.empty(0, dtype=np.int64)
     named = {piece.text: piece_id for piece_id, piece in enumerate(vocabulary.pieces)}
     return np.array([named.get(f"<0x{byte:02X}>", NOWHERE) for byte in range(256)], dtype=np.int64)

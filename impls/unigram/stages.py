@@ -18,7 +18,7 @@ from impls.kernels.utf8 import lead_length
 from impls.unigram.lexicon import Lexicon, make_lexicon, piece_scores, segmented
 from impls.unigram.preparation import prepare
 from impls.unigram.trie import NOWHERE, Kind, Trie, make_trie
-from impls.unigram.variants import Dialect, Fallback
+from impls.unigram.variants import Fallback, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,9 +62,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:
-    """A vocabulary in one dialect, to be interpreted."""
+    """A vocabulary in one variant, to be interpreted."""
 
-    dialect: Dialect
+    variant: Variant
     lexicon: Lexicon
     strings: dict[bytes, int]
     trie: Trie
@@ -72,13 +72,13 @@ class Tables:
 
 
 def stages(
-    vocabulary: Vocabulary, dialect: Dialect, data: bytes, trie: Kind = "double-array"
+    vocabulary: Vocabulary, variant: Variant, data: bytes, trie: Kind = "double-array"
 ) -> Stages:
     """The stages of encoding ``data``. Raises VocabularyError as loading does.
 
     trie: which of the two is walked; they give the same.
     """
-    tables = _tables(vocabulary, dialect, trie)
+    tables = _tables(vocabulary, variant, trie)
     segments = tuple(_segments(tables, data))
     scores: list[tuple[float, ...]] = []
     tokens: list[int] = []
@@ -97,11 +97,11 @@ def stages(
 
 
 @lru_cache(maxsize=8)
-def _tables(vocabulary: Vocabulary, dialect: Dialect, kind: Kind) -> Tables:
-    lexicon = make_lexicon(vocabulary, dialect)
-    strings = segmented(vocabulary, dialect)
-    scores = tuple(piece_scores(vocabulary, dialect))
-    return Tables(dialect, lexicon, strings, make_trie(strings, kind), scores)
+def _tables(vocabulary: Vocabulary, variant: Variant, kind: Kind) -> Tables:
+    lexicon = make_lexicon(vocabulary, variant)
+    strings = segmented(vocabulary, variant)
+    scores = tuple(piece_scores(vocabulary, variant))
+    return Tables(variant, lexicon, strings, make_trie(strings, kind), scores)
 
 
 def _segments(tables: Tables, data: bytes) -> Iterator[Segment]:
@@ -117,12 +117,12 @@ def _segments(tables: Tables, data: bytes) -> Iterator[Segment]:
 
 
 def best_path(tables: Tables, text: bytes) -> list[Step]:
-    """The best segmentation of a text, by the dialect's arithmetic."""
-    dialect = tables.dialect
-    sums, weight = np.dtype(dialect.sums).type, np.dtype(dialect.scores).type
+    """The best segmentation of a text, by the variant's arithmetic."""
+    variant = tables.variant
+    sums, weight = np.dtype(variant.sums).type, np.dtype(variant.scores).type
     unknown_score = tables.lexicon.unknown_scores[0]
     unknown_id = tables.lexicon.unknown_id
-    start_sum = -math.inf if dialect.unreached is None else dialect.unreached
+    start_sum = -math.inf if variant.unreached is None else variant.unreached
     best = [sums(0), *[sums(start_sum)] * len(text)]
     shown = [float(one) for one in best]
     came: list[tuple[int, int] | None] = [None] * (len(text) + 1)
@@ -130,7 +130,7 @@ def best_path(tables: Tables, text: bytes) -> list[Step]:
     with np.errstate(over="ignore", invalid="ignore"):
         while start < len(text):
             base = best[start]
-            if abs(base) > dialect.rebase_above:
+            if abs(base) > variant.rebase_above:
                 best = [*best[:start], *(one - base for one in best[start:])]
             character = min(lead_length(text[start]), len(text) - start)
             found = [
@@ -140,7 +140,7 @@ def best_path(tables: Tables, text: bytes) -> list[Step]:
             if all(end != start + character for end, _, _ in found):
                 found.append((start + character, unknown_id, best[start] + unknown_score))
             for end, piece, candidate in found:
-                first = came[end] is None and dialect.unreached is None
+                first = came[end] is None and variant.unreached is None
                 if first or candidate > best[end]:
                     best[end] = sums(candidate)
                     shown[end] = float(best[end])
@@ -157,7 +157,7 @@ def best_path(tables: Tables, text: bytes) -> list[Step]:
 
 
 def _ids(tables: Tables, text: bytes, path: list[Step]) -> Iterator[int]:
-    """The ids of a path: each run of unknown becomes what the dialect makes of it."""
+    """The ids of a path: each run of unknown becomes what the variant makes of it."""
     lexicon = tables.lexicon
     start = 0
     for is_unknown, run in groupby(path, key=lambda step: step.id == lexicon.unknown_id):
@@ -170,7 +170,7 @@ def _ids(tables: Tables, text: bytes, path: list[Step]) -> Iterator[int]:
             [int(lexicon.byte_ids[byte]) for byte in spelled] if len(lexicon.byte_ids) else []
         )
         whole = tables.strings.get(spelled)
-        if tables.dialect.fallback is Fallback.RUN and whole is not None:
+        if tables.variant.fallback is Fallback.RUN and whole is not None:
             yield whole
         elif by_bytes and NOWHERE not in by_bytes:
             yield from by_bytes

@@ -1,4 +1,4 @@
-"""The dialects of unigram: where engines part, as data.
+"""The variants of unigram: where engines part, as data.
 
 All of them normalize, look for the segmentation with the greatest sum of scores by Viterbi's
 algorithm from left to right, relax an end under a strict ``>`` (so that of equal sums the earliest
@@ -93,7 +93,7 @@ class Decoding(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class Variant:
     """One engine's unigram, in one range of its versions.
 
     name: of the implementation. engine: whose it is, with the versions it was held against.
@@ -136,7 +136,7 @@ class Dialect:
 _NORMAL = frozenset({PieceType.NORMAL})
 _EVERY = frozenset(PieceType)
 
-SENTENCEPIECE = Dialect(
+SENTENCEPIECE = Variant(
     name="unigram.sentencepiece",
     engine="SentencePiece 0.2.3",
     reading=Reading.BINARY,
@@ -169,7 +169,7 @@ SENTENCEPIECE_0_2_1 = replace(
     symbol_score=SymbolScore.GREATEST,
 )
 
-LLAMA_CPP = Dialect(
+LLAMA_CPP = Variant(
     name="unigram.llama-cpp",
     engine="llama.cpp (xllamacpp 2026.10.11549)",
     reading=Reading.BINARY,
@@ -199,7 +199,7 @@ LLAMA_CPP_FLOAT = replace(
     unreached=-FLOAT_MAX,
 )
 
-HUGGING_FACE = Dialect(
+HUGGING_FACE = Variant(
     name="unigram.huggingface",
     engine="tokenizers 0.23.3",
     reading=Reading.SERDE_JSON,
@@ -222,9 +222,9 @@ HUGGING_FACE = Dialect(
     text_only=True,
 )
 
-DIALECTS = {
-    dialect.name: dialect
-    for dialect in (
+VARIANTS = {
+    variant.name: variant
+    for variant in (
         SENTENCEPIECE,
         LLAMA_CPP,
         HUGGING_FACE,

@@ -1,6 +1,6 @@
 """``unigram.sentencepiece``, ``unigram.llama-cpp``, ``unigram.huggingface`` and older versions.
 
-Unigram, normalization and all, written anew and compiled: an implementation for each dialect of
+Unigram, normalization and all, written anew and compiled: an implementation for each variant of
 :mod:`impls.unigram.variants`.
 """
 
@@ -15,8 +15,8 @@ import numpy as np
 from corpora.vocabularies.model import Algorithm
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Step, Unsupported
-from impls.unigram import variants as dialects
-from impls.unigram.variants import Decoding, Dialect, Fallback
+from impls.unigram import variants as variants
+from impls.unigram.variants import Decoding, Fallback, Variant
 from impls.warming import warm_up
 
 if TYPE_CHECKING:
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 class UnigramEncoder:
     """The compiled encoder with a vocabulary's tables. Holds no state between calls."""
 
-    def __init__(self, vocabulary: Vocabulary, dialect: Dialect, lexicon: Lexicon) -> None:
+    def __init__(self, vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> None:
         # Here and not above: Numba takes a second to import, and listing names needs none of it.
         from impls.unigram.decoding import Decoder  # noqa: PLC0415
         from impls.unigram.encoding import encode  # noqa: PLC0415
 
-        self._text_only = dialect.text_only
+        self._text_only = variant.text_only
         self._lexicon = lexicon
         self._encode = encode
-        self._decoder = Decoder(vocabulary, dialect)
+        self._decoder = Decoder(vocabulary, variant)
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
         """Compile whatever requests in these modes will need; see ``WarmsUp``."""
@@ -77,21 +77,21 @@ def _check_text(data: bytes, ends: NDArray[np.int64]) -> None:
 class Implementation:
     """An engine's unigram encoder, written anew."""
 
-    def __init__(self, dialect: Dialect) -> None:
-        self.dialect = dialect
+    def __init__(self, variant: Variant) -> None:
+        self.variant = variant
 
     @cached_property
     def about(self) -> About:
         """Who it is; its version is tokgate's.
 
-        SentencePiece's dialect of today is what the format means; the others give the ids of
+        SentencePiece's variant of today is what the format means; the others give the ids of
         their engines, which differ from it in known ways.
         """
         return About(
-            name=self.dialect.name,
+            name=self.variant.name,
             version=metadata.version("tokgate"),
             capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
-            engine=ENGINES[self.dialect],
+            engine=ENGINES[self.variant],
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
@@ -105,19 +105,19 @@ class Implementation:
         if mode.special == "all":
             return "never reads control tokens from text"
         if not mode.pretokenize:
-            return "the dialect's handling of white space cannot be left out"
+            return "the variant's handling of white space cannot be left out"
         return self._unsayable(vocabulary)
 
     def _unsayable(self, vocabulary: Vocabulary) -> str | None:
         """What the engine's own format has no way to say."""
         spec = vocabulary.normalizer
-        if self.dialect.fallback is Fallback.UNKNOWN and vocabulary.byte_fallback:
+        if self.variant.fallback is Fallback.UNKNOWN and vocabulary.byte_fallback:
             return "llama.cpp's unigram has no byte fallback"
-        if self.dialect.decoding is Decoding.LLAMA_CPP and not spec.escape_whitespaces:
+        if self.variant.decoding is Decoding.LLAMA_CPP and not spec.escape_whitespaces:
             return "GGUF has white space escaped, always"
-        if self.dialect.decoding is not Decoding.SENTENCEPIECE and spec.treat_whitespace_as_suffix:
+        if self.variant.decoding is not Decoding.SENTENCEPIECE and spec.treat_whitespace_as_suffix:
             return "white space as suffix is SentencePiece's own"
-        if self.dialect.decoding is Decoding.HUGGING_FACE and any(
+        if self.variant.decoding is Decoding.HUGGING_FACE and any(
             not token.special
             and (token.single_word or token.lstrip or token.rstrip or token.normalized)
             for token in vocabulary.added_tokens
@@ -132,7 +132,7 @@ class Implementation:
         """
         from impls.unigram.lexicon import make_lexicon  # noqa: PLC0415 - as above
 
-        encoder = UnigramEncoder(vocabulary, self.dialect, make_lexicon(vocabulary, self.dialect))
+        encoder = UnigramEncoder(vocabulary, self.variant, make_lexicon(vocabulary, self.variant))
         # Compile now, where a caller expects to wait, and not inside the first timed call.
         encoder.encode(b"a", Mode())
         return encoder
@@ -141,7 +141,7 @@ class Implementation:
         """The stages of encoding ``data``; see :mod:`impls.unigram.stages`."""
         from impls.unigram.stages import stages  # noqa: PLC0415 - as above
 
-        made = stages(vocabulary, self.dialect, data)
+        made = stages(vocabulary, self.variant, data)
         # What is cut out before the lattice, and the text with it: some engines leave it there.
         cut_out = [vocabulary.spelling(s.id) for s in made.segments if s.id is not None]
         parts = [s.text if s.id is None else vocabulary.spelling(s.id) for s in made.segments]
@@ -154,16 +154,16 @@ class Implementation:
 
 
 ENGINES = {
-    dialects.SENTENCEPIECE: "",
-    dialects.LLAMA_CPP: "llama.cpp",
-    dialects.HUGGING_FACE: "tokenizers",
-    dialects.SENTENCEPIECE_0_2_1: "sentencepiece==0.2.1",
-    dialects.LLAMA_CPP_FLOAT: "llama.cpp before its sums were doubles",
+    variants.SENTENCEPIECE: "",
+    variants.LLAMA_CPP: "llama.cpp",
+    variants.HUGGING_FACE: "tokenizers",
+    variants.SENTENCEPIECE_0_2_1: "sentencepiece==0.2.1",
+    variants.LLAMA_CPP_FLOAT: "llama.cpp before its sums were doubles",
 }
-"""The implementation that each dialect is compared with; no run has the last two by these names."""
+"""The implementation that each variant is compared with; no run has the last two by these names."""
 
-SENTENCEPIECE = Implementation(dialects.SENTENCEPIECE)
-LLAMA_CPP = Implementation(dialects.LLAMA_CPP)
-HUGGING_FACE = Implementation(dialects.HUGGING_FACE)
-SENTENCEPIECE_0_2_1 = Implementation(dialects.SENTENCEPIECE_0_2_1)
-LLAMA_CPP_FLOAT = Implementation(dialects.LLAMA_CPP_FLOAT)
+SENTENCEPIECE = Implementation(variants.SENTENCEPIECE)
+LLAMA_CPP = Implementation(variants.LLAMA_CPP)
+HUGGING_FACE = Implementation(variants.HUGGING_FACE)
+SENTENCEPIECE_0_2_1 = Implementation(variants.SENTENCEPIECE_0_2_1)
+LLAMA_CPP_FLOAT = Implementation(variants.LLAMA_CPP_FLOAT)

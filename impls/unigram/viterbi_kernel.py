@@ -1,4 +1,4 @@
-"""The best segmentation by Viterbi's algorithm, compiled, for every dialect.
+"""The best segmentation by Viterbi's algorithm, compiled, for every variant.
 
 ``best[e]`` is the greatest sum of scores of a segmentation of the first e bytes. From each
 character's start the trie gives the pieces that begin there; an end is relaxed under a strict

@@ -1,1 +1,1 @@
-"""WordPiece: greedy longest match first, in the dialects of its engines."""
+"""WordPiece: greedy longest match first, in the variants of its engines."""

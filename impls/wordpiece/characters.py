@@ -1,4 +1,4 @@
-"""What a dialect makes of each character, in one table.
+"""What a variant makes of each character, in one table.
 
 A character becomes symbols: characters with their class and place in canonical order, packed as
 ``rank << 23 | class << 21 | code point``.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import WordPieceRules
-    from impls.wordpiece.variants import Dialect
+    from impls.wordpiece.variants import Variant
 
 CODE_BITS = 21
 CODE_MASK = (1 << CODE_BITS) - 1
@@ -57,22 +57,22 @@ class Characters(NamedTuple):
     growth: int
 
 
-def make_characters(dialect: Dialect, rules: WordPieceRules) -> Characters:
-    """The table of a dialect under a vocabulary's rules: about 0.3 s, once for equal ones."""
+def make_characters(variant: Variant, rules: WordPieceRules) -> Characters:
+    """The table of a variant under a vocabulary's rules: about 0.3 s, once for equal ones."""
     # Prefix and limit do not matter here.
-    return _make_characters(dialect, replace(rules, prefix="##", max_word=100))
+    return _make_characters(variant, replace(rules, prefix="##", max_word=100))
 
 
 @lru_cache(maxsize=8)
-def _make_characters(dialect: Dialect, rules: WordPieceRules) -> Characters:
+def _make_characters(variant: Variant, rules: WordPieceRules) -> Characters:
     size = sys.maxunicode + 1
     classes = np.zeros(size, dtype=np.int32)
-    classes[_members(dialect.punctuation)] = ALONE
+    classes[_members(variant.punctuation)] = ALONE
     classes[_members(CharacterClass(WHITE_SPACE))] = SEPARATOR
-    marks = _members(dialect.marks)
-    lowered = _lowered(dialect) if rules.lowercase else {}
-    decomposed = _decomposed(dialect) if rules.strip_accents else {}
-    ranks = _ranks(dialect) if rules.strip_accents else {}
+    marks = _members(variant.marks)
+    lowered = _lowered(variant) if rules.lowercase else {}
+    decomposed = _decomposed(variant) if rules.strip_accents else {}
+    ranks = _ranks(variant) if rules.strip_accents else {}
     entries = np.arange(size, dtype=np.int32) | classes << CODE_BITS
     for code, rank in ranks.items():
         entries[code] |= rank << RANK_SHIFT
@@ -97,7 +97,7 @@ def _make_characters(dialect: Dialect, rules: WordPieceRules) -> Characters:
     if rules.strip_accents:
         entries[marks] = NOTHING
     if rules.clean_text:
-        entries[_members(dialect.controls)] = NOTHING
+        entries[_members(variant.controls)] = NOTHING
     entries.flags.writeable = False
     return Characters(entries, np.array(sequences or [0], dtype=np.int32), growth)
 
@@ -144,22 +144,22 @@ def _changed(change: Callable[[str], str]) -> dict[int, tuple[int, ...]]:
     return found
 
 
-def _lowered(dialect: Dialect) -> dict[int, tuple[int, ...]]:
+def _lowered(variant: Variant) -> dict[int, tuple[int, ...]]:
     found = _changed(str.lower)
-    if dialect.simple_lowercase:
+    if variant.simple_lowercase:
         found = {code: letters[:1] for code, letters in found.items()}
-    for entry in dialect.lowercase.split():
+    for entry in variant.lowercase.split():
         capitals, _, small = entry.partition("=")
         for first, last in _ranges(capitals):
             found.update({c: (int(small, 16) + c - first,) for c in range(first, last + 1)})
-    return _without(found, dialect.uncased)
+    return _without(found, variant.uncased)
 
 
-def _decomposed(dialect: Dialect) -> dict[int, tuple[int, ...]]:
+def _decomposed(variant: Variant) -> dict[int, tuple[int, ...]]:
     found = _changed(lambda text: unicodedata.normalize("NFD", text))
-    if not dialect.whole_decomposition:
+    if not variant.whole_decomposition:
         found = {code: parts[:1] for code, parts in found.items()}
-    return _without(found, dialect.undecomposed)
+    return _without(found, variant.undecomposed)
 
 
 def _without(found: dict[int, tuple[int, ...]], text: str) -> dict[int, tuple[int, ...]]:
@@ -167,9 +167,9 @@ def _without(found: dict[int, tuple[int, ...]], text: str) -> dict[int, tuple[in
     return {code: parts for code, parts in found.items() if code not in gone}
 
 
-def _ranks(dialect: Dialect) -> dict[int, int]:
+def _ranks(variant: Variant) -> dict[int, int]:
     """The places of marks in canonical order: 1, 2, .. for the combining classes that occur."""
-    codes = [c for first, last in _ranges(dialect.reordered) for c in range(first, last + 1)]
+    codes = [c for first, last in _ranges(variant.reordered) for c in range(first, last + 1)]
     of = {code: unicodedata.combining(chr(code)) for code in codes}
     order = {combining: rank for rank, combining in enumerate(sorted(set(of.values())), 1)}
     return {code: order[combining] for code, combining in of.items()}

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.wordpiece.variants import Dialect
+    from impls.wordpiece.variants import Variant
 
     Decoder = Callable[[Sequence[int]], bytes]
 
@@ -30,9 +30,9 @@ CLEANED = (
 """What the decoder of tokenizers replaces, one after another, within single tokens."""
 
 
-def make_decoder(vocabulary: Vocabulary, dialect: Dialect) -> Decoder:
-    """The decoder of the dialect's engine, special tokens written out, unknown ids left out."""
-    if dialect.marks_words:
+def make_decoder(vocabulary: Vocabulary, variant: Variant) -> Decoder:
+    """The decoder of the variant's engine, special tokens written out, unknown ids left out."""
+    if variant.marks_words:
         control = set(vocabulary.special_tokens.values())
         pieces = {
             token_id: (text if token_id in control else text.replace(WORD_START, " ")).encode()

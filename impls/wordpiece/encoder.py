@@ -1,4 +1,4 @@
-"""``wordpiece.bert`` and ``wordpiece.llama-cpp``: one compiled encoder, two dialects."""
+"""``wordpiece.bert`` and ``wordpiece.llama-cpp``: one compiled encoder, two variants."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from corpora.vocabularies.wordpiece_file import gguf_trouble
 from impls.interface import About, Capability, Mode, Rejected, Unsupported
 from impls.warming import warm_up
 from impls.wordpiece import decoders
-from impls.wordpiece.variants import BERT, LLAMA_CPP, Dialect
+from impls.wordpiece.variants import BERT, LLAMA_CPP, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 class WordPieceEncoder:
     """The compiled encoder with a vocabulary's tables. Holds no state between calls."""
 
-    def __init__(self, vocabulary: Vocabulary, dialect: Dialect) -> None:
+    def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
         # Here and not above: Numba takes a second to import, and listing names needs none of it.
         from impls.wordpiece.kernel import encode_inputs, make_lexicon  # noqa: PLC0415
 
-        self._dialect = dialect
-        self._lexicon = make_lexicon(vocabulary, dialect)
+        self._variant = variant
+        self._lexicon = make_lexicon(vocabulary, variant)
         self._encode_inputs = encode_inputs
-        self._decoder = decoders.make_decoder(vocabulary, dialect)
+        self._decoder = decoders.make_decoder(vocabulary, variant)
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
         """Compile whatever requests in these modes will need; see ``WarmsUp``."""
         warm_up(self, modes)
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
-        """The ids of the words. Unsupported or Rejected for what the dialect cannot read."""
+        """The ids of the words. Unsupported or Rejected for what the variant cannot read."""
         ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
         return cast("list[int]", ids.tolist())
 
@@ -53,7 +53,7 @@ class WordPieceEncoder:
         inputs = np.frombuffer(data, dtype=np.uint8)
         ids = self._encode_inputs(self._lexicon, inputs, ends, id_ends)
         if (id_ends < 0).any():
-            if self._dialect.strict:
+            if self._variant.strict:
                 raise Unsupported("takes text only, and this is not UTF-8")
             raise Rejected("a character beyond U+10FFFF, at which llama.cpp aborts")
         return ids, id_ends
@@ -65,19 +65,19 @@ class WordPieceEncoder:
 
 @dataclass(frozen=True)
 class WordPieceImplementation:
-    """WordPiece in a dialect."""
+    """WordPiece in a variant."""
 
-    dialect: Dialect
+    variant: Variant
 
     @cached_property
     def about(self) -> About:
         """Who it is; its version is tokgate's, with those of Unicode that decide the words."""
         return About(
-            name=self.dialect.name,
-            version=f"{metadata.version('tokgate')}+unicode.{self.dialect.unicode}",
+            name=self.variant.name,
+            version=f"{metadata.version('tokgate')}+unicode.{self.variant.unicode}",
             capabilities=frozenset({Capability.THREADS, Capability.DECODE}),
             linear=True,
-            engine="llama.cpp" if self.dialect is LLAMA_CPP else "",
+            engine="llama.cpp" if self.variant is LLAMA_CPP else "",
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
@@ -87,10 +87,10 @@ class WordPieceImplementation:
         if vocabulary.unk_id is None:
             return "needs an unknown token"
         if not mode.pretokenize:
-            return "the dialect's words cannot be left out"
+            return "the variant's words cannot be left out"
         if mode.special == "all":
             return "never reads special tokens from text"
-        if self.dialect.marks_words:
+        if self.variant.marks_words:
             return _gguf_trouble(vocabulary)
         if any(not token.special for token in vocabulary.added_tokens):
             return "has no added tokens but special ones"
@@ -98,7 +98,7 @@ class WordPieceImplementation:
 
     def load(self, vocabulary: Vocabulary) -> WordPieceEncoder:
         """Build the tables: half a second for 30,000 tokens, once compiled."""
-        encoder = WordPieceEncoder(vocabulary, self.dialect)
+        encoder = WordPieceEncoder(vocabulary, self.variant)
         # Compile now, where a caller expects to wait, and not inside the first timed call.
         encoder.encode(b"a", Mode())
         return encoder

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.wordpiece.variants import Dialect
+    from impls.wordpiece.variants import Variant
 
 RANKS = 8
 """More than there are places in canonical order."""
 
 REFUSED = -1
-"""The end of ids of an input that the dialect does not take."""
+"""The end of ids of an input that the variant does not take."""
 
 TOO_LARGE = 0x110000
 
@@ -49,7 +49,7 @@ _SEPARATOR = SEPARATOR << CODE_BITS
 
 
 class Lexicon(NamedTuple):
-    """A vocabulary in a dialect.
+    """A vocabulary in a variant.
 
     trie: of the pieces (:mod:`impls.kernels.trie`); ids: of its tokens (int32). start: the bytes
     before each word (uint8). limit: a word of more characters is unknown.
@@ -64,31 +64,31 @@ class Lexicon(NamedTuple):
     strict: bool
 
 
-def make_lexicon(vocabulary: Vocabulary, dialect: Dialect) -> Lexicon:
+def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
     """The tables: about 0.3 s for 30,000 tokens. The unknown token must be there."""
     rules = vocabulary.wordpiece or WordPieceRules()
-    pieces = piece_ids(vocabulary, rules, dialect)
+    pieces = piece_ids(vocabulary, rules, variant)
     spellings = list(pieces)
     trie, _ = build_trie(spellings)
-    start = _MARK if dialect.marks_words else _INITIAL
+    start = _MARK if variant.marks_words else _INITIAL
     return Lexicon(
-        make_characters(dialect, rules),
+        make_characters(variant, rules),
         trie,
         np.array(list(pieces.values()), dtype=np.int32),
         np.frombuffer(start, dtype=np.uint8),
-        rules.max_word if dialect.limits_words else np.iinfo(np.int64).max,
+        rules.max_word if variant.limits_words else np.iinfo(np.int64).max,
         EMPTY if vocabulary.unk_id is None else vocabulary.unk_id,
-        dialect.strict,
+        variant.strict,
     )
 
 
-def piece_ids(vocabulary: Vocabulary, rules: WordPieceRules, dialect: Dialect) -> dict[bytes, int]:
+def piece_ids(vocabulary: Vocabulary, rules: WordPieceRules, variant: Variant) -> dict[bytes, int]:
     """What is matched against a word and the bytes before it; the lowest id of equal ones.
 
     As tokenizers has it, a token with the prefix also matches as it is written where a word begins.
     """
     found: dict[bytes, int] = {}
-    if dialect.marks_words:
+    if variant.marks_words:
         for token_id, text in sorted(gguf_texts(vocabulary).items()):
             if text:
                 found.setdefault(text.encode(), token_id)

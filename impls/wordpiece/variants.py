@@ -1,4 +1,4 @@
-"""The dialects of WordPiece: all in which its engines differ, as data.
+"""The variants of WordPiece: all in which its engines differ, as data.
 
 ``BERT`` is Hugging Face's tokenizers 0.23 (BertNormalizer, BertPreTokenizer, WordPiece), which
 takes its characters from four tables of as many Unicode versions: categories of 8, canonical order
@@ -32,7 +32,7 @@ class CharacterClass:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class Variant:
     """How an engine reads a text.
 
     name: of the implementation. unicode: the versions of Unicode in the engine's tables.
@@ -73,7 +73,7 @@ _DECOMPOSED_SINCE_15 = (
 )
 _CASED_SINCE_15 = "1C89 A7CB-A7CC A7DA A7DC 10D50-10D65"
 
-BERT = Dialect(
+BERT = Variant(
     name="wordpiece.bert",
     unicode="8.9.12.17",
     controls=CharacterClass(
@@ -127,7 +127,7 @@ BERT = Dialect(
     strict=True,
 )
 
-LLAMA_CPP = Dialect(
+LLAMA_CPP = Variant(
     name="wordpiece.llama-cpp",
     unicode="15",
     controls=CharacterClass(_CONTROLS, without="0009-000D 0085", besides="FFFD"),

@@ -219,7 +219,7 @@ class TestPlan:
         assert missing["gone"] == "gone: not installed"
         assert "bpe.heap" in {one.name for one in present}
 
-    def test_ids_of_a_dialect_are_others_by_design(self) -> None:
+    def test_ids_of_a_variant_are_others_by_design(self) -> None:
         right = Cell(Row(*participants(["tiktoken"])[0]), 8, tokens=1, digest="a")
         for name, answer in (("bpe.heap", "different"), ("unigram.llama-cpp", "by-law")):
             other = Cell(Row(*participants([name])[0]), 8, tokens=1, digest="b")

@@ -1,4 +1,4 @@
-"""Who is compared with whom: all that mean the same, and each dialect with its engine alone."""
+"""Who is compared with whom: all that mean the same, and each variant with its engine alone."""
 
 from dataclasses import dataclass, replace
 
@@ -22,7 +22,7 @@ class Named:
 
 
 def terms(**engines):
-    """A contract of implementations by name, each with the engine that it is a dialect of."""
+    """A contract of implementations by name, each with the engine that it is a variant of."""
     made = contract("toy_bytes", "bpe.naive")
     abouts = [About(name=name, version="1", engine=engine) for name, engine in engines.items()]
     participants = tuple(Participant(a.name, a.name, a, Named(a)) for a in abouts)
@@ -43,7 +43,7 @@ def found(made, **ids):
     return [(one.parts[0].names, one.culprits) for one in judged.violations]
 
 
-def test_a_dialect_meets_its_engine_alone():
+def test_a_variant_meets_its_engine_alone():
     made = terms(a="", b="", c="b")
 
     assert made.circles({"a", "b", "c"}) == [
@@ -52,7 +52,7 @@ def test_a_dialect_meets_its_engine_alone():
     ]
 
 
-def test_a_dialect_whose_engine_is_not_there_meets_nobody():
+def test_a_variant_whose_engine_is_not_there_meets_nobody():
     assert terms(a="", c="b").circles({"a", "c"}) == [Circle(("a",), {"a": Standing.REFERENCE})]
 
 
@@ -71,11 +71,11 @@ def test_a_variant_that_the_user_declared_a_reference_is_trusted_before_its_engi
         ({"a": [1], "b": [1], "c": [1]}, []),
     ],
 )
-def test_the_engine_is_trusted_against_its_dialect(ids, expected):
+def test_the_engine_is_trusted_against_its_variant(ids, expected):
     assert found(terms(a="", b="", c="b"), **ids) == expected
 
 
-def test_a_run_of_everything_leaves_out_dialects_without_their_engine():
+def test_a_run_of_everything_leaves_out_variants_without_their_engine():
     present, _ = selection.participants([])
     names = {participant.name for participant in present}
 

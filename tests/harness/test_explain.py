@@ -143,7 +143,7 @@ def test_an_engine_is_explained_by_its_model_and_a_plug_in_of_its_name_is_not():
     assert explain(wrong, replace(terms, participants=(terms.participants[0], own))) is None
 
 
-def test_the_two_dialects_of_sentencepiece_bpe_say_where_they_part():
+def test_the_two_variants_of_sentencepiece_bpe_say_where_they_part():
     names = ("spm.sentencepiece", "spm.llama-cpp")
     terms = contract("toy_characters", *names, mode=TEXT)
     data = b"a\xff"

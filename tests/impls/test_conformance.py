@@ -35,7 +35,7 @@ def test_what_tokgate_brings_conforms(name: str) -> None:
             pytest.skip(f"{name} is not installed")
     except (ImplementationError, ImportError) as error:
         pytest.skip(str(error))
-    # llama.cpp's WordPiece is a dialect of its own, which wordpiece.llama-cpp is held to.
+    # llama.cpp's WordPiece is a variant of its own, which wordpiece.llama-cpp is held to.
     kept = [toy for toy in TOYS if (name, toy) != ("llama.cpp", "toy_wordpiece")]
     run_conformance_test(name, toys(*kept))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from corpora.vocabularies.model import Normalizer, Piece, PieceType, VocabularyError
 from corpora.vocabularies.sources import resolve
 from impls.interface import Mode, Rejected
-from impls.spm import variants as dialects
+from impls.spm import variants as variants
 from impls.spm.encoder import LLAMA_CPP, SENTENCEPIECE
 from impls.spm.merge_kernel import SCANNED, SORTED
 from impls.spm.stages import stages
@@ -237,7 +237,7 @@ def assert_batch(encoder, inputs, expected):
 
 @settings(max_examples=200, deadline=None)
 @given(vocabularies())
-def test_sentencepiece_dialect_is_the_definition(drawn):
+def test_sentencepiece_variant_is_the_definition(drawn):
     vocabulary, inputs = drawn
 
     assert_batch(
@@ -249,7 +249,7 @@ def test_sentencepiece_dialect_is_the_definition(drawn):
 
 @settings(max_examples=200, deadline=None)
 @given(vocabularies(plain=True))
-def test_llama_cpp_dialect_is_the_definition(drawn):
+def test_llama_cpp_variant_is_the_definition(drawn):
     vocabulary, inputs = drawn
 
     assert_batch(
@@ -293,8 +293,8 @@ def test_a_segment_longer_than_the_room_at_first():
 def test_stages_lead_to_the_ids(drawn):
     vocabulary, inputs = drawn
     for data in inputs:
-        found = stages(vocabulary, dialects.SENTENCEPIECE, data)
-        definition = Definition(vocabulary, dialects.SENTENCEPIECE.merged_types, bits)
+        found = stages(vocabulary, variants.SENTENCEPIECE, data)
+        definition = Definition(vocabulary, variants.SENTENCEPIECE.merged_types, bits)
         frozen = {p.text for p in vocabulary.pieces if p.type is PieceType.USER_DEFINED}
         symbols = [Symbol(text.decode(), text.decode() in frozen) for text in found.symbols]
 
@@ -310,7 +310,7 @@ def test_stages_lead_to_the_ids(drawn):
 def test_stages_of_a_text_with_symbols_cut_out():
     pieces = [normal("▁"), *letters(normal("▁a")), user_defined("bb")]
     vocabulary = spm(pieces, Normalizer(None, None, True, False, True), byte_fallback=True)
-    found = stages(vocabulary, dialects.LLAMA_CPP, b"abba")
+    found = stages(vocabulary, variants.LLAMA_CPP, b"abba")
 
     assert found.normalized == "▁abb▁a".encode()
     assert found.symbols == tuple(text.encode() for text in ("▁", "a", "bb", "▁", "a"))

@@ -131,17 +131,17 @@ def longest_first(word, pieces, later):
     return ids
 
 
-def defined(vocabulary, text, dialect):
+def defined(vocabulary, text, variant):
     rules = vocabulary.wordpiece
     ids = []
-    if dialect is BERT:
+    if variant is BERT:
         pieces = {text: token_id for token_id, text in texts_of(vocabulary).items()}
         words = bert_words(text, rules)
     else:
         pieces = {text: token_id for token_id, text in gguf_texts(vocabulary).items()}
         words = ["▁" + word for word in llama_words(text, rules)]
     for word in words:
-        if dialect is BERT:
+        if variant is BERT:
             long = len(word) > rules.max_word
             found = None if long else longest_first(word, pieces, lambda part: rules.prefix + part)
         else:
@@ -320,7 +320,7 @@ def test_the_longest_match_first_may_leave_a_word_unknown(implementation):
     assert encoder.encode(b"abab abac ab", TEXT) == [2, 4, 0, 1]
 
 
-def test_where_the_dialects_part():
+def test_where_the_variants_part():
     vocabulary = wordpiece("aa", "##a", "i", "##i", "##\u0307", "##▁", rules=WordPieceRules())
     bert, llama = (one.load(vocabulary) for one in (BERT_IMPLEMENTATION, LLAMA_CPP_IMPLEMENTATION))
 

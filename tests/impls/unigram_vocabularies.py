@@ -1,4 +1,4 @@
-"""Random unigram vocabularies with what separates dialects, and inputs for them."""
+"""Random unigram vocabularies with what separates variants, and inputs for them."""
 
 import random
 

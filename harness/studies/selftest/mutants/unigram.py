@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from harness.studies.selftest.mistakes import planted
 from harness.studies.selftest.plain.base import Plain
 from harness.studies.selftest.plain.unigram import UNKNOWN_PENALTY, PlainUnigram
-from impls.unigram import variants as dialects
+from impls.unigram import variants as variants
 from impls.unigram.viterbi import ENGINES, Implementation
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import Mode
-    from impls.unigram.variants import Dialect
+    from impls.unigram.variants import Variant
 
 TOY = "toy_unigram"
 BYTES = "unigram_bytes"
@@ -90,10 +90,10 @@ class NoByteFallback(PlainUnigram):
 
 
 class Changed(Plain):
-    """The compiled encoder with another dialect, or another normalizer."""
+    """The compiled encoder with another variant, or another normalizer."""
 
     modes = ("text",)
-    dialect: ClassVar[Dialect] = dialects.SENTENCEPIECE
+    variant: ClassVar[Variant] = variants.SENTENCEPIECE
     normalizer: ClassVar[dict[str, object]] = {}
 
     def runs(self, vocabulary: Vocabulary) -> str | None:
@@ -101,10 +101,10 @@ class Changed(Plain):
 
     def prepare(self) -> None:
         spec = replace(self.vocabulary.normalizer, **self.normalizer)  # type: ignore[arg-type]
-        # Who a dialect is compared with is looked up by it: a changed one is nobody's.
-        ENGINES.setdefault(self.dialect, "")
+        # Who a variant is compared with is looked up by it: a changed one is nobody's.
+        ENGINES.setdefault(self.variant, "")
         changed = replace(self.vocabulary, normalizer=spec)
-        self.right = Implementation(self.dialect).load(changed)
+        self.right = Implementation(self.variant).load(changed)
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         return self.right.encode(self.rewritten(data), mode)
@@ -146,7 +146,7 @@ class SpaceBehind(Changed):
 class SymbolsNormalized(Changed):
     """User-defined symbols are normalized like any other text."""
 
-    dialect = replace(dialects.SENTENCEPIECE, symbols_stay=False)
+    variant = replace(variants.SENTENCEPIECE, symbols_stay=False)
 
 
 @planted("equivalence", on=NFKC, mode="text", shows=(b"a\0b",))

@@ -101,7 +101,7 @@ class KeepsControls(PlainWordPiece):
 class SymbolsInWords(PlainWordPiece):
     """The symbols of ASCII are no punctuation, since Unicode says so."""
 
-    dialect = replace(BERT, punctuation=CharacterClass(r"\p{P}"))
+    variant = replace(BERT, punctuation=CharacterClass(r"\p{P}"))
 
 
 @planted("equivalence", on=ON, mode="text", shows=("i\u03a3".encode(),))

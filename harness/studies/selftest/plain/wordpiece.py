@@ -12,7 +12,7 @@ from impls.wordpiece.variants import BERT
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import Mode
-    from impls.wordpiece.variants import Dialect
+    from impls.wordpiece.variants import Variant
 
 
 class PlainWordPiece(Plain):
@@ -20,7 +20,7 @@ class PlainWordPiece(Plain):
 
     name = "plain.wordpiece"
     modes = ("text",)
-    dialect: ClassVar[Dialect] = BERT
+    variant: ClassVar[Variant] = BERT
 
     def runs(self, vocabulary: Vocabulary) -> str | None:
         """WordPiece."""
@@ -34,7 +34,7 @@ class PlainWordPiece(Plain):
         self.rules = self.changed(self.given)
         self.ids = {text: i for i, text in texts_of(self.vocabulary).items()}
         self.unknown = self.vocabulary.unk_id or 0
-        self.table = make_characters(self.dialect, self.rules)
+        self.table = make_characters(self.variant, self.rules)
 
     def changed(self, rules: WordPieceRules) -> WordPieceRules:
         """The rules."""

@@ -1,4 +1,4 @@
-"""Each dialect against its engine, against brute force, and its tables against each other."""
+"""Each variant against its engine, against brute force, and its tables against each other."""
 
 import math
 import os
@@ -17,7 +17,7 @@ from corpora.vocabularies.sources import resolve
 from impls.adapters.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
 from impls.adapters.tokenizers import IMPLEMENTATION as TOKENIZERS
 from impls.interface import Mode, Unsupported
-from impls.unigram import variants as dialects
+from impls.unigram import variants as variants
 from impls.unigram import viterbi
 from impls.unigram.charsmap import load_charsmap
 from impls.unigram.graphemes import grapheme_classes, grapheme_end
@@ -29,7 +29,7 @@ from tests.impls.unigram_vocabularies import is_text, random_inputs, random_voca
 
 TEXT = Mode()
 EVERY = {
-    one.dialect.name: one
+    one.variant.name: one
     for one in (
         viterbi.SENTENCEPIECE,
         viterbi.LLAMA_CPP,
@@ -78,7 +78,7 @@ def assert_as_engines(seed, vocabularies, cases):
             reference = engine.load(vocabulary)
             for data, ids in zip(taken, batch(ours.load(vocabulary), taken), strict=True):
                 wanted = list(reference.encode(data, TEXT))
-                assert ids == wanted, (ours.dialect.name, number, data, vocabulary.normalizer)
+                assert ids == wanted, (ours.variant.name, number, data, vocabulary.normalizer)
                 compared += 1
     return compared
 
@@ -100,18 +100,18 @@ def test_stages_say_what_is_encoded_by_either_trie(name):
         vocabulary = random_vocabulary(rng, gguf=True)
         inputs = [d for d in random_inputs(vocabulary, rng, 15) if is_text(d) and len(d) < 200]
         for data, ids in zip(inputs, batch(ours.load(vocabulary), inputs), strict=True):
-            made = stages(vocabulary, ours.dialect, data)
+            made = stages(vocabulary, ours.variant, data)
             assert list(made.ids) == ids, data
-            assert stages(vocabulary, ours.dialect, data, "naive") == made
+            assert stages(vocabulary, ours.variant, data, "naive") == made
             assert made.normalized == b"".join(segment.text for segment in made.segments)
 
 
-def sums(dialect, scores, unknown):
-    """The sum of one segmentation, in the dialect's arithmetic."""
-    kind = np.dtype(dialect.sums).type
+def sums(variant, scores, unknown):
+    """The sum of one segmentation, in the variant's arithmetic."""
+    kind = np.dtype(variant.sums).type
     total = kind(0)
     for score in scores:
-        term = unknown if score is None else np.dtype(dialect.scores).type(score)
+        term = unknown if score is None else np.dtype(variant.scores).type(score)
         total = kind(total + term)
     return float(total)
 
@@ -130,23 +130,23 @@ def segmentations(text, scores):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_the_sum_is_the_best_of_all_segmentations(name):
-    dialect = EVERY[name].dialect
+    variant = EVERY[name].variant
     for number in range(60):
         rng = random.Random(f"brute/{number}")
         # Quarters: every sum is exact in every arithmetic, so the best is one number.
         drawn = {"".join(rng.choices("abc", k=rng.randint(1, 4))) for _ in range(8)}
         pieces = [Piece(t, -rng.randrange(1, 40) / 4, PieceType.NORMAL) for t in sorted(drawn)]
         vocabulary = unigram([*pieces, Piece("zz", 0.0, PieceType.NORMAL)])
-        if dialect.normalization is dialects.Normalization.LLAMA_CPP:
+        if variant.normalization is variants.Normalization.LLAMA_CPP:
             vocabulary = replace(vocabulary, normalizer=Normalizer(escape_whitespaces=True))
         least = min(0.0, *(p.score for p in vocabulary.pieces)) - 10
         scores = {piece.text: piece.score for piece in pieces}
         text = "".join(rng.choices("abcd", k=rng.randint(1, 9)))
         best = max(
-            sums(dialect, one, np.dtype(dialect.unknown).type(least))
+            sums(variant, one, np.dtype(variant.unknown).type(least))
             for one in segmentations(text, scores)
         )
-        assert stages(vocabulary, dialect, text.encode()).scores[0][-1] == best
+        assert stages(vocabulary, variant, text.encode()).scores[0][-1] == best
 
 
 def normal(text, score):
@@ -220,9 +220,9 @@ def test_the_founding_example_of_t5():
     assert (best[14], last[14]) == (pytest.approx(-41.34347867965698), "?")
     for implementation in EVERY.values():
         assert implementation.load(t5).encode(b"What is LoRA?", TEXT) == [363, 19, 1815, 4763, 58]
-    for dialect in (dialects.LLAMA_CPP, dialects.LLAMA_CPP_FLOAT):
+    for variant in (variants.LLAMA_CPP, variants.LLAMA_CPP_FLOAT):
         ends = np.cumsum([0, *(len(piece) for piece in path[::-1])])
-        shown = stages(t5, dialect, b"What is LoRA?").scores[0]
+        shown = stages(t5, variant, b"What is LoRA?").scores[0]
         assert shown == pytest.approx([best[end] for end in ends], rel=1e-6)
 
 
@@ -272,7 +272,7 @@ def test_a_corrupt_charsmap_is_refused_or_read_within_bounds(seed):
 def test_what_engines_refuse_is_one_line(pieces, fallback, refusing, fault):
     vocabulary = unigram(pieces, Normalizer(escape_whitespaces=True), fallback)
     for implementation in EVERY.values():
-        if implementation.dialect.decoding in refusing:
+        if implementation.variant.decoding in refusing:
             with pytest.raises(VocabularyError, match=fault):
                 implementation.load(vocabulary)
         else:
@@ -335,7 +335,7 @@ def test_decoders_give_what_their_engines_give(name):
             ids = rng.choices(range(len(vocabulary)), k=rng.randrange(6))
             if rng.random() < 0.3:
                 ids = [3, *rng.choices(range(min(300, len(vocabulary))), k=rng.randrange(8))]
-            assert mine.decode(ids) == theirs.decode(ids), (ours.dialect.name, ids)
+            assert mine.decode(ids) == theirs.decode(ids), (ours.variant.name, ids)
 
 
 def test_sentencepiece_agrees_with_itself():
@@ -371,7 +371,7 @@ def test_the_first_of_the_n_best_is_the_encoding():
     assert same > 50
 
 
-def test_text_only_dialects_take_text_only():
+def test_text_only_variants_take_text_only():
     encoder = viterbi.HUGGING_FACE.load(resolve("toy_unigram"))
     with pytest.raises(Unsupported):
         encoder.encode(b"\xff", TEXT)
@@ -386,7 +386,7 @@ def test_interpreted_as_compiled(name):
         "import random\n"
         "from corpora.vocabularies.sources import resolve\n"
         "from impls.interface import Mode\n"
-        "from tests.impls.test_unigram_dialects import EVERY, is_text\n"
+        "from tests.impls.test_unigram_variants import EVERY, is_text\n"
         "from tests.impls.unigram_vocabularies import random_inputs, random_vocabulary\n"
         "for number in range(4):\n"
         "    rng = random.Random(f'both/{number}')\n"
