@@ -71,28 +71,28 @@ def install() -> None:
 
 
 class _Encoder:
-    """The right ids, but for one vice."""
+    """The right ids, but for one mutant."""
 
-    def __init__(self, vice: str, right: Encoder) -> None:
-        self._vice, self._right = vice, right
+    def __init__(self, mutant: str, right: Encoder) -> None:
+        self._mutant, self._right = mutant, right
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         ids = list(self._right.encode(data, mode))
-        if self._vice == "dies" and b"\xf4" in data:
+        if self._mutant == "dies" and b"\xf4" in data:
             raise Death
-        if self._vice == "errs" and b"\x87" in data:
+        if self._mutant == "errs" and b"\x87" in data:
             return [*ids, 0]
-        if self._vice == "drops" and data.endswith(b"aa"):
+        if self._mutant == "drops" and data.endswith(b"aa"):
             return ids[:-1]
         return ids
 
 
 class Planted:
-    """An implementation with a vice that shows within a few hundred cases."""
+    """An implementation with a mutant that shows within a few hundred cases."""
 
-    def __init__(self, vice: str) -> None:
-        self._vice = vice
-        self.about = About(name=f"mini-{vice}", version="1")
+    def __init__(self, mutant: str) -> None:
+        self._mutant = mutant
+        self.about = About(name=f"mini-{mutant}", version="1")
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         if mode != Mode(pretokenize=False):
@@ -100,7 +100,7 @@ class Planted:
         return NAIVE.supports(vocabulary, mode)
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:
-        return _Encoder(self._vice, NAIVE.load(vocabulary))
+        return _Encoder(self._mutant, NAIVE.load(vocabulary))
 
 
 Errs, Drops, Dies = Planted("errs"), Planted("drops"), Planted("dies")

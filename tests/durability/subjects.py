@@ -184,9 +184,9 @@ def last_runs(where: str) -> dict[str, Any]:
     }
 
 
-def small_plan(cases: int, checks: tuple[str, ...], vices: tuple[str, ...]) -> Plan:
-    """Toys, the definition, and implementations with vices."""
-    own = [f"tests.durability.inside:{vice}" for vice in vices]
+def small_plan(cases: int, checks: tuple[str, ...], mutants: tuple[str, ...]) -> Plan:
+    """Toys, the definition, and implementations with mutants."""
+    own = [f"tests.durability.inside:{mutant}" for mutant in mutants]
     present, _ = selection.participants(["bpe.naive", *own])
     catalog = generators()
     return Plan(

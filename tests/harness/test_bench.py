@@ -35,14 +35,14 @@ from impls.interface import About
 from impls.adapters import tiktoken
 
 class Planted:
-    vice = "none"
+    mutant = "none"
     def supports(self, vocabulary, mode):
         return tiktoken.IMPLEMENTATION.supports(vocabulary, mode)
     @property
     def about(self):
-        return About(name=self.vice, version="1")
+        return About(name=self.mutant, version="1")
     def load(self, vocabulary):
-        if self.vice == "unloadable":
+        if self.mutant == "unloadable":
             raise RuntimeError("no weights")
         self.right = tiktoken.IMPLEMENTATION.load(vocabulary)
         return self
@@ -50,7 +50,7 @@ class Planted:
         return self.right.encode(data, mode)
 
 class Slow(Planted):
-    vice = "slow"
+    mutant = "slow"
     def encode(self, data, mode):
         end = time.process_time() + 0.05
         while time.process_time() < end:
@@ -58,19 +58,19 @@ class Slow(Planted):
         return super().encode(data, mode)
 
 class Wrong(Planted):
-    vice = "wrong"
+    mutant = "wrong"
     def encode(self, data, mode):
         return [*super().encode(data, mode), 0]
 
 class Crashing(Planted):
-    vice = "crashing"
+    mutant = "crashing"
     def encode(self, data, mode):
         if len(data) > 2000:
             os._exit(3)
         return super().encode(data, mode)
 
 class Growing(Planted):
-    vice = "growing"
+    mutant = "growing"
     def encode(self, data, mode):
         end = time.process_time() + (len(data) / 1024) ** 2 / 100
         while time.process_time() < end:
@@ -78,7 +78,7 @@ class Growing(Planted):
         return super().encode(data, mode)
 
 class Unloadable(Planted):
-    vice = "unloadable"
+    mutant = "unloadable"
 """
 
 FEW = ("--vocab", "toy_bytes", "--input", "source", "--size", "1KB", "--rounds", "1")

@@ -36,7 +36,7 @@ def over_stdio(kind: str) -> str:
 
 
 PLUGS = pytest.mark.parametrize("plug", [in_process, thorough(over_stdio)])
-"""The same vices by either way of plugging in: one of them is breadth."""
+"""The same mutants by either way of plugging in: one of them is breadth."""
 Plug = Callable[[str], str]
 
 
@@ -44,7 +44,7 @@ Plug = Callable[[str], str]
 class Run:
     """What a run of the command came to. found: the smallest by ``(check, stage, culprits)``.
 
-    A vice that shows on any input is found on inputs of several kinds.
+    A mutant that shows on any input is found on inputs of several kinds.
     """
 
     status: int
@@ -125,7 +125,7 @@ def test_who_does_not_survive_is_named(
 
 @dataclass(frozen=True)
 class Named:
-    """What a vice must be called: check, stage; ``also`` what may be found besides.
+    """What a mutant must be called: check, stage; ``also`` what may be found besides.
 
     longest: the minimised input, in bytes.
     """

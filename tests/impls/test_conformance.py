@@ -63,7 +63,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("kind", thorough_from(4, WRONG))
-def test_vices_in_process_are_reported(kind: str) -> None:
+def test_mutants_in_process_are_reported(kind: str) -> None:
     spec = f"{MINIATURES}/wrong.py:{kind}"
     problems = conformance_problems(spec, toys("toy_acbb", "toy_ties", "toy_bytes"))
     rule, words = WRONG[kind]
@@ -85,7 +85,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("kind", thorough_from(2, PROGRAMS))
-def test_vices_over_stdio_are_reported(kind: str) -> None:
+def test_mutants_over_stdio_are_reported(kind: str) -> None:
     spec = f"cmd:{sys.executable} {PROGRAM} --kind {kind}"
     problems = conformance_problems(spec, toys("toy_bytes"))
     rule, words = PROGRAMS[kind]

@@ -1,7 +1,7 @@
 """Deliberately wrong implementations, in process: ``--impl tests/miniatures/wrong.py:Flaky``.
 
-Each is the encoder of the stdio example with one vice, without pre-tokenization. (That encoder and
-not a compiled one, so that a process which died is there again in half a second.)
+Each is the encoder of the stdio example with one mutant, without pre-tokenization. (That encoder
+and not a compiled one, so that a process which died is there again in half a second.)
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.vocabularies.bundle import write_bundle
-from harness.studies.selftest import vices
 from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
 from impls.examples.stdio_encoder import Encoder
 from impls.interface import About, Capability, Mode, Rejected
@@ -25,15 +24,15 @@ if TYPE_CHECKING:
 
 
 class MiniatureEncoder:
-    """Encodes with a vice."""
+    """Encodes with a mutant."""
 
-    def __init__(self, vice: vices.Correct, right: Encoder) -> None:
-        self.vice = vice
+    def __init__(self, mutant: mutants.Correct, right: Encoder) -> None:
+        self.mutant = mutant
         self.right = right
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         try:
-            return self.vice.encode(data, self.right.encode)
+            return self.mutant.encode(data, self.right.encode)
         except KeyError as error:
             raise Rejected(f"no token for {error}") from error
 
@@ -73,7 +72,9 @@ class Correct:
             path = Path(folder) / "bundle.json"
             write_bundle(vocabulary, path)
             right = Encoder(json.loads(path.read_text()))
-        return self.encoder(vices.VICES[self.kind](list(vocabulary.tokens), right.merges), right)
+        return self.encoder(
+            mutants.MUTANTS[self.kind](list(vocabulary.tokens), right.merges), right
+        )
 
 
 class Plain(Correct):

@@ -2,7 +2,7 @@
 
 One takes part by ``--impl "cmd:python -m harness.studies.selftest.program --kind flaky"``.
 
-The worked example of the stdio protocol with one vice: one of ``vices.VICES``, or one of the
+The worked example of the stdio protocol with one mutant: one of ``mutants.MUTANTS``, or one of the
 protocol's own, which show on the input that the others wait for, too.
 """
 
@@ -14,37 +14,36 @@ import json
 import sys
 from typing import Any
 
-from harness.studies.selftest import vices
 from impls.examples.stdio_encoder import Program
 
-PROTOCOL_VICES = ("seq", "short", "garbage")
+PROTOCOL_MUTANTS = ("seq", "short", "garbage")
 
 
 class Miniature(Program):
-    """Answers with a vice."""
+    """Answers with a mutant."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
 
     def respond(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The response, with the claims of the vice."""
+        """The response, with the claims of the mutant."""
         response = super().respond(request)
         if request["op"] == "hello":
             claims = ["decode", "offsets"] if self.kind in ("correct", "claims") else []
             response |= {"name": f"mini-{self.kind}", "operations": ["encode", *claims]}
         elif request["op"] == "load" and "ok" in response:
-            self.plug_in(vices.VICES.get(self.kind, vices.Correct))
+            self.plug_in(mutants.MUTANTS.get(self.kind, mutants.Correct))
         elif request["op"] == "decode" and self.kind == "claims":
             return {"unsupported": "no op 'decode'"}
         return response
 
-    def plug_in(self, vice: type[vices.Correct]) -> None:
-        """Put a vice in the encoder's place."""
+    def plug_in(self, mutant: type[mutants.Correct]) -> None:
+        """Put a mutant in the encoder's place."""
         encoder = self.encoder
         known = [encoder.spell.get(i) for i in range(max(encoder.spell) + 1)]
         specials = set(encoder.spell) - set(encoder.ids.values())
         tokens = [None if i in specials else token for i, token in enumerate(known)]
-        wrong, right = vice(tokens, encoder.merges), encoder.encode
+        wrong, right = mutant(tokens, encoder.merges), encoder.encode
         encoder.encode = lambda text: wrong.encode(text, right)  # type: ignore[method-assign]
 
     def result(self, op: str, item: Any) -> dict[str, Any]:
@@ -67,14 +66,14 @@ class Miniature(Program):
         return json.dumps(whole)
 
     def triggered(self, inputs: list[str]) -> bool:
-        """Whether one of the inputs brings the vice out."""
-        return any(vices.TRIGGER in base64.b64decode(text) for text in inputs)
+        """Whether one of the inputs brings the mutant out."""
+        return any(mutants.TRIGGER in base64.b64decode(text) for text in inputs)
 
 
 def main() -> None:
     """Serve until told to stop."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--kind", required=True, choices=[*vices.VICES, *PROTOCOL_VICES])
+    parser.add_argument("--kind", required=True, choices=[*mutants.MUTANTS, *PROTOCOL_MUTANTS])
     program = Miniature(parser.parse_args().kind)
     for line in sys.stdin:
         request = json.loads(line)

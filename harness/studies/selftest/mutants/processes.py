@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, ClassVar
 
-from harness.studies.selftest import vices
 from harness.studies.selftest.mistakes import REGISTERED, Mistake, planted
 from harness.studies.selftest.plain.bpe import PlainBpe
 from impls.interface import Capability
@@ -16,63 +15,63 @@ if TYPE_CHECKING:
     from impls.interface import Mode
 
 ON = "toy_bytes"
-SHOWN = vices.TRIGGER
+SHOWN = mutants.TRIGGER
 
 
-class WithVice(PlainBpe):
-    """Right until the vice comes out."""
+class WithMutant(PlainBpe):
+    """Right until the mutant comes out."""
 
     modes = ("raw",)
-    vice: ClassVar[type[vices.Correct]] = vices.Correct
+    mutant: ClassVar[type[mutants.Correct]] = mutants.Correct
 
     def prepare(self) -> None:
         super().prepare()
-        self.wrong = self.vice([], {})
+        self.wrong = self.mutant([], {})
 
     def segment(self, piece: bytes) -> list[int]:
         return self.wrong.encode(piece, super().segment)
 
 
 @planted("survival", on=ON, stages=("crashed",), apart=True)
-class Exits(WithVice):
+class Exits(WithMutant):
     """Ends the process on some inputs, saying why on standard error."""
 
-    vice = vices.Exit
+    mutant = mutants.Exit
 
 
 @planted("survival", on=ON, stages=("crashed",), apart=True)
-class Segfaults(WithVice):
+class Segfaults(WithMutant):
     """Reads where there is nothing."""
 
-    vice = vices.Segfault
+    mutant = mutants.Segfault
 
 
 @planted("survival", on=ON, stages=("crashed",), apart=True)
-class Aborts(WithVice):
+class Aborts(WithMutant):
     """Gives up as C++ does on an exception that nobody catches."""
 
-    vice = vices.Abort
+    mutant = mutants.Abort
 
 
 @planted("survival", on=ON, stages=("timed-out",), apart=True)
-class Hangs(WithVice):
+class Hangs(WithMutant):
     """Never answers."""
 
-    vice = vices.Hang
+    mutant = mutants.Hang
 
 
 @planted("survival", on=ON, stages=("out-of-memory",), apart=True)
-class Hogs(WithVice):
+class Hogs(WithMutant):
     """Asks for 64 GiB at once."""
 
-    vice = vices.Hog
+    mutant = mutants.Hog
 
 
 @planted("survival", on=ON, stages=("errored",), shows=(SHOWN,))
-class Floats(WithVice):
+class Floats(WithMutant):
     """Ids are floats."""
 
-    vice = vices.Floats
+    mutant = mutants.Floats
 
 
 class PanicException(BaseException):
@@ -128,7 +127,7 @@ PROTOCOL = {
     "short": "Leaves out the last result of a batch.",
     "garbage": "Prints a traceback where an answer should be.",
 }
-"""Vices of a program that speaks the stdio protocol, by kind."""
+"""Mutants of a program that speaks the stdio protocol, by kind."""
 
 for _kind, _summary in PROTOCOL.items():
     REGISTERED[f"mini-{_kind}"] = Mistake(

@@ -1,8 +1,8 @@
 """One deliberate mistake a class, apart from how the encoder is plugged in.
 
-A vice is asked in place of a right encoder, which it is given, and is right in everything but one
-thing. ``mutants`` plug vices in in process, ``program.py`` over the stdio protocol. The vices of
-the protocol itself (a wrong ``seq``, ..) are in ``program.py``.
+A mutant is asked in place of a right encoder, which it is given, and is right in everything but one
+thing. ``mutants`` plug mutants in in process, ``program.py`` over the stdio protocol. The mutants
+of the protocol itself (a wrong ``seq``, ..) are in ``program.py``.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Right = Callable[[bytes], list[int]]
 Merges = dict[tuple[int, int], tuple[int, int]]
 
 TRIGGER = "\u00e9".encode()
-"""What the vices that end a process wait for: frequent enough to be met within seconds."""
+"""What the mutants that end a process wait for: frequent enough to be met within seconds."""
 
 TURN = 500
 """Bytes up to which ``Above500`` is right."""
 
 
 class Correct:
-    """No vice: a canary on which nothing may be found."""
+    """No mutant: a canary on which nothing may be found."""
 
     def __init__(self, tokens: list[bytes | None], merges: Merges) -> None:
         self.tokens = tokens
@@ -193,7 +193,7 @@ class Grow(AtTrigger):
             taken.append(bytearray(1 << 20))
 
 
-VICES: dict[str, type[Correct]] = {
+MUTANTS: dict[str, type[Correct]] = {
     "correct": Correct,
     "always-wrong": AlwaysWrong,
     "one-token": OneToken,
