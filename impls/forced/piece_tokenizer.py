@@ -18,7 +18,7 @@ from impls.forced.merged_characters import MergedCharacters
 from impls.forced.spellings import Spellings
 from impls.interface import Mode, Unsupported
 from impls.spm import encoder as spm
-from impls.unigram import variants as variants
+from impls.unigram import variants
 from impls.unigram.viterbi import Implementation
 
 if TYPE_CHECKING:

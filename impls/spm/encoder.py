@@ -12,7 +12,7 @@ import numpy as np
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, RankOrder
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Rejected, Step
-from impls.spm import variants as variants
+from impls.spm import variants
 from impls.spm.decoders import decoder_of
 from impls.spm.partition import partition, separate_symbols
 from impls.warming import warm_up

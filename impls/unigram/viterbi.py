@@ -15,7 +15,7 @@ import numpy as np
 from corpora.vocabularies.model import Algorithm
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Step, Unsupported
-from impls.unigram import variants as variants
+from impls.unigram import variants
 from impls.unigram.variants import Decoding, Fallback, Variant
 from impls.warming import warm_up
 

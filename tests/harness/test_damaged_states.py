@@ -220,7 +220,7 @@ def hunt() -> Hunt:
 def round_of(hunt: Hunt) -> dict[str, Any]:
     return {
         "hunt": hunt.identity("none"), "kind": "chain", "number": 0, "tried": 3, "broke": "",
-        "counterexample": COUNTEREXAMPLE.to_dict(),
+        "trophy": COUNTEREXAMPLE.to_dict(),
     }  # fmt: skip
 
 
@@ -240,17 +240,17 @@ def test_rounds_are_read_back(hunt: Hunt, tmp_path: Path) -> None:
         (("number",), -1, "number: expected `int` >= 0"),
         (("tried",), "3", "tried: expected `int`, got `str`"),
         (("hunt",), [], "hunt: expected `object`"),
-        (("counterexample",), [], "counterexample: expected `object | null`"),
-        (("counterexample", "depth"), "2", "counterexample.depth: expected `int`"),
+        (("trophy",), [], "trophy: expected `object | null`"),
+        (("trophy", "depth"), "2", "trophy.depth: expected `int`"),
         (
-            ("counterexample", "forced"),
+            ("trophy", "forced"),
             {"hex": "x"},
-            "counterexample.forced: is neither text nor hexadecimal",
+            "trophy.forced: is neither text nor hexadecimal",
         ),
         (
-            ("counterexample", "sentences", 0),
+            ("trophy", "sentences", 0),
             "\ud800",
-            "counterexample.sentences[0]: is neither text nor",
+            "trophy.sentences[0]: is neither text nor",
         ),
     ],
 )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from corpora.vocabularies.model import Normalizer, Piece, PieceType, VocabularyError
 from corpora.vocabularies.sources import resolve
 from impls.interface import Mode, Rejected
-from impls.spm import variants as variants
+from impls.spm import variants
 from impls.spm.encoder import LLAMA_CPP, SENTENCEPIECE
 from impls.spm.merge_kernel import SCANNED, SORTED
 from impls.spm.stages import stages

@@ -17,8 +17,7 @@ from corpora.vocabularies.sources import resolve
 from impls.adapters.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
 from impls.adapters.tokenizers import IMPLEMENTATION as TOKENIZERS
 from impls.interface import Mode, Unsupported
-from impls.unigram import variants as variants
-from impls.unigram import viterbi
+from impls.unigram import variants, viterbi
 from impls.unigram.charsmap import load_charsmap
 from impls.unigram.graphemes import grapheme_classes, grapheme_end
 from impls.unigram.lexicon import parsed

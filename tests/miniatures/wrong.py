@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.vocabularies.bundle import write_bundle
+from harness.studies.selftest import program_mutants
 from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
 from impls.examples.stdio_encoder import Encoder
 from impls.interface import About, Capability, Mode, Rejected
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 class MiniatureEncoder:
     """Encodes with a mutant."""
 
-    def __init__(self, mutant: mutants.Correct, right: Encoder) -> None:
+    def __init__(self, mutant: program_mutants.Correct, right: Encoder) -> None:
         self.mutant = mutant
         self.right = right
 
@@ -73,7 +74,7 @@ class Correct:
             write_bundle(vocabulary, path)
             right = Encoder(json.loads(path.read_text()))
         return self.encoder(
-            mutants.MUTANTS[self.kind](list(vocabulary.tokens), right.merges), right
+            program_mutants.MUTANTS[self.kind](list(vocabulary.tokens), right.merges), right
         )
 
 

@@ -94,7 +94,8 @@ class _Line(msgspec.Struct):
     number: Annotated[int, msgspec.Meta(ge=0)]
     tried: Annotated[int, msgspec.Meta(ge=0)]
     broke: str
-    counterexample: counterexamples.Written | None
+    trophy: counterexamples.Written | None
+    """A counterexample, by the name that records have had from the beginning."""
 
 
 class HuntRecord:
@@ -131,11 +132,7 @@ class HuntRecord:
     def _take(self, line: str, known: dict[str, str]) -> None:
         """Take in a line, if it is one of this hunt. Raises ValueError with the field at fault."""
         raw = stored.typed(stored.parsed(line), _Line)
-        counterexample = (
-            None
-            if raw.counterexample is None
-            else counterexamples.typed(raw.counterexample, "counterexample")
-        )
+        counterexample = None if raw.trophy is None else counterexamples.typed(raw.trophy, "trophy")
         if counterexample:
             # Vocabularies that encode alike have one fingerprint, and so one hunt.
             counterexample = replace(counterexample, vocabulary=self._hunt.task.vocabulary.id)
@@ -156,7 +153,7 @@ class HuntRecord:
             "number": caught.number,
             "tried": caught.tried,
             "broke": caught.broke,
-            "counterexample": caught.counterexample and caught.counterexample.to_dict(),
+            "trophy": caught.counterexample and caught.counterexample.to_dict(),
         }
         self._file.add(json.dumps(line))
         if self.bag.best != before:

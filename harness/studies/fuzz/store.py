@@ -69,7 +69,7 @@ class CampaignStore:
             f"--ledger {self._shown}: another process is at the campaign {self.name!r}; "
             "wait for it, or give another --name"
         )
-        if self.engine.variant.name == "sqlite":
+        if self.engine.dialect.name == "sqlite":
             path = Path(f"{self.engine.url.database}.{_digest(self.name)[:8]}.lock")
             with writing(path):
                 opened = path.open("w")

@@ -2,8 +2,8 @@
 
 One takes part by ``--impl "cmd:python -m harness.studies.selftest.program --kind flaky"``.
 
-The worked example of the stdio protocol with one mutant: one of ``mutants.MUTANTS``, or one of the
-protocol's own, which show on the input that the others wait for, too.
+The worked example of the stdio protocol with one mutant: one of ``program_mutants.MUTANTS``, or one
+of the protocol's own, which show on the input that the others wait for, too.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import sys
 from typing import Any
 
+from harness.studies.selftest import program_mutants
 from impls.examples.stdio_encoder import Program
 
 PROTOCOL_MUTANTS = ("seq", "short", "garbage")
@@ -32,12 +33,12 @@ class Miniature(Program):
             claims = ["decode", "offsets"] if self.kind in ("correct", "claims") else []
             response |= {"name": f"mini-{self.kind}", "operations": ["encode", *claims]}
         elif request["op"] == "load" and "ok" in response:
-            self.plug_in(mutants.MUTANTS.get(self.kind, mutants.Correct))
+            self.plug_in(program_mutants.MUTANTS.get(self.kind, program_mutants.Correct))
         elif request["op"] == "decode" and self.kind == "claims":
             return {"unsupported": "no op 'decode'"}
         return response
 
-    def plug_in(self, mutant: type[mutants.Correct]) -> None:
+    def plug_in(self, mutant: type[program_mutants.Correct]) -> None:
         """Put a mutant in the encoder's place."""
         encoder = self.encoder
         known = [encoder.spell.get(i) for i in range(max(encoder.spell) + 1)]
@@ -67,13 +68,15 @@ class Miniature(Program):
 
     def triggered(self, inputs: list[str]) -> bool:
         """Whether one of the inputs brings the mutant out."""
-        return any(mutants.TRIGGER in base64.b64decode(text) for text in inputs)
+        return any(program_mutants.TRIGGER in base64.b64decode(text) for text in inputs)
 
 
 def main() -> None:
     """Serve until told to stop."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--kind", required=True, choices=[*mutants.MUTANTS, *PROTOCOL_MUTANTS])
+    parser.add_argument(
+        "--kind", required=True, choices=[*program_mutants.MUTANTS, *PROTOCOL_MUTANTS]
+    )
     program = Miniature(parser.parse_args().kind)
     for line in sys.stdin:
         request = json.loads(line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, ClassVar
 
+from harness.studies.selftest import program_mutants
 from harness.studies.selftest.mistakes import REGISTERED, Mistake, planted
 from harness.studies.selftest.plain.bpe import PlainBpe
 from impls.interface import Capability
@@ -15,14 +16,14 @@ if TYPE_CHECKING:
     from impls.interface import Mode
 
 ON = "toy_bytes"
-SHOWN = mutants.TRIGGER
+SHOWN = program_mutants.TRIGGER
 
 
 class WithMutant(PlainBpe):
     """Right until the mutant comes out."""
 
     modes = ("raw",)
-    mutant: ClassVar[type[mutants.Correct]] = mutants.Correct
+    mutant: ClassVar[type[program_mutants.Correct]] = program_mutants.Correct
 
     def prepare(self) -> None:
         super().prepare()
@@ -36,42 +37,42 @@ class WithMutant(PlainBpe):
 class Exits(WithMutant):
     """Ends the process on some inputs, saying why on standard error."""
 
-    mutant = mutants.Exit
+    mutant = program_mutants.Exit
 
 
 @planted("survival", on=ON, stages=("crashed",), apart=True)
 class Segfaults(WithMutant):
     """Reads where there is nothing."""
 
-    mutant = mutants.Segfault
+    mutant = program_mutants.Segfault
 
 
 @planted("survival", on=ON, stages=("crashed",), apart=True)
 class Aborts(WithMutant):
     """Gives up as C++ does on an exception that nobody catches."""
 
-    mutant = mutants.Abort
+    mutant = program_mutants.Abort
 
 
 @planted("survival", on=ON, stages=("timed-out",), apart=True)
 class Hangs(WithMutant):
     """Never answers."""
 
-    mutant = mutants.Hang
+    mutant = program_mutants.Hang
 
 
 @planted("survival", on=ON, stages=("out-of-memory",), apart=True)
 class Hogs(WithMutant):
     """Asks for 64 GiB at once."""
 
-    mutant = mutants.Hog
+    mutant = program_mutants.Hog
 
 
 @planted("survival", on=ON, stages=("errored",), shows=(SHOWN,))
 class Floats(WithMutant):
     """Ids are floats."""
 
-    mutant = mutants.Floats
+    mutant = program_mutants.Floats
 
 
 class PanicException(BaseException):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from harness.studies.selftest.mistakes import planted
 from harness.studies.selftest.plain.base import Plain
 from harness.studies.selftest.plain.unigram import UNKNOWN_PENALTY, PlainUnigram
-from impls.unigram import variants as variants
+from impls.unigram import variants
 from impls.unigram.viterbi import ENGINES, Implementation
 
 if TYPE_CHECKING:
