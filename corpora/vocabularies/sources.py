@@ -3,76 +3,26 @@
 from __future__ import annotations
 
 import difflib
-import importlib.util
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies import embedded
+from corpora.vocabularies.embedded import RANDOM
 from corpora.vocabularies.model import Vocabulary, VocabularyError
 from corpora.vocabularies.reading import GGUF_MAGIC, line_of, read_bytes
-from corpora.vocabularies.toys import TOYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_MISTRAL: dict[str, tuple[str, str]] = {
-    "tekken_240718": ("tekken_240718.json", "Mistral Nemo: byte-level BPE, 131,072 tokens"),
-    "tekken_240911": ("tekken_240911.json", "Pixtral, Ministral: byte-level BPE, 131,072 tokens"),
-    "mistral_v1": ("tokenizer.model.v1", "Mistral 7B: SentencePiece BPE, 32,000 pieces"),
-    "mistral_v2": (
-        "mistral_instruct_tokenizer_240216.model.v2",
-        "Mistral Large: SentencePiece BPE, 32,768 pieces",
-    ),
-    "mistral_v3": (
-        "mistral_instruct_tokenizer_240323.model.v3",
-        "Mistral 7B v0.3: SentencePiece BPE, 32,768 pieces, user-defined symbols",
-    ),
-    "mistral_v7": (
-        "mistral_instruct_tokenizer_241114.model.v7",
-        "Mistral Large 2411: SentencePiece BPE, 32,768 pieces, user-defined symbols",
-    ),
-    "mistral_v7m1": (
-        "mistral_instruct_tokenizer_241114.model.v7m1",
-        "Mistral's v7 with images: SentencePiece BPE, 32,768 pieces, user-defined symbols",
-    ),
-}
-"""Name to (file inside mistral-common's data, summary)."""
-
-ALIKE = {"tekken_240718": "tekken_240911", "mistral_v7m1": "mistral_v7"}
-"""Embedded vocabularies that are, to the last token, another one: a run over all takes that."""
-
-_TRAINED: dict[str, tuple[str, str]] = {
-    "unigram_nfkc": (
-        "unigram_nfkc.model.gz",
-        "trained here: unigram, 2,000 pieces, nmt_nfkc, user-defined symbols",
-    ),
-    "unigram_bytes": (
-        "unigram_bytes.model",
-        "trained here: unigram, 2,000 pieces, byte fallback, nothing normalized",
-    ),
-}
-"""Name to (file in ``data``, summary)."""
-
 _HUB_FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
 """What an ``hf:`` repository is asked for, in this order."""
-
-RANDOM = "random:"
-"""What the name of a random vocabulary begins with: see :mod:`corpora.vocabularies.drawn`."""
 
 _FORMS = (
     "an embedded name (tokgate list vocabs), random:KIND:SEED, tiktoken:NAME, hf:org/name, "
     "or a path"
 )
-
-
-def embedded() -> dict[str, str]:
-    """Name to one-line summary of each vocabulary that needs neither network nor file."""
-    return {
-        **{name: summary for name, (_, summary) in _MISTRAL.items()},
-        **{name: summary for name, (_, summary) in _TRAINED.items()},
-        **{name: why for name, (why, _) in TOYS.items()},
-    }
 
 
 def resolve(source: str) -> Vocabulary:
@@ -88,11 +38,11 @@ def resolve(source: str) -> Vocabulary:
     if source.startswith("hf:"):
         return _from_hub(source)
     if source.startswith(RANDOM):
-        from corpora.vocabularies import drawn  # noqa: PLC0415 (it takes some of its parts from here)
+        from corpora.vocabularies import drawn  # noqa: PLC0415 (hardly ever needed)
 
         return drawn.named(source)
-    if source in embedded():
-        return _embedded(source)
+    if source in embedded.embedded():
+        return embedded.load(source)
     name, mark, fragment = source.partition("#")
     if mark and not Path(source).exists():
         key, equals, pattern = fragment.partition("=")
@@ -165,30 +115,6 @@ def _is_protobuf(content: bytes) -> bool:
 
 
 @cache
-def _embedded(name: str) -> Vocabulary:
-    if name in TOYS:
-        return TOYS[name][1]()
-    if name in _TRAINED:
-        from corpora.vocabularies import sentencepiece_model  # noqa: PLC0415
-
-        here = Path(__file__).parent / "data"
-        return sentencepiece_model.load(here / _TRAINED[name][0], vocabulary_id=name)
-    # Found without importing: mistral_common's own import takes seconds.
-    spec = importlib.util.find_spec("mistral_common")
-    if spec is None or not spec.submodule_search_locations:
-        raise VocabularyError(
-            name, "the package mistral-common is not installed", "pip install mistral-common"
-        )
-    path = Path(next(iter(spec.submodule_search_locations))) / "data" / _MISTRAL[name][0]
-    if path.suffix == ".json":
-        from corpora.vocabularies import tekken  # noqa: PLC0415
-
-        return tekken.load(path, vocabulary_id=name)
-    from corpora.vocabularies import sentencepiece_model  # noqa: PLC0415
-
-    return sentencepiece_model.load(path, vocabulary_id=name)
-
-
 def _from_tiktoken(source: str) -> Vocabulary:
     """An encoding of tiktoken's registry; downloads its ranks unless they are cached."""
     import tiktoken  # noqa: PLC0415 (slow to import)
@@ -281,5 +207,5 @@ def _suggest(name: str) -> str:
         encodings = []
     if name in encodings:
         return f"tiktoken:{name} was meant"
-    near = difflib.get_close_matches(name, embedded(), n=3)
+    near = difflib.get_close_matches(name, embedded.embedded(), n=3)
     return f"{' or '.join(near)} was meant" if near else f"give {_FORMS}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from corpora.vocabularies import embedded
 from harness.core.quiet import aside
 from impls import registry
 from impls.errors import ImplementationError
@@ -24,10 +25,10 @@ def rows(kind: str) -> list[Row]:
 
 def vocabularies() -> list[Row]:
     """The embedded vocabularies, and the kinds of random ones."""
-    from corpora.vocabularies import drawn, sources  # noqa: PLC0415
+    from corpora.vocabularies import drawn  # noqa: PLC0415
 
-    kinds = {f"{sources.RANDOM}{kind}:SEED": why for kind, (why, _) in drawn.KINDS.items()}
-    found = {**sources.embedded(), **kinds}
+    kinds = {f"{embedded.RANDOM}{kind}:SEED": why for kind, (why, _) in drawn.KINDS.items()}
+    found = {**embedded.embedded(), **kinds}
     return [{"name": name, "summary": text} for name, text in found.items()]
 
 

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.sources import RANDOM
+from corpora.vocabularies.embedded import RANDOM
 from harness.core.comparisons import contracts_of, faulty, modes_of
 from harness.core.messages import Loaded
 from harness.core.outcomes import Status

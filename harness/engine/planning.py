@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.sources import RANDOM
+from corpora.vocabularies.embedded import RANDOM
 from corpora.vocabularies.toys import TOYS
 from harness.engine.suites import parse_budget
 from harness.workers import Limits

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies import drawn, sources
+from corpora.vocabularies import drawn, embedded, sources
 from harness.core.participants import Participant
 from harness.core.quiet import aside
 from impls import registry
@@ -45,7 +45,7 @@ def vocabularies(names: Sequence[str], seed: int = 0) -> dict[str, Callable[[], 
     so that a mistake shows before anything starts. Raises VocabularyError.
     """
     if not names:
-        names = [name for name in sources.embedded() if name not in sources.ALIKE]
+        names = [name for name in embedded.embedded() if name not in embedded.ALIKE]
         names.sort(key=lambda name: name in LAST)
         return {name: partial(sources.resolve, name) for name in names}
     loaded: dict[str, Vocabulary] = {}
@@ -62,8 +62,8 @@ def vocabularies(names: Sequence[str], seed: int = 0) -> dict[str, Callable[[], 
 def expanded(names: Iterable[str], seed: int) -> Iterator[str]:
     """The names, with those of so many random vocabularies in place of ``random:COUNT``."""
     for name in names:
-        count = name.removeprefix(sources.RANDOM)
-        if name.startswith(sources.RANDOM) and count.isdecimal():
+        count = name.removeprefix(embedded.RANDOM)
+        if name.startswith(embedded.RANDOM) and count.isdecimal():
             yield from drawn.sources(int(count), seed)
         else:
             yield name
@@ -71,7 +71,7 @@ def expanded(names: Iterable[str], seed: int) -> Iterator[str]:
 
 def _lasting(names: Iterable[str]) -> tuple[str, ...]:
     """Those that are worth the time of a measurement: random vocabularies are one of many."""
-    return tuple(dict.fromkeys(name for name in names if not name.startswith(sources.RANDOM)))
+    return tuple(dict.fromkeys(name for name in names if not name.startswith(embedded.RANDOM)))
 
 
 def scaled(names: Sequence[str], chosen_checks: Sequence[str]) -> tuple[str, ...]:

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import sources
+from corpora.vocabularies.embedded import embedded
 from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
 from corpora.vocabularies.patterns import GGUF_PRE, PATTERNS, special_tokens_of
-from corpora.vocabularies.sources import ALIKE, embedded, resolve
+from corpora.vocabularies.sources import ALIKE, resolve
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from harness.engine.selection import vocabularies
 from tests.data import data_path

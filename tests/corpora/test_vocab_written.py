@@ -15,10 +15,11 @@ import tiktoken
 from tokenizers import Tokenizer
 
 from corpora.vocabularies.bundle import wire_vocabulary, write_bundle
+from corpora.vocabularies.embedded import embedded
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, Vocabulary, VocabularyError
 from corpora.vocabularies.sentencepiece_model import from_bytes
 from corpora.vocabularies.sentencepiece_proto import to_model_proto
-from corpora.vocabularies.sources import embedded, resolve
+from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from tests.breadth import thorough_from

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from corpora.vocabularies import sources
+from corpora.vocabularies import embedded, sources
 from corpora.vocabularies.model import Merges
 from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget
@@ -72,7 +72,7 @@ def test_every_vocabulary_has_its_counterexamples() -> None:
         kinds.setdefault(counterexample.vocabulary, set()).add(counterexample.kind)
     fit = {
         name
-        for name in sources.embedded()
+        for name in embedded.embedded()
         if (v := sources.resolve(name)).algorithm == "bpe" and not v.pieces
     }
     assert set(kinds) == fit - NONE_AT_ALL

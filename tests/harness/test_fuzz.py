@@ -15,7 +15,7 @@ import psutil
 import pytest
 import sqlalchemy as sa
 
-from corpora.vocabularies import sources
+from corpora.vocabularies import embedded, sources
 from harness.core.outcomes import Encoded
 from harness.core.writing import OutputError
 from harness.engine.selection import SelectionError, participants
@@ -86,9 +86,9 @@ def test_where_none_is_named_vocabularies_are_drawn_too() -> None:
     named, drawn, others = (fuzzed(*one) for one in ((["toy_bytes"], 0), ([], 0), ([], 1)))
     assert [*named] == ["toy_bytes"]
     assert "tekken_240911" in drawn
-    random = [name for name in drawn if name.startswith(sources.RANDOM)]
+    random = [name for name in drawn if name.startswith(embedded.RANDOM)]
     assert len(random) == RANDOM_VOCABULARIES
-    assert random != [name for name in others if name.startswith(sources.RANDOM)]
+    assert random != [name for name in others if name.startswith(embedded.RANDOM)]
 
 
 @pytest.mark.thorough  # a whole campaign

@@ -19,7 +19,7 @@ import harness.studies.growth.schedule
 from corpora.families.base import Family
 from corpora.families.catalog import FAMILIES, TELLING, families
 from corpora.families.recipes import Repeated
-from corpora.vocabularies import sources
+from corpora.vocabularies import embedded, sources
 from harness.checks import CHECKS, MEASURES
 from harness.cli import application as cli
 from harness.cli.catalogues import rows
@@ -550,7 +550,7 @@ class TestSeams:
     def test_named_vocabularies_are_measured_and_else_a_few(self) -> None:
         everything = [*CHECKS, *MEASURES]
         assert selection.scaled(["toy_runs", "toy_ties"], everything) == ("toy_runs", "toy_ties")
-        assert set(selection.scaled([], everything)) <= set(sources.embedded())
+        assert set(selection.scaled([], everything)) <= set(embedded.embedded())
         assert selection.scaled(["toy_runs"], ["equivalence"]) == ()
 
     def test_the_default_has_both_algorithms(self) -> None:

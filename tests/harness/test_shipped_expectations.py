@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from corpora.generators.base import Case
-from corpora.vocabularies import sources
+from corpora.vocabularies import embedded, sources
 from harness.checks import CHECKS
 from harness.core.comparisons import contracts_of
 from harness.engine import selection
@@ -23,7 +23,7 @@ ENTRIES = load(SHIPPED)
 PLACES = [
     (place, name)
     for place, entry in enumerate(ENTRIES)
-    for name in sources.embedded()
+    for name in embedded.embedded()
     if fnmatchcase(name, entry.vocabulary)
 ]
 QUICK = {ENTRIES[place].bucket.split("/")[0]: (place, name) for place, name in reversed(PLACES)}

@@ -13,8 +13,8 @@ from corpora.vocabularies.drawn.byte_level import byte_level, ranked
 from corpora.vocabularies.drawn.mutations import mutated
 from corpora.vocabularies.drawn.pieces import characters, unigram
 from corpora.vocabularies.drawn.pipelines import pipeline, wordpiece
+from corpora.vocabularies.embedded import RANDOM
 from corpora.vocabularies.model import VocabularyError
-from corpora.vocabularies.sources import RANDOM
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from corpora.vocabularies import embedded
 from corpora.vocabularies.model import Algorithm, Normalizer, Piece, PieceType
 from corpora.vocabularies.sentencepiece_model import from_pieces
 
@@ -38,9 +39,7 @@ SCORES = (
 @cache
 def charsmap() -> bytes | None:
     """A real one, nmt_nfkc, of the model that is trained here."""
-    from corpora.vocabularies.sources import resolve  # noqa: PLC0415 (it resolves these, too)
-
-    return resolve("unigram_nfkc").normalizer.charsmap
+    return embedded.load("unigram_nfkc").normalizer.charsmap
 
 
 def _texts(rng: random.Random) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from corpora.generators.base import FunctionGenerator
-from corpora.vocabularies.sources import RANDOM
+from corpora.vocabularies.embedded import RANDOM
 from harness.engine.selection import SelectionError, vocabularies
 from harness.studies.fuzz.arms import SEEDS
 

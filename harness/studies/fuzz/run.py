@@ -13,7 +13,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from corpora import whole_files
 from corpora.vocabularies import scratch
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from harness.checks.base import Violation
-    from harness.cli.progress.fuzz import FuzzProgress
     from harness.core.comparisons import Contract
     from harness.events import Event, Found
     from harness.studies.fuzz.plan import FuzzPlan
@@ -147,12 +146,36 @@ def save_corpus(plan: FuzzPlan, store: CampaignStore, folder: Path) -> int:
     return new
 
 
+class Shows(Protocol):
+    """Shows a person how a session goes; the command line has one."""
+
+    def begin(self, cases: Mapping[str, int]) -> None:
+        """Take note of how many cases each target had in earlier sessions."""
+        ...
+
+    def prepared(self, seconds: float) -> None:
+        """Take note of the seconds that preparing took: the first case comes now."""
+        ...
+
+    def announce(self, event: Event) -> None:
+        """Show an event that is not committed: a phase, or who could not load."""
+        ...
+
+    def publish(self, done: Round) -> None:
+        """Show a round that was committed."""
+        ...
+
+    def stop(self) -> None:
+        """Take what moves off the terminal."""
+        ...
+
+
 def execute(
     plan: FuzzPlan,
     store: CampaignStore,
     out: Path,
     command: str,
-    progress: Callable[[Mapping[str, str]], FuzzProgress],
+    progress: Callable[[Mapping[str, str]], Shows],
     report: Callable[[Record], None],
     report_seconds: float,
     *,

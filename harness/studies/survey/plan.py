@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from corpora.families import user
 from corpora.generators.catalog import generators
-from corpora.vocabularies import sources
+from corpora.vocabularies import embedded
 from corpora.vocabularies.model import Algorithm, VocabularyError
 from harness.checks import CHECKS
 from harness.core.comparisons import modes_of
@@ -87,7 +87,7 @@ def vocabularies(names: Sequence[str], seed: int) -> dict[str, Callable[[], Voca
     """Those named, or one of each algorithm, with OpenAI's where they can be had."""
     if names:
         return selection.vocabularies(names, seed)
-    chosen = [name for name in VOCABULARIES if name in sources.embedded()]
+    chosen = [name for name in VOCABULARIES if name in embedded.embedded()]
     loaded = selection.vocabularies(chosen, seed)
     for name in FETCHED:
         try:

@@ -7,7 +7,7 @@ import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from corpora.vocabularies import sources
+from corpora.vocabularies import embedded, sources
 from harness.core.comparisons import SupportsFailed, contracts_of
 from harness.engine import selection
 from harness.engine.selection import SelectionError
@@ -89,7 +89,7 @@ def vocabulary_for(participant: Participant, names: Sequence[str]) -> Vocabulary
     """The one named, else the first embedded one that it runs. Raises SelectionError."""
     if len(names) > 1:
         raise SelectionError("worst: name one vocabulary with --vocab; a search is about one")
-    candidates = names or [*selection.SCALED, *sources.embedded()]
+    candidates = names or [*selection.SCALED, *embedded.embedded()]
     for name in candidates:
         vocabulary = sources.resolve(name)
         try:
