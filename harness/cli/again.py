@@ -19,6 +19,7 @@ from harness.engine.suites import Budget, Suite
 from harness.engine.trust import demand
 from harness.events import Found, Started, VocabularyLoaded, read_events
 from harness.findings.folder import RunFolder
+from harness.studies.default import studies
 from harness.verdict import expectations
 from harness.workers import Limits
 
@@ -75,7 +76,7 @@ def examine_inputs(
     )
     progress = Progress(Display(stderr=True), None)
     try:
-        return execute(plan, RunFolder(out), [progress.consume], command)
+        return execute(plan, RunFolder(out), [progress.consume], command, studies)
     finally:
         progress.stop()
 

@@ -63,7 +63,7 @@ class NamedFailed(Exception):
 
 @dataclass(slots=True)
 class Opened:
-    """One vocabulary in the workers of an pool. Not thread-safe."""
+    """One vocabulary in the workers of a pool. Not thread-safe."""
 
     pool: WorkerPool
     source: str

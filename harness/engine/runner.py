@@ -17,7 +17,8 @@ from harness.core.interruption import exit_status
 from harness.core.writing import NO_ROOM, OutputError, cannot_write
 from harness.engine.opening import NamedFailed
 from harness.engine.planning import Plan, Tally
-from harness.engine.session import Campaign
+from harness.engine.sessions import Sessions
+from harness.engine.state import RunState
 from harness.events import Event, ExpectationJudged, Finished, Forced, Found, Measured, Started
 from harness.findings.tracker import FindingTracker
 from harness.verdict import gate
@@ -27,8 +28,9 @@ from harness.workers import first_line
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from harness.engine.study import Study
     from harness.findings.folder import RunFolder
 
 
@@ -64,8 +66,11 @@ def execute(
     folder: RunFolder,
     consumers: list[Callable[[Event], None]],
     command: str,
+    studies: Callable[[RunState], Sequence[Study]],
 ) -> RunResult:
     """Run a plan. Nothing found is lost: Ctrl-C, or a fault, gives a result that is not complete.
+
+    studies: what is done with each vocabulary, of the run as it begins.
 
     Raises OutputError where the record itself cannot be written.
     """
@@ -103,11 +108,11 @@ def execute(
     tracker = FindingTracker(
         emit, folder.save_finding, plan.expectations, plan.versions, unhurried=unhurried
     )
-    campaign = Campaign(plan, emit, tracker)
-    tracker.limit_by(lambda: campaign.countdown.left)
+    run = RunState(plan, emit, tracker)
+    tracker.limit_by(lambda: run.countdown.left)
     cut_off: tuple[str, int] | None = None
     try:
-        campaign.run(plan.budget.seconds)
+        Sessions(run, studies(run)).run(plan.budget.seconds)
     except KeyboardInterrupt as interrupt:
         cut_off = "interrupted before its end", exit_status(interrupt)
     except OutputError:
@@ -123,7 +128,7 @@ def execute(
         cut_off = f"ended at once, as {error}", gate.CANNOT_START
     except Exception as error:
         cut_off = broken_off(error)
-    tally = campaign.tally
+    tally = run.tally
     judged = gate.judge_expectations(
         plan.expectations,
         tracker.findings,
@@ -167,14 +172,14 @@ def execute(
         cases=tally.cases,
         comparisons=tally.comparisons,
         exit_status=verdict.exit_status,
-        prepared=campaign.countdown.prepared if campaign.countdown.running else None,
+        prepared=run.countdown.prepared if run.countdown.running else None,
         notes=[
             *verdict.notes,
             *shortfall.withdrawals(),
             *refusals(tally.refused),
             *slow_once(tally.excused),
             *left(tally),
-            *went_on(tally.awaited, campaign.countdown.late),
+            *went_on(tally.awaited, run.countdown.late),
         ],
     )
     emit(finished)

@@ -30,6 +30,7 @@ from harness.findings.folder import RunFolder
 from harness.ledger.engine import open_database
 from harness.ledger.models import Run, RunFinding, RunVersion
 from harness.ledger.recorder import Recorder
+from harness.studies.default import studies
 from harness.studies.forced import hunt as hunts
 from harness.studies.forced import run as forced
 from harness.studies.forced.jobs import Task
@@ -284,7 +285,7 @@ class WholeRun:
     def session(self, home: Path, where: str) -> None:
         out = home / "out"
         recorder = Recorder(open_database(where))
-        result = runs.execute(self._plan, RunFolder(out), [recorder.consume], "test")
+        result = runs.execute(self._plan, RunFolder(out), [recorder.consume], "test", studies)
         assert result.finished.complete, result.finished.reasons
         write_all(recorded(out), out, trend_series(where))
 

@@ -47,7 +47,7 @@ PLANTED = Path(planted.__file__)
 
 
 class Simulated:
-    """Stands in for an pool: answers with planted times."""
+    """Stands in for a pool: answers with planted times."""
 
     def __init__(self, answers: dict[str, Answer]) -> None:
         self._answers = answers

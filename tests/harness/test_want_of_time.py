@@ -13,7 +13,6 @@ from typing import Any, cast
 import pytest
 from packaging.specifiers import SpecifierSet
 
-import harness.engine.session
 import harness.findings.entries
 from corpora.generators.base import Case
 from harness.checks import CHECKS
@@ -23,12 +22,15 @@ from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine.examples import exercises
 from harness.engine.pace import TELLING, Flight, Pacer, telling_inputs
 from harness.engine.planning import Plan
-from harness.engine.session import MOMENT, Campaign
 from harness.engine.starting import Start
+from harness.engine.state import RunState
 from harness.engine.streams import Batch
+from harness.engine.study import Session
 from harness.engine.suites import Budget
 from harness.findings.explanation import Explanation
 from harness.findings.tracker import UNSURE
+from harness.studies import checks
+from harness.studies.checks import MOMENT, Checks
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
 from harness.workers.pool import Asked, OutOfTime, Pending, WorkerPool
@@ -285,7 +287,7 @@ def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both() -
 
 
 class Scripted:
-    """Stands in for an pool, and for a pacer that does what it is told."""
+    """Stands in for a pool, and for a pacer that does what it is told."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
@@ -324,30 +326,36 @@ class Scripted:
         self.did.append("close")
 
 
-def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> Campaign:
+def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
     plan = replace(small_plan(1, impls=("bpe.naive",)).plan, budget=Budget(seconds=1000.0))
-    campaign = Campaign(plan, lambda event: None, cast("Any", None))
-    campaign.countdown.start()
-    monkeypatch.setattr(harness.engine.session, "Pacer", lambda *given: scripted)
+    run = RunState(plan, lambda event: None, cast("Any", None))
+    run.countdown.start()
+    monkeypatch.setattr(checks, "Pacer", lambda *given: scripted)
     opened = SimpleNamespace(contracts=lambda **given: [], look=lambda: None)
     vocabulary = SimpleNamespace(id="v")
-    campaign._check(
-        cast("Any", scripted), cast("Any", vocabulary), cast("Any", opened), time.monotonic() + 5
+    Checks(run).step(
+        Session(
+            cast("Any", scripted),
+            "v",
+            cast("Any", vocabulary),
+            cast("Any", opened),
+            time.monotonic() + 5,
+        )
     )
-    return campaign
+    return run
 
 
 def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scripted = Scripted()
-    campaign = check(monkeypatch, scripted)
+    run = check(monkeypatch, scripted)
     [limit] = scripted.limits
     assert limit <= 5 + MOMENT
     assert scripted.left() > 100  # growth has the rest of the run
     # Whoever was abandoned takes part in what follows.
     assert scripted.did == ["finish", "close", "resume"]
-    assert campaign.tally.late == {"slow": ["v"]}
+    assert run.tally.late == {"slow": ["v"]}
 
 
 def test_no_judge_goes_on_after_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,6 +112,7 @@ def _play(
     from harness.engine.runner import execute  # noqa: PLC0415
     from harness.engine.suites import Budget  # noqa: PLC0415
     from harness.findings.folder import RunFolder  # noqa: PLC0415
+    from harness.studies.default import studies  # noqa: PLC0415
     from harness.studies.survey.plan import done, plan_of  # noqa: PLC0415
     from reports import write_all  # noqa: PLC0415
     from reports.field import Played  # noqa: PLC0415
@@ -125,7 +126,9 @@ def _play(
         if not done(folder, plan):
             progress = Progress(console, budget.seconds)
             try:
-                result = execute(plan, RunFolder(folder), [progress.consume], command_line())
+                result = execute(
+                    plan, RunFolder(folder), [progress.consume], command_line(), studies
+                )
             finally:
                 progress.stop()
             with writing(folder):

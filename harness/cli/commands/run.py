@@ -91,6 +91,7 @@ def run(
     from harness.engine.runner import execute  # noqa: PLC0415
     from harness.engine.suites import SUITES, parse_budget  # noqa: PLC0415
     from harness.findings.folder import RunFolder  # noqa: PLC0415
+    from harness.studies.default import studies  # noqa: PLC0415
     from harness.verdict import bounds, expectations  # noqa: PLC0415
 
     chosen_suite = SUITES[suite.value]
@@ -145,7 +146,7 @@ def run(
     )
     progress = Progress(console, amount.seconds)
     try:
-        result = execute(plan, folder, [progress.consume, *kept], command_line())
+        result = execute(plan, folder, [progress.consume, *kept], command_line(), studies)
     finally:
         progress.stop()
     finish(result, out, ledger)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from harness.engine.session import LONGEST_WAIT, SUSPECT_SECONDS
+from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.events import Phase
 from harness.studies.fuzz.canary import CanaryWatch
 from harness.studies.fuzz.examples import open_examples

@@ -12,19 +12,15 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
-import math
 import time
-from collections import Counter
 from concurrent.futures import wait
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Inputs
-from harness.engine.pace import first_bytes, slow_ones
-from harness.engine.session import Campaign
+from harness.engine.judging import Judge
+from harness.engine.state import RunState
 from harness.engine.streams import Batch
-from harness.engine.taking import SPECIAL_GENERATORS
 from harness.events import (
     BatchDone,
     ContractOpened,
@@ -36,6 +32,7 @@ from harness.events import (
 )
 from harness.findings.tracker import FindingTracker
 from harness.studies.fuzz.arms import CORPUS, SHARED, Generated, Maker, Mutated
+from harness.studies.fuzz.asking import Portion, rates_of, send
 from harness.studies.fuzz.behaviour import Map, Shapes, Sighting, observe
 from harness.studies.fuzz.corpus import Corpus, Entry
 from harness.studies.fuzz.cost import EVERY, dearer
@@ -67,7 +64,7 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan
     from harness.studies.fuzz.store import Kept
-    from harness.workers.pool import Pending, WorkerPool
+    from harness.workers.pool import WorkerPool
 
 BATCHES_A_ROUND = 4
 """Asked together, so that no worker waits while answers are judged; small, so that little is done
@@ -78,15 +75,8 @@ FORGIVEN_EVERY = 64
 """Batches after which deaths and time-outs are forgiven: an implementation that was withdrawn for
 them gets another chance, or a campaign of months would leave it out after its first minutes."""
 
-SPECIAL_EVERY = 4
-"""Of the batches that are not about special tokens, one in so many is asked with them, too."""
-
 POLL_SECONDS = 0.2
 """Between two looks at how long a round takes."""
-
-SLOW_SECONDS = 3.0
-"""Seconds that an implementation needs for a round before anybody may be called slow: the clock has
-a part in what a campaign asks only where it costs much, so that most campaigns repeat alike."""
 
 CURVE_STEP = 1.1
 """The curve of discoveries has a point each time the cases have grown by this factor."""
@@ -107,7 +97,7 @@ class Guides:
 
 @dataclass(slots=True)
 class _Opened:
-    """What a target has while it is loaded into an pool."""
+    """What a target has while it is loaded into a pool."""
 
     vocabulary: Vocabulary
     contracts: Sequence[Contract]
@@ -115,17 +105,7 @@ class _Opened:
     shapes: Shapes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Portion:
-    """A part of a batch on its way, from input ``first`` on, asked at ``began``."""
-
-    pending: Pending
-    batch: Batch
-    first: int
-    began: float
-
-
-class Target(Campaign):
+class Target:
     """Fuzzes one vocabulary. Not thread-safe, but for :meth:`stop`.
 
     plan: with this vocabulary alone. save: writes a finding's folder. kept: how it was committed
@@ -148,7 +128,9 @@ class Target(Campaign):
         tracker = FindingTracker(
             self._events.append, save, plan.expectations, plan.versions, unhurried=True
         )
-        super().__init__(plan, self._events.append, tracker)
+        self._run = RunState(plan, self._events.append, tracker)
+        self._judge = Judge(self._run, self._before_a_finding)
+        self._pool: WorkerPool | None = None
         self.name = f"{source}#{shard}"
         self.source, self.shard = source, shard
         self._guides = guides or Guides()
@@ -168,12 +150,12 @@ class Target(Campaign):
     @property
     def findings(self) -> list[Found]:
         """All findings so far."""
-        return self._tracker.findings
+        return self._run.tracker.findings
 
     @property
     def seed(self) -> int:
         """The campaign's seed."""
-        return self._plan.seed
+        return self._run.plan.seed
 
     @property
     def species(self) -> tuple[int, int, int]:
@@ -182,19 +164,26 @@ class Target(Campaign):
 
     def limit_by(self, left: Callable[[], float]) -> None:
         """Minimise no longer than a session has time; left: the seconds until it is over."""
-        self._tracker.limit_by(left)
+        self._run.tracker.limit_by(left)
+
+    def stop(self) -> None:
+        """End what is on, from any thread: its workers are killed."""
+        self._run.stop.set()
+        pool = self._pool
+        if pool is not None:
+            pool.kill()
 
     def open(self, pool: WorkerPool) -> None:
-        """Load the vocabulary into an pool, and be ready to go on where it was left.
+        """Load the vocabulary into a pool, and be ready to go on where it was left.
 
         The examples of the expectations come with the loading, where they were not run yet: their
         number is given, whatever the budget. Raises Stopped.
         """
-        vocabulary = self._plan.vocabularies[self.source]()
-        self._pools = [pool]
-        self.tally.failed_to_load.clear()
+        vocabulary = self._run.plan.vocabularies[self.source]()
+        self._pool = pool
+        self._run.tally.failed_to_load.clear()
         self._events.clear()
-        contracts = self._open(pool, self.source, vocabulary)
+        contracts = self._run.open(pool, self.source, vocabulary)
         self._warm_up(pool, vocabulary, contracts)
         pool.charge({name: (losses[0], losses[1]) for name, losses in self.state.losses.items()})
         self.state.opened = [
@@ -213,21 +202,30 @@ class Target(Campaign):
         self._opened = _Opened(vocabulary, contracts, makers, Shapes(vocabulary))
         self._run_examples(pool)
 
+    def _warm_up(
+        self, pool: WorkerPool, vocabulary: Vocabulary, contracts: Sequence[Contract]
+    ) -> None:
+        """Have libraries and generators make what they make on first use."""
+        for contract in contracts:
+            pool.ask(contract, Inputs.of([b""])).wait()
+        for generator in self._run.plan.generators:
+            next(generator.cases(vocabulary, self.seed), None)
+
     def _made(self, vocabulary: Vocabulary, contracts: Sequence[Contract]) -> dict[str, Maker]:
         """All arms; kept from one opening to the next, as their streams are."""
         seed, shard = self.seed, self.shard
-        longest = self._plan.suite.max_input
+        longest = self._run.plan.suite.max_input
         makers: dict[str, Maker] = {
             generator.name: Generated(generator, vocabulary, seed, shard, longest)
-            for generator in self._plan.generators
+            for generator in self._run.plan.generators
         }
         makers[CORPUS] = Mutated(lambda: self.corpus, vocabulary, seed, shard)
         if self._guides.structured:
-            makers[STRUCTURED] = Structured(vocabulary, seed, shard, self._stop.is_set)
+            makers[STRUCTURED] = Structured(vocabulary, seed, shard, self._run.stop.is_set)
         covered = targets(vocabulary, contracts) if self._guides.coverage else []
         if covered:
             makers[COVERAGE] = Covered(
-                covered, vocabulary, seed, shard, self.state.covered, self._stop.is_set
+                covered, vocabulary, seed, shard, self.state.covered, self._run.stop.is_set
             )
         return makers
 
@@ -257,7 +255,7 @@ class Target(Campaign):
         for maker in self._makers.values():
             maker.close()
         self._opened = None
-        self._pools = []
+        self._pool = None
 
     def round(self, pool: WorkerPool) -> Round | None:
         """One round; None when there is nothing left to ask. Raises Stopped, TooLong.
@@ -272,7 +270,8 @@ class Target(Campaign):
             return None
         joined = len(self.corpus)
         parts = taken(waiting, self.state.round_size)
-        asked = [(part, self._ask(pool, part.batch)) for part in parts]
+        contracts, known = self._opened.contracts, self.state.rates
+        asked = [(part, send(pool, contracts, part.batch, known)) for part in parts]
         size = sum(weight(part.batch.inputs) for part in parts)
         alone = size <= weight(parts[0].batch.inputs[:1])  # one input, which has its own limits
         self._underway = None if alone else Begun(started, size)
@@ -281,7 +280,9 @@ class Target(Campaign):
             self._await(sent)
             came.append(self._learn(pool, part, sent))
         self._underway = None
-        self._pace([portion for _, sent in asked for portion in sent])
+        if self._run.plan.budget.seconds is not None:  # time is what limits the campaign
+            seen = rates_of([portion for _, sent in asked for portion in sent])
+            self.state.rates = known if seen is None else seen
         self.state.waiting = [one.to_json() for one in after(waiting, parts, came)]
         seconds = self._clock() - started
         self.state.round_size = next_size(self.state.round_size, size, seconds)
@@ -310,7 +311,7 @@ class Target(Campaign):
         self._give_up_if_late(())
 
     def _give_up_if_late(self, owing: Sequence[str]) -> None:
-        if self._underway is None or self._round_seconds is None or self._stop.is_set():
+        if self._underway is None or self._round_seconds is None or self._run.stop.is_set():
             return
         spent = self._clock() - self._underway.started
         if spent > self._round_seconds:
@@ -350,50 +351,6 @@ class Target(Campaign):
         self.state.batches += len(busy) - sum(name != SHARED for name, _ in chosen)
         return chosen
 
-    def _ask(self, pool: WorkerPool, batch: Batch) -> list[Portion]:
-        """Send a batch under each contract: its first inputs to all, the rest to who is not slow.
-
-        Who is slow, the last committed round said; where the budget is a number of cases, nobody.
-        """
-        assert self._opened is not None
-        special = batch.generator in SPECIAL_GENERATORS or batch.number % SPECIAL_EVERY == 0
-        size = sum(map(len, batch.inputs))
-        sent: list[Portion] = []
-        for contract in self._opened.contracts:
-            if contract.mode.special == "all" and not special:
-                continue
-            slow = slow_ones(self.state.rates, contract.names, size)
-            head = first_bytes(batch.inputs, min(slow.values(), default=math.inf))
-            fast = contract.among(set(contract.names) - set(slow))
-            bounds = (head, len(batch.inputs)) if len(fast.participants) > 1 else (head,)
-            for start, end in pairwise((0, *bounds)):
-                if start < end:
-                    part = replace(batch, start=batch.start + start, inputs=batch.inputs[start:end])
-                    members = fast if start else contract
-                    pending = pool.ask(members, Inputs.of(part.inputs))
-                    sent.append(Portion(pending, part, start, time.monotonic()))
-        return sent
-
-    def _pace(self, asked: Sequence[Portion]) -> None:
-        """Note how fast each implementation was in a round, if time is what limits the campaign."""
-        if self._plan.budget.seconds is None:
-            return
-        spent: dict[str, float] = {}
-        sizes: Counter[str] = Counter()
-        free: dict[str, float] = {}
-        for portion in asked:
-            for name, one in portion.pending.futures.items():
-                # A worker answers one after another, however early it was asked.
-                took = one.finished - max(portion.began, free.get(name, 0.0))
-                spent[name] = spent.get(name, 0.0) + took
-                free[name] = one.finished
-                sizes[name] += len(portion.pending.inputs.data)
-        if max(spent.values(), default=0.0) < SLOW_SECONDS:
-            return  # nobody kept a round waiting for long: what is known of who did stays
-        self.state.rates = {
-            name: round(sizes[name] / max(seconds, 1e-4)) for name, seconds in spent.items()
-        }
-
     def _learn(self, pool: WorkerPool, part: Part, sent: Sequence[Portion]) -> Waiting:
         """Judge a part of a batch under each contract, keep the inputs that show something new.
 
@@ -407,8 +364,8 @@ class Target(Campaign):
         shapes = 0
         for portion in sent:
             seen = portion.pending.wait()
-            self._judge(pool, seen, portion.batch)
-            if self._stop.is_set():
+            self._judge.judge(pool, seen, portion.batch)
+            if self._run.stop.is_set():
                 raise Stopped
             sighting = observe(seen, self._opened.shapes)
             new: dict[int, int] = dict(self._map.add(sighting))
@@ -458,18 +415,18 @@ class Target(Campaign):
     def _run_examples(self, pool: WorkerPool) -> None:
         """The examples of the expectations, once, and again where these have changed."""
         assert self._opened is not None
-        digest = hashlib.sha256(repr(self._plan.expectations).encode()).hexdigest()
+        digest = hashlib.sha256(repr(self._run.plan.expectations).encode()).hexdigest()
         if digest == self.state.judged_by:
             return
-        self.tally.exercised.clear()
-        self.tally.shown.clear()
-        self._examples(pool, self._opened.contracts)
+        self._run.tally.exercised.clear()
+        self._run.tally.shown.clear()
+        self._judge.examples(pool, self._opened.contracts)
         if not pool.out_of_time:
             self.state.judged_by = digest
 
     def _result(self, pool: WorkerPool, joined: int, seconds: float) -> Round:
         """What is to be committed."""
-        if self._stop.is_set():
+        if self._run.stop.is_set():
             raise Stopped
         withdrawn = pool.withdrawn()
         for name, reason in withdrawn.items():
@@ -480,7 +437,7 @@ class Target(Campaign):
         for event in self._events:
             if isinstance(event, BatchDone):
                 self.state.add(event)
-        self._note_excused(pool, self.source)
+        self._run.note_excused(pool, self.source)
         before, after = self._committed, {found.id: found for found in self.findings}
         self._committed = after
         state = self.state
@@ -488,8 +445,8 @@ class Target(Campaign):
         state.picks = list(self.corpus.picks)
         state.losses = {name: list(losses) for name, losses in pool.losses().items()}
         state.shared = sorted({*state.shared, *map(mark, self._smallest())})
-        state.keep_tracker(self._tracker.snapshot())
-        state.keep_tally(self.tally)
+        state.keep_tracker(self._run.tracker.snapshot())
+        state.keep_tally(self._run.tally)
         if not state.curve or state.cases >= CURVE_STEP * state.curve[-1][0]:
             shapes = len(state.disagreements)
             state.curve.append([state.cases, self.species[0], shapes, len(after)])
@@ -511,8 +468,8 @@ class Target(Campaign):
         """Put back what the tally of the checks was."""
         kept = self.state.tally
         if kept:
-            self.tally.cases, self.tally.comparisons = kept["cases"], kept["comparisons"]
-            self.tally.exercised.update(kept["exercised"])
-            self.tally.shown.update(kept["shown"])
-            self.tally.judged.update(kept["judged"])
-            self.tally.failed_to_load.extend((a, b, c) for a, b, c in kept["failed"])
+            self._run.tally.cases, self._run.tally.comparisons = kept["cases"], kept["comparisons"]
+            self._run.tally.exercised.update(kept["exercised"])
+            self._run.tally.shown.update(kept["shown"])
+            self._run.tally.judged.update(kept["judged"])
+            self._run.tally.failed_to_load.extend((a, b, c) for a, b, c in kept["failed"])

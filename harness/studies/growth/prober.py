@@ -72,7 +72,7 @@ HELD = 64 << 20
 
 
 class Prober:
-    """Asks the workers of an pool, which are loaded with one vocabulary, about cells.
+    """Asks the workers of a pool, which are loaded with one vocabulary, about cells.
 
     largest: bytes of the largest input. measured: called with the nanoseconds of each call.
     """

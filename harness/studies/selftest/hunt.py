@@ -14,9 +14,11 @@ from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.core.participants import Participant
 from harness.engine.planning import Plan
-from harness.engine.session import Campaign
+from harness.engine.sessions import Sessions
+from harness.engine.state import RunState
 from harness.engine.suites import Budget
 from harness.events import BatchDone, ImplementationFailed, Measured, Phase
+from harness.studies.default import studies
 from harness.studies.selftest.events import HuntDone, MistakeJudged
 from harness.studies.selftest.groups import REFERENCES, Kind
 from harness.studies.selftest.ledger import Ledger
@@ -65,7 +67,7 @@ class Hunt:
         self._troubles: dict[str, str] = {}
         self._decided: set[str] = set()
         self._suite = suite
-        self._campaign: Campaign | None = None
+        self._sessions: Sessions | None = None
 
     def run(self, seconds: float) -> list[Event]:
         """Hunt for at most ``seconds`` besides the loading; HuntDone is the last event.
@@ -73,10 +75,11 @@ class Hunt:
         What was caught before :meth:`stop` is told; what was not has the trouble that it was cut.
         """
         started = time.monotonic()
-        self._campaign = Campaign(self._plan(seconds), self._consume, self._ledger)
+        run = RunState(self._plan(seconds), self._consume, self._ledger)
+        self._sessions = Sessions(run, studies(run))
         if self._cut.is_set():
-            self._campaign.stop()
-        self._campaign.run(seconds)
+            self._sessions.stop()
+        self._sessions.run(seconds)
         if self._cut.is_set():
             trouble = cut_off(sum(self._ledger.cases.values()), "cases")
             for name, suspect in self._ledger.suspects.items():
@@ -102,8 +105,8 @@ class Hunt:
     def stop(self) -> None:
         """End it, from any thread."""
         self._cut.set()
-        if self._campaign is not None:
-            self._campaign.stop()
+        if self._sessions is not None:
+            self._sessions.stop()
 
     def _plan(self, seconds: float) -> Plan:
         growing = self.group.kind is Kind.GROWTH

@@ -1,0 +1,107 @@
+"""Judging what was answered: the checks are put to a batch, and what they say is told."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from harness.core.outcomes import Status
+from harness.engine.examples import exercises
+from harness.engine.taking import comparisons, due
+from harness.events import BatchDone
+from harness.workers.pool import OutOfTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from harness.checks.base import Observation
+    from harness.core.comparisons import Contract
+    from harness.engine.state import RunState
+    from harness.engine.streams import Batch
+    from harness.workers.pool import WorkerPool
+
+OF_WHAT_IS_KNOWN = frozenset({"survival", "equivalence"})
+"""Checks without further questions: they take no time to speak of."""
+
+TIMED_OUT = Status.TIMED_OUT.label
+
+
+def nothing() -> None:
+    """What is done before a violation is looked into, where nothing is."""
+
+
+class Judge:
+    """Puts the checks of a run to what was answered, and hands violations to the tracker.
+
+    before_a_finding: called before a violation is looked into, which may take seconds.
+    """
+
+    def __init__(self, run: RunState, before_a_finding: Callable[[], None] = nothing) -> None:
+        self._run = run
+        self._before_a_finding = before_a_finding
+
+    def judge(
+        self, pool: WorkerPool, seen: Observation, batch: Batch, end: float = float("inf")
+    ) -> int:
+        """Put all checks to a batch that was answered; how many of its cases are at fault.
+
+        After ``end`` those that have further questions are left out.
+        """
+        contract = seen.contract
+        at_fault: set[int] = set()
+        exercised: dict[str, dict[str, int]] = {}
+        violations: dict[str, dict[str, int]] = {}
+        for check in self._run.plan.checks:
+            if not check.applies(contract):
+                continue
+            if self._run.plan.sampled and not due(check, batch, contract):
+                continue
+            if time.monotonic() > end and check.name not in OF_WHAT_IS_KNOWN:
+                continue
+            try:
+                judgement = pool.judge(check, seen)
+            except OutOfTime:
+                continue  # as if it had never been put
+            exercised[check.name] = dict(judgement.exercised)
+            blamed: Counter[str] = Counter()
+            for violation in judgement.violations:
+                blamed.update(violation.culprits)
+                at_fault.add(violation.index)
+                if violation.check == "survival" and violation.stage == TIMED_OUT:
+                    self._run.tally.hung.update(violation.culprits)
+                if self._run.stop.is_set():
+                    return len(at_fault)
+                self._before_a_finding()
+                case = batch.case(violation.index)
+                with pool.turn:
+                    self._run.tracker.consider(pool, contract, violation, case)
+            if blamed:
+                violations[check.name] = dict(blamed)
+        compared = comparisons(seen) if "equivalence" in exercised else 0
+        with self._run.lock:
+            for judged in exercised.values():
+                self._run.tally.judged.update(name for name, count in judged.items() if count)
+            self._run.tally.cases += len(batch.inputs)
+            self._run.tally.comparisons += compared
+        self._run.emit(
+            BatchDone(
+                contract=contract.id,
+                generator=batch.generator,
+                cases=len(batch.inputs),
+                bytes=len(seen.inputs.data),
+                comparisons=compared,
+                exercised=exercised,
+                violations=violations,
+            )
+        )
+        return len(at_fault)
+
+    def examples(self, pool: WorkerPool, contracts: Sequence[Contract]) -> None:
+        """Run the examples of the expectations that concern these contracts."""
+        for one in exercises(self._run.plan, self._run.tracker, pool, contracts):
+            with self._run.lock:
+                if one.exercised:
+                    self._run.tally.exercised.add(one.place)
+                if one.shown:
+                    self._run.tally.shown.add(one.place)

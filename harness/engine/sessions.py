@@ -1,0 +1,184 @@
+"""The sessions of a run: one vocabulary after another is loaded and given to the studies.
+
+``jobs`` worker pools go through the vocabularies side by side, each of them one after another.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING
+
+from harness.checks import CHECKS
+from harness.core.countdown import Countdown
+from harness.engine.budgeting import share
+from harness.engine.starting import Start
+from harness.engine.study import Session
+from harness.events import Phase, Withdrawn
+from harness.findings import left_processes
+from harness.workers.pool import Stopped, WorkerPool
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterator, Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.comparisons import Contract
+    from harness.engine.state import RunState
+    from harness.engine.study import Study
+
+
+class Sessions:
+    """Goes through the vocabularies of a run, for its studies."""
+
+    def __init__(self, run: RunState, studies: Sequence[Study]) -> None:
+        self._run = run
+        self._studies = studies
+        self._pools: list[WorkerPool] = []
+        self._contracts: dict[str, Contract] = {}
+        """By implementation the last contract under which it was asked."""
+        self._unmeasured = set(run.plan.scaled)
+        self._growth_seconds = 0.0
+        self._weight = sum(map(run.plan.weight, run.plan.visited))
+        self._loads: list[float] = []
+        self._start = Start((), 0)
+
+    @property
+    def _stop(self) -> threading.Event:
+        return self._run.stop
+
+    def run(self, seconds: float | None) -> None:
+        """Go through all vocabularies, for ``seconds`` from the first case on (None: no limit).
+
+        An exception of a thread, KeyboardInterrupt included, stops all and is raised again.
+        """
+        plan = self._run.plan
+        if seconds != self._run.countdown.seconds:
+            self._run.countdown = Countdown(seconds)
+        waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
+        for source in plan.visited:
+            waiting.put(source)
+        self._growth_seconds = plan.scaling_seconds(seconds)
+        jobs = max(1, min(plan.jobs, len(plan.visited)))
+        self._start = Start(plan.named if seconds is not None else (), jobs)
+        with ThreadPoolExecutor(jobs, thread_name_prefix="sessions") as threads:
+            futures = [threads.submit(self._go_through, waiting, jobs) for _ in range(jobs)]
+            try:
+                # Wake up now and then: a thread that only waits is deaf to Ctrl-C.
+                while wait(futures, timeout=0.2).not_done:
+                    if any(f.done() and f.exception() for f in futures):
+                        break
+                for future in futures:
+                    future.result()
+            except BaseException:
+                self.stop()
+                raise
+
+    def stop(self) -> None:
+        """End the run and kill all workers, from any thread."""
+        self._stop.set()
+        with self._run.lock:
+            for pool in self._pools:
+                pool.kill()
+
+    def _go_through(self, waiting: queue.SimpleQueue[str], jobs: int) -> None:
+        run = self._run
+        pool = WorkerPool(run.plan.participants, run.plan.limits)
+        pool.limit_by(run.left_for_questions)
+        with run.lock:
+            self._pools.append(pool)
+        try:
+            while not self._stop.is_set():
+                try:
+                    source = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                if run.left <= 0:
+                    run.note_unreached(source)
+                    continue
+                with run.lock:
+                    ahead = self._weight
+                    self._weight -= run.plan.weight(source)
+                self._session(pool, source, lambda: self._share(source, ahead, jobs))  # noqa: B023
+        except Stopped:
+            return
+        finally:
+            self._start.come(pool)
+            pool.close()
+            if not self._stop.is_set() and CHECKS[left_processes.CHECK] in run.plan.checks:
+                left_processes.note(run.tracker, pool.left(), self._contracts, run.plan.seed)
+
+    def _share(self, source: str, ahead: float, jobs: int) -> float:
+        """The seconds for which a vocabulary is checked, from now on."""
+        growth = self._growth_seconds * len(self._unmeasured) / jobs
+        with self._run.lock:
+            usual = sum(self._loads) / len(self._loads) if self._loads else 0.0
+            to_load = usual * (ahead - self._run.plan.weight(source)) / jobs
+        weight = self._run.plan.weight(source)
+        return share(self._run.left, weight, ahead, jobs, growth + to_load)
+
+    def _session(self, pool: WorkerPool, source: str, seconds: Callable[[], float]) -> None:
+        """Load a vocabulary, and give it to the studies for as many seconds as it has then."""
+        run = self._run
+        run.emit(Phase(f"loading {source}"))
+        began = time.monotonic()
+        vocabulary = run.plan.vocabularies[source]()
+        opened = run.begin(pool, source, vocabulary)
+        # Those whom the user named are all waited for: a gate that has not seen one says nothing.
+        everybody = bool(run.plan.named) or run.countdown.seconds is None
+        steps = self._prepared(source, vocabulary)
+
+        def over() -> bool:
+            return self._stop.is_set() or run.left <= 0
+
+        opened.wait(everybody=everybody, stopped=over, meanwhile=steps)
+        while not over() and next(steps, None) is not None:
+            opened.look()
+        if not self._stop.is_set():
+            opened.announce()
+        with run.lock:
+            self._loads.append((time.monotonic() - began) / run.plan.weight(source))
+        self._start.wait(pool, pool.loaded(), over)
+        if over():
+            if not self._stop.is_set():
+                run.note_unreached(source)
+            return
+        run.countdown.start()
+        session = Session(pool, source, vocabulary, opened, time.monotonic() + seconds())
+        self._study(session)
+        self._unmeasured.discard(source)
+        if self._stop.is_set():
+            return
+        opened.look()
+        self._contracts |= {name: c for c in opened.contracts(loaded=True) for name in c.names}
+        run.note_excused(pool, vocabulary.id)
+        for name, reason in pool.withdrawn().items():
+            run.emit(Withdrawn(name, vocabulary.id, reason))
+
+    def _study(self, session: Session) -> None:
+        """Give a session to the studies: some beside the others, some alone at the end."""
+        concerned = [study for study in self._studies if study.concerns(session.source)]
+        beside = [study for study in concerned if study.beside]
+        with ThreadPoolExecutor(max(1, len(beside)), thread_name_prefix="beside") as threads:
+            futures = [threads.submit(study.step, session) for study in beside]
+            try:
+                for study in concerned:
+                    if not study.beside and not study.alone:
+                        study.step(session)
+                for future in futures:
+                    future.result()
+            except BaseException:
+                self._stop.set()
+                raise
+        for study in concerned:
+            if study.alone and not self._stop.is_set():
+                study.step(session)
+
+    def _prepared(self, source: str, vocabulary: Vocabulary) -> Iterator[str]:
+        """Have the studies make what they make on first use, step by step, where time counts."""
+        if self._run.countdown.seconds is None:
+            return
+        for study in self._studies:
+            if study.concerns(source):
+                yield from study.prepare(source, vocabulary)

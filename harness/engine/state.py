@@ -1,0 +1,89 @@
+"""What all parts of a run share: its plan and clock, what it has found, and how it is stopped."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import TYPE_CHECKING
+
+from harness.core.countdown import Countdown
+from harness.engine.budgeting import left_for_cases
+from harness.engine.opening import NamedFailed, Opened
+from harness.engine.planning import Plan, Tally
+from harness.events import SlowOnce
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.comparisons import Contract
+    from harness.events import Event
+    from harness.findings.tracker import FindingTracker
+    from harness.workers.pool import WorkerPool
+
+
+class RunState:
+    """A run on its way. Thread-safe.
+
+    emit: takes the run's events, from several threads, one call at a time. tracker: keeps what is
+    found. stop: set when the run is to end. lock: guards the tally.
+    """
+
+    def __init__(self, plan: Plan, emit: Callable[[Event], None], tracker: FindingTracker) -> None:
+        self.plan = plan
+        self.emit = emit
+        self.tracker = tracker
+        self.stop = threading.Event()
+        self.lock = threading.Lock()
+        self.countdown = Countdown(plan.budget.seconds)
+        self.tally = Tally()
+
+    @property
+    def left(self) -> float:
+        """Seconds until no new case is to be asked."""
+        return left_for_cases(self.countdown)
+
+    def left_for_questions(self) -> float:
+        """Seconds until no question at all is asked; before the first case there is no limit."""
+        return self.countdown.left if self.countdown.running else math.inf
+
+    def stop_at_the_first(self) -> None:
+        """End the run where the first unexpected finding is to end it, and there is one."""
+        if self.plan.fail_fast and self.tracker.unexpected:
+            self.stop.set()
+
+    def note_unreached(self, source: str) -> None:
+        """Take note of a vocabulary for which no time was left."""
+        with self.lock:
+            self.tally.unreached.append(source)
+
+    def note_excused(self, pool: WorkerPool, vocabulary: str) -> None:
+        """Tell the failures that did not come back; nothing fails for them."""
+        for one in pool.excused():
+            self.emit(SlowOnce.of(one, vocabulary))
+            with self.lock:
+                self.tally.excused[one.implementation] += 1
+
+    def failed(self, name: str, vocabulary: str, message: str, *, refused: bool) -> None:
+        """Take note of one that could not load, or, refused, would not. Raises NamedFailed."""
+        with self.lock:
+            if refused:
+                self.tally.refused[name] += 1
+            else:
+                self.tally.failed_to_load.append((name, vocabulary, message))
+        if name in self.plan.named and not refused:
+            # Who was asked for by name and cannot run makes the whole run worthless.
+            raise NamedFailed(name, vocabulary, message)
+
+    def begin(self, pool: WorkerPool, source: str, vocabulary: Vocabulary) -> Opened:
+        """Have all that can run a vocabulary load it."""
+        opened = Opened(pool, source, vocabulary, self.plan, self.emit, self.failed)
+        opened.begin()
+        return opened
+
+    def open(self, pool: WorkerPool, source: str, vocabulary: Vocabulary) -> list[Contract]:
+        """Load the vocabulary into all that can run it, and open its contracts."""
+        opened = self.begin(pool, source, vocabulary)
+        opened.wait(everybody=True, stopped=self.stop.is_set)
+        opened.announce()
+        return opened.contracts(loaded=True)

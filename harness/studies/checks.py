@@ -1,0 +1,173 @@
+"""The study of checks: cases are asked of all who take part, and their answers judged."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from harness.core.outcomes import Inputs
+from harness.engine.examples import with_examples
+from harness.engine.judging import Judge
+from harness.engine.pace import PATIENCE, Pacer
+from harness.engine.streams import Batch, batches
+from harness.engine.taking import takes
+from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
+from harness.events import Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.comparisons import Contract
+    from harness.engine.state import RunState
+    from harness.engine.study import Session
+    from harness.workers.pool import Pending, WorkerPool
+
+MOMENT = 2.0
+"""Seconds after the end of a vocabulary's time in which judges still ask about what was found."""
+
+IN_FLIGHT = 2
+"""Batches asked ahead of the one being judged, so that no worker waits for the harness."""
+
+
+class Checks:
+    """Asks the cases of a plan on one vocabulary after another, and judges the answers."""
+
+    beside = False
+    alone = False
+
+    def __init__(self, run: RunState) -> None:
+        self._run = run
+        self._judge = Judge(run)
+
+    def concerns(self, source: str) -> bool:
+        """Whether there is anything to check."""
+        return bool(self._run.plan.checks)
+
+    def prepare(self, source: str, vocabulary: Vocabulary) -> Iterator[str]:
+        """Have the generators make what they make on first use, one a step."""
+        for generator in self._run.plan.generators:
+            next(generator.cases(vocabulary, self._run.plan.seed), None)
+            yield generator.name
+
+    def step(self, session: Session) -> None:
+        """Ask cases, until its time is over or as many as the budget has, and judge the answers."""
+        self._run.emit(Phase(f"checking {session.vocabulary.id}"))
+        if self._run.countdown.seconds is None:
+            self._by_number(session)
+        else:
+            self._in_time(session)
+
+    def _by_number(self, session: Session) -> None:
+        """Ask everybody everything, in one order, as many cases as are wanted."""
+        run, pool = self._run, session.pool
+        contracts = session.opened.contracts(loaded=True)
+        self._judge.examples(pool, contracts)
+        for pending, batch in self._asked(pool, session.vocabulary, contracts):
+            if run.stop.is_set():
+                return
+            self._judge.judge(pool, pending.wait(), batch)
+            run.stop_at_the_first()
+
+    def _in_time(self, session: Session) -> None:
+        """Ask each at its own pace, until the session's time is over."""
+        run, pool, opened = self._run, session.pool, session.opened
+        pacer = Pacer(
+            pool,
+            opened.contracts(),
+            takes,
+            lambda seen, batch: self._judge.judge(pool, seen, batch, session.end),
+        )
+        examples = [False]
+
+        def over() -> bool:
+            opened.look()
+            if opened.ready(everybody=True) and not examples[0]:
+                self._judge.examples(pool, opened.contracts(loaded=True))
+                examples[0] = not pool.out_of_time  # else again, after the vocabulary's time
+            run.stop_at_the_first()
+            return run.stop.is_set() or session.over
+
+        plan = run.plan
+        # What the judges ask of a slow one is not to take the time of other vocabularies.
+        pool.limit_by(
+            lambda: min(run.left_for_questions(), session.end + MOMENT - time.monotonic())
+        )
+        try:
+            cases = batches(plan.generators, session.vocabulary, plan.seed, plan.suite.max_input)
+            pacer.run(cases, over)
+            loading = set(pool.loading())
+            owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
+        except BaseException:
+            run.stop.set()
+            pool.kill()  # judges that wait for answers are told so
+            raise
+        finally:
+            pacer.close()
+            pool.limit_by(run.left_for_questions)
+        if run.stop.is_set():
+            return
+        with run.lock:
+            run.tally.unanswered.update(set(owing) - loading)
+            for name in {*owing, *loading}:
+                run.tally.late.setdefault(name, []).append(session.vocabulary.id)
+        pool.resume()
+        if not examples[0]:
+            idle = set(owing) - with_examples(plan)  # they would only take time
+            self._judge.examples(pool, opened.contracts(loaded=True, besides=idle))
+
+    def _worth_waiting(self, session: Session, name: str, seconds: float) -> bool:
+        """Whether to wait on for an answer that is owed for so many seconds.
+
+        As long as the vocabulary has time, and a moment longer; and after that if it may be a hang.
+        Not for who is loading; nor for longer than until a time-out is sure; nor, while the whole
+        run has no more time, for who was found to hang before.
+        """
+        run = self._run
+        if run.stop.is_set():
+            return False
+        if time.monotonic() < session.end + PATIENCE:
+            return True
+        if name in session.pool.loading():
+            return False
+        known = name in run.tally.hung
+        if known and run.left <= 0:
+            return False
+        suspect = session.pool.at_work(name) > SUSPECT_SECONDS
+        waiting = suspect and seconds < LONGEST_WAIT * run.plan.limits.seconds
+        if waiting and run.countdown.over:
+            run.tally.awaited.add(name)
+        return waiting
+
+    def _asked(
+        self, pool: WorkerPool, vocabulary: Vocabulary, contracts: Sequence[Contract]
+    ) -> Iterator[tuple[Pending, Batch]]:
+        """Batches with their answers on the way, a few asked ahead, as many cases as are wanted."""
+        plan = self._run.plan
+        ahead: deque[tuple[Pending, Batch]] = deque()
+        done: Counter[str] = Counter()
+        # Those with special tokens get few of the cases, so that they never use a budget up.
+        ordinary = [contract for contract in contracts if contract.mode.special == "none"]
+        decisive = ordinary or contracts
+        for batch in batches(plan.generators, vocabulary, plan.seed, plan.suite.max_input):
+            if self._run.stop.is_set():
+                break
+            if plan.budget.cases is not None and all(
+                done[contract.id] >= plan.budget.cases for contract in decisive
+            ):
+                break
+            for contract in contracts:
+                if not takes(contract, batch):
+                    continue
+                inputs = batch.inputs
+                if plan.budget.cases is not None:
+                    inputs = inputs[: max(0, plan.budget.cases - done[contract.id])]
+                if inputs:
+                    done[contract.id] += len(inputs)
+                    asked = replace(batch, inputs=inputs)
+                    ahead.append((pool.ask(contract, Inputs.of(inputs)), asked))
+            while len(ahead) > IN_FLIGHT:
+                yield ahead.popleft()
+        yield from ahead

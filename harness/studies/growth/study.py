@@ -1,0 +1,83 @@
+"""The study of growth: how the cost of encoding grows with the input, vocabulary by vocabulary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from corpora.families.catalog import families
+from harness.events import FamiliesMeasured, Phase
+from harness.studies.growth.exact import count_instructions
+from harness.studies.growth.measurement import Measurement, chosen, counts_steps, taking_part
+from harness.workers.instructions import wrapper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.engine.state import RunState
+    from harness.engine.study import Session
+
+INSTRUCTIONS_SHARE = 0.25
+"""Of the time for growth, where instructions are counted besides."""
+
+
+class Growth:
+    """Measures growth on one vocabulary, while its workers are loaded: that takes longest."""
+
+    beside = False
+    alone = True
+
+    def __init__(self, run: RunState) -> None:
+        self._run = run
+
+    def concerns(self, source: str) -> bool:
+        """Whether growth is measured on a vocabulary."""
+        return source in self._run.plan.scaled
+
+    def prepare(self, source: str, vocabulary: Vocabulary) -> Iterator[str]:
+        """Have the families make what they make on first use, one a step."""
+        for family in families(self._run.plan.families).values():
+            family.suits(vocabulary)
+            yield family.name
+
+    def step(self, session: Session) -> None:
+        """Measure families, for the part of the run's time that one vocabulary has for it."""
+        run, vocabulary = self._run, session.vocabulary
+        contracts = session.opened.contracts(loaded=True)
+        run.emit(Phase(f"measuring growth on {vocabulary.id}"))
+        suite, names = run.plan.suite, {name for one in contracts for name in one.names}
+        known = families(run.plan.families)
+        mine = run.plan.scaling_seconds(run.countdown.seconds)
+        whole = max(0.0, min(mine, run.left))
+        taken = [known[name] for name in run.plan.measured] or chosen(
+            known, len(names), whole, run.plan.seed
+        )
+        counting = wrapper() if suite.scaling_instructions else ()
+        seconds = whole * (1 - INSTRUCTIONS_SHARE if counting else 1)
+        measurement = Measurement(
+            session.pool, contracts, taken, suite.scaling_bytes, steps=suite.scaling_steps
+        )
+        measurement.run(seconds, run.emit, run.stop.is_set)
+        if measurement.left_out:
+            count = f"{len(measurement.left_out)} of {len(taken)} families"
+            run.emit(Phase(f"growth on {vocabulary.id}: no time was left for {count}"))
+        if not run.stop.is_set():
+            fitting = sum(family.suits(vocabulary) for family in known.values())
+            names_taken = [family.name for family in taken if family.suits(vocabulary)]
+            left = measurement.left_out
+            run.emit(FamiliesMeasured(vocabulary.id, fitting, names_taken, left))
+        if counting and not run.stop.is_set():
+            run.emit(Phase(f"counting instructions on {vocabulary.id}"))
+            others = [c for c, _ in taking_part(contracts) if not counts_steps(c)]
+            rest = max(0.0, min(whole * INSTRUCTIONS_SHARE, run.left))
+            count_instructions(
+                others,
+                vocabulary,
+                taken,
+                counting,
+                run.plan.limits,
+                rest,
+                run.emit,
+                run.stop.is_set,
+                run.left_for_questions,
+            )
