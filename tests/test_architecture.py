@@ -323,8 +323,8 @@ for name in {imported!r}:
 from corpora.grammars.finite import FiniteLanguage
 from corpora.vocabularies.sources import resolve
 from impls.forced.exact import Exact
-from impls.forced.interface import Context
-from impls.forced.tokenizer import tokenizer_of
+from impls.forced.context import Context
+from impls.forced.tokenizers import tokenizer_of
 for name in {vocabularies!r}:
     tokenizer = tokenizer_of(resolve(name))
     context = Context(b"the ", tokenizer.encode(b"the "))

@@ -22,6 +22,7 @@ from harness.cli.commands import (
     forced,
     fuzz,
     look,
+    prepare,
     report,
     run,
     selftest,
@@ -50,7 +51,18 @@ app = typer.Typer(
 
 
 STARTING_WORKERS = frozenset(
-    {"run", "minimize", "replay", "fuzz", "bench", "forced", "adversary", "worst", "field"}
+    {
+        "run",
+        "prepare",
+        "minimize",
+        "replay",
+        "fuzz",
+        "bench",
+        "forced",
+        "adversary",
+        "worst",
+        "field",
+    }
     | {"selftest"}
 )
 """The commands that run implementations, and so say where they cannot be confined."""
@@ -77,6 +89,7 @@ def tell_of_confinement() -> None:
 
 
 app.command(epilog=run.EPILOG)(run.run)
+app.command()(prepare.prepare)
 app.command("list")(look.list_)
 app.command()(look.preflight)
 app.command(epilog=again.EPILOG)(again.minimize)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Status
@@ -15,7 +16,8 @@ from harness.workers.pool import OutOfTime
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from harness.checks.base import Observation
+    from corpora.generators.base import Case
+    from harness.checks.base import Observation, Violation
     from harness.core.comparisons import Contract
     from harness.engine.state import RunState
     from harness.engine.streams import Batch
@@ -25,6 +27,16 @@ OF_WHAT_IS_KNOWN = frozenset({"survival", "equivalence"})
 """Checks without further questions: they take no time to speak of."""
 
 TIMED_OUT = Status.TIMED_OUT.label
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Suspicion:
+    """A violation that is still to be looked into, and the case that shows it."""
+
+    pool: WorkerPool
+    contract: Contract
+    violation: Violation
+    case: Case
 
 
 def nothing() -> None:
@@ -42,11 +54,17 @@ class Judge:
         self._before_a_finding = before_a_finding
 
     def judge(
-        self, pool: WorkerPool, seen: Observation, batch: Batch, end: float = float("inf")
+        self,
+        pool: WorkerPool,
+        seen: Observation,
+        batch: Batch,
+        end: float = float("inf"),
+        looked_into: Callable[[Suspicion], None] | None = None,
     ) -> int:
         """Put all checks to a batch that was answered; how many of its cases are at fault.
 
-        After ``end`` those that have further questions are left out.
+        After ``end`` those that have further questions are left out. looked_into: called with each
+        violation instead of looking into it at once.
         """
         contract = seen.contract
         at_fault: set[int] = set()
@@ -72,10 +90,8 @@ class Judge:
                     self._run.tally.hung.update(violation.culprits)
                 if self._run.stop.is_set():
                     return len(at_fault)
-                self._before_a_finding()
-                case = batch.case(violation.index)
-                with pool.turn:
-                    self._run.tracker.consider(pool, contract, violation, case)
+                suspicion = Suspicion(pool, contract, violation, batch.case(violation.index))
+                (looked_into or self.look_into)(suspicion)
             if blamed:
                 violations[check.name] = dict(blamed)
         compared = comparisons(seen) if "equivalence" in exercised else 0
@@ -96,6 +112,12 @@ class Judge:
             )
         )
         return len(at_fault)
+
+    def look_into(self, one: Suspicion) -> None:
+        """Hand a violation to the tracker, which asks again, and makes it minimal."""
+        self._before_a_finding()
+        with one.pool.turn:
+            self._run.tracker.consider(one.pool, one.contract, one.violation, one.case)
 
     def examples(self, pool: WorkerPool, contracts: Sequence[Contract]) -> None:
         """Run the examples of the expectations that concern these contracts."""

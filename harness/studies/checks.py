@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from collections import Counter, deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harness.core.comparisons import algorithm_of
 from harness.core.outcomes import Inputs
 from harness.engine.examples import with_examples
-from harness.engine.judging import Judge
+from harness.engine.judging import Judge, Suspicion
 from harness.engine.pace import PATIENCE, Pacer
 from harness.engine.streams import Batch, batches
 from harness.engine.taking import takes
 from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.events import Phase
+from harness.findings.models import Compiling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,6 +34,35 @@ MOMENT = 2.0
 
 IN_FLIGHT = 2
 """Batches asked ahead of the one being judged, so that no worker waits for the harness."""
+
+
+class Later:
+    """Keeps violations until the models that explain them are compiled. Thread-safe.
+
+    A judge that waited for a compiler would keep all others waiting, on the run's time.
+    """
+
+    def __init__(self, judge: Judge, compiling: Compiling) -> None:
+        self._judge = judge
+        self._compiling = compiling
+        self._lock = threading.Lock()
+        self._kept: deque[Suspicion] = deque()
+
+    def take(self, suspicion: Suspicion) -> None:
+        """Look into a violation, and into those before it, if the models are there by now."""
+        with self._lock:
+            self._kept.append(suspicion)
+        if self._compiling.ready():
+            self.look_into()
+
+    def look_into(self) -> None:
+        """Look into all that were kept, in the order in which they came."""
+        while True:
+            with self._lock:
+                if not self._kept:
+                    return
+                one = self._kept.popleft()
+            self._judge.look_into(one)
 
 
 class Checks:
@@ -73,12 +106,21 @@ class Checks:
 
     def _in_time(self, session: Session) -> None:
         """Ask each at its own pace, until the session's time is over."""
+        with contextlib.closing(Compiling(algorithm_of(session.vocabulary))) as compiling:
+            later = Later(self._judge, compiling)
+            self._ask_in_time(session, later)
+            compiling.wait(self._run.stop.is_set)
+            later.look_into()
+
+    def _ask_in_time(self, session: Session, later: Later) -> None:
         run, pool, opened = self._run, session.pool, session.opened
         pacer = Pacer(
             pool,
             opened.contracts(),
             takes,
-            lambda seen, batch: self._judge.judge(pool, seen, batch, session.end),
+            lambda seen, batch: self._judge.judge(
+                pool, seen, batch, session.end, looked_into=later.take
+            ),
         )
         examples = [False]
 

@@ -219,7 +219,7 @@ def test_counterexamples_travel_as_json(tmp_path: Path) -> None:
         path.write_text(wrong)
         with pytest.raises(SelectionError, match="no list of counterexamples"):
             counterexamples.read(path)
-    with pytest.raises(SelectionError, match="name a trophies.json"):
+    with pytest.raises(SelectionError, match=r"name a trophies\.json"):
         counterexamples.read(tmp_path / "nowhere")
 
 

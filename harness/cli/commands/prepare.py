@@ -1,0 +1,62 @@
+"""``tokgate prepare``: what a first run would compile and build, ahead of it."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from rich.text import Text
+
+from harness.cli.commands.common import Jobs, Vocabs
+from harness.cli.display import Display
+
+
+def prepare(vocab: Vocabs = None, jobs: Jobs = 0) -> None:
+    """Compile what runs need and build the tables of vocabularies, once for all later runs.
+
+    A run does so by itself for what it comes to, which takes most of a first run's time. What is
+    made is kept in the user's cache folder; it is made again where tokgate or Numba is another.
+    """
+    from corpora.generators.catalog import generators  # noqa: PLC0415
+    from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
+    from harness.cli.progress.run import Progress  # noqa: PLC0415
+    from harness.engine import selection  # noqa: PLC0415
+    from harness.engine.planning import Plan  # noqa: PLC0415
+    from harness.engine.sessions import Sessions  # noqa: PLC0415
+    from harness.engine.state import RunState  # noqa: PLC0415
+    from harness.engine.suites import SUITES, Budget  # noqa: PLC0415
+    from harness.findings.tracker import FindingTracker  # noqa: PLC0415
+    from harness.studies.preparing import Preparation  # noqa: PLC0415
+    from impls import registry  # noqa: PLC0415
+
+    began = time.monotonic()
+    present, _ = selection.participants([])
+    names = vocab or []
+    plan = Plan(
+        vocabularies=selection.vocabularies(names, 0),
+        participants=[one for one in present if registry.our_own(one.spec)],
+        references=frozenset(),
+        generators=list(generators().values()),
+        checks=list(CHECKS.values()),
+        scaled=selection.scaled(names, list(MEASURES)),
+        walked=selection.walked(names, list(MEASURES)),
+        expectations=(),
+        suite=SUITES["smoke"],
+        budget=Budget(),
+        seed=0,
+        jobs=jobs or max(2, (os.cpu_count() or 2) // 2),
+        fail_fast=False,
+    )
+    console = Display(stderr=True)
+    count = len(plan.visited)
+    console.print(f"preparing {count} vocabularies for {len(plan.participants)} of our algorithms")
+    progress = Progress(console, None)
+    tracker = FindingTracker(progress.consume, lambda *_: None, (), plan.versions)
+    run = RunState(plan, progress.consume, tracker)
+    sessions = Sessions(run, [Preparation(run)])
+    try:
+        sessions.run(None)
+    finally:
+        progress.stop()
+    seconds = time.monotonic() - began
+    console.print(Text(f"prepared in {seconds:.0f} s: runs find it all in the cache", style="bold"))

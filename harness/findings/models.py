@@ -1,0 +1,104 @@
+"""Whether the models that explain findings are compiled, so that no judge waits for a compiler.
+
+A finding is explained by running the models of two engines stage by stage in the harness itself
+(:mod:`harness.findings.explanation`). On a first run these have no compiled code yet. A process of
+its own calls them once on a small vocabulary of the same algorithm, while others work;
+it shares each compiled function with the workers that need it, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import time
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import impls
+from corpora.vocabularies.caches import compiled_folder
+from harness.findings.insides import MODELS
+from impls import registry
+from impls.external import die_with_parent
+from impls.interface import Explains, Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TOYS = {"spm": "toy_characters", "unigram": "toy_unigram", "wordpiece": "toy_wordpiece"}
+"""By algorithm, a vocabulary on which its models are soon loaded."""
+
+TEXT = b"ab c"
+
+LOOK_SECONDS = 0.05
+
+COMMAND = (sys.executable, "-m", "harness.findings.models")
+
+
+def models_of(algorithm: str) -> list[str]:
+    """Return the implementations that explain engines of an algorithm."""
+    return sorted({engine[algorithm] for engine in MODELS.values() if algorithm in engine})
+
+
+class Compiling:
+    """The models of one algorithm on their way; to be closed."""
+
+    def __init__(self, algorithm: str) -> None:
+        """Begin, in a process of its own, where there is anything to compile."""
+        self._process: subprocess.Popen[bytes] | None = None
+        if algorithm in TOYS and not _marker(algorithm).exists():
+            self._process = subprocess.Popen(
+                [*COMMAND, algorithm],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+
+    def ready(self) -> bool:
+        """Whether it is done, or has failed: then the first explanation compiles."""
+        return self._process is None or self._process.poll() is not None
+
+    def wait(self, stopped: Callable[[], bool]) -> None:
+        """Wait until it is done, or ``stopped`` turns true."""
+        while not self.ready() and not stopped():
+            time.sleep(LOOK_SECONDS)
+
+    def close(self) -> None:
+        """Give up what is not done."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+def explain_once(algorithm: str) -> None:
+    """Run each model of an algorithm on a few bytes, and note that it was done."""
+    from corpora.vocabularies import sources  # noqa: PLC0415 (only in the process of its own)
+
+    vocabulary = sources.resolve(TOYS[algorithm])
+    for name in models_of(algorithm):
+        model = registry.resolve(name)
+        if isinstance(model, Explains) and model.supports(vocabulary, Mode()) is None:
+            model.steps(vocabulary, TEXT, Mode())
+    marker = _marker(algorithm)
+    marker.parent.mkdir(parents=True, exist_ok=True)
+    marker.touch()
+
+
+def _marker(algorithm: str) -> Path:
+    """The file that says that it was done, by these versions of the compiler and of our source."""
+    return compiled_folder() / f"models-{algorithm}-{_versions()}"
+
+
+@cache
+def _versions() -> str:
+    source = Path(impls.__file__).parent
+    newest = max(path.stat().st_mtime_ns for path in source.rglob("*.py"))
+    text = f"{sys.version} {metadata.version('numba')} {source} {newest}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+if __name__ == "__main__":
+    die_with_parent()
+    explain_once(sys.argv[1])

@@ -1,0 +1,101 @@
+"""Models that explain findings are compiled beside a run, and no judge waits for them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from harness.findings import models
+from harness.findings.models import TOYS, Compiling, models_of
+from harness.studies.checks import Later
+
+
+class Models:
+    """Models that are compiled when somebody says so."""
+
+    done = False
+
+    def ready(self) -> bool:
+        return self.done
+
+
+def test_what_is_found_before_they_are_compiled_is_looked_into_later_and_in_order() -> None:
+    seen: list[int] = []
+    compiling = Models()
+    later = Later(cast("Any", SimpleNamespace(look_into=seen.append)), cast("Any", compiling))
+    for number in range(3):
+        later.take(cast("Any", number))
+    assert seen == []
+    compiling.done = True
+    later.take(cast("Any", 3))
+    assert seen == [0, 1, 2, 3]
+
+
+def test_nothing_is_left_at_the_end_of_a_session() -> None:
+    seen: list[int] = []
+    later = Later(cast("Any", SimpleNamespace(look_into=seen.append)), cast("Any", Models()))
+    later.take(cast("Any", 1))
+    later.take(cast("Any", 2))
+    later.look_into()  # as a session does at its end, whether they are compiled or not
+    assert seen == [1, 2]
+
+
+def test_every_algorithm_whose_engines_have_models_has_a_vocabulary_to_compile_them_on() -> None:
+    assert {algorithm for algorithm in TOYS if models_of(algorithm)} == set(TOYS)
+    assert models_of("bpe") == []
+
+
+def test_nothing_is_started_where_all_is_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setattr(models, "_marker", lambda algorithm: tmp_path)
+    monkeypatch.setattr(subprocess, "Popen", None)
+    assert Compiling("spm").ready()
+    assert Compiling("bpe").ready()
+
+
+def test_a_process_of_its_own_compiles_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    marker = tmp_path / "marker"
+    monkeypatch.setattr(models, "_marker", lambda algorithm: marker)
+    monkeypatch.setattr(models, "COMMAND", (sys.executable, "-c", f"open({str(marker)!r}, 'w')"))
+    compiling = Compiling("spm")
+    compiling.wait(lambda: False)
+    assert compiling.ready()
+    assert marker.exists()
+    compiling.close()
+
+
+@pytest.mark.thorough  # compiles afresh
+def test_prepared_is_prepared(tmp_path: Any) -> None:
+    """What `tokgate prepare` has compiled, a run does not compile again."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    environment.pop("TOKGATE_CACHE_DIR", None)
+
+    def tokgate(*arguments: str) -> subprocess.CompletedProcess[str]:
+        code = "from harness.cli.application import main; main()"
+        return subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    done = tokgate("prepare", "--vocab=toy_wordpiece")
+    assert done.returncode == 0, done.stderr
+    assert "prepared in" in done.stderr
+    before = set(tmp_path.rglob("*.nbi"))
+    assert before
+    assert list(tmp_path.rglob("models-wordpiece-*"))
+    run = tokgate(
+        "run", "--vocab=toy_wordpiece", "--impl=wordpiece.bert", "--impl=tokenizers",
+        "--check=equivalence", "--budget=300cases", f"--out={tmp_path / 'out'}",
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert set(tmp_path.rglob("*.nbi")) == before
