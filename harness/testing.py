@@ -153,6 +153,31 @@ def assert_conforms(
     run_conformance_test(mine, chosen)
 
 
+class TextOf(bytes):
+    """The bytes of a document of yours, with its place: a file and a line."""
+
+    place: Callable[[], str]
+
+
+def texts(*given: str) -> Iterator[TextOf]:
+    """Documents of your own, each once, for ``inputs``: ``texts("corpus.jsonl#field=text")``.
+
+    given: files, folders, patterns of names, as after ``--input``. What differs is told with its
+    file and line. Raises ValueError, at the first document, or where a record cannot be read.
+    """
+    from corpora.texts.corpus import Corpus, Reading  # noqa: PLC0415
+
+    reading = Reading()
+    for document in Corpus.of(given).documents(None, reading):
+        if reading.faults:
+            break
+        text = TextOf(document.data)
+        text.place = document.place
+        yield text
+    if reading.faults:
+        raise ValueError(reading.faults[0])
+
+
 def generated(vocabulary: Vocabulary | str, cases: int = CASES, seed: int = 0) -> Iterator[bytes]:
     """The first ``cases`` inputs of a campaign on this vocabulary: all generators in turn."""
     from corpora.generators.catalog import generators  # noqa: PLC0415 (their tables take a while)
@@ -174,6 +199,8 @@ def vocabulary_of(vocabulary: Vocabulary | str) -> Vocabulary:
 
 
 def _bytes(data: bytes | str) -> bytes:
+    if isinstance(data, TextOf):
+        return data
     return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
 
 
@@ -221,6 +248,8 @@ def _message(
         f"  input   {literal(small)}  ({size}{how}{'' if ended else ', not to the end'})",
         f"  hex     {small[:64].hex()}{'..' if len(small) > 64 else ''}",
     ]
+    if isinstance(case, TextOf):
+        lines.append(f"  from    {case.place()}")
     width = max(len(ours.name), len(theirs.name))
     for side, answer in ((ours, one), (theirs, other)):
         lines.append(f"  {side.name:<{width}}  {_shown(answer, place, vocabulary)}")

@@ -29,7 +29,13 @@ def render(record: RunRecord) -> str:
     suites = [_gate(record), *(_contract(record, c) for c in record.contracts)]
     suites += [
         s
-        for s in (_scaling(record), _expectations(record), _withdrawn(record), _unplaced(record))
+        for s in (
+            _texts(record),
+            _scaling(record),
+            _expectations(record),
+            _withdrawn(record),
+            _unplaced(record),
+        )
         if len(s)
     ]
     root = ET.Element("testsuites", name="tokgate")
@@ -126,6 +132,8 @@ def _describe(bucket: Bucket, contract: str) -> str:
         printable_line(f"bucket: {bucket.name}"),
         f"input: {shown.code}" + (f" and {shown.missing} more bytes" if shown.missing else ""),
     ]
+    if example.place:
+        lines.append(printable_line(f"seen in: {example.place}"))
     if example.difference:
         lines.append(printable_line(f"difference: {example.difference}"))
     for group in example.groups:
@@ -135,6 +143,28 @@ def _describe(bucket: Bucket, contract: str) -> str:
     if example.reproducer:
         lines.append(f"reproduce: python {example.reproducer}")
     return "\n".join(lines)
+
+
+def _texts(record: RunRecord) -> ET.Element:
+    """The user's texts: whoever gives other ids on them fails, unless all of it is expected.
+
+    Differences are findings, too, which say what is behind them.
+    """
+    suite = ET.Element("testsuite", name="texts")
+    for row in record.texts.rows:
+        case = _case(suite, f"{row.implementation} on {row.contract}")
+        blamed = [
+            bucket
+            for bucket in record.unexpected
+            for found in bucket.findings
+            if found.contract == row.contract and row.implementation in found.culprits
+        ]
+        if row.counts.differing and blamed:
+            named = "\n".join(f"{one.place}: from token {one.token} on" for one in row.first)
+            _tell(case, "failure", row.line, "texts", named)
+    if record.texts and (faults := list(record.texts.faults())):
+        _tell(_case(suite, "read"), "error", faults[0], "unreadable", "\n".join(faults))
+    return suite
 
 
 def _scaling(record: RunRecord) -> ET.Element:

@@ -74,6 +74,7 @@ def _lines(record: RunRecord) -> Iterator[str]:
         yield ""
         yield from (f"- Note: {escape(line)}" for line in record.notes[:MAX_BUCKETS])
     yield from _failures(record)
+    yield from _texts(record)
     yield from _buckets(record)
     yield from _expectations(record)
     yield from _growth(record)
@@ -91,6 +92,27 @@ def _failures(record: RunRecord) -> Iterator[str]:
         for failure in record.failures[:MAX_BUCKETS]:
             where = f"{code(failure.implementation)} on {code(failure.vocabulary)}"
             yield f"- {where}: {escape(failure.message)}"
+
+
+def _texts(record: RunRecord) -> Iterator[str]:
+    texts = record.texts
+    if not texts:
+        return
+    yield from ("", "### Your texts", "")
+    yield from (f"- {escape(line)}" for line in texts.readings())
+    if texts.rows:
+        yield ""
+        yield "| Implementation | Where | Beside | Documents | Differing | Tokens | More | Fewer |"
+        yield "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |"
+        for row in texts.rows[:MAX_BUCKETS]:
+            n = row.counts
+            names = " | ".join(code(s) for s in (row.implementation, row.contract, n.against))
+            numbers = (n.documents, n.differing, n.tokens, n.more, n.fewer)
+            yield f"| {names} | {' | '.join(f'{number:,}' for number in numbers)} |"
+    named = [*texts.named(), *texts.faults()]
+    if named:
+        yield ""
+        yield from (f"- {escape(line)}" for line in named[:MAX_BUCKETS])
 
 
 def _buckets(record: RunRecord) -> Iterator[str]:

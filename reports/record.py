@@ -28,6 +28,9 @@ from harness.events import (
     ImplementationFailed,
     Measured,
     Started,
+    TextsCompared,
+    TextsGiven,
+    TextsRead,
     VocabularyLoaded,
     Withdrawn,
     by_cause,
@@ -35,6 +38,7 @@ from harness.events import (
     kind_in,
     named,
 )
+from reports.texts import NO_TEXTS, Texts, TextsFold
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -200,6 +204,7 @@ class RunRecord:
     forced_corpora: tuple[ForcedCorpus, ...]
     forced_witnesses: tuple[ForcedWitness, ...]
     expectations: tuple[ExpectationJudged, ...]
+    texts: Texts = NO_TEXTS
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> RunRecord:
@@ -409,6 +414,7 @@ class _Fold:
         self.findings: dict[str, Found] = {}
         self.counts: dict[str, int] = {}
         self.generators: dict[str, Counter[str]] = {}
+        self.texts = TextsFold()
         self.exercised: Counter[tuple[str, str, str]] = Counter()
         self.violations: Counter[tuple[str, str, str]] = Counter()
         self.measured: dict[tuple[str, ...], Measured] = {}
@@ -444,6 +450,8 @@ class _Fold:
                 self.counts[event.bucket] = event.count
             case BatchDone():
                 self._batch(event)
+            case TextsGiven() | TextsRead() | TextsCompared():
+                self.texts.take(event)
             case Measured():
                 self.measured[cell_of(event)] = event
             case FamiliesMeasured():
@@ -498,4 +506,5 @@ class _Fold:
             forced_corpora=tuple(self.forced_corpora.values()),
             forced_witnesses=tuple(self.forced_witnesses),
             expectations=tuple(self.expectations.values()),
+            texts=self.texts.made(),
         )

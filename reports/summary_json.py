@@ -57,6 +57,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
             for bucket in record.buckets
             for alike in by_contract(bucket.findings)
         ],
+        "texts": record.texts.summary(),
         "generators": [asdict(g) for g in record.generators],
         "expectations": [asdict(e) for e in record.expectations],
         "scaling": [asdict(m) for m in record.measured],

@@ -191,6 +191,19 @@ def test_options_reach_tokgate_as_they_were_written(tmp_path: Path) -> None:
 
 
 @needs_bash
+def test_texts_of_the_user_reach_tokgate(tmp_path: Path) -> None:
+    texts = {"input": "a b.jsonl#field=text\nc/**/*.txt", "only-input": "true"}
+    runner = Runner(tmp_path, texts)
+    assert runner.whole() == 0
+    assert runner.called[0][5:] == [
+        "--input=a b.jsonl#field=text", "--input=c/**/*.txt", "--suite", "ci", "--only-input",
+    ]  # fmt: skip
+    runner.inputs |= {"command": "fuzz", "budget": "5h"}
+    assert runner.step("Run tokgate").returncode == 0
+    assert "--only-input" not in runner.called[1]
+
+
+@needs_bash
 def test_a_campaign_needs_a_budget_and_has_no_suite(tmp_path: Path) -> None:
     runner = Runner(tmp_path, {"command": "fuzz", "budget": "5h", "out": "night"})
     assert runner.whole() == 0

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from corpora.vocabularies.model import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One input and where it came from: the ``index``-th of ``generator`` under ``seed``."""
+    """One input and where it came from: the ``index``-th of ``generator`` under ``seed``.
+
+    place: tells the file and the line of a text of the user's; it is a function, as lines may
+    have to be counted for it.
+    """
 
     data: bytes
     generator: str
     seed: int
     index: int
+    place: Callable[[], str] | None = field(default=None, compare=False)
+
+    def provenance(self) -> dict[str, Any]:
+        """Where it came from, as the fields of a finding."""
+        place = self.place() if self.place is not None else ""
+        return {
+            "generator": self.generator, "seed": self.seed, "index": self.index, "place": place,
+        }  # fmt: skip
 
 
 class Generator(Protocol):

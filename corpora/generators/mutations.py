@@ -81,7 +81,12 @@ def _change(text: AnyStr, other: AnyStr, insert: AnyStr, span: int, rng: random.
 
 
 def _mutations(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
-    texts, draw = _texts(vocabulary, rng), rng.random
+    return mutants(vocabulary, rng, _texts(vocabulary, rng))
+
+
+def mutants(vocabulary: Vocabulary, rng: random.Random, texts: Iterator[bytes]) -> Iterator[bytes]:
+    """Mutants of texts, of which there is no end, for a vocabulary."""
+    draw = rng.random
     pool = list(islice(texts, _POOL))
     pick, operations, span = picker(rng, pool), picker(rng, _OPERATIONS), picker(rng, _SPANS)
     restricted = vocabulary.byte_alphabet is not None

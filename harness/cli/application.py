@@ -12,6 +12,7 @@ import typer
 from rich.text import Text
 
 from corpora.families.user import FamiliesError
+from corpora.texts.documents import TextsError
 from corpora.vocabularies.model import VocabularyError
 from harness.cli.commands import (
     adversary,
@@ -37,7 +38,9 @@ from harness.verdict import gate
 from harness.verdict.expectations import ExpectationsError
 from impls.errors import ImplementationError
 
-USERS = (VocabularyError, FamiliesError, SelectionError, ExpectationsError, OutputError)
+USERS = (
+    VocabularyError, FamiliesError, SelectionError, ExpectationsError, OutputError, TextsError,
+)  # fmt: skip
 """What a user can mend; each is one line."""
 
 app = typer.Typer(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from harness.core.comparisons import Contract
     from harness.engine.state import RunState
     from harness.engine.streams import Batch
+    from harness.engine.texts import Texts
     from harness.workers.pool import WorkerPool
 
 OF_WHAT_IS_KNOWN = frozenset({"survival", "equivalence"})
@@ -46,11 +47,18 @@ def nothing() -> None:
 class Judge:
     """Puts the checks of a run to what was answered, and hands violations to the tracker.
 
-    before_a_finding: called before a violation is looked into, which may take seconds.
+    before_a_finding: called before a violation is looked into, which may take seconds. texts: the
+    user's own, where there are any.
     """
 
-    def __init__(self, run: RunState, before_a_finding: Callable[[], None] = nothing) -> None:
+    def __init__(
+        self,
+        run: RunState,
+        before_a_finding: Callable[[], None] = nothing,
+        texts: Texts | None = None,
+    ) -> None:
         self._run = run
+        self._texts = texts
         self._before_a_finding = before_a_finding
 
     def judge(
@@ -90,6 +98,8 @@ class Judge:
                     self._run.tally.hung.update(violation.culprits)
                 if self._run.stop.is_set():
                     return len(at_fault)
+                if self._texts is not None and not self._texts.considers(seen, batch):
+                    continue
                 suspicion = Suspicion(pool, contract, violation, batch.case(violation.index))
                 (looked_into or self.look_into)(suspicion)
             if blamed:
@@ -111,6 +121,8 @@ class Judge:
                 violations=violations,
             )
         )
+        if self._texts is not None:
+            self._texts.compared(seen, batch)
         return len(at_fault)
 
     def look_into(self, one: Suspicion) -> None:

@@ -85,6 +85,8 @@ class Opened:
         faults = faulty(vocabulary, plan.participants)
         able = [c for c in plan.participants if c.name not in faults]
         possible = contracts_of(vocabulary, able, plan.references, proper=True)
+        if plan.only_texts:  # they are asked as they are tokenized in use, and in no other way
+            possible = possible[:1]
         self._names = list(dict.fromkeys(name for one in possible for name in one.names))
         # The workers load while this process looks at the vocabulary.
         self.pool.begin_loading(vocabulary, self._names, modes_of(vocabulary))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from corpora.families.base import Family
     from corpora.generators.base import Generator
+    from corpora.texts.corpus import Corpus
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Check
     from harness.core.participants import Participant
@@ -60,6 +61,9 @@ class Plan:
     measured: Sequence[str] = ()
     bounds: Sequence[Bound] = ()
     limits: Limits = field(default_factory=Limits)
+    texts: Corpus | None = None
+    """The user's own, which come before all generators."""
+    only_texts: bool = False
 
     @property
     def versions(self) -> dict[str, str]:

@@ -24,6 +24,7 @@ from harness.findings.tracker import FindingTracker
 from harness.verdict import gate
 from harness.verdict.bounds import judge_growth, own_candidates
 from harness.verdict.shortfall import Shortfall, slow_once, went_on
+from harness.verdict.texts import TextsSeen
 from harness.workers import first_line
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def execute(
     measured: list[Measured] = []
     forced: list[Forced] = []
     shortfall = Shortfall()
+    texts = TextsSeen()
 
     def remember(event: Event) -> None:
         if isinstance(event, Measured):
@@ -85,7 +87,7 @@ def execute(
         elif isinstance(event, Forced):
             forced.append(event)
 
-    emit = Bus([folder.consume, remember, shortfall.consume, *consumers])
+    emit = Bus([folder.consume, remember, shortfall.consume, texts.consume, *consumers])
     emit(
         Started(
             time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -104,7 +106,7 @@ def execute(
         )
     )
     # The clock is not to decide what a run finds whose budget is a number of cases.
-    unhurried = plan.budget.seconds is None
+    unhurried = plan.budget.seconds is None and not plan.only_texts
     tracker = FindingTracker(
         emit, folder.save_finding, plan.expectations, plan.versions, unhurried=unhurried
     )
@@ -160,6 +162,7 @@ def execute(
         complete=cut_off is None,
         forced=forced,
     )
+    verdict = texts.judged(verdict)
     if cut_off is not None:
         how, status = cut_off
         reasons = (f"{how}: what was found so far is here", *verdict.reasons)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from corpora.generators.base import Case
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
     from corpora.generators.base import Generator
     from corpora.vocabularies.model import Vocabulary
+    from impls.interface import Mode
 
 BATCH_CASES = 2048
 BATCH_BYTES = 64 << 10
@@ -25,17 +28,28 @@ FIRST_BATCH_CASES = 128
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Consecutive cases of one generator: its ``number``-th batch, from case ``start`` on."""
+    """Consecutive cases of one generator: its ``number``-th batch, from case ``start`` on.
+
+    places: of a case by its index, where cases come from files. mode: the only one in which they
+    are asked, if any.
+    """
 
     generator: str
     seed: int
     number: int
     start: int
     inputs: list[bytes]
+    places: Callable[[int], str] | None = None
+    mode: Mode | None = None
+
+    def place(self, index: int) -> str:
+        """Where one input comes from: a file and a line, or nothing for what was generated."""
+        return self.places(self.start + index) if self.places is not None else ""
 
     def case(self, index: int) -> Case:
         """The provenance of one input."""
-        return Case(self.inputs[index], self.generator, self.seed, self.start + index)
+        place = partial(self.place, index) if self.places is not None else None
+        return Case(self.inputs[index], self.generator, self.seed, self.start + index, place)
 
 
 class Stream:

@@ -16,8 +16,17 @@ SPECIAL_GENERATORS = frozenset({"special", "edge", "expectations", "given"})
 """What is worth asking with special tokens on: elsewhere their texts hardly ever occur."""
 
 
+TEXTS = "input"
+"""The name, in provenance and options, of what the user gave after ``--input``."""
+
+
 def takes(contract: Contract, batch: Batch) -> bool:
-    """Whether a contract takes a batch: with special tokens on, only what is about them."""
+    """Whether a contract takes a batch: with special tokens on, only what is about them.
+
+    The user's texts are asked as they are tokenized in use, in one mode.
+    """
+    if batch.mode is not None:
+        return contract.mode == batch.mode
     return contract.mode.special != "all" or batch.generator in SPECIAL_GENERATORS
 
 

@@ -26,6 +26,13 @@ from harness.events.running import (
     VocabularyRefused,
     Withdrawn,
 )
+from harness.events.texts import (
+    FirstDifference,
+    TextsCompared,
+    TextsGiven,
+    TextsRead,
+    TokenCounts,
+)
 from harness.events.timing import Benched, BenchFinished, BenchStarted, Timing
 
 __all__ = [
@@ -39,6 +46,7 @@ __all__ = [
     "ExpectationJudged",
     "FamiliesMeasured",
     "Finished",
+    "FirstDifference",
     "Forced",
     "ForcedCorpus",
     "ForcedWitness",
@@ -51,7 +59,11 @@ __all__ = [
     "Preparing",
     "SlowOnce",
     "Started",
+    "TextsCompared",
+    "TextsGiven",
+    "TextsRead",
     "Timing",
+    "TokenCounts",
     "VocabularyLoaded",
     "VocabularyRefused",
     "Withdrawn",

@@ -280,6 +280,8 @@ class Found(Event):
     """The culprits differ from one another and are trusted equally, so that none is blamed."""
     unminimised: str | None = None
     """Why its input was not made smaller, or not as small as can be, if something kept from it."""
+    place: str = ""
+    """The file and the line of the case first seen, where it is a text of the user's."""
 
     @property
     def groups(self) -> list[Group]:

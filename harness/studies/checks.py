@@ -14,8 +14,9 @@ from harness.core.outcomes import Inputs
 from harness.engine.examples import with_examples
 from harness.engine.judging import Judge, Suspicion
 from harness.engine.pace import PATIENCE, Pacer
-from harness.engine.streams import Batch, batches
+from harness.engine.streams import Batch
 from harness.engine.taking import takes
+from harness.engine.texts import Texts
 from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.events import Phase
 from harness.findings.models import Compiling
@@ -73,7 +74,8 @@ class Checks:
 
     def __init__(self, run: RunState) -> None:
         self._run = run
-        self._judge = Judge(run)
+        self._texts = Texts(run.plan, run.emit)
+        self._judge = Judge(run, texts=self._texts)
 
     def concerns(self, source: str) -> bool:
         """Whether there is anything to check."""
@@ -87,6 +89,7 @@ class Checks:
 
     def step(self, session: Session) -> None:
         """Ask cases, until its time is over or as many as the budget has, and judge the answers."""
+        self._texts.begin()
         self._run.emit(Phase(f"checking {session.vocabulary.id}"))
         if self._run.countdown.seconds is None:
             self._by_number(session)
@@ -132,13 +135,15 @@ class Checks:
             run.stop_at_the_first()
             return run.stop.is_set() or session.over
 
-        plan = run.plan
+        half = (time.monotonic() + session.end) / 2
+        cases = self._texts.first(
+            session.vocabulary, opened.contracts(), lambda: time.monotonic() > half
+        )
         # What the judges ask of a slow one is not to take the time of other vocabularies.
         pool.limit_by(
             lambda: min(run.left_for_questions(), session.end + MOMENT - time.monotonic())
         )
         try:
-            cases = batches(plan.generators, session.vocabulary, plan.seed, plan.suite.max_input)
             pacer.run(cases, over)
             loading = set(pool.loading())
             owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
@@ -157,7 +162,7 @@ class Checks:
                 run.tally.late.setdefault(name, []).append(session.vocabulary.id)
         pool.resume()
         if not examples[0]:
-            idle = set(owing) - with_examples(plan)  # they would only take time
+            idle = set(owing) - with_examples(run.plan)  # they would only take time
             self._judge.examples(pool, opened.contracts(loaded=True, besides=idle))
 
     def _worth_waiting(self, session: Session, name: str, seconds: float) -> bool:
@@ -193,7 +198,8 @@ class Checks:
         # Those with special tokens get few of the cases, so that they never use a budget up.
         ordinary = [contract for contract in contracts if contract.mode.special == "none"]
         decisive = ordinary or contracts
-        for batch in batches(plan.generators, vocabulary, plan.seed, plan.suite.max_input):
+        half = (plan.budget.cases or 0) // 2
+        for batch in self._texts.first(vocabulary, contracts, lambda: sum(done.values()) >= half):
             if self._run.stop.is_set():
                 break
             if plan.budget.cases is not None and all(

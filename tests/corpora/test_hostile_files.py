@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from corpora import texts
 from corpora.families import user
 from corpora.grammars.corpus import CorpusError, read_cases
+from corpora.texts import benchmarks as texts
 from corpora.vocabularies import limits, sources
 from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.reading import FileError, bounded_bytes, open_regular, read_toml, shown

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from corpora import texts
+from corpora.texts import benchmarks as texts
 from corpora.vocabularies import sources
 from harness.core.messages import Measure
 from harness.core.outcomes import Inputs
@@ -120,7 +120,8 @@ class TestTexts:
     @pytest.mark.thorough  # processes of their own
     def test_texts_do_not_depend_on_the_process(self) -> None:
         code = (
-            "import hashlib; from corpora import texts; from corpora.vocabularies import sources;"
+            "import hashlib; from corpora.texts import benchmarks as texts;"
+            "from corpora.vocabularies import sources;"
             "v = sources.resolve('toy_bytes'); print(hashlib.sha256(b''.join("
             "t.of(v, 5000, 3) for t in texts.TEXTS.values())).hexdigest())"
         )

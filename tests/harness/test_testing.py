@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from corpora.vocabularies import sources
-from harness.testing import assert_conforms, assert_same_ids, generated
+from harness.testing import assert_conforms, assert_same_ids, generated, texts
 from impls import registry
 from impls.interface import About, Mode, Rejected, Unsupported
 
@@ -170,3 +171,17 @@ def test_no_entry_point_slows_every_session() -> None:
 def test_importing_it_compiles_nothing() -> None:
     code = "import sys, harness.testing; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+class TestTexts:
+    def test_what_differs_is_told_with_its_line(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.jsonl"
+        path.write_text('{"t": "fine"}\n{"t": "a zq b"}\n')
+        with pytest.raises(AssertionError, match=r"from    .*a\.jsonl:2\n"):
+            assert_same_ids(Mine(), "bpe.naive", TOY, texts(f"{path}#field=t"))
+
+    def test_a_record_that_cannot_be_read_is_no_pass(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.jsonl"
+        path.write_text('"fine"\nnone\n')
+        with pytest.raises(ValueError, match=r"a\.jsonl:2: is not JSON"):
+            assert_same_ids(Mine(), "bpe.naive", TOY, texts(str(path)))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from corpora.texts.corpus import Corpus
     from harness.engine.runner import RunResult
     from harness.events import Event
     from harness.workers import Limits
@@ -49,6 +50,14 @@ References = Annotated[
 ]
 Checks = Annotated[list[str] | None, typer.Option(help="Only this check. May be repeated.")]
 Generators = Annotated[list[str] | None, typer.Option(help="Only this generator. May be repeated.")]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        help="Texts of your own: a file, a folder, a pattern of names, - or hf:ORG/NAME; after # "
+        "how to read them, as in corpus.jsonl#field=text. May be repeated; see docs/texts.md.",
+    ),
+]
 Jobs = Annotated[int, typer.Option(min=0, help="Vocabularies side by side; 0: by the cores.")]
 Expect = Annotated[Path | None, typer.Option(help="Expectations file, besides the shipped one.")]
 Timeout = Annotated[
@@ -84,6 +93,15 @@ def limits_of(timeout: float, memory: float) -> Limits:
     if not math.isfinite(memory) or not math.isfinite(timeout):
         raise SelectionError("--memory, --timeout: give a finite number")
     return Limits(seconds=timeout, memory=int(memory * 2**30))
+
+
+def texts_of(given: list[str] | None) -> Corpus | None:
+    """The texts that a user named, if any. Raises TextsError."""
+    if not given:
+        return None
+    from corpora.texts.corpus import Corpus  # noqa: PLC0415
+
+    return Corpus.of(given)
 
 
 def name_missing(console: Console, missing: Mapping[str, str]) -> None:
@@ -125,6 +143,7 @@ def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
     """Write all reports, say the last words, exit with the verdict's status."""
     from harness.cli.progress.run import closing  # noqa: PLC0415
     from reports import github, write_all  # noqa: PLC0415
+    from reports.texts import lines  # noqa: PLC0415
 
     record = recorded(out)
     with writing(out):
@@ -132,6 +151,8 @@ def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
     if github.wanted(os.environ):
         print(github.render(record), end="")
     console = Display(stderr=True)
+    for line in lines(record.texts):
+        console.print(Text(line), soft_wrap=True)
     closing(
         console, result.finished, result.findings, result.expectations, str(out / "report.html")
     )

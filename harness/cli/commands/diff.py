@@ -59,15 +59,29 @@ def diff(
     """Say what is new, fixed, still there, and not observed from one run to another."""
     if as_json and as_markdown:
         raise SelectionError("--json, --markdown: give one of them")
-    result = compare(recorded(old), recorded(new))
+    from reports.texts import changes  # noqa: PLC0415
+
+    before, now = recorded(old), recorded(new)
+    result = compare(before, now)
+    texts = list(changes(before.texts, now.texts))
     if as_json:
-        print(json.dumps(document(result), indent=1))
+        print(json.dumps({**document(result), "texts": texts}, indent=1))
     elif as_markdown:
-        text = "\n".join(markdown(result)) + "\n"
+        text = "\n".join([*markdown(result), *map(text_line, texts)]) + "\n"
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     else:
-        show(result, Display())
+        console = Display()
+        for line in texts:
+            console.print(Text(line), soft_wrap=True)
+        show(result, console)
     raise typer.Exit(gate.FAILS if result.new else gate.HOLDS)
+
+
+def text_line(line: str) -> str:
+    """A line on the user's texts in Markdown."""
+    from reports.markdown import escape  # noqa: PLC0415
+
+    return f"\n{escape(line)}"
 
 
 def counts(result: Diff) -> str:

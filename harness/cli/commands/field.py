@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from harness.cli.commands.common import Impls, Seed, Vocabs, command_line, name_missing, recorded
+from harness.cli.commands.common import (
+    Impls,
+    Inputs,
+    Seed,
+    Vocabs,
+    command_line,
+    name_missing,
+    recorded,
+    texts_of,
+)
 from harness.cli.display import Display
 from harness.core.interruption import INTERRUPTED, TERMINATED, again, exit_status
 from harness.core.writing import writing
@@ -18,6 +27,7 @@ from harness.engine.selection import SelectionError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from corpora.texts.corpus import Corpus
     from harness.studies.survey.plan import Match
     from reports.bench import BenchRecord
     from reports.field import Played
@@ -41,6 +51,7 @@ def field(
         list[str] | None, typer.Option(help="Only this check. May be repeated.")
     ] = None,
     seed: Seed = 0,
+    texts: Inputs = None,
     bench: Annotated[bool, typer.Option(help="Measure speed, too.")] = True,
     out: Annotated[Path, typer.Option(help="Folder of all runs and of field.html.")] = Path(
         "tokgate-field"
@@ -77,6 +88,7 @@ def field(
     each = f"{amount.cases:,} cases" if amount.cases is not None else f"{amount.seconds:g} s"
     line = f"{runs} matches of {len(present)} libraries, {each} each from the first case on"
     console.print(Text(f"{line}, seed {seed}"), soft_wrap=True)
+    corpus = texts_of(texts)
     played: list[Played] = []
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     speed: BenchRecord | None = None
@@ -92,7 +104,7 @@ def field(
             console.print(
                 Text(f"{number}/{len(planned)} {match.library.name} on {match.vocabulary.id}")
             )
-            played.append(_play(match, checks, amount, seed, out, console))
+            played.append(_play(match, checks, amount, seed, out, console, corpus))
             write(complete=False)
         if bench:
             speed = _bench(planned, seed, out, console)
@@ -105,7 +117,13 @@ def field(
 
 
 def _play(
-    match: Match, checks: list[str], budget: object, seed: int, out: Path, console: Console
+    match: Match,
+    checks: list[str],
+    budget: object,
+    seed: int,
+    out: Path,
+    console: Console,
+    texts: Corpus | None,
 ) -> Played:
     """One match: its run, unless it is there, and its reports."""
     from harness.cli.progress.run import Progress  # noqa: PLC0415
@@ -122,7 +140,7 @@ def _play(
     record = None
     if match.refusal is None:
         folder = out / match.folder
-        plan = plan_of(match, checks, budget, seed, "smoke")
+        plan = plan_of(match, checks, budget, seed, "smoke", texts)
         if not done(folder, plan):
             progress = Progress(console, budget.seconds)
             try:
@@ -144,7 +162,7 @@ def _play(
 
 def _bench(planned: list[Match], seed: int, out: Path, console: Console) -> BenchRecord:
     """The speed of those that run the first vocabulary, as ``tokgate bench`` measures it."""
-    from corpora import texts  # noqa: PLC0415
+    from corpora.texts import benchmarks as texts  # noqa: PLC0415
     from harness.cli.progress.bench import BenchProgress  # noqa: PLC0415
     from harness.studies.bench.plan import BenchPlan  # noqa: PLC0415
     from harness.studies.bench.run import execute  # noqa: PLC0415

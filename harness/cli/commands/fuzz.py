@@ -15,6 +15,7 @@ from harness.cli.commands.common import (
     Expect,
     Generators,
     Impls,
+    Inputs,
     Jobs,
     Memory,
     References,
@@ -25,6 +26,7 @@ from harness.cli.commands.common import (
     limits_of,
     name_missing,
     recorded,
+    texts_of,
     trend_series,
 )
 from harness.cli.display import Display
@@ -88,6 +90,7 @@ def fuzz(
         list[Path] | None,
         typer.Option(help="Files, or folders of files, to begin with. May be repeated."),
     ] = None,
+    texts: Inputs = None,
     save_corpus: Annotated[
         Path | None,
         typer.Option(help="Folder that receives the corpus at the end, one input a file."),
@@ -140,6 +143,7 @@ def fuzz(
     from harness.engine import selection  # noqa: PLC0415
     from harness.engine.planning import Plan  # noqa: PLC0415
     from harness.engine.suites import Budget, Suite, parse_budget  # noqa: PLC0415
+    from harness.engine.texts import DRAWN_FROM, drawn  # noqa: PLC0415
     from harness.studies.fuzz import run  # noqa: PLC0415
     from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds  # noqa: PLC0415
     from harness.studies.fuzz.store import CampaignStore  # noqa: PLC0415
@@ -180,6 +184,10 @@ def fuzz(
         expect=str(expect.resolve()) if expect is not None else None,
         limits=limits,
     )
+    begun = seeds(corpus or [])
+    own = texts_of(texts)
+    if own is not None:
+        begun = list(dict.fromkeys([*begun, *drawn(own, seed, count=DRAWN_FROM)]))
     campaign = FuzzPlan(
         plan=plan,
         shards=shards,
@@ -188,7 +196,7 @@ def fuzz(
         costly=cost,
         database=database,
         canary=canary if canary is not None else not (check or generator),
-        seeds=seeds(corpus or []),
+        seeds=begun,
     )
     where = ledger or str(out / "campaign.db")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +16,7 @@ from harness.cli.commands.common import (
     Expect,
     Generators,
     Impls,
+    Inputs,
     Jobs,
     Ledger,
     Memory,
@@ -28,11 +30,16 @@ from harness.cli.commands.common import (
     limits_of,
     name_missing,
     recorders,
+    texts_of,
 )
 from harness.cli.display import Display
 from harness.engine.selection import SelectionError
 
 EPILOG = EXIT_STATUSES
+
+OF_TEXTS = ("survival", "equivalence")
+"""Checks on texts alone, unless others are named: whether all answer, and whether ids differ.
+Others ask further questions, and a corpus would take several times as long."""
 
 
 class SuiteName(StrEnum):
@@ -49,6 +56,14 @@ def run(
     reference: References = None,
     check: Checks = None,
     generator: Generators = None,
+    texts: Inputs = None,
+    only_input: Annotated[
+        bool,
+        typer.Option(
+            "--only-input",
+            help="Compare on the texts of --input alone: no generators, growth or forced tokens.",
+        ),
+    ] = False,
     suite: Annotated[SuiteName, typer.Option(help="How much of everything.")] = SuiteName.SMOKE,
     budget: Annotated[
         str | None,
@@ -89,32 +104,48 @@ def run(
     from harness.engine import selection  # noqa: PLC0415
     from harness.engine.planning import Plan  # noqa: PLC0415
     from harness.engine.runner import execute  # noqa: PLC0415
-    from harness.engine.suites import SUITES, parse_budget  # noqa: PLC0415
+    from harness.engine.suites import SUITES, Budget, parse_budget  # noqa: PLC0415
+    from harness.engine.texts import mutated  # noqa: PLC0415
     from harness.findings.folder import RunFolder  # noqa: PLC0415
     from harness.studies.default import studies  # noqa: PLC0415
     from harness.verdict import bounds, expectations  # noqa: PLC0415
 
     chosen_suite = SUITES[suite.value]
     limits = limits_of(timeout, memory)
+    if only_input and not texts:
+        raise SelectionError("--only-input: needs texts; name some with --input")
     try:
         amount = parse_budget(budget or chosen_suite.budget)
+        if only_input and budget is None:  # all of them, however long it takes
+            amount = Budget()
     except ValueError as error:
         raise SelectionError(f"--budget: {error}") from error
     catalog = generators()
-    checks = selection.chosen("check", check or [], [*CHECKS, *MEASURES])
+    wanted = check or (list(OF_TEXTS) if only_input else [])
+    checks = selection.chosen("check", wanted, [*CHECKS, *MEASURES])
+    if only_input:
+        checks = [name for name in checks if name in CHECKS]
+    corpus = texts_of(texts)
     present, missing = selection.participants(impl or [])
     own = user.chosen(families)
     known, bound = expectations.load(expectations.SHIPPED), bounds.load(expectations.SHIPPED)
     if expect is not None:
         known = [*expectations.load(expect), *known]
         bound = [*bounds.load(expect), *bound]
+    if only_input:  # what is expected still is, but its examples are no texts of the user's
+        known = [replace(one, examples=()) for one in known]
     console = Display(stderr=True)
     name_missing(console, missing)
+    made = [catalog[n] for n in selection.chosen("generator", generator or [], catalog)]
+    if corpus is not None:
+        made = [] if only_input else [mutated(corpus, seed), *made]
     plan = Plan(
         vocabularies=selection.vocabularies(vocab or [], seed),
         participants=present,
         references=selection.references(reference or [], present),
-        generators=[catalog[n] for n in selection.chosen("generator", generator or [], catalog)],
+        generators=made,
+        texts=corpus,
+        only_texts=only_input,
         checks=[CHECKS[n] for n in checks if n in CHECKS],
         scaled=selection.scaled(vocab or [], checks),
         walked=selection.walked(vocab or [], checks),
@@ -137,7 +168,7 @@ def run(
         promised(
             len(plan.visited),
             len(present),
-            budget or chosen_suite.budget,
+            "all of your texts" if amount == Budget() else budget or chosen_suite.budget,
             len(checks),
             len(plan.scaled),
             seed,

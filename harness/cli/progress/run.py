@@ -23,6 +23,8 @@ from harness.events import (
     Phase,
     Preparing,
     SlowOnce,
+    TextsGiven,
+    TextsRead,
     Withdrawn,
     by_cause,
     cause_of,
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
 
 LOG_SECONDS = 5.0
 """Seconds between two lines of a log about who is still loading."""
+
+TEXTS_SECONDS = 30.0
+"""Seconds between two lines of a log about how far the user's texts are read."""
 
 LINES_SHOWN = 12
 """Buckets named at the end on the terminal; the report has all."""
@@ -59,6 +64,8 @@ class Progress:
         self._phase = "starting"
         self._findings: dict[str, Found] = {}
         self._counts: Counter[str] = Counter()
+        self._given: TextsGiven | None = None
+        self._read: TextsRead | None = None
         self._grown: set[tuple[str, str, str]] = set()
         self._live: Live | None = None
         if console.is_terminal:
@@ -90,6 +97,10 @@ class Progress:
                     self._say(f"first comparison after {seconds:.1f} s, on {event.contract}", "dim")
                 self._cases += event.cases
                 self._comparisons += event.comparisons
+            case TextsGiven():
+                self._given = event
+            case TextsRead():
+                self._texts(event)
             case Measured():
                 self._phase = f"measuring growth on {event.vocabulary}: {event.family}"
                 self._measured(event)
@@ -107,6 +118,14 @@ class Progress:
                 self._say(f"{event.implementation} on {event.vocabulary}: {line}", "yellow")
             case Finished():
                 self.stop()
+
+    def _texts(self, event: TextsRead) -> None:
+        """Show how far the texts are read; in a log, a line now and then."""
+        self._read = None if event.whole else event
+        now = time.monotonic()
+        if self._live is None and self._read and now - self._logged > TEXTS_SECONDS:
+            self._logged = now
+            self._console.print(Text(far(event, self._given), style="dim"), soft_wrap=True)
 
     def _measured(self, event: Measured) -> None:
         """One line for each implementation and vocabulary; the report has all families."""
@@ -172,6 +191,8 @@ class Progress:
             " expected",
         )
         rows: list[RenderableType] = [grid, facts]
+        if self._read is not None:
+            rows.append(Text(far(self._read, self._given)))
         if self._preparing is not None:
             ready, waiting = len(self._preparing.ready), len(self._preparing.waiting)
             bar = ProgressBar(total=ready + waiting, completed=ready, width=30)
@@ -185,6 +206,14 @@ class Progress:
         if self._live is not None:
             self._live.stop()
             self._live = None
+
+
+def far(event: TextsRead, given: TextsGiven | None) -> str:
+    """How far the user's texts are read for a vocabulary, in documents and bytes."""
+    mib = event.bytes / 2**20
+    whole = f" of {given.bytes / 2**20:,.1f} on disk" if given is not None and given.bytes else ""
+    rate = f", {mib / event.seconds:,.1f} MiB/s" if event.seconds > 1 else ""
+    return f"{event.vocabulary}: {event.documents:,} documents, {mib:,.1f} MiB{whole}{rate}"
 
 
 def prepared(event: Preparing) -> str:
@@ -264,7 +293,8 @@ def tell(console: Console, findings: Sequence[Found]) -> None:
         what = f"  on {found.vocabulary}: {shown(found)}{more}"
         console.print(Text.assemble((named(alike), "bold red"), what), soft_wrap=True)
         nobody = "nobody is blamed; " if found.undecided else ""
-        console.print(Text(f"    {nobody}{found.difference}", style="dim"), soft_wrap=True)
+        seen = f"; seen in {found.place}" if found.place else ""
+        console.print(Text(f"    {nobody}{found.difference}{seen}", style="dim"), soft_wrap=True)
     if len(causes) > LINES_SHOWN:
         console.print(f"and {len(causes) - LINES_SHOWN} more", style="dim")
 

@@ -26,7 +26,7 @@ from harness.workers.pool import WorkerPool
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from corpora.texts import Text
+    from corpora.texts.benchmarks import Text
     from corpora.vocabularies.model import Vocabulary
     from harness.core.participants import Participant
     from harness.studies.bench.plan import BenchPlan

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora import texts
+from corpora.texts import benchmarks as texts
 from harness.core.quiet import aside
 from harness.engine import selection
 from harness.engine.selection import SelectionError
@@ -17,7 +17,7 @@ from impls.interface import Mode
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from corpora.texts import Text
+    from corpora.texts.benchmarks import Text
     from corpora.vocabularies.model import Vocabulary
     from harness.core.participants import Participant
 

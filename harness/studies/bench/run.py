@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora import texts
+from corpora.texts import benchmarks as texts
 from harness.confinement import probing
 from harness.core.interruption import exit_status
 from harness.events import Benched, BenchFinished, BenchStarted, Event, ImplementationFailed

@@ -15,6 +15,7 @@ from harness.core.comparisons import modes_of
 from harness.engine import selection
 from harness.engine.planning import Plan
 from harness.engine.suites import SUITES
+from harness.engine.texts import mutated
 from harness.verdict import expectations
 from impls import registry
 from impls.errors import ImplementationError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from corpora.texts.corpus import Corpus
     from corpora.vocabularies.model import Vocabulary
     from harness.core.participants import Participant
     from harness.engine.suites import Budget
@@ -134,14 +136,23 @@ def matches(
     return found
 
 
-def plan_of(match: Match, checks: Sequence[str], budget: Budget, seed: int, suite: str) -> Plan:
-    """The run of one match, growth included: a plan like any other."""
+def plan_of(
+    match: Match,
+    checks: Sequence[str],
+    budget: Budget,
+    seed: int,
+    suite: str,
+    texts: Corpus | None = None,
+) -> Plan:
+    """The run of one match, growth included: a plan like any other. texts: the user's own."""
     known = [name for name in checks if name in CHECKS]
+    own = [mutated(texts, seed)] if texts is not None else []
     return Plan(
         vocabularies={match.source: lambda: match.vocabulary},
         participants=[match.reference, match.library],
         references=frozenset({match.reference.name}),
-        generators=list(generators().values()),
+        generators=[*own, *generators().values()],
+        texts=texts,
         checks=[CHECKS[name] for name in known],
         scaled=(match.source,) if "scaling" in checks else (),
         families=user.chosen(None),
@@ -157,18 +168,20 @@ def plan_of(match: Match, checks: Sequence[str], budget: Budget, seed: int, suit
 def done(folder: Path, plan: Plan) -> bool:
     """Whether a folder has the whole run of this very plan, so that it need not be run again."""
     from harness.engine.runner import budget_text, versions  # noqa: PLC0415
-    from harness.events import Finished, Started, read_events  # noqa: PLC0415
+    from harness.events import Finished, Started, TextsGiven, read_events  # noqa: PLC0415
 
     try:
         events = list(read_events(folder / "run.jsonl"))
     except (OSError, ValueError, TypeError, KeyError):
         return False
     started = next((one for one in events if isinstance(one, Started)), None)
+    given = next((one.inputs for one in events if isinstance(one, TextsGiven)), [])
     finished = next((one for one in events if isinstance(one, Finished)), None)
     return (
         started is not None
         and finished is not None
         and finished.complete
+        and given == (list(plan.texts.given) if plan.texts is not None else [])
         and (started.seed, started.suite, started.budget, started.versions)
         == (plan.seed, plan.suite.name, budget_text(plan), versions(plan))
     )

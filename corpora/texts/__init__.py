@@ -1,0 +1,1 @@
+"""Texts: those that a user brings (``--input``), and those for benchmarks."""

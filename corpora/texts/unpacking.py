@@ -1,0 +1,76 @@
+"""Files as streams of bytes, unpacked where their first bytes say that they are packed."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+
+import zstandard
+
+from corpora.texts.documents import RecordError, TextsError
+from corpora.vocabularies.reading import GZIP_MAGIC, line_of, open_regular
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+
+WINDOW_BYTES = 1 << 27
+"""Bytes that a Zstandard file may have the reader remember: what its own tool allows unless told
+otherwise (``--long=27``)."""
+
+BUFFER = 1 << 20
+"""Bytes read at once."""
+
+MAX_LINE = 256 << 20
+"""Bytes of a line, a paragraph or a record, which is in memory whole. Longer ones are no text."""
+
+
+def packed_as(path: Path) -> str:
+    """How a file is packed: ``gzip``, ``zstd``, or nothing. Raises OSError."""
+    with open_regular(path) as file:
+        magic = file.read(4)
+    if magic.startswith(GZIP_MAGIC):
+        return "gzip"
+    return "zstd" if magic == ZSTD_MAGIC else ""
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked if it is gzip or Zstandard by its first bytes.
+
+    Raises TextsError for a file that cannot be read, and for one that is damaged.
+    """
+    try:
+        how = packed_as(path)
+        with open_regular(path) as file:
+            if how == "gzip":
+                yield io.BufferedReader(gzip.GzipFile(fileobj=file), BUFFER)
+            elif how == "zstd":
+                reader = zstandard.ZstdDecompressor(max_window_size=WINDOW_BYTES)
+                stream = reader.stream_reader(file, read_across_frames=True)
+                yield io.BufferedReader(stream, BUFFER)
+            else:
+                yield file
+    except FileNotFoundError:
+        raise TextsError(f"{path}: no such file; check the path") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
+        raise TextsError(
+            f"{path}: is damaged, or cut short ({line_of(error)}); copy it again"
+        ) from None
+    except OSError as error:
+        raise TextsError(
+            f"{path}: cannot be read ({line_of(error)}); check the path and its permissions"
+        ) from None
+
+
+def lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Lines with their ends. Raises RecordError for one longer than :data:`MAX_LINE`."""
+    while line := stream.readline(MAX_LINE + 1):
+        if len(line) > MAX_LINE:
+            raise RecordError(f"is longer than {MAX_LINE:,} bytes; this is no text of lines")
+        yield line

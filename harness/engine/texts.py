@@ -1,0 +1,254 @@
+"""The user's texts in a run: as batches before all generators, and what was compared on them."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from dataclasses import asdict
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from corpora.generators.base import FunctionGenerator
+from corpora.generators.drawing import encodable
+from corpora.generators.mutations import mutants
+from corpora.texts.corpus import Reading
+from harness.core.comparisons import modes_of
+from harness.core.token_counts import counted, digest, pairs
+from harness.engine.streams import BATCH_CASES, Batch, batches
+from harness.engine.taking import TEXTS
+from harness.events.texts import (
+    FirstDifference,
+    TextsCompared,
+    TextsGiven,
+    TextsRead,
+    TokenCounts,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from corpora.generators.base import Generator
+    from corpora.texts.corpus import Corpus
+    from corpora.texts.documents import Document
+    from corpora.vocabularies.model import Vocabulary
+    from harness.checks.base import Observation
+    from harness.core.comparisons import Contract
+    from harness.engine.planning import Plan
+    from harness.events import Event
+    from impls.interface import Mode
+
+MUTATED = "input-mutated"
+
+BATCH_BYTES = 256 << 10
+"""Texts are sent in larger batches than cases of generators are: there are many of them, and the
+fastest encoders are through a smaller one before the next is packed."""
+
+FIRST_BATCH_BYTES = 16 << 10
+"""The first batch is small, so that it tells soon who is slow."""
+
+FIRST_TOLD = 20
+"""Differing documents of an implementation under a contract that are named; all are counted."""
+
+DRAWN_FROM = 4096
+"""Documents from which those to be mutated are drawn."""
+
+DRAWN_BYTES = 8 << 20
+"""Bytes of these, at the most."""
+
+DRAWN = 256
+"""Documents that are mutated."""
+
+WINDOW = 1000
+"""Bytes of a document that are mutated at once."""
+
+ENOUGH = 2000
+"""Violations on texts that are looked into for each contract; beyond, they are counted."""
+
+
+class Texts:
+    """The texts of one run, for all of its vocabularies."""
+
+    def __init__(self, plan: Plan, emit: Callable[[Event], None]) -> None:
+        self._plan = plan
+        self._corpus = plan.texts
+        self._only = plan.only_texts
+        self._seed = plan.seed
+        # Read in order where nothing limits it; else what there is time for is a sample of all.
+        self._sampled = plan.budget.seconds is not None or plan.budget.cases is not None
+        self._emit = emit
+        self._told: Counter[tuple[str, str]] = Counter()
+        self._considered: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._begun = False
+
+    def begin(self) -> None:
+        """Say what was given, the first time that it is called."""
+        with self._lock:
+            begun, self._begun = self._begun, True
+        if self._corpus is not None and not begun:
+            self._emit(
+                TextsGiven(
+                    inputs=list(self._corpus.given),
+                    files=len(self._corpus.sources),
+                    bytes=self._corpus.size,
+                    sampled=self._sampled,
+                    only=self._only,
+                )
+            )
+
+    def first(
+        self, vocabulary: Vocabulary, contracts: Sequence[Contract], late: Callable[[], bool]
+    ) -> Iterator[Batch]:
+        """The batches of the texts, and then those that the run's generators make.
+
+        contracts: of the vocabulary. Texts are asked under the first one: with its pre-tokenizer
+        and without special tokens, unless there are not two implementations that do that.
+        late: whether the others are due, although there are texts left; from then on both come in
+        turn. Nothing is due before the texts of a run that has only these.
+        """
+        plan = self._plan
+        others = batches(plan.generators, vocabulary, plan.seed, plan.suite.max_input)
+        if self._corpus is None:
+            yield from others
+            return
+        mode = contracts[0].mode if contracts else modes_of(vocabulary)[0]
+        own = self.batches(vocabulary, mode)
+        for batch in own:
+            yield batch
+            if not self._only and late():
+                break
+        for pair in _in_turn(others, own):
+            yield from pair
+
+    def batches(self, vocabulary: Vocabulary, mode: Mode) -> Iterator[Batch]:
+        """All documents that the vocabulary can encode, in batches."""
+        assert self._corpus is not None
+        reading, unfit, number, start = Reading(), 0, 0, 0
+        seed = self._seed if self._sampled else None
+        restricted = vocabulary.byte_alphabet is not None
+        began = time.monotonic()
+        documents: list[Document] = []
+        size, most = 0, FIRST_BATCH_BYTES
+
+        def note() -> None:
+            seconds = time.monotonic() - began
+            self._emit(TextsRead(vocabulary.id, **asdict(reading), unfit=unfit, seconds=seconds))
+
+        for document in self._corpus.documents(seed, reading):
+            if restricted and not vocabulary.can_encode(document.data):
+                unfit += 1
+                continue
+            documents.append(document)
+            size += len(document.data)
+            if size >= most or len(documents) >= BATCH_CASES:
+                note()
+                yield _batch(documents, self._seed, number, start, mode)
+                number, start = number + 1, start + len(documents)
+                documents, size, most = [], 0, BATCH_BYTES
+        note()
+        if documents:
+            yield _batch(documents, self._seed, number, start, mode)
+        note()
+
+    def considers(self, seen: Observation, batch: Batch) -> bool:
+        """Whether a violation on this batch is still to be looked into, and not only counted."""
+        if batch.generator != TEXTS:
+            return True
+        with self._lock:
+            self._considered[seen.contract.id] += 1
+            return self._considered[seen.contract.id] <= ENOUGH
+
+    def compared(self, seen: Observation, batch: Batch) -> None:
+        """Tell the token counts of a batch of texts that was answered."""
+        if batch.generator != TEXTS:
+            return
+        against = pairs(seen.contract, seen.results)
+        contract = seen.contract.id
+        told: dict[str, TokenCounts] = {}
+        first: list[FirstDifference] = []
+        for name, other in against.items():
+            counts = counted(seen.results[name], seen.results[other])
+            gaps = [one.tokens - one.against for one in counts.differing]
+            told[name] = TokenCounts(
+                against=other,
+                documents=counts.documents,
+                differing=len(counts.differing),
+                tokens=counts.tokens,
+                against_tokens=counts.against,
+                more=sum(gap for gap in gaps if gap > 0),
+                fewer=-sum(gap for gap in gaps if gap < 0),
+                changed=sum(one.changed for one in counts.differing),
+                unanswered=counts.unanswered,
+            )
+            with self._lock:
+                room = FIRST_TOLD - self._told[contract, name]
+                shown = counts.differing[:room]
+                self._told[contract, name] += len(shown)
+            first += [
+                FirstDifference(
+                    name, other, batch.place(one.index), one.first, one.tokens, one.against
+                )
+                for one in shown
+            ]
+        compared = {*against, *against.values()}
+        alone = {n: len(r.ids) for n, r in seen.results.items() if n not in compared}
+        digests = {name: digest(results) for name, results in seen.results.items()}
+        documents, size = len(batch.inputs), len(seen.inputs.data)
+        self._emit(TextsCompared(contract, documents, size, told, first, alone, digests))
+
+
+def _batch(documents: list[Document], seed: int, number: int, start: int, mode: Mode) -> Batch:
+    inputs = [document.data for document in documents]
+
+    def place(index: int) -> str:
+        return documents[index - start].place()
+
+    return Batch(TEXTS, seed, number, start, inputs, place, mode)
+
+
+def _in_turn(*streams: Iterator[Batch]) -> Iterator[tuple[Batch, ...]]:
+    """The first of each, the second of each, and so on; streams that have ended are left out."""
+    left = list(streams)
+    while left:
+        heads = [(stream, next(stream, None)) for stream in left]
+        left = [stream for stream, head in heads if head is not None]
+        yield tuple(head for _, head in heads if head is not None)
+
+
+def mutated(corpus: Corpus, seed: int) -> Generator:
+    """The generator that mutates documents of a corpus, as others mutate generated texts."""
+
+    def make(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
+        texts = drawn(corpus, seed)
+        if not texts:
+            return iter(())
+        return mutants(vocabulary, rng, _windows(texts, rng))
+
+    return FunctionGenerator(
+        MUTATED,
+        "documents of your texts with units inserted, deleted, swapped, spliced",
+        encodable(make),
+    )
+
+
+def _windows(texts: list[bytes], rng: random.Random) -> Iterator[bytes]:
+    """Parts of the texts, for ever."""
+    while True:
+        for text in texts:
+            at = rng.randrange(max(1, len(text) - WINDOW // 2)) if len(text) > WINDOW else 0
+            yield text[at : at + WINDOW]
+
+
+def drawn(corpus: Corpus, seed: int, count: int = DRAWN) -> list[bytes]:
+    """At most ``count`` documents that stand for a corpus: the same ones for the same seed."""
+    found: list[bytes] = []
+    size = 0
+    for document in islice(corpus.documents(seed), DRAWN_FROM):
+        found.append(document.data)
+        size += len(document.data)
+        if size > DRAWN_BYTES:
+            break
+    rng = random.Random(f"texts to mutate/{seed}")
+    return rng.sample(found, min(count, len(found)))

@@ -1,0 +1,222 @@
+"""The user's texts in a run: their order, what is compared, the verdict, the reports, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from corpora.generators.base import FunctionGenerator
+from corpora.texts.corpus import Corpus
+from corpora.vocabularies import sources
+from harness.core.comparisons import contracts_of
+from harness.engine.planning import Plan
+from harness.engine.selection import participants
+from harness.engine.suites import SUITES, Budget
+from harness.engine.taking import TEXTS, takes
+from harness.engine.texts import Texts, drawn, mutated
+from harness.events import Event, TextsCompared, TextsGiven, TextsRead, TokenCounts
+from harness.verdict import gate
+from harness.verdict.texts import TextsSeen
+from impls.interface import Mode
+from tests.harness.command import TOKGATE, here, tokgate
+from tests.harness.test_interrupt import wait_for
+
+MINIATURES = Path(__file__).parents[1] / "miniatures"
+ENDLESS = FunctionGenerator("made", "", lambda *_: iter([b"generated"] * 999))
+
+
+def plan(corpus: Corpus, budget: Budget, *, only: bool = False) -> Plan:
+    return Plan(
+        vocabularies={}, participants=[], references=frozenset(), checks=[], expectations=[],
+        generators=[] if only else [ENDLESS], suite=SUITES["smoke"], budget=budget, seed=0, jobs=1,
+        fail_fast=False, texts=corpus, only_texts=only,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    path = tmp_path / "texts.txt"
+    path.write_text("".join(f"{i} {'long ' * 2000}\n" for i in range(12)))
+    return Corpus.of([str(path)])
+
+
+class TestOrder:
+    def test_texts_come_before_generators_and_go_on_beside_them(self, corpus: Corpus) -> None:
+        events: list[Event] = []
+        texts = Texts(plan(corpus, Budget(seconds=1.0)), events.append)
+        vocabulary = sources.resolve("toy_bytes")
+
+        first = [batch.generator for batch in texts.first(vocabulary, [], lambda: False)]
+        late = [batch.generator for batch in texts.first(vocabulary, [], lambda: True)]
+
+        assert first[:2] == [TEXTS, TEXTS]
+        assert set(first[2:]) == {"made"}
+        assert late[:3] == [TEXTS, "made", TEXTS]
+        read = [one for one in events if isinstance(one, TextsRead)]
+        assert read[-1].whole
+        assert read[-1].documents == 12
+
+    def test_texts_alone_wait_for_nobody(self, corpus: Corpus) -> None:
+        texts = Texts(plan(corpus, Budget(), only=True), lambda _: None)
+        made = list(texts.first(sources.resolve("toy_bytes"), [], lambda: True))
+
+        assert {batch.generator for batch in made} == {TEXTS}
+        assert sum(len(batch.inputs) for batch in made) == 12
+
+    def test_a_case_knows_its_line(self, corpus: Corpus) -> None:
+        texts = Texts(plan(corpus, Budget(), only=True), lambda _: None)
+        last = list(texts.batches(sources.resolve("toy_bytes"), Mode()))[-1]
+        index = len(last.inputs) - 1
+
+        assert last.case(index).provenance()["place"] == f"{corpus.sources[0].name}:12"
+        assert last.case(index).index == 11
+
+    def test_mutants_are_the_same_for_the_same_seed(self, corpus: Corpus) -> None:
+        vocabulary = sources.resolve("toy_bytes")
+        made = list(islice(mutated(corpus, 3).cases(vocabulary, 3), 200))
+
+        assert made == list(islice(mutated(corpus, 3).cases(vocabulary, 3), 200))
+        assert made != list(islice(mutated(corpus, 3).cases(vocabulary, 4), 200))
+        assert sum(b"long" in one for one in made) > 50
+        assert len(drawn(corpus, 3)) == 12
+
+    def test_an_empty_corpus_has_no_mutants(self, tmp_path: Path) -> None:
+        (tmp_path / "none.txt").write_text("")
+        empty = Corpus.of([str(tmp_path / "none.txt")])
+        assert list(mutated(empty, 0).cases(sources.resolve("toy_bytes"), 0)) == []
+
+    def test_they_are_asked_as_they_are_tokenized_in_use(self, corpus: Corpus) -> None:
+        vocabulary = sources.resolve("tekken_240911")
+        able, _ = participants(["tiktoken", "tokenizers"])
+        opened = contracts_of(vocabulary, able, frozenset(), proper=True)
+        texts = Texts(plan(corpus, Budget(), only=True), lambda _: None)
+        batch = next(texts.first(vocabulary, opened, lambda: False))
+
+        assert [one.mode.label for one in opened if takes(one, batch)] == ["text"]
+        assert len(opened) > 1
+
+
+def seen(*events: Event) -> TextsSeen:
+    made = TextsSeen()
+    for event in events:
+        made.consume(event)
+    return made
+
+
+def given(*, only: bool) -> TextsGiven:
+    return TextsGiven(["a"], 1, 100, sampled=not only, only=only)
+
+
+def read(*, whole: bool = True, unreadable: int = 0) -> TextsRead:
+    faults = ["a:7: is not JSON"] * unreadable
+    return TextsRead("v", 3, 30, 50, 0, 0, 0, 0, unreadable, faults, whole, 1.0)
+
+
+COMPARED = TextsCompared("v/text", 3, 30, {"b": TokenCounts("a", 3, 0, 9, 9)})
+
+
+class TestVerdict:
+    HOLDS = gate.Verdict(True, (), gate.HOLDS)
+
+    def test_nothing_is_said_without_texts(self) -> None:
+        assert seen().judged(self.HOLDS) == self.HOLDS
+
+    def test_what_was_read_and_compared_changes_nothing(self) -> None:
+        assert seen(given(only=True), read(), COMPARED).judged(self.HOLDS) == self.HOLDS
+
+    def test_a_record_that_cannot_be_read_is_no_pass(self) -> None:
+        judged = seen(given(only=False), read(unreadable=2), COMPARED).judged(self.HOLDS)
+        assert (judged.passed, judged.exit_status) == (False, gate.USAGE)
+        assert judged.reasons[0].startswith("2 records of your texts could not be read")
+        assert "a:7" in judged.reasons[0]
+
+    def test_a_broken_gate_keeps_its_status(self) -> None:
+        broken = gate.Verdict(False, ("one finding",), gate.FAILS)
+        judged = seen(given(only=True), read(unreadable=1), COMPARED).judged(broken)
+        assert judged.exit_status == gate.FAILS
+        assert judged.reasons[0] == "one finding"
+
+    def test_texts_alone_that_nobody_compared_are_no_pass(self) -> None:
+        judged = seen(given(only=True), read()).judged(self.HOLDS)
+        assert not judged.passed
+        assert "no document of your texts was compared" in judged.reasons[0]
+
+    def test_one_implementation_may_be_watched_alone(self) -> None:
+        alone = TextsCompared("v/raw", 3, 30, {}, alone={"a": 9})
+        assert seen(given(only=True), read(), alone).judged(self.HOLDS).passed
+
+    def test_what_there_was_no_time_for_is_a_note(self) -> None:
+        judged = seen(given(only=False), read(whole=False), COMPARED).judged(self.HOLDS)
+        assert judged.passed
+        assert "not read to their end on v" in judged.notes[0]
+
+
+class TestCommand:
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (["--only-input"], "--only-input: needs texts; name some with --input"),
+            (["--input=none.txt"], "none.txt: no such file; check the path"),
+            (["--input=a.jsonl"], "a.jsonl:1: has no field of a usual name for its text, but x"),
+        ],
+    )
+    def test_mistakes_are_one_line(self, tmp_path: Path, arguments: list[str], said: str) -> None:
+        (tmp_path / "a.jsonl").write_text('{"x": "text"}\n')
+        done = here("run", *arguments, folder=tmp_path)
+        assert done.returncode == gate.USAGE
+        assert said in " ".join(done.stderr.split())
+
+    def test_only_the_texts_with_counts_places_and_faults(self, tmp_path: Path) -> None:
+        lines = ['{"text": "ab"}', '{"text": "ba"}', '{"text": "ab"}', "{", '{"text": "\\u00e9"}']
+        (tmp_path / "a.jsonl").write_text("\n".join(lines))
+        out = tmp_path / "out"
+        wrong = f"{MINIATURES}/wrong.py:AlwaysWrong"
+        done = tokgate(
+            "run", "--only-input", f"--input={tmp_path}/a.jsonl", "--vocab=toy_bytes",
+            "--impl=bpe.naive", f"--impl={wrong}", f"--out={out}",
+        )  # fmt: skip
+
+        assert done.returncode == gate.FAILS, done.stderr
+        texts = json.loads((out / "summary.json").read_text())["texts"]
+        assert texts["only"]
+        (row,) = texts["compared"]
+        assert (row["implementation"], row["against"]) == ("mini-always-wrong", "bpe.naive")
+        assert (row["documents"], row["differing"]) == (3, 3)
+        assert row["tokens"] - row["against_tokens"] == row["more"] - row["fewer"]
+        assert [Path(one["place"]).name for one in row["first"]] == [
+            "a.jsonl:1", "a.jsonl:2", "a.jsonl:5",
+        ]  # fmt: skip
+        (told,) = texts["read"]
+        assert (told["duplicates"], told["unreadable"], told["whole"]) == (1, 1, True)
+        assert "a.jsonl:4: is not JSON" in told["faults"][0]
+        summary = json.loads((out / "summary.json").read_text())
+        assert {Path(one["place"]).name for one in summary["findings"]} == {"a.jsonl:1"}
+        assert {one["name"] for one in summary["generators"]} == {TEXTS}
+        for report in ("report.html", "summary.md", "junit.xml"):
+            assert "a.jsonl" in (out / report).read_text()
+        assert "### Your texts" in (out / "summary.md").read_text()
+        assert 'id="texts"' in (out / "report.html").read_text()
+
+    def test_ctrl_c_keeps_what_was_compared(self, tmp_path: Path) -> None:
+        with (tmp_path / "a.txt").open("w") as file:
+            file.writelines(f"text number {i} of many\n" for i in range(400_000))
+        out = tmp_path / "out"
+        with subprocess.Popen(
+            [TOKGATE, "run", "--only-input", f"--input={tmp_path}/a.txt", "--vocab=tekken_240911",
+             "--impl=tiktoken", "--impl=tokenizers", f"--out={out}"],
+            stderr=subprocess.PIPE, text=True,
+        ) as running:  # fmt: skip
+            wait_for(out / "run.jsonl", "TextsCompared")
+            running.send_signal(signal.SIGINT)
+            _, said = running.communicate(timeout=300)
+
+        assert running.returncode == 130, said
+        texts = json.loads((out / "summary.json").read_text())["texts"]
+        assert 0 < texts["compared"][0]["documents"] < 400_000
+        assert texts["read"][0]["whole"] is False
+        assert "documents," in said
