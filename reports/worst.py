@@ -111,6 +111,12 @@ class WorstRecord:
         return f"{said}; {deaths}" if deaths else said
 
     @property
+    def left(self) -> str:
+        """What the worker left behind, as a sentence; empty where it left nothing."""
+        said = self.facts.get("left")
+        return f"{self.facts['implementation']} {said}" if said else ""
+
+    @property
     def how(self) -> str:
         """How far the search got."""
         facts = self.facts

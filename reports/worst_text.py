@@ -49,6 +49,8 @@ def render(record: WorstRecord) -> Iterator[RenderableType]:
         yield Text.assemble((f"  {number}  ", "dim"), printable(said))
     verdict = record.verdict
     yield Text(printable(f"{verdict[:1].upper()}{verdict[1:]}."), style="bold")
+    if record.left:
+        yield Text(printable(f"{record.left}."), style="yellow")
     yield Text(printable(f"{record.how}."), style="dim")
 
 

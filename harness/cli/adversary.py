@@ -135,7 +135,8 @@ def remarks(bag: Bag, policies: Sequence[str]) -> list[str]:
     """How much was tried, and what broke off."""
     tried = ", ".join(f"{bag.tried.get(policy, 0):,} against {policy}" for policy in policies)
     lines = [f"grammars tried, with those of earlier runs: {tried}"]
-    return lines + [f"broke off: {where}: {how}" for where, how in list(bag.broke.items())[:8]]
+    lines += [f"broke off: {where}: {how}" for where, how in list(bag.broke.items())[:8]]
+    return lines + [f"a worker {line}" for line in bag.left]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@
    fork bomb, and nothing else. It does not hold for root. There is no limit of CPU time, as that
    would count compilation, and the whole life of a worker, which the harness's clock does not.
 2. No new privileges, which the kernel asks for before the rest.
-3. Landlock, by the newest ABI that the kernel has: no writing but below the plan's paths, no TCP,
+3. A ``/dev/shm`` of its own, in a name space of mounts of its own. This comes before Landlock,
+   which allows no mounts. Where it cannot be had, the shared one is used as ever.
+4. Landlock, by the newest ABI that the kernel has: no writing but below the plan's paths, no TCP,
    no signals to processes outside, no Unix sockets by an abstract name.
-4. A seccomp filter that refuses sockets, and to change the limits of other processes.
+5. A seccomp filter that refuses sockets, and to change the limits of other processes.
 
 Nothing here raises where the kernel says no: what is missing is said by the result.
 """
@@ -25,7 +27,15 @@ from pathlib import Path
 
 from harness.confinement import filters
 from harness.confinement.kernel import Kernel, Linux
-from harness.confinement.plan import LARGEST_FILE, OPEN_FILES, OWN_PROCESS, Held, Plan
+from harness.confinement.plan import (
+    LARGEST_FILE,
+    OPEN_FILES,
+    OWN_PROCESS,
+    SHARED_MEMORY,
+    SHARED_MEMORY_BYTES,
+    Held,
+    Plan,
+)
 
 WRITE_FILE = 1 << 1
 REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
@@ -81,7 +91,9 @@ def apply(
         return 1
 
     version = blocked = 0
+    own_memory = False
     if tried("no_new_privs", privileges):
+        own_memory = plan.own_memory and _own_memory(asked[0])
         version = tried("Landlock", lambda: _landlock(plan, asked[0], missing))
         named = machine or platform.machine()
         filtered = tried("seccomp", lambda: _seccomp(plan, asked[0], named))
@@ -93,6 +105,7 @@ def apply(
         signals=version >= SCOPES_SINCE,
         files_open=files_open,
         processes=processes,
+        own_memory=own_memory,
         missing=tuple(missing),
     )
 
@@ -122,6 +135,14 @@ def _lowered(which: int, most: int) -> int:
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(which, (new_soft, new_hard))
     return new_hard
+
+
+def _own_memory(kernel: Kernel) -> bool:
+    """Give this process shared memory of its own; whether it has it."""
+    with contextlib.suppress(OSError, AttributeError, ValueError):
+        kernel.own_memory(SHARED_MEMORY, SHARED_MEMORY_BYTES)
+        return True
+    return False
 
 
 def _seccomp(plan: Plan, kernel: Kernel, machine: str) -> int:

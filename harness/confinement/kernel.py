@@ -10,7 +10,9 @@ import ctypes
 import errno
 import os
 import platform
+import stat
 import struct
+from pathlib import Path
 from typing import Protocol
 
 from harness.confinement.filters import INSTRUCTION, SECCOMP
@@ -23,6 +25,12 @@ CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 ASK_VERSION = 1
 PATH_BENEATH = 1
 
+NEW_MOUNTS, NEW_USER = 0x00020000, 0x10000000
+NO_SETUID, NO_DEVICES, BIND, RECURSIVE, SLAVE = 1 << 1, 1 << 2, 1 << 12, 1 << 14, 1 << 19
+CAPABILITIES = 0x20080522  # the version of the structure that capset takes
+
+POINTER_BYTES = struct.calcsize("P")
+
 RULESET = struct.Struct("<QQQ")
 RULE = struct.Struct("<Qi")
 
@@ -32,6 +40,14 @@ class Kernel(Protocol):
 
     def no_new_privileges(self) -> None:
         """Give up what setuid programs would bring, which the other calls ask for."""
+        ...
+
+    def own_memory(self, folder: str, size: int) -> None:
+        """Put a file system in memory over a folder, seen by this process and its children alone.
+
+        It is gone when they are. What is in the folder by now stays in it. size: bytes at most.
+        Where this fails, the process is fit for nothing but to end.
+        """
         ...
 
     def landlock_version(self) -> int:
@@ -75,9 +91,55 @@ class Linux:
     def no_new_privileges(self) -> None:
         """See :class:`Kernel`."""
         nothing = ctypes.c_ulong(0)
-        if self._c.prctl(NO_NEW_PRIVILEGES, ctypes.c_ulong(1), nothing, nothing, nothing):
+        self._zero(self._c.prctl(NO_NEW_PRIVILEGES, ctypes.c_ulong(1), nothing, nothing, nothing))
+
+    @staticmethod
+    def _zero(result: int) -> None:
+        """Raise OSError for a result other than 0."""
+        if result:
             error = ctypes.get_errno()
             raise OSError(error, os.strerror(error))
+
+    def _mount(self, what: str, where: str, kind: str, flags: int, options: str = "") -> None:
+        words = [os.fsencode(text) for text in (what, where, kind)]
+        self._zero(self._c.mount(*words, ctypes.c_ulong(flags), options.encode()))
+
+    def own_memory(self, folder: str, size: int) -> None:
+        """See :class:`Kernel`."""
+        user, group = os.geteuid(), os.getegid()
+        # Root is left in its name space of users: in another one it could not read others' files.
+        self._zero(self._c.unshare(NEW_MOUNTS | (NEW_USER if user else 0)))
+        if user:
+            maps = {"uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}
+            for name, text in {"setgroups": "deny", **maps}.items():
+                Path("/proc/self", name).write_bytes(text.encode())
+        self._mount("none", "/", "", RECURSIVE | SLAVE)
+        there = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            options = f"size={size},mode=1777"
+            self._mount("tmpfs", folder, "tmpfs", NO_SETUID | NO_DEVICES, options)
+            for old in Path(f"/proc/self/fd/{there}").iterdir():
+                self._show(old, Path(folder, old.name))
+        finally:
+            os.close(there)
+        if user:
+            # A new name space of users comes with all capabilities in it, which nobody needs.
+            header = struct.pack("Ii", CAPABILITIES, 0)
+            self._zero(self._c.capset(header, bytes(24)))
+
+    def _show(self, old: Path, new: Path) -> None:
+        """Have a file or a folder appear at another place as well; others are passed over."""
+        try:
+            mode = old.lstat().st_mode
+            if stat.S_ISDIR(mode):
+                new.mkdir()
+            elif stat.S_ISREG(mode):
+                new.touch()
+            else:
+                return
+            self._mount(str(old), str(new), "", BIND | RECURSIVE)
+        except FileNotFoundError:  # it was removed meanwhile
+            return
 
     def landlock_version(self) -> int:
         """See :class:`Kernel`."""
@@ -98,7 +160,8 @@ class Linux:
     def seccomp(self, program: bytes) -> None:
         """See :class:`Kernel`."""
         number = SECCOMP.get(platform.machine())
-        if number is None:
+        # What the machine is called says nothing of an interpreter of 32 bits on it.
+        if number is None or POINTER_BYTES != 8:
             raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
         code = ctypes.create_string_buffer(program, len(program))
         # struct sock_fprog: the number of instructions, and where they are.

@@ -18,6 +18,10 @@ STANDARD_ERROR = "/proc/self/fd/2"
 SHARED_MEMORY = "/dev/shm"
 """Where POSIX semaphores and shared memory are made, which ``multiprocessing`` needs."""
 
+SHARED_MEMORY_BYTES = 1 << 30
+"""What a worker may have there at the most, where it has a file system of its own for it. A
+container has 64 MiB as a rule."""
+
 OWN_PROCESS = "/proc/self"
 """Where the peak of a worker's memory is reset (``clear_refs``), so that it can be measured."""
 
@@ -56,11 +60,14 @@ class Plan:
     """What a worker may do besides reading and computing.
 
     network: whether it may have sockets. writable: paths of files and folders that it may write
-    to; those that are not there are passed over.
+    to; those that are not there are passed over. own_memory: whether it is to have
+    :data:`SHARED_MEMORY` for itself; only where that was tried in another process, because one in
+    which it fails is in an odd state.
     """
 
     network: bool
     writable: tuple[str, ...]
+    own_memory: bool = False
 
     def to_json(self) -> str:
         """Return the plan as one argument of a command line."""
@@ -70,7 +77,7 @@ class Plan:
     def from_json(text: str) -> Plan:
         """Return the plan of an argument that :meth:`to_json` made."""
         raw = json.loads(text)
-        return Plan(raw["network"], tuple(raw["writable"]))
+        return Plan(raw["network"], tuple(raw["writable"]), raw["own_memory"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +87,9 @@ class Held:
     network: by what it has no sockets (``seccomp``), or at least no TCP (``Landlock``); empty where
     it has them. files: the Landlock ABI that keeps files from it, or 0. signals: whether it can
     signal no process outside. files_open: the most descriptors. processes: the most tasks that
-    its user may have, or 0 for no limit. missing: what could not be applied, each with the kernel's
-    reason. off: nothing was to be applied.
+    its user may have, or 0 for no limit. own_memory: whether what it makes in
+    :data:`SHARED_MEMORY` is seen by nobody else, and goes with it. missing: what could not be
+    applied, each with the kernel's reason. off: nothing was to be applied.
     """
 
     network: str = ""
@@ -89,6 +97,7 @@ class Held:
     signals: bool = False
     files_open: int = 0
     processes: int = 0
+    own_memory: bool = False
     missing: tuple[str, ...] = ()
     off: bool = False
 
@@ -128,7 +137,8 @@ def sentence(held: Held, memory: int, needs: Mapping[str, Sequence[str]] | None 
         if held.files
         else "files open"
     )
-    line = f"workers: {network}, {files}, {amount}"
+    shared = f", {SHARED_MEMORY} of their own" if held.own_memory else ""
+    line = f"workers: {network}, {files}{shared}, {amount}"
     asked = [f"{name} declares {', '.join(its)}" for name, its in (needs or {}).items() if its]
     return "; ".join([line, *asked])
 

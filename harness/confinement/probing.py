@@ -68,7 +68,9 @@ def plan_for(
         with contextlib.suppress(OSError):  # what cannot be made cannot be written to
             Path(folder).mkdir(parents=True, exist_ok=True)
     allowed = (*folders, *wanted.writable, SHARED_MEMORY, OWN_PROCESS, STANDARD_ERROR, *DEVICES)
-    return Plan(wanted.network, tuple(dict.fromkeys(allowed)))
+    shared = SHARED_MEMORY in wanted.writable  # with others, as it declares
+    own_memory = held_here().own_memory and not shared
+    return Plan(wanted.network, tuple(dict.fromkeys(allowed)), own_memory)
 
 
 def caches_of(others: str | None, environment: Mapping[str, str]) -> dict[str, str]:
@@ -131,7 +133,7 @@ def launch(
 @cache
 def _probed() -> Held:
     """What confines a process on this machine, tried in one that ends at once."""
-    empty = argument(Plan(network=False, writable=()))
+    empty = argument(Plan(network=False, writable=(), own_memory=True))
     try:
         done = subprocess.run(
             [*START, empty], capture_output=True, text=True, timeout=PROBE_SECONDS, check=True

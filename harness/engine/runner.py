@@ -12,7 +12,6 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.confinement import probing
 from harness.core.interruption import exit_status
 from harness.core.writing import NO_ROOM, OutputError, cannot_write
 from harness.engine.opening import NamedFailed
@@ -25,7 +24,7 @@ from harness.verdict import gate
 from harness.verdict.bounds import judge_growth, own_candidates
 from harness.verdict.shortfall import Shortfall, slow_once, went_on
 from harness.verdict.texts import TextsSeen
-from harness.workers import first_line
+from harness.workers import confined, first_line
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -102,7 +101,7 @@ def execute(
             timeout=plan.limits.seconds,
             memory=plan.limits.memory,
             expect=plan.expect,
-            confinement=probing.line(plan.limits.memory, plan.participants),
+            confinement=confined.line(plan.limits.memory, plan.participants),
         )
     )
     # The clock is not to decide what a run finds whose budget is a number of cases.

@@ -106,7 +106,7 @@ class Sessions:
         finally:
             self._start.come(pool)
             pool.close()
-            if not self._stop.is_set() and CHECKS[left_processes.CHECK] in run.plan.checks:
+            if CHECKS[left_processes.CHECK] in run.plan.checks:
                 left_processes.note(run.tracker, pool.left(), self._contracts, run.plan.seed)
 
     def _share(self, source: str, ahead: float, jobs: int) -> float:
@@ -148,10 +148,10 @@ class Sessions:
         session = Session(pool, source, vocabulary, opened, time.monotonic() + seconds())
         self._study(session)
         self._unmeasured.discard(source)
+        self._contracts |= {name: c for c in opened.contracts(loaded=True) for name in c.names}
         if self._stop.is_set():
             return
         opened.look()
-        self._contracts |= {name: c for c in opened.contracts(loaded=True) for name in c.names}
         run.note_excused(pool, vocabulary.id)
         for name, reason in pool.withdrawn().items():
             run.emit(Withdrawn(name, vocabulary.id, reason))

@@ -289,8 +289,11 @@ def boundaries(vocabulary: Vocabulary, ids: Sequence[int]) -> list[int]:
 
 def difference(violation: Violation, vocabulary: Vocabulary) -> Difference:
     """The first difference between the trusted outcome and the first culprit's."""
-    if len(violation.parts) < 2:
+    if not violation.parts:
         return None, "no outcome to compare with"
+    if len(violation.parts) == 1:
+        (alone,) = violation.parts
+        return None, f"{' = '.join(alone.names)}: {_described(alone.outcome)}"
     trusted, culprit = violation.parts[0], violation.parts[1]
     one, other = trusted.outcome, culprit.outcome
     ours, theirs = " = ".join(trusted.names), " = ".join(culprit.names)

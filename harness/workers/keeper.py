@@ -22,7 +22,9 @@ nothing, and the command of the worker. Steps:
    of it is gone. Where the command could not be started, it says why instead.
 
 Only time in which the processes that are waited for do nothing counts against GRACE_SECONDS: a
-machine that is busy is no reason to say that somebody has left processes behind.
+machine that is busy is no reason to say that somebody has left processes behind. Who works all the
+time is waited for until one of them has had WORKING_SECONDS of CPU time, which a busy machine does
+not shorten either.
 
 It does without pathlib, which would be a good part of what it takes to start.
 
@@ -48,9 +50,12 @@ GRACE_SECONDS = 2.0
 """What was left behind and ends before it has been idle for this time is not worth a word. It is
 only waited for where there is such a process."""
 
+WORKING_SECONDS = 3.0
+"""CPU time that one of the processes that are waited for may have meanwhile: to end takes far less,
+and one that computes for ever is not waited for any longer."""
+
 LONGEST_GRACE_SECONDS = 30.0
-"""What was left behind, and the worker that may end it, are waited for so long on the wall's clock
-at the most, though they work."""
+"""They are waited for so long on the wall's clock at the most, though they work."""
 
 ENDING_SECONDS = 8.0
 """For all that is left to be gone after SIGKILL; a process may be held up by a slow disk."""
@@ -134,6 +139,16 @@ def busy(pid: int) -> bool:
     return False
 
 
+def worked(pid: int) -> float:
+    """Seconds of CPU time that a process has had; 0 where there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
 def close_others(kept: set[int]) -> None:
     """Close all descriptors of this process but the standard ones and these."""
     for descriptor in map(int, os.listdir("/proc/self/fd")):
@@ -181,8 +196,11 @@ class Keeper:
         self._control = control
         self._group = group
         self._noted: dict[int, str] = {}
+        self._began: dict[int, float] = {}
         self.all = True
         """Whether all that was to be killed is gone."""
+        self.over = False
+        """Whether the kernel killed something, as the control group had no more memory."""
         self._woken, wake = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(wake, False)
@@ -221,6 +239,7 @@ class Keeper:
     def keep(self) -> int:
         """See the module. Return the wait status of the command."""
         said = self._wait()
+        self._began = {pid: worked(pid) for pid in descendants(os.getpid())}
         latest = time.monotonic() + LONGEST_GRACE_SECONDS
         if said == "c" and self._strays():
             self._until_idle(lambda: ended(self._worker), latest)
@@ -242,6 +261,7 @@ class Keeper:
             _, status = os.waitpid(self._worker, os.WNOHANG)
         except ChildProcessError:
             status = signal.SIGKILL
+        self.over = self._over_memory()
         self._remove_group()
         return status
 
@@ -273,15 +293,23 @@ class Keeper:
     def _until_idle(self, over, latest: float) -> None:  # type: ignore[no-untyped-def]
         """Wait until something is so, for GRACE_SECONDS in which no descendant has any work.
 
-        latest: when to stop waiting in any case, on the monotonic clock.
+        Or until one of them has had WORKING_SECONDS of CPU time since the end began. latest: when
+        to stop waiting in any case, on the monotonic clock.
         """
         idle = 0.0
         while not over() and idle < GRACE_SECONDS and time.monotonic() < latest:
+            if self._most_worked() > WORKING_SECONDS:
+                return
             began, working = time.monotonic(), self._busy()
             self._pause()
             if not (working or self._busy()):
                 # A pause that has become longer is one in which this process had to wait itself.
                 idle += min(time.monotonic() - began, LOOK_SECONDS)
+
+    def _most_worked(self) -> float:
+        """CPU time of the descendant that has had the most of it since the end began."""
+        found = (worked(pid) - self._began.get(pid, 0.0) for pid in descendants(os.getpid()))
+        return max(found, default=0.0)
 
     def _busy(self) -> bool:
         """Whether a descendant is running, waits for a processor, or waits for a disk."""
@@ -352,6 +380,16 @@ class Keeper:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
 
+    def _over_memory(self) -> bool:
+        """Whether the control group's memory came to an end."""
+        if not self._group:
+            return False
+        with contextlib.suppress(OSError, ValueError):
+            with open(f"{self._group}/memory.events", "rb") as file:
+                counts = dict(line.split() for line in file.read().splitlines())
+            return int(counts.get(b"oom_kill", 0)) > 0
+        return False
+
     def _remove_group(self) -> None:
         if self._group:
             with contextlib.suppress(OSError):
@@ -381,6 +419,7 @@ def main() -> None:
         status = keeper.keep()
         left = keeper.left
         told = {"status": status, "count": len(left), "left": left[:SHOWN], "all": keeper.all}
+        told["over"] = keeper.over
     with contextlib.suppress(OSError):
         os.write(report, json.dumps(told).encode("ascii") + b"\n")
 

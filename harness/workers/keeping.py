@@ -47,13 +47,15 @@ class Report(msgspec.Struct, frozen=True):
     """What a keeper says at the end: the wait status, and the command lines of what was left.
 
     count: of all that were left; ``left`` has the first of them. all: whether all that was to be
-    killed is gone. error: why the command was not started; empty where it was.
+    killed is gone. over: whether the kernel killed something, as the control group of the command
+    had no more memory. error: why the command was not started; empty where it was.
     """
 
     status: int
     count: int = 0
     left: tuple[str, ...] = ()
     all: bool = True
+    over: bool = False
     error: str = ""
 
 
@@ -68,8 +70,12 @@ class Kept:
         environment: Mapping[str, str],
         errors: int | IO[bytes],
         output: int | IO[bytes] | None = None,
+        memory: int | None = None,
     ) -> None:
-        """Start. descriptors: those that the command gets. environment: besides this process's."""
+        """Start. descriptors: those that the command gets. environment: besides this process's.
+
+        memory: bytes that it may take, for its control group, where it has one.
+        """
         self._word = secrets.token_hex(8)
         self._lock = threading.Lock()
         self._report: Report | None = None
@@ -77,7 +83,7 @@ class Kept:
         with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
             control, self._control = pipe(theirs, ours)
             self._told, report = pipe(ours, theirs)
-            self._group = control_groups.new()
+            self._group = control_groups.new(memory)
             if self._group is not None:
                 ours.callback(control_groups.end, self._group)
             script = [sys.executable, "-I", "-S", str(KEEPER), str(control), str(report)]
@@ -103,9 +109,23 @@ class Kept:
         return self._report
 
     @property
+    def left(self) -> str | None:
+        """What the command left behind that would not end by itself, on one line."""
+        report = self._report
+        if report is None or not report.count:
+            return None
+        several = "a process" if report.count == 1 else f"{report.count:,} processes"
+        return f"left {several} behind: {'; '.join(report.left)}"
+
+    @property
     def exit_code(self) -> int | None:
         """How the command ended: its status, or a negative signal; None where nobody knows."""
         return None if self._report is None else os.waitstatus_to_exitcode(self._report.status)
+
+    @property
+    def over(self) -> bool:
+        """Whether the kernel ended the command as its control group had no more memory."""
+        return self._report is not None and self._report.over
 
     @property
     def fault(self) -> str | None:

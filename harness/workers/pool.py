@@ -339,10 +339,14 @@ class WorkerPool:
         return self._in_time([(name, asked)])[0]
 
     def kill(self) -> None:
-        """End all processes at once, from any thread; who waits for answers gets Stopped."""
+        """Ask nothing more, from any thread; who waits for answers gets Stopped.
+
+        Processes that owe an answer are ended at once, and the others by :meth:`close`: these can
+        be blamed for what they leave behind, since nobody has interrupted them.
+        """
         self._stopped.set()
         for worker in self._workers.values():
-            worker.kill()
+            worker.stop()
 
     def close(self) -> None:
         """End all processes and threads."""

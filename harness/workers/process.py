@@ -29,13 +29,13 @@ from corpora.vocabularies import scratch
 from harness.confinement import probing
 from harness.core.messages import Request
 from harness.core.outcomes import Failed, Results, Status
-from harness.workers import wire
+from harness.workers import logs, wire
 from harness.workers.cell import Cell
 from harness.workers.clock import Stopwatch, control, usage_of
 from harness.workers.keeping import Kept, pipe
 from harness.workers.requests import FAULT, KILLED_WITH_KEEPER
 from impls import registry
-from impls.external import OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name, trim
+from impls.external import OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -115,12 +115,14 @@ class Process:
                 descriptors=inherited,
                 environment=launch.environment,
                 errors=self._log,
+                memory=limits.memory,
             )
             ours.callback(self._kept.end)
             os.set_blocking(self._outlet, False)
             os.set_blocking(self._inlet, False)
             self._observed = psutil.Process(self._kept.pid)
             ours.pop_all()
+        logs.watch(self._log)
         self._at_rest = 0
         self._sequence = self._count = 0
         self._watch: Stopwatch | None = None
@@ -136,7 +138,6 @@ class Process:
         Raises WorkerDied where it takes too long or too much, ends, or answers with garbage; the
         process and all its children are dead then.
         """
-        trim(self._log)
         self._sequence += 1
         count = 0 if loading else len(request)  # type: ignore[arg-type]
         self._count = count
@@ -178,7 +179,6 @@ class Process:
         The watch begins with the first look that finds no answer: most answers come before.
         """
         usage = self.usage()
-        trim(self._log)  # a request may print for as long as it takes
         if self._watch is None:
             self._watch = Stopwatch.start(seconds, time.monotonic(), usage, self._count)
             return
@@ -246,7 +246,7 @@ class Process:
         fault = self._kept.fault
         if fault is not None:
             return Failed(Status.CRASHED, f"{FAULT}: {fault}\n{log}".rstrip())
-        if any(sign in log for sign in OUT_OF_MEMORY_SIGNS):
+        if self._kept.over or any(sign in log for sign in OUT_OF_MEMORY_SIGNS):
             return Failed(Status.OUT_OF_MEMORY, f"{self._memory_message()}\n{log}".rstrip())
         if code is None:
             how = KILLED_WITH_KEEPER
@@ -268,17 +268,14 @@ class Process:
         self._kept.end(gently=True)
         os.close(self._inlet)
         self._progress.close()
+        logs.forget(self._log)
         self._log.close()
         self._scratch.cleanup()
 
     @property
     def left(self) -> str | None:
         """What it left behind that would not end by itself, on one line; known when it is gone."""
-        report = self._kept.report
-        if report is None or not report.count:
-            return None
-        several = "a process" if report.count == 1 else f"{report.count:,} processes"
-        return f"left {several} behind: {'; '.join(report.left)}"
+        return self._kept.left
 
 
 class _Exchange:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -90,7 +91,8 @@ class Restarted:
         self._modes: tuple[Mode, ...] = ()
         self._excused: list[Excused] = []
         self._left: list[str] = []
-        self._last: Future[Any] | None = None
+        self._owed: list[Future[Any]] = []
+        self._asking = threading.Lock()
         self._most_bytes: int | None = None
         self._leaks = 0
         self._abandoned = self._doubting = self._closed = False
@@ -180,8 +182,10 @@ class Restarted:
 
     def stop(self) -> None:
         """Ask nothing more; a process that still owes an answer is killed at once."""
-        self._withdrawn = STOPPED
-        if self._last is not None and not self._last.done():
+        with self._asking:  # what is asked from now on is refused
+            self._withdrawn = STOPPED
+            owing = not all(future.done() for future in self._owed)
+        if owing:
             self.kill()
 
     def close(self, *, wait: bool = True) -> None:
@@ -196,8 +200,9 @@ class Restarted:
         self._thread.shutdown(wait=wait, cancel_futures=False)
 
     def _submit(self, call: Callable[..., T], *given: object) -> Future[T]:
-        future = self._thread.submit(call, *given)
-        self._last = future
+        with self._asking:
+            future = self._thread.submit(call, *given)
+            self._owed = [*(one for one in self._owed if not one.done()), future]
         return future
 
     # What follows runs in this worker's thread.

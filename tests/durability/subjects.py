@@ -322,6 +322,7 @@ def inline(
     processes: int,
     stopped: Callable[[], bool] = lambda: False,
     ready: Callable[[], None] = lambda: None,
+    left: Callable[[str], None] = lambda line: None,
 ) -> Iterator[Any]:
     """The answers of jobs that are done in this process."""
     policies = policies_of(task.vocabulary)

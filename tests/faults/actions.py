@@ -21,6 +21,16 @@ from pathlib import Path
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
 
+COMPUTING = [
+    *(sys.executable, "-c"),
+    "import os, time\nparent = os.getppid()\n"
+    "while os.getppid() == parent: time.sleep(0.05)\n"
+    "while True: pass",
+]
+"""It begins when its parent has ended: its CPU time is none of a request's then."""
+
+SHARED_FILE = "/dev/shm/tokgate-fault"
+
 
 def pipes() -> list[int]:
     """The descriptors of this process that are pipes and may lead to the harness."""
@@ -79,6 +89,16 @@ def fork_and_go_on() -> None:
 
 def child_that_leaves() -> None:
     subprocess.Popen(SLEEPER, start_new_session=True)
+
+
+def child_that_computes() -> None:
+    """A child in a session of its own that never rests once it is alone."""
+    subprocess.Popen(COMPUTING, start_new_session=True)
+
+
+def leaves_shared_memory() -> None:
+    """A file in the memory that all processes of a machine share."""
+    Path(SHARED_FILE).write_text("shared")
 
 
 def grandchild_that_leaves() -> None:
@@ -189,6 +209,7 @@ ACTIONS: dict[str, Callable[[], object]] = {
     "a huge header": huge_header,
     "forks and goes on": fork_and_go_on,
     "a child in a session of its own": child_that_leaves,
+    "a child that computes for ever": child_that_computes,
     "a grandchild in a session of its own": grandchild_that_leaves,
     "a grandchild without a parent": grandchild_of_the_group,
     "a daemon that ends soon": daemon_that_ends,
@@ -201,6 +222,7 @@ ACTIONS: dict[str, Callable[[], object]] = {
     "exits in a thread": exits_in_a_thread,
     "deadlock in __del__": deadlock_when_collected,
     "another clock": other_time,
+    "leaves shared memory": leaves_shared_memory,
     "opens a socket": opens_a_socket,
     "writes to the home": writes_to_the_home,
     "exits with status 0": exits,

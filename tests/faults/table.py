@@ -21,7 +21,7 @@ from harness.core.messages import Decode, Encode
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.workers import Limits, Worker, rows
 from impls.interface import Mode
-from tests.faults.actions import ACTIONS, HERE
+from tests.faults.actions import ACTIONS, COMPUTING, HERE, SHARED_FILE, SLEEPER
 
 RAW = Mode(pretokenize=False)
 LIMITS = Limits(seconds=1.0, load_seconds=2.0, memory=1 << 30, hangs=9)
@@ -36,7 +36,13 @@ LEFT = Status.LEFT_PROCESSES.label
 
 BEFORE, AFTER = [b"before", b"\xff\x00"], [b"after", b"and after"]
 
-LEAVING = frozenset({"a child in a session of its own", "a grandchild in a session of its own"})
+LEAVING = frozenset(
+    {
+        "a child in a session of its own",
+        "a child that computes for ever",
+        "a grandchild in a session of its own",
+    }
+)
 """Faults that leave a process behind when the worker has ended, which is a finding of its own."""
 
 HARMLESS = LEAVING | frozenset(
@@ -47,6 +53,7 @@ HARMLESS = LEAVING | frozenset(
         "ignores signals",
         "changes its umask",
         "another clock",
+        "leaves shared memory",
         "100 MB on each stream",
     }
 )
@@ -117,13 +124,17 @@ def nothing_left(found: list[str]) -> Iterator[None]:
         found.append("processes")
     if descriptors() > opened:
         found.append("descriptors")
+    if Path(SHARED_FILE).exists():
+        Path(SHARED_FILE).unlink()
+        if probing.held_here().own_memory:
+            found.append("shared memory")
 
 
 def sleepers() -> set[int]:
     """The processes that the faults start, wherever they hang in the tree."""
     found = set()
     for process in psutil.process_iter(["cmdline"]):
-        if "import time; time.sleep(600)" in (process.info["cmdline"] or []):
+        if {SLEEPER[-1], COMPUTING[-1]} & {*(process.info["cmdline"] or [])}:
             found.add(process.pid)
     return found
 

@@ -274,7 +274,7 @@ def test_the_hunt_for_grammars_ends_with_its_budget(
 
     def results(
         task: Task, jobs: Iterable[Round], processes: int, stopped: Callable[[], bool],
-        ready: Callable[[], None],
+        ready: Callable[[], None], left: Callable[[str], None],
     ) -> Generator[Caught]:  # fmt: skip
         clock.at += 100.0  # loading
         ready()

@@ -315,9 +315,10 @@ print(probing.line(1 << 30))
         env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"},
     )
     assert done.returncode == 0, done.stderr
+    memory = ", /dev/shm of their own" if HELD.own_memory else ""  # which is not refused here
     assert done.stdout.splitlines() == [
         "True",
-        "workers: network open, files open, 1024 MiB",
+        f"workers: network open, files open{memory}, 1024 MiB",
     ]
     [line] = done.stderr.splitlines()
     assert "in part only" in line
@@ -343,6 +344,9 @@ class Fake:
 
     def no_new_privileges(self) -> None:
         self._ask("privileges")
+
+    def own_memory(self, folder: str, size: int) -> None:
+        self._ask("own memory")
 
     def landlock_version(self) -> int:
         self._ask("version")
@@ -429,6 +433,7 @@ def test_a_library_of_c_that_cannot_be_had_is_said(monkeypatch: pytest.MonkeyPat
     ("refusing", "said", "left"),
     [
         ({"version": errno.ENOSYS}, "Landlock (Function not implemented)", "no network (seccomp)"),
+        ({"version": errno.EPERM}, "Landlock (Operation not permitted)", "no network (seccomp)"),
         ({"version": errno.EOPNOTSUPP}, "Landlock (Operation not supported)", "no network"),
         ({"restrict": errno.EPERM}, "Landlock (Operation not permitted)", "no network (seccomp)"),
         ({"allow": errno.EINVAL}, "Landlock (Invalid argument)", "files open"),
@@ -581,7 +586,7 @@ def test_the_line_says_what_holds_and_who_needs_more() -> None:
 
 
 def test_a_plan_and_what_holds_survive_the_way_there_and_back() -> None:
-    wanted = Plan(network=True, writable=("/a b", "/ü"))
+    wanted = Plan(network=True, writable=("/a b", "/ü"), own_memory=True)
     assert Plan.from_json(wanted.to_json()) == wanted
     held = Held("seccomp", 7, signals=True, files_open=9, processes=3, missing=("x (y)",))
     assert Held.from_json(held.to_json()) == held

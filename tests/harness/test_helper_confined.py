@@ -53,13 +53,14 @@ def test_workers_before_one_that_cannot_be_started_are_ended(
 
     class Starting:
         started = 0
+        left = None
 
         def __init__(self, task: object) -> None:
             Starting.started += 1
             if Starting.started == 3:
                 raise OSError("no more processes")
 
-        def kill(self) -> None:
+        def kill(self, *, gently: bool) -> None:
             ended.append(self)
 
     monkeypatch.setattr(pool, "Worker", Starting)

@@ -111,6 +111,18 @@ def test_what_is_busy_for_ever_is_told(patched: Patch, mark: str) -> None:
     assert marked(mark) == []
 
 
+def test_who_computes_for_ever_is_not_waited_for_by_the_clock(
+    patched: Patch, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Only its CPU time can bring this to an end: no other limit is ever reached.
+    patched("keeper.LONGEST_GRACE_SECONDS = keeper.GRACE_SECONDS = float('inf')")
+    monkeypatch.setattr(keeping, "GENTLE_SECONDS", float(HANG_SECONDS))
+    made = helped("time.sleep(600)", mark, SPINNING)
+    made.end(gently=True)
+    assert count(made) == 1
+    assert marked(mark) == []
+
+
 @pytest.mark.parametrize("number", ["KILL", "TERM"])
 def test_who_was_killed_could_not_end_its_helper(patched: Patch, number: str, mark: str) -> None:
     patched("keeper.GRACE_SECONDS = 0.2")

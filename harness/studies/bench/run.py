@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpora.texts import benchmarks as texts
-from harness.confinement import probing
 from harness.core.interruption import exit_status
 from harness.events import Benched, BenchFinished, BenchStarted, Event, ImplementationFailed
 from harness.studies.bench.measure import LIMITS, measure
 from harness.studies.bench.plan import BASE
 from harness.verdict import gate
+from harness.workers import confined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,7 @@ def started(plan: BenchPlan, command: str) -> BenchStarted:
         homepages={one.name: one.about.homepage for one in everyone},
         cpu=cpu_model(),
         machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        confinement=probing.line(LIMITS.memory, everyone),
+        confinement=confined.line(LIMITS.memory, everyone),
     )
 
 

@@ -65,6 +65,7 @@ class Bag:
     """What was caught. tried: grammars by policy; broke: by round, how it ended early.
 
     done: rounds by policy, kind and number; exhausted: policies and kinds without more to try.
+    left: what workers left behind, a line each.
     """
 
     best: dict[tuple[str, str, str], Counterexample] = field(default_factory=dict)
@@ -72,6 +73,7 @@ class Bag:
     broke: dict[str, str] = field(default_factory=dict)
     done: set[tuple[str, str, int]] = field(default_factory=set)
     exhausted: set[tuple[str, str]] = field(default_factory=set)
+    left: list[str] = field(default_factory=list)
 
     def add(self, caught: Caught) -> None:
         """Take in a round."""
@@ -96,6 +98,12 @@ class _Line(msgspec.Struct):
     broke: str
     trophy: counterexamples.Written | None
     """A counterexample, by the name that records have had from the beginning."""
+
+
+class _LeftLine(msgspec.Struct):
+    """A line of processes that a worker has left behind."""
+
+    left: str
 
 
 class HuntRecord:
@@ -131,7 +139,11 @@ class HuntRecord:
 
     def _take(self, line: str, known: dict[str, str]) -> None:
         """Take in a line, if it is one of this hunt. Raises ValueError with the field at fault."""
-        raw = stored.typed(stored.parsed(line), _Line)
+        parsed = stored.parsed(line)
+        if isinstance(parsed, dict) and "left" in parsed:
+            self.bag.left.append(stored.typed(parsed, _LeftLine).left)
+            return
+        raw = stored.typed(parsed, _Line)
         counterexample = None if raw.trophy is None else counterexamples.typed(raw.trophy, "trophy")
         if counterexample:
             # Vocabularies that encode alike have one fingerprint, and so one hunt.
@@ -158,6 +170,12 @@ class HuntRecord:
         self._file.add(json.dumps(line))
         if self.bag.best != before:
             self.save()
+
+    def add_left(self, line: str) -> None:
+        """Write what a worker has left behind, once. Raises OutputError."""
+        if line not in self.bag.left:
+            self.bag.left.append(line)
+            self._file.add(json.dumps({"left": line}))
 
     def save(self) -> None:
         """Write ``trophies.json``. Raises OutputError."""
@@ -190,7 +208,10 @@ def hunt(
             countdown.start()
             prepared(countdown.prepared)
 
-    answers = results(plan.task, plan.rounds(record.bag), plan.jobs, lambda: countdown.over, ready)
+    rounds = plan.rounds(record.bag)
+    answers = results(
+        plan.task, rounds, plan.jobs, lambda: countdown.over, ready, left=record.add_left
+    )
     watch(0.0, "loading the vocabulary")
     try:
         for caught in answers:

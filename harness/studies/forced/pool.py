@@ -80,6 +80,7 @@ class Worker:
                 # Engines print what they panic about: it is told by the result.
                 errors=subprocess.DEVNULL,
                 output=subprocess.DEVNULL,
+                memory=task.memory,
             )
             ours.callback(self._kept.end)
             self._observed = psutil.Process(self._kept.pid)
@@ -162,9 +163,17 @@ class Worker:
         self._late = self._watch.overdue(control().slowness) is not None
         return self._late
 
-    def kill(self) -> None:
-        """End it and all that it has started at once, whatever it is at."""
-        self._kept.end()
+    @property
+    def left(self) -> str | None:
+        """What it left behind that would not end by itself, on one line; known when it is gone."""
+        return self._kept.left
+
+    def kill(self, *, gently: bool = False) -> None:
+        """End it and all that it has started, at once, whatever it is at.
+
+        gently: what has left its session may end by itself first, and is told if it does not.
+        """
+        self._kept.end(gently=gently)
         self._scratch.cleanup()
         for end in (self.inbox, self.outbox):
             if end.descriptor >= 0:
@@ -180,7 +189,7 @@ class Worker:
             self.kill()
             return f"no answer within {self._task.seconds:.0f} s"
         self._kept.wait(ENDING_SECONDS)
-        self.kill()
+        self.kill(gently=True)
         code = self._kept.exit_code
         if code is None:
             return "killed, with its keeper"
@@ -211,10 +220,12 @@ def results(
     processes: int,
     stopped: Callable[[], bool] = lambda: False,
     ready: Callable[[], None] = lambda: None,
+    left: Callable[[str], None] = lambda line: None,
 ) -> Generator[Answer]:
     """The answers, as they come. Raises WorkersFailed where no worker can be started.
 
-    ready: called whenever a worker has loaded its vocabulary, before its first job.
+    ready: called whenever a worker has loaded its vocabulary, before its first job. left: called
+    with a line for each worker that left processes behind; they have been killed by then.
 
     A job whose worker dies or hangs has an answer that says so, and another worker takes over.
     Closing the generator ends all workers, as it does when ``stopped`` turns true.
@@ -227,6 +238,10 @@ def results(
 
     def upcoming() -> Job[Answer] | None:
         return pending.popleft() if pending else next(waiting, None)
+
+    def tell(worker: Worker) -> None:
+        if worker.left is not None:
+            left(worker.left)
 
     workers: list[Worker] = []
     try:
@@ -249,6 +264,7 @@ def results(
                     continue
                 workers.remove(worker)
                 job, how = worker.job, worker.end()
+                tell(worker)
                 if job is None:
                     if not worker.ready:
                         raise WorkersFailed(f"a worker could not be started: {how}")
@@ -260,9 +276,11 @@ def results(
                     job = upcoming()
                     if job is None:
                         workers.remove(worker)
-                        worker.end()
+                        worker.kill(gently=True)
+                        tell(worker)
                     else:
                         worker.give(job)
     finally:
         for worker in workers:
-            worker.kill()
+            worker.kill(gently=True)  # as quick, unless something has left its session
+            tell(worker)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import importlib.metadata
 import json
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from corpora.grammars.corpus import CorpusError, read_cases
-from harness.confinement import probing
 from harness.core import stored
 from harness.core.interruption import exit_status
 from harness.core.writing import Lines, cannot_write, write_whole
@@ -35,6 +35,7 @@ from harness.studies.forced.policies import EXACT
 from harness.studies.forced.pool import WorkersFailed, results
 from harness.studies.forced.results import CHECKED, SchemaResult, total
 from harness.verdict import gate
+from harness.workers import confined
 from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
@@ -125,10 +126,17 @@ class _MinimisedLine(msgspec.Struct):
     smallest: ForcedWitness | None
 
 
+class _LeftLine(msgspec.Struct):
+    """A line of processes that a worker has left behind."""
+
+    left: str
+
+
 class Record:
     """``forced.jsonl``: what is done, behind a line that says of what walk.
 
-    A line has a schema's results, or, after all of these, a failure made small.
+    A line has a schema's results, or, after all of these, a failure made small, or what a worker
+    has left behind.
 
     A record of the same walk is gone on with; another one is kept beside it as ``.old``.
     """
@@ -137,6 +145,7 @@ class Record:
         self.path = folder / RECORD
         self.done: dict[str, SchemaResult] = {}
         self.minimised: dict[witnesses.Key, ForcedWitness | None] = {}
+        self.left: list[str] = []
         head = json.dumps({"walk": identity})
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -144,6 +153,7 @@ class Record:
                 self._take(head)
             lines = [head, *(json.dumps(one.to_dict()) for one in self.done.values())]
             lines += [_minimised_line(*pair) for pair in self.minimised.items()]
+            lines += [json.dumps({"left": line}) for line in self.left]
             write_whole(self.path, "".join(f"{line}\n" for line in lines))
             self._file = Lines(self.path, afresh=False)
         except OSError as error:
@@ -175,6 +185,9 @@ class Record:
                 found.smallest.inspect()
             self.minimised[found.minimised] = found.smallest
             return
+        if isinstance(raw, dict) and "left" in raw:
+            self.left.append(stored.typed(raw, _LeftLine).left)
+            return
         result = stored.typed(raw, SchemaResult)
         for witness in result.witnesses:
             witness.inspect()
@@ -190,6 +203,12 @@ class Record:
         key = witnesses.key(found.witness)
         self.minimised[key] = found.smallest
         self._file.add(_minimised_line(key, found.smallest))
+
+    def add_left(self, line: str) -> None:
+        """Write what a worker has left behind, once. Raises OutputError."""
+        if line not in self.left:
+            self.left.append(line)
+            self._file.add(json.dumps({"left": line}))
 
     def close(self) -> None:
         """Close the file."""
@@ -230,7 +249,7 @@ def execute(
             command=command,
             versions=versions(),
             machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-            confinement=probing.line(plan.task.memory),
+            confinement=confined.line(plan.task.memory),
         )
     )
     emit(VocabularyLoaded.of(vocabulary, plan.source))
@@ -265,6 +284,7 @@ def execute(
         cases=found.instances,
         comparisons=sum(tally.sequences for tally in found.tallies.values()),
         exit_status=status,
+        notes=[f"a worker {line}" for line in record.left],
     )
     emit(finished)
     return finished
@@ -278,11 +298,13 @@ def _walk(
     done = len(names) - len(left)
     gone_on = f", {done:,} of them before" if done else ""
     processes = min(plan.jobs, max(1, len(left)))
-    for result in results(plan.task, map(WalkSchema, cases), processes):
-        record.add(result)
-        done += 1
-        share = WALKED * done / len(names)
-        watch(share, f"{done:,} of {len(names):,} schemas{gone_on}: {result.name}")
+    answers = results(plan.task, map(WalkSchema, cases), processes, left=record.add_left)
+    with contextlib.closing(answers):  # while the record can still be written
+        for result in answers:
+            record.add(result)
+            done += 1
+            share = WALKED * done / len(names)
+            watch(share, f"{done:,} of {len(names):,} schemas{gone_on}: {result.name}")
 
 
 def _sum(plan: ForcedPlan, names: Sequence[str], record: Record) -> Totals:
@@ -311,7 +333,7 @@ def _minimise(
         watch(share, f"made small: {done:,} of {len(wanted):,} failures")
 
     watch(WALKED, f"making {len(left):,} failures small")
-    witnesses.minimise(plan.task, left, cases, plan.jobs, heard)
+    witnesses.minimise(plan.task, left, cases, plan.jobs, heard, record.add_left)
     return cases
 
 

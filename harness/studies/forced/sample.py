@@ -38,7 +38,8 @@ def walk_sample(
     stopped: Callable[[], bool] = lambda: False,
     over: Callable[[], bool] = lambda: False,
 ) -> str | None:
-    """Walk the sample and tell a row for each policy; why it could not be started, if so.
+    """Walk the sample and tell a row for each policy; why it could not be started, if so,
+    or what it left behind.
 
     A vocabulary that the policies do not take is passed over. Nothing is told once ``stopped``;
     what was walked until then is told once time is ``over``.
@@ -51,7 +52,8 @@ def walk_sample(
     task = Task(vocabulary, policies, "flexible", seed, seconds=30.0)
     cases = random.Random(f"forced/{seed}").sample(own_cases("flexible"), SCHEMAS)
     found, began = [], None
-    walked = results(task, map(WalkSchema, cases), 1, lambda: stopped() or over())
+    left: list[str] = []
+    walked = results(task, map(WalkSchema, cases), 1, lambda: stopped() or over(), left=left.append)
     try:
         for result in walked:
             found.append(result)
@@ -69,4 +71,4 @@ def walk_sample(
         emit(row)
     for one in sums.witnesses[:WITNESSES]:
         emit(one)
-    return None
+    return left[0] if left else None

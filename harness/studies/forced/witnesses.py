@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -79,15 +80,21 @@ def minimise(
     cases: Mapping[str, SchemaCase],
     processes: int,
     heard: Callable[[Minimised], None],
+    left: Callable[[str], None],
 ) -> None:
-    """Make witnesses small, in workers; ``heard`` is told each as it comes."""
+    """Make witnesses small, in workers; ``heard`` is told each as it comes.
+
+    left: told what workers leave behind, a line each.
+    """
     jobs = [
         MinimiseWitness(witness, cases[witness.schema], SECONDS)
         for witness in witnesses
         if witness.schema in cases
     ]
-    for found in results(task, jobs, min(processes, max(1, len(jobs)))):
-        heard(found)
+    processes = min(processes, max(1, len(jobs)))
+    with contextlib.closing(results(task, jobs, processes, left=left)) as answers:
+        for found in answers:
+            heard(found)
 
 
 def dressed(

@@ -118,6 +118,7 @@ class Helper:
                 environment=launch.environment,
                 errors=subprocess.DEVNULL,
                 output=subprocess.DEVNULL,
+                memory=MEMORY,
             )
             ours.pop_all()
         self._outbox = Outbox(self_outlet)

@@ -10,7 +10,6 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from harness.confinement import probing
 from harness.engine.planning import Tally
 from harness.engine.runner import budget_text, versions
 from harness.events import (
@@ -30,6 +29,7 @@ from harness.studies.fuzz.estimate import Abundance
 from harness.studies.fuzz.plan import arms, target_name
 from harness.verdict import gate
 from harness.verdict.shortfall import Shortfall, slow_once, went_on
+from harness.workers import confined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -269,7 +269,7 @@ def _started(plan: FuzzPlan, store: CampaignStore, command: str) -> Started:
         timeout=one.limits.seconds,
         memory=one.limits.memory,
         expect=one.expect,
-        confinement=probing.line(one.limits.memory, one.participants),
+        confinement=confined.line(one.limits.memory, one.participants),
     )
 
 

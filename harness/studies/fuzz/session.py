@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from harness.checks import CHECKS
 from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.events import Phase
+from harness.findings import left_processes
 from harness.studies.fuzz.canary import CanaryWatch
 from harness.studies.fuzz.examples import open_examples
+from harness.studies.fuzz.leaving import left_behind
 from harness.studies.fuzz.plan import target_name
 from harness.studies.fuzz.sizing import ROUND_SECONDS, TooLong
 from harness.studies.fuzz.target import Guides, Target
@@ -96,6 +99,7 @@ class Session:
         self._rounds: dict[str, Underway] = {}
         self.cases = 0
         self.awaited: set[str] = set()
+        self._leavings: dict[str, str] = {}
         self.canary: CanaryWatch | None = CanaryWatch(plan) if plan.canary else None
 
     def run(self, each: Callable[[], None] = lambda: None) -> None:
@@ -123,6 +127,23 @@ class Session:
             except BaseException:
                 self.stop()
                 raise
+            finally:
+                pool.shutdown()
+                self._commit_leavings()
+
+    def _commit_leavings(self) -> None:
+        """Enter what workers left behind, each in the first target that has asked its author."""
+        for which, target in list(self._targets.items()):
+            mine = {
+                name: self._leavings.pop(name) for name in target.asked if name in self._leavings
+            }
+            if mine:
+                # What the target has not committed is lost, as at any end of a session.
+                name, plan = target_name(*which), self._plan.plan
+                kept = self._store.target(name)
+                done = left_behind(plan, name, kept, self._save, mine, target.asked)
+                self._store.commit(done)
+                self._publish(done)
 
     def _ending(self) -> bool:
         """Cut off, as time is up, all but the rounds that would be lost in each session."""
@@ -197,6 +218,9 @@ class Session:
             return
         finally:
             pool.close()
+            if CHECKS[left_processes.CHECK] in self._plan.plan.checks:
+                with self._lock:
+                    self._leavings |= pool.left()
 
     def _turn(self, pool: WorkerPool, which: tuple[str, int], *, endless: bool) -> bool:
         """Rounds of one target; whether there may be more."""

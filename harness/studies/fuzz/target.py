@@ -137,6 +137,7 @@ class Target:
         self._round_seconds, self._clock = round_seconds, clock
         self._underway: Begun | None = None
         self._opened: _Opened | None = None
+        self.asked: dict[str, Contract] = {}
         self._makers: dict[str, Maker] = {}
         self._said: dict[str, str] = {}
         self._committed = {found.id: found for found in kept.findings} if kept else {}
@@ -184,6 +185,7 @@ class Target:
         self._run.tally.failed_to_load.clear()
         self._events.clear()
         contracts = self._run.open(pool, self.source, vocabulary)
+        self.asked = {name: one for one in contracts for name in one.names}
         self._warm_up(pool, vocabulary, contracts)
         pool.charge({name: (losses[0], losses[1]) for name, losses in self.state.losses.items()})
         self.state.opened = [

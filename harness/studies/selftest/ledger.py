@@ -132,6 +132,13 @@ class Ledger(FindingTracker):
                 self._aside += time.monotonic() - started
         return ""
 
+    def note(self, contract: Contract, violation: Violation, case: Case) -> str:
+        """Put down what no input brings back, such as processes left behind."""
+        for name in violation.culprits:
+            if name in self.suspects:
+                self.suspects[name].tracker.note(contract, violation, case)
+        return ""
+
     def _sight(
         self, suspect: Suspect, contract: Contract, violation: Violation, case: Case
     ) -> None:

@@ -51,6 +51,7 @@ class Report:
 
     withheld: the families that it was not told of. found: the worst first. listed: likewise.
     guided: places in the source that were reached, None where it was a black box.
+    left: the processes that the worker left behind, on one line, empty where it left none.
     families: the file that the results were added to, empty where none was.
     """
 
@@ -73,6 +74,7 @@ class Report:
     died: int = 0
     guided: int | None = None
     ended: str = ""
+    left: str = ""
     control: Entry | None = None
     found: list[Entry] = field(default_factory=list)
     listed: list[Entry] = field(default_factory=list)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from functools import partial
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from harness.studies.worst.gauge import Gauge
     from harness.studies.worst.plan import WorstPlan
     from harness.studies.worst.polish import Found
+    from harness.workers.pool import WorkerPool
 
 SEARCHING, MINIMISING = 0.7, 0.12
 """Shares of the budget, which runs from the first measurement on; the rest is for the finals. What
@@ -96,8 +98,9 @@ def execute(plan: WorstPlan, folder: Path, command: str, watcher: Watcher) -> Re
     )
     state = State(folder, plan.identity())
     limits = Limits(SECONDS, memory=plan.memory, deaths=DEATHS, hangs=HANGS)
+    after = contextlib.ExitStack()  # what is done when the worker has ended
     try:
-        with loaded(plan.participant, plan.vocabulary, limits) as on:
+        with after, loaded(plan.participant, plan.vocabulary, limits) as on:
             sitting = Sitting(plan, state, report, Live(on), watcher, countdown)
             sitting.prepare()
             # A request that would go on past the end is not waited for.
@@ -109,13 +112,20 @@ def execute(plan: WorstPlan, folder: Path, command: str, watcher: Watcher) -> Re
             except KeyboardInterrupt:
                 sitting.break_off()
                 write(report, folder)
+                after.callback(_close, report, on.pool, folder)
                 raise
             finally:
                 cutting.cancel()
+            after.callback(_close, report, on.pool, folder)
     except NotLoaded as error:
         raise ImplementationError(str(error)) from error
-    write(report, folder)
     return report
+
+
+def _close(report: Report, pool: WorkerPool, folder: Path) -> None:
+    """Write the report with what the worker has left behind. Raises OutputError."""
+    report.left = pool.left().get(report.implementation, "")
+    write(report, folder)
 
 
 def write(report: Report, folder: Path) -> None:

@@ -1,0 +1,220 @@
+"""Each command tells what workers left behind, in its record and in its reports."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from corpora.generators.base import Case
+from corpora.vocabularies import sources
+from harness.cli.adversary import remarks
+from harness.core.countdown import Countdown
+from harness.core.messages import Encode
+from harness.core.outcomes import Inputs
+from harness.engine.selection import participants
+from harness.engine.sessions import Sessions
+from harness.engine.state import RunState
+from harness.engine.suites import Budget
+from harness.findings import left_processes as leavings
+from harness.findings.tracker import FindingTracker
+from harness.studies.default import studies
+from harness.studies.forced import hunt as hunting
+from harness.studies.forced import run as walking
+from harness.studies.forced.hunt import Bag, Hunt, HuntRecord
+from harness.studies.forced.jobs import Task
+from harness.studies.forced.pool import results
+from harness.studies.forced.run import ForcedPlan, Record
+from harness.studies.selftest.ledger import Ledger
+from harness.studies.selftest.run import verdict
+from harness.workers import Limits, Worker
+from harness.workers.pool import WorkerPool
+from impls.interface import Mode
+from tests.harness.command import tokgate
+from tests.harness.fuzz_campaign import WRONG, run, small_plan
+from tests.harness.samples import contract
+from tests.harness.test_keeper import Patch, patched
+from tests.harness.test_leavings import PLUGIN, mark, marked
+from tests.harness.test_selftest import judged
+
+__all__ = ["mark", "patched"]  # fixtures
+
+QUICK = "keeper.GRACE_SECONDS = 0.2"
+BUCKET = "survival/bpe/raw/left-processes/any/leaving"
+LINE = "left a process behind: sleeper"
+
+
+@pytest.fixture
+def leaving(tmp_path: Path, mark: str) -> str:
+    """A plug-in that leaves a process with the mark behind."""
+    path = tmp_path / "leaving.py"
+    path.write_text(PLUGIN.format(mark=mark, leaves=True))
+    return f"{path}:Leaving"
+
+
+def test_a_campaign_tells_it_once_and_goes_on(
+    leaving: str, patched: Patch, mark: str, tmp_path: Path
+) -> None:
+    patched(QUICK)
+    where, out = str(tmp_path / "ledger.db"), tmp_path / "out"
+    first = run(small_plan(64, ("bpe.naive", leaving)), where, out)
+    assert [found.bucket for found in first.findings] == [BUCKET]
+    assert [found.bucket for found in first.new] == [BUCKET]
+    assert first.finished.verdict == "fail"
+    assert mark in str(first.findings[0].partition)
+    assert BUCKET in (out / "run.jsonl").read_text()
+    assert (out / "findings" / first.findings[0].id).is_dir()
+    again = run(small_plan(64, ("bpe.naive", leaving)), where, out)
+    assert [found.bucket for found in again.findings] == [BUCKET]
+    assert again.new == []
+    assert marked(mark) == []
+
+
+def test_who_is_stopped_while_it_owes_nothing_is_told(
+    leaving: str, patched: Patch, mark: str
+) -> None:
+    patched(QUICK)
+    present, _ = participants([leaving])
+    pool = WorkerPool(present, Limits())
+    assert pool.load(sources.resolve("toy_bytes"), ["leaving"]) == {}
+    pool.kill()  # as at the end of a campaign's time
+    pool.close()
+    assert mark in pool.left()["leaving"]
+
+
+def test_a_question_that_was_withdrawn_hides_none_that_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "hanging.py").write_text(
+        "import time\nfrom impls.interface import About\nclass Hanging:\n"
+        "    about = About(name='hanging', version='1')\n"
+        "    def supports(self, vocabulary, mode): return None\n"
+        "    def load(self, vocabulary): return self\n"
+        "    def encode(self, data, mode): time.sleep(3600)\n"
+    )
+    worker = Worker("hanging", f"{tmp_path / 'hanging.py'}:Hanging", Limits(seconds=3600.0))
+    assert worker.load(sources.resolve("toy_bytes")).result().error is None
+    asked = [worker.encode(Encode(Inputs.of([b"a"]), Mode(pretokenize=False))) for _ in range(2)]
+    assert asked[1].cancel()
+    worker.stop()  # else it would be waited for for an hour
+    worker.close()
+    assert asked[0].done()
+
+
+def test_a_selftest_holds_it_against_who_is_right(mark: str) -> None:
+    terms = contract("toy_bytes", "bpe.naive", "bpe.heap")
+    ledger = Ledger({"bpe.heap": ""})
+    case = Case(b"", leavings.NO_GENERATOR, 0, 0)
+    ledger.note(terms, leavings.violation_of("bpe.heap", LINE), case)
+    ledger.note(terms, leavings.violation_of("bpe.naive", LINE), case)  # nobody's suspect
+    assert ledger.suspects["bpe.heap"].named == ["survival/left-processes"]
+    reasons, status = verdict([judged("bpe.heap", "", ["survival/left-processes"])], [])
+    assert status == 1
+    assert "survival/left-processes" in reasons[0]
+
+
+@pytest.mark.thorough  # loads libraries, compiles
+def test_who_leaves_something_is_told_by_a_run_that_was_broken_off(
+    leaving: str, patched: Patch, mark: str
+) -> None:
+    patched(QUICK)
+    # As each hunt of a selftest is, once it has found all that it looks for.
+    plan = replace(
+        small_plan(500, ("bpe.naive", f"{WRONG}:OneToken", leaving)).plan, fail_fast=True
+    )
+    tracker = FindingTracker(lambda event: None, lambda *given: None, (), {})
+    run = RunState(plan, lambda event: None, tracker)
+    Sessions(run, studies(run)).run(None)
+    assert BUCKET in [found.bucket for found in tracker.findings]
+    assert len(tracker.findings) > 1
+
+
+@pytest.mark.thorough  # a whole search
+def test_a_search_for_the_worst_tells_it(leaving: str, mark: str, tmp_path: Path) -> None:
+    done = tokgate(
+        "worst", f"--impl={leaving}", "--vocab=toy_bytes", "--size=4KB", "--no-keep",
+        "--budget=4s", "--out=out", folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "out" / "worst.json").read_text())
+    assert mark in report["left"]
+    assert "leaving left a process behind" in done.stdout
+    assert "leaving left a process behind" in (tmp_path / "out" / "worst.html").read_text()
+    assert marked(mark) == []
+
+
+@pytest.mark.thorough  # a whole run
+def test_the_page_of_the_field_tells_it(leaving: str, mark: str, tmp_path: Path) -> None:
+    done = tokgate(
+        "field", f"--impl={leaving}", "--vocab=toy_bytes", "--budget=20cases", "--no-bench",
+        "--check=survival", "--out=out", folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    page = json.loads((tmp_path / "out" / "field.json").read_text())
+    assert [one["bucket"] for one in page["defects"]] == [BUCKET]
+    assert "left a process behind" in (tmp_path / "out" / "field.html").read_text()
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """A job that leaves a process with a mark behind."""
+
+    mark: str
+    answer: ClassVar[Any] = str
+
+    def fits(self, answer: str) -> bool:
+        return True
+
+    def run(self, policies: object, task: object, beat: object) -> str:
+        code = "import time; time.sleep(600)"
+        subprocess.Popen([sys.executable, "-c", code, self.mark], start_new_session=True)
+        return "left"
+
+    def broken(self, how: str) -> str:
+        return how
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_workers_of_forced_tokens_tell_it(patched: Patch, mark: str, whole: bool) -> None:
+    patched(QUICK)
+    told: list[str] = []
+    task = Task(sources.resolve("toy_bytes"), ["none"], "flexible")
+    answers = results(task, [Leave(mark)] * 2, 1, left=told.append)
+    assert next(answers) == "left"
+    if whole:
+        assert list(answers) == ["left"]
+    answers.close()  # cut off in the second job, or when it has ended
+    assert len(told) == 1
+    assert mark in told[0]
+    assert marked(mark) == []
+
+
+def leaving_workers(*_: object, left: Any = None) -> Iterator[Any]:
+    """Workers that do nothing and leave something behind."""
+    left(LINE)
+    yield from ()
+
+
+def test_a_walk_of_a_corpus_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walking, "results", leaving_workers)
+    task = Task(sources.resolve("toy_bytes"), ["none"], "flexible")
+    plan = ForcedPlan(walking.OWN, "toy_bytes", task, limit=1)
+    record = Record(tmp_path, plan.identity())
+    events: list[Any] = []
+    walking.execute(plan, tmp_path, events.append, lambda share, text: None, "", record)
+    assert events[-1].notes == [f"a worker {LINE}"]
+    assert Record(tmp_path, plan.identity()).left == [LINE]
+
+
+def test_an_adversary_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hunting, "results", leaving_workers)
+    task = Task(sources.resolve("toy_bytes"), ["none"], "flexible")
+    plan = Hunt(task, Budget(cases=1))
+    record = HuntRecord(tmp_path, plan)
+    hunting.hunt(plan, record, lambda share, text: None, Countdown(None))
+    assert HuntRecord(tmp_path, plan).bag.left == [LINE]
+    assert remarks(Bag(left=[LINE]), ["none"])[-1] == f"a worker {LINE}"
