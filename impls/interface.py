@@ -274,6 +274,18 @@ class Reloads(Protocol):
 
 
 @runtime_checkable
+class Respells(Protocol):
+    """An encoder of the user's own file that can be built of another one; found by its method."""
+
+    def respelled(self) -> Encoder | None:
+        """The same tokenizer, of a file written anew; None where there is no other.
+
+        For the check ``reload``: the two say the same in other words.
+        """
+        ...
+
+
+@runtime_checkable
 class WarmsUp(Protocol):
     """An encoder that makes some things on first use, compiled code above all; found by its method.
 
@@ -366,6 +378,20 @@ class Implementation(Protocol):
 
     def load(self, vocabulary: Vocabulary) -> Encoder:
         """An encoder for a vocabulary that some mode of ``supports`` admitted."""
+        ...
+
+
+@runtime_checkable
+class ReadsFiles(Protocol):
+    """An implementation that can be given the user's own file; found by its attribute.
+
+    Where a file has steps that a :class:`Vocabulary` cannot express (``vocabulary.unexpressed``),
+    only those take part who read ``vocabulary.native.content``.
+    """
+
+    @property
+    def native_formats(self) -> frozenset[str]:
+        """The formats that it reads, as ``Vocabulary.format``: ``tokenizer.json``, ``gguf``, .."""
         ...
 
 

@@ -153,6 +153,12 @@ class ReleaseImplementation:
         capabilities = about.capabilities & SPOKEN
         return replace(about, name=name, version=version, capabilities=capabilities)
 
+    @property
+    def native_formats(self) -> frozenset[str]:
+        """As of the adapter."""
+        formats: frozenset[str] = getattr(self._implementation, "native_formats", frozenset())
+        return formats
+
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """What the adapter says, which is the same for all releases."""
         return self._implementation.supports(vocabulary, mode)

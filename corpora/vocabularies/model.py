@@ -44,12 +44,29 @@ class VocabularyError(Exception):
         return VocabularyError, (self.source, self.fault, self.mend)
 
 
+class Unexpressed(VocabularyError):
+    """The plain model cannot express a file that is sound: who reads its format can still run it.
+
+    steps: what it cannot express, each as a reader of the file would call it.
+    """
+
+    def __init__(self, source: str, steps: tuple[str, ...]) -> None:
+        self.steps = steps
+        fault = f"the plain model cannot express {'; '.join(steps)}"
+        super().__init__(source, fault, "give a file without it")
+
+    def __reduce__(self) -> tuple[type[Unexpressed], tuple[str, tuple[str, ...]]]:  # type: ignore[override]
+        return Unexpressed, (self.source, self.steps)
+
+
 class Algorithm(StrEnum):
     """How a text becomes tokens."""
 
     BPE = "bpe"
     UNIGRAM = "unigram"
     WORDPIECE = "wordpiece"
+    WORDLEVEL = "wordlevel"
+    """A token a word, without any inside words. Run by those alone who read a file of it."""
 
 
 class Alphabet(StrEnum):
@@ -172,6 +189,21 @@ class Merges:
         return cls(columns[0], columns[1], columns[2])
 
 
+@dataclass(frozen=True, slots=True)
+class NativeFile:
+    """The user's own file, which those are given as it is who read its format.
+
+    content: unpacked, where the file was compressed. pattern: the pre-tokenizer's expression as it
+    is spelled at its origin, for ranks; None where the plain model's is all that there is.
+    unexpressed: steps of the file that the plain model cannot express. If there are any, only those
+    take part who read the file.
+    """
+
+    content: bytes = field(repr=False)
+    pattern: str | None = None
+    unexpressed: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
     """The data of one tokenizer.
@@ -189,6 +221,7 @@ class Vocabulary:
     ignore_merges: a pre-token that is itself a token is emitted whole (Llama 3, tiktoken).
     wordpiece: the rules of a WordPiece vocabulary, None for the others.
     source_path: the original file, or None for a vocabulary that has none.
+    native: what was read from that file, as it is; whoever changes a vocabulary drops it.
     """
 
     id: str
@@ -208,6 +241,7 @@ class Vocabulary:
     ignore_merges: bool = False
     source_path: str | None = None
     wordpiece: WordPieceRules | None = None
+    native: NativeFile | None = None
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -218,9 +252,25 @@ class Vocabulary:
         return self.splits[0] if len(self.splits) == 1 else None
 
     @property
+    def unexpressed(self) -> tuple[str, ...]:
+        """Steps of the file that this model cannot express; empty if it says all of it.
+
+        Then tokens are their texts as well as they are known, and the rest serves generators.
+        """
+        return self.native.unexpressed if self.native is not None else ()
+
+    @property
+    def own_pattern(self) -> str | None:
+        """:attr:`pattern` as it is spelled at its origin."""
+        if self.native is not None and self.native.pattern is not None:
+            return self.native.pattern
+        return self.pattern
+
+    @property
     def normalizes(self) -> bool:
         """Whether the tokens may spell another text than the input."""
-        return self.normalizer != Normalizer() or self.wordpiece is not None
+        plain = self.normalizer == Normalizer() and self.wordpiece is None
+        return not plain or bool(self.unexpressed)
 
     @cached_property
     def ids(self) -> dict[bytes, int]:
@@ -243,7 +293,9 @@ class Vocabulary:
         Characters outside SentencePiece and WordPiece vocabularies become the unknown token, so
         those vocabularies encode anything.
         """
-        if self.pieces or self.alphabet is Alphabet.CHARACTERS or None not in self.byte_ids:
+        if self.pieces or self.alphabet is Alphabet.CHARACTERS or self.unexpressed:
+            return None
+        if None not in self.byte_ids:
             return None
         return bytes(b for b, token_id in enumerate(self.byte_ids) if token_id is not None)
 
@@ -280,6 +332,8 @@ class Vocabulary:
         digest.update(repr(plain).encode())
         if self.wordpiece is not None:
             digest.update(repr(self.wordpiece).encode())
+        if self.native is not None and self.native.unexpressed:
+            digest.update(hashlib.sha256(self.native.content).digest())
         return digest.hexdigest()
 
     def spell(self, ids: list[int]) -> bytes:

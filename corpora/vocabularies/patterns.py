@@ -12,10 +12,15 @@ piece that the next expression splits further.
 from __future__ import annotations
 
 import difflib
+import json
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.limits import MAX_PATTERN, check_count
+from corpora.vocabularies.limits import MAX_PATTERN, MAX_STEPS, check_count
 from corpora.vocabularies.model import VocabularyError, printable
+from corpora.vocabularies.pattern_spellings import plain_spelling
+from corpora.vocabularies.reading import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +61,7 @@ _BLOOM = r" ?[^(\s|.,!?…。，、।۔،)]+"
 PATTERNS: dict[str, tuple[str, ...]] = {
     "none": (),
     "gpt2": (_GPT2,),
+    "whisper": (_GPT2,),
     "r50k_base": (_GPT2,),
     "p50k_base": (_GPT2,),
     "p50k_edit": (_GPT2,),
@@ -221,20 +227,70 @@ _SPECIALS: dict[str, tuple[int, dict[str, int]]] = {
 }
 
 
-def splits_of(name: str, source: str) -> tuple[str, ...]:
-    """The pattern called ``name``; a VocabularyError about ``source`` that suggests near names."""
-    if name in PATTERNS:
-        return PATTERNS[name]
-    near = difflib.get_close_matches(name, PATTERNS, n=3) or sorted(PATTERNS)
+def splits_of(told: str, source: str) -> tuple[str, ...]:
+    """The pre-tokenizer that a user tells by name, as ``/REGEX/``, or by a file that has it.
+
+    A file holds one regular expression, or, if its name ends in ``.json``, a list of them. A
+    VocabularyError about ``source`` for anything else, which suggests a name only where it can
+    hardly be another pre-tokenizer.
+    """
+    if len(told) > 2 and told.startswith("/") and told.endswith("/"):
+        return (checked_split(told[1:-1], source, "#pattern"),)
+    if told in PATTERNS:
+        return PATTERNS[told]
+    if Path(told).is_file():
+        return _splits_of_file(Path(told))
+    near = _near(told)
+    which = f"{near} was meant" if near else f"name one of {', '.join(sorted(PATTERNS))}"
     raise VocabularyError(
-        source, f"unknown pattern {name!r}", f"one of these was meant: {', '.join(near)}"
+        source, f"unknown pattern {told!r}", f"{which}; or give #pattern=/REGEX/, or a file of it"
     )
 
 
+def _near(told: str) -> str | None:
+    """The name that a slip of the finger would have made this of; digits tell versions apart."""
+    longer = [name for name in PATTERNS if name.startswith(f"{told}_")]
+    if len(longer) == 1:
+        return longer[0]
+    digits = [c for c in told if c.isdigit()]
+    for name in difflib.get_close_matches(told, PATTERNS, n=3, cutoff=0.8):
+        if [c for c in name if c.isdigit()] == digits:
+            return name
+    return None
+
+
+def _splits_of_file(path: Path) -> tuple[str, ...]:
+    content, where = read_bytes(path), str(path)
+    try:
+        text = content.decode()
+        several = json.loads(text) if path.suffix == ".json" else None
+    except (ValueError, RecursionError):
+        raise VocabularyError(
+            where, "is no text of regular expressions", "give one, or a JSON list of them"
+        ) from None
+    if several is None:
+        return (checked_split(text.removesuffix("\n").removesuffix("\r"), where, "the file"),)
+    if not isinstance(several, list) or not all(isinstance(one, str) for one in several):
+        raise VocabularyError(where, "is no JSON list of regular expressions", "give such a list")
+    check_count(len(several), MAX_STEPS, "regular expressions", where)
+    return tuple(checked_split(one, where, f"[{place}]") for place, one in enumerate(several))
+
+
+@cache
+def _known() -> dict[str, str]:
+    """Every expression of :data:`PATTERNS` by its plain spelling."""
+    return {plain_spelling(one): one for steps in PATTERNS.values() for one in steps}
+
+
 def checked_split(pattern: str, source: str, field: str) -> str:
-    """The pattern of a file, if the `regex` package can compile it; a VocabularyError otherwise."""
-    if (pattern,) in PATTERNS.values():
-        return pattern
+    """The pattern of a file, if the `regex` package can compile it; a VocabularyError otherwise.
+
+    One that is known here is given as it is spelled here, so that equal ones are equal strings.
+    """
+    if len(pattern) <= MAX_PATTERN:
+        known = _known().get(plain_spelling(pattern))
+        if known is not None:
+            return known
     import regex  # noqa: PLC0415 (only for patterns that are not known here)
 
     check_count(len(pattern), MAX_PATTERN, f"characters in {field}", source)
@@ -249,7 +305,7 @@ def checked_split(pattern: str, source: str, field: str) -> str:
 
 
 def special_tokens_of(name: str | None, tokens: int) -> Mapping[str, int]:
-    """The special tokens of the encoding ``name``, if a file of ``tokens`` tokens can be it.
+    """The special tokens of the encoding ``name``, if a file of ``tokens`` ranks can be it.
 
     A pattern may be borrowed for another vocabulary, whose special tokens are not known then.
     """

@@ -12,6 +12,7 @@ import numpy as np
 from corpora.vocabularies.improper import encodings_by_merges, encodings_by_valid_splits
 from corpora.vocabularies.merges import NO_RANK, Spellings
 from corpora.vocabularies.model import Algorithm, Alphabet, PieceType, RankOrder
+from corpora.vocabularies.remarks import remarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +28,8 @@ class Problem:
 
     kind: ``not-self-encoding``, ``no-valid-split``, ``not-self-encoding-by-rank``,
     ``missing-bytes``, ``ids-not-merge-order``, ``duplicate-merges``, ``several-merges``,
-    ``duplicate-tokens``, ``odd-scores``, ``no-unknown``, ``missing-byte-pieces``.
+    ``duplicate-tokens``, ``odd-scores``, ``no-unknown``, ``missing-byte-pieces``,
+        ``limits-comparison``.
     count: of the tokens (bytes, merges, pieces) concerned. examples: up to three of them, spelled.
     message: one line for a report.
     """
@@ -40,7 +42,9 @@ class Problem:
 
 def preflight(vocabulary: Vocabulary) -> list[Problem]:
     """The problems of ``vocabulary``; none for one that every algorithm can run."""
-    checks: list[Callable[[Vocabulary], list[Problem]]] = [_duplicate_tokens]
+    if vocabulary.unexpressed:
+        return _remarks(vocabulary)
+    checks: list[Callable[[Vocabulary], list[Problem]]] = [_remarks, _duplicate_tokens]
     if vocabulary.algorithm is Algorithm.BPE:
         checks += [_self_encoding, _merge_order, _merge_duplicates]
     if vocabulary.alphabet is Alphabet.BYTES and not vocabulary.pieces:
@@ -50,6 +54,10 @@ def preflight(vocabulary: Vocabulary) -> list[Problem]:
     if vocabulary.algorithm is Algorithm.WORDPIECE:
         checks.append(_unknown)
     return [problem for check in checks for problem in check(vocabulary)]
+
+
+def _remarks(vocabulary: Vocabulary) -> list[Problem]:
+    return [Problem("limits-comparison", 1, (), line) for line in remarks(vocabulary)]
 
 
 def _self_encoding(vocabulary: Vocabulary) -> list[Problem]:

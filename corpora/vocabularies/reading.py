@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import json
 import os
 import re
 import reprlib
@@ -53,6 +54,12 @@ class FileError(OSError):
 def shown(value: object) -> str:
     """A value from a file as it can stand in a message: short, on one line, whatever it is."""
     text = _shown.repr(value)
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
+
+
+def shown_json(value: object) -> str:
+    """A value of a JSON file as it stands there, short and on one line."""
+    text = printable(json.dumps(value, ensure_ascii=False, default=str))
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
 
 

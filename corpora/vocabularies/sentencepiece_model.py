@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import DecodeError
@@ -12,6 +13,7 @@ from corpora.vocabularies.model import (
     Algorithm,
     Alphabet,
     Merges,
+    NativeFile,
     Normalizer,
     Piece,
     PieceType,
@@ -57,7 +59,7 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str) -> Vocabulary:
     pieces, normalizer = _pieces(proto, source), _normalizer(proto)
     byte_fallback = bool(proto.trainer_spec.byte_fallback)
     del proto  # as large again as the pieces
-    return from_pieces(
+    vocabulary = from_pieces(
         vocabulary_id,
         pieces,
         algorithm=Algorithm(kind),
@@ -66,6 +68,7 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str) -> Vocabulary:
         file_format="sentencepiece",
         source_path=source,
     )
+    return replace(vocabulary, native=NativeFile(content))
 
 
 def _pieces(proto: Any, source: str) -> tuple[Piece, ...]:

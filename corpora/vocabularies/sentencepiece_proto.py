@@ -7,6 +7,17 @@ from corpora.vocabularies.model import Algorithm, PieceType, RankOrder, Vocabula
 _UNIGRAM, _BPE = 1, 2
 
 
+def trouble(vocabulary: Vocabulary) -> str | None:
+    """Why no ``.model`` can be made of a vocabulary, in one line; None if one can."""
+    if not vocabulary.pieces:
+        return "has no SentencePiece pieces"
+    if vocabulary.algorithm is Algorithm.BPE and vocabulary.rank_order is not RankOrder.SCORES:
+        return "its merges have no scores, which a .model needs"
+    if vocabulary.normalizer.form is not None:
+        return f"normalizes to {vocabulary.normalizer.form}, which a .model cannot say"
+    return None
+
+
 def to_model_proto(vocabulary: Vocabulary) -> bytes:
     """A serialized ``ModelProto`` with which SentencePiece encodes as with the original.
 
@@ -15,18 +26,9 @@ def to_model_proto(vocabulary: Vocabulary) -> bytes:
     """
     from sentencepiece import sentencepiece_model_pb2  # noqa: PLC0415 (slow to import)
 
-    if not vocabulary.pieces:
-        raise VocabularyError(vocabulary.id, "has no pieces", "give a SentencePiece vocabulary")
-    if vocabulary.algorithm is Algorithm.BPE and vocabulary.rank_order is not RankOrder.SCORES:
-        raise VocabularyError(
-            vocabulary.id, "its merges have no scores", "give the .model that it was made from"
-        )
-    if vocabulary.normalizer.form is not None:
-        raise VocabularyError(
-            vocabulary.id,
-            f"normalizes to {vocabulary.normalizer.form}, which a .model cannot say",
-            "give the .model that it was made from",
-        )
+    fault = trouble(vocabulary)
+    if fault is not None:
+        raise VocabularyError(vocabulary.id, fault, "give the .model that it was made from")
     proto = sentencepiece_model_pb2.ModelProto()
     for piece in vocabulary.pieces:
         proto.pieces.add(piece=piece.text, score=piece.score, type=int(piece.type))

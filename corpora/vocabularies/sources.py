@@ -28,8 +28,8 @@ _FORMS = (
 def resolve(source: str) -> Vocabulary:
     """The vocabulary that ``source`` names (V of ``tokgate run --vocab V``).
 
-    A path may end in ``#pattern=NAME``. Raises VocabularyError, one line, for anything that the
-    user can mend.
+    A path may end in ``#pattern=`` and what :func:`patterns.splits_of` takes. Raises
+    VocabularyError, one line, for anything that the user can mend.
     """
     if not source:
         raise VocabularyError("vocabulary", "the name is empty", f"give {_FORMS}")
@@ -48,7 +48,9 @@ def resolve(source: str) -> Vocabulary:
         key, equals, pattern = fragment.partition("=")
         if key != "pattern" or not equals or not pattern:
             raise VocabularyError(
-                source, f"unknown option #{fragment}", "only #pattern=NAME can follow a path"
+                source,
+                f"unknown option #{fragment}",
+                "only #pattern=NAME, #pattern=/REGEX/ or #pattern=FILE can follow a path",
             )
         return load_path(Path(name), pattern)
     path = Path(source)
@@ -60,7 +62,7 @@ def resolve(source: str) -> Vocabulary:
 def load_path(path: Path, pattern: str | None = None) -> Vocabulary:
     """The vocabulary of a file, its format told by name and content.
 
-    ``pattern`` names the pre-tokenizer, for formats that have none of their own.
+    ``pattern`` tells the pre-tokenizer, for formats that have none of their own.
     """
     content, name, source = read_bytes(path), path.name, str(path)
     if content.startswith(GGUF_MAGIC):

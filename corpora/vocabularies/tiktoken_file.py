@@ -1,7 +1,7 @@
 """tiktoken rank files: a line a token, ``base64 rank``; optionally gzipped.
 
-The format has neither pattern nor special tokens: the pattern's name comes from the user, and
-with it the special tokens where the file is the encoding of that name.
+The format has neither pattern nor special tokens: the pattern comes from the user, and where it
+is told by its name, and the file is the encoding of that name, the special tokens with it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+NO_PATTERN = (
+    "no pre-tokenizer, as rank files carry none: whole texts are compared as one piece each; "
+    "give it as FILE#pattern=NAME, #pattern=/REGEX/ or #pattern=FILE"
+)
+"""What the preflight and the end of a run say of a rank file that was given without a pattern."""
+
+
 def load(path: Path, *, pattern: str | None = None, vocabulary_id: str | None = None) -> Vocabulary:
-    """The vocabulary of a rank file; ``pattern`` names one of :data:`patterns.PATTERNS`.
+    """The vocabulary of a rank file; ``pattern``: see :func:`patterns.splits_of`.
 
     Without a pattern a text is one piece. Ranks need not be contiguous: gaps are None tokens.
     """
@@ -32,12 +39,12 @@ def from_bytes(
     content: bytes, vocabulary_id: str, source: str, *, pattern: str | None = None
 ) -> Vocabulary:
     """The vocabulary of a rank file's content; ``source`` names the file in errors."""
-    tokens = parse(content, source)
+    ranks = _ranks(content, source)
     return from_ranks(
         vocabulary_id,
-        tokens,
+        _by_rank(ranks),
         splits=splits_of(pattern, source) if pattern else (),
-        special_tokens=special_tokens_of(pattern, sum(token is not None for token in tokens)),
+        special_tokens=special_tokens_of(pattern, len(ranks)),
         source_path=source,
     )
 
@@ -73,6 +80,15 @@ def from_ranks(
 
 def parse(content: bytes, source: str) -> list[bytes | None]:
     """Tokens by rank, None for gaps. VocabularyError with the line at fault."""
+    return _by_rank(_ranks(content, source))
+
+
+def _by_rank(ranks: Mapping[int, bytes]) -> list[bytes | None]:
+    return [ranks.get(rank) or None for rank in range(max(ranks) + 1)]
+
+
+def _ranks(content: bytes, source: str) -> dict[int, bytes]:
+    """Rank to token. A token of padding alone, as in Whisper's file, is empty: no text has it."""
     ranks: dict[int, bytes] = {}
     first_line: dict[bytes, int] = {}
     check_count(content.count(b"\n") + content.count(b"\r"), 2 * MAX_IDS, "lines", source)
@@ -87,7 +103,7 @@ def parse(content: bytes, source: str) -> list[bytes | None]:
                 where, f"{many} fields instead of 2", "each line is base64, space, rank"
             )
         try:
-            token = base64.b64decode(fields[0], validate=True)
+            token = base64.b64decode(fields[0].strip(b"=") and fields[0], validate=True)
         except binascii.Error as error:
             raise VocabularyError(where, f"the token is not base64 ({error})", COPY) from None
         if not fields[1].isdigit():
@@ -100,8 +116,6 @@ def parse(content: bytes, source: str) -> list[bytes | None]:
             raise VocabularyError(
                 where, f"the rank {rank} is out of range", f"ranks go up to {MAX_IDS - 1}"
             )
-        if not token:
-            raise VocabularyError(where, "the token is empty", "remove the line")
         if rank in ranks:
             raise VocabularyError(
                 where, f"the rank {rank} stands twice", "give each token its own rank"
@@ -112,6 +126,6 @@ def parse(content: bytes, source: str) -> list[bytes | None]:
             )
         ranks[rank] = token
         first_line[token] = number
-    if not ranks:
+    if not any(ranks.values()):
         raise VocabularyError(source, "no tokens", "give a tiktoken rank file")
-    return [ranks.get(rank) for rank in range(max(ranks) + 1)]
+    return ranks

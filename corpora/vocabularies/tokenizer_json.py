@@ -1,17 +1,20 @@
 """Hugging Face's tokenizer.json: BPE over bytes or characters, Unigram, WordPiece.
 
-Whatever the plain model cannot say is refused by its field: a vocabulary that is half understood
-would make false findings. Post-processors, decoders, truncation and padding are passed over: they
-do not take part in the encoding of a text without its special tokens.
+What the plain model cannot say is told by its field, and the vocabulary is one that only those
+run who are given the file (:mod:`tokenizer_json_native`): half understood, it would make false
+findings. Post-processors, decoders, truncation and padding are passed over: they do not take part
+in the encoding of a text without its special tokens.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from corpora.vocabularies import tokenizer_json_native as native
 from corpora.vocabularies import tokenizer_json_steps as steps
 from corpora.vocabularies import wordpiece_file
 from corpora.vocabularies.byte_alphabet import unspell
@@ -21,13 +24,16 @@ from corpora.vocabularies.model import (
     Algorithm,
     Alphabet,
     Merges,
+    NativeFile,
+    Normalizer,
     Piece,
     PieceType,
     RankOrder,
+    Unexpressed,
     Vocabulary,
     VocabularyError,
 )
-from corpora.vocabularies.reading import decode_json, read_bytes, shown
+from corpora.vocabularies.reading import decode_json, read_bytes, shown, shown_json
 from corpora.vocabularies.sentencepiece_model import byte_of
 
 if TYPE_CHECKING:
@@ -38,7 +44,7 @@ Json = dict[str, Any]
 _Id = Annotated[int, msgspec.Meta(ge=0, lt=MAX_IDS)]
 
 
-class _Added(msgspec.Struct):
+class _AddedEntry(msgspec.Struct):
     id: _Id
     content: Annotated[str, msgspec.Meta(min_length=1)]
     special: bool = False
@@ -52,7 +58,7 @@ class _File(msgspec.Struct):
     """``model`` is decoded when its type is known, the steps one by one."""
 
     model: msgspec.Raw = msgspec.Raw(b"null")
-    added_tokens: list[_Added] | None = None
+    added_tokens: list[_AddedEntry] | None = None
     normalizer: Any = None
     pre_tokenizer: Any = None
 
@@ -101,24 +107,29 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabu
     """The vocabulary of the content of a tokenizer.json; ``source`` names it in errors."""
     where = source or vocabulary_id
     document = decode_json(content, _File, where)
+    added = _added(document, where)
+    try:
+        vocabulary = _expressed(document, added, vocabulary_id, source)
+        unlike = native.unlike(document.normalizer, document.pre_tokenizer, vocabulary)
+        if unlike:
+            raise Unexpressed(where, unlike)
+    except Unexpressed as error:
+        vocabulary = _unexpressed(document, added, vocabulary_id, source)
+        check_tokens(vocabulary.tokens, where)
+        return replace(vocabulary, native=NativeFile(content, unexpressed=error.steps))
+    check_tokens(vocabulary.tokens, where)
+    return replace(vocabulary, native=NativeFile(content))
+
+
+def _expressed(
+    document: _File, added: tuple[AddedToken, ...], vocabulary_id: str, source: str | None
+) -> Vocabulary:
+    """The vocabulary in terms of the plain model. Raises Unexpressed where that has none."""
+    where = source or vocabulary_id
     if bytes(memoryview(document.model)[:1]) != b"{":
         raise VocabularyError(where, "has no model", "give a tokenizer.json")
     # Files of before 2021 have no type; only BPE has merges, only Unigram a list of pairs.
-    told = decode_json(document.model, _Kind, where, "model")
-    kind = told.type or ("BPE" if memoryview(told.merges) else "Unigram")
-    added = tuple(
-        AddedToken(
-            text=entry.content,
-            id=entry.id,
-            special=entry.special,
-            single_word=entry.single_word,
-            lstrip=entry.lstrip,
-            rstrip=entry.rstrip,
-            normalized=entry.normalized,
-        )
-        for entry in document.added_tokens or ()
-    )
-    check_count(len(added), MAX_IDS, "added tokens", where)
+    kind = _kind(document, where)
     if kind == "BPE":
         bpe = decode_json(document.model, _Bpe, where, "model")
         pipeline = steps.read(document.normalizer, document.pre_tokenizer, where)
@@ -130,6 +141,7 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabu
         vocabulary = _unigram(unigram, added, pipeline, vocabulary_id, source)
     elif kind == "WordPiece":
         wordpiece = decode_json(document.model, _WordPiece, where, "model")
+        native.check_added(_vocab(wordpiece.vocab, where), added, where)
         vocabulary = wordpiece_file.from_json(
             wordpiece_file.Model(
                 _vocab(wordpiece.vocab, where),
@@ -143,12 +155,72 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabu
             vocabulary_id,
             source,
         )
+    elif kind == "WordLevel":
+        raise Unexpressed(where, ("model WordLevel",))
     else:
         raise VocabularyError(
-            where, f"model.type is {shown(kind)}", "BPE, Unigram and WordPiece are supported"
+            where, f"model.type is {shown(kind)}", "there are BPE, Unigram, WordPiece and WordLevel"
         )
-    check_tokens(vocabulary.tokens, where)
     return vocabulary
+
+
+def _kind(document: _File, where: str) -> str:
+    told = decode_json(document.model, _Kind, where, "model")
+    return told.type or ("BPE" if memoryview(told.merges) else "Unigram")
+
+
+def _added(document: _File, where: str) -> tuple[AddedToken, ...]:
+    entries = document.added_tokens or ()
+    check_count(len(entries), MAX_IDS, "added tokens", where)
+    return tuple(
+        AddedToken(
+            text=entry.content,
+            id=entry.id,
+            special=entry.special,
+            single_word=entry.single_word,
+            lstrip=entry.lstrip,
+            rstrip=entry.rstrip,
+            normalized=entry.normalized,
+        )
+        for entry in entries
+    )
+
+
+def _unexpressed(
+    document: _File, added: tuple[AddedToken, ...], vocabulary_id: str, source: str | None
+) -> Vocabulary:
+    """What is known of a vocabulary that the plain model cannot express: tokens, by their texts."""
+    where = source or vocabulary_id
+    kind = _kind(document, where)
+    if kind == "Unigram":
+        unigram = decode_json(document.model, _Unigram, where, "model")
+        texts = dict(enumerate(text for text, _ in unigram.vocab))
+        algorithm, ending = Algorithm.UNIGRAM, ""
+    else:
+        model = decode_json(document.model, _Bpe, where, "model")
+        texts = {token_id: text for text, token_id in _vocab(model.vocab, where).items()}
+        algorithm, ending = Algorithm(kind.lower()), model.end_of_word_suffix or ""
+    byte_level = native.byte_level(document.normalizer, document.pre_tokenizer)
+    tokens: list[bytes | None] = [None] * (max([*texts, *(entry.id for entry in added)]) + 1)
+    for token_id, text in texts.items():
+        bare = text.removesuffix(ending) or text
+        spelled = unspell(bare) if byte_level else None
+        tokens[token_id] = (bare.encode() if spelled is None else spelled) or None
+    for entry in added:
+        tokens[entry.id] = None if entry.special else entry.text.encode()
+    marked = native.marks_spaces(document.normalizer, document.pre_tokenizer)
+    return Vocabulary(
+        id=vocabulary_id,
+        algorithm=algorithm,
+        format="tokenizer.json",
+        tokens=tuple(tokens),
+        alphabet=Alphabet.BYTES if byte_level else Alphabet.CHARACTERS,
+        rank_order=RankOrder.MERGES,
+        normalizer=Normalizer(escape_whitespaces=marked),
+        special_tokens=_specials(added),
+        added_tokens=added,
+        source_path=source,
+    )
 
 
 def _byte_bpe(
@@ -161,6 +233,7 @@ def _byte_bpe(
     where = source or vocabulary_id
     vocab = _vocab(model.vocab, where)
     _refuse_bpe_options(model, where)
+    native.check_added(vocab, added, where)
     tokens: list[bytes | None] = [None] * _size(vocab, added)
     aside = {token.id: token for token in added}
     for text, token_id in vocab.items():
@@ -168,11 +241,7 @@ def _byte_bpe(
             continue
         token = unspell(text)
         if token is None:
-            raise VocabularyError(
-                where,
-                f"model.vocab: the token {shown(text)} is not in the byte alphabet",
-                "list it under added_tokens",
-            )
+            raise Unexpressed(where, (f"the token {shown_json(text)} beyond the byte alphabet",))
         tokens[token_id] = token or None  # an empty text, which no merge makes, is a hole
     for entry in added:
         tokens[entry.id] = None if entry.special else entry.text.encode()
@@ -203,18 +272,18 @@ def _character_bpe(
     where = source or vocabulary_id
     vocab = _vocab(model.vocab, where)
     _refuse_bpe_options(model, where)
+    native.check_added(vocab, added, where)
     if pipeline.splits or pipeline.words:
-        raise VocabularyError(
-            where, "pre_tokenizer splits before a BPE over characters", "give a byte-level one"
-        )
+        raise Unexpressed(where, ("a pre_tokenizer that splits before a BPE over characters",))
     fallback = bool(model.byte_fallback)
     unk = model.unk_token
     if unk is not None and unk not in vocab:
         raise VocabularyError(where, f"model.unk_token {shown(unk)} is not in model.vocab", COPY)
-    if unk is not None and not fallback and not model.fuse_unk:
-        raise VocabularyError(
-            where, "model.fuse_unk is false", "runs of unknown characters must be one token"
-        )
+    complete = fallback and all(f"<0x{byte:02X}>" in vocab for byte in range(256))
+    if unk is not None and not complete and not model.fuse_unk:
+        raise Unexpressed(where, ("model.fuse_unk false",))
+    if model.ignore_merges:
+        raise Unexpressed(where, ("model.ignore_merges of a BPE over characters",))
     texts: list[str | None] = [None] * _size(vocab, added)
     for text, token_id in vocab.items():
         texts[token_id] = text
@@ -251,13 +320,12 @@ def _unigram(
 ) -> Vocabulary:
     where = source or vocabulary_id
     if pipeline.splits or pipeline.byte_level:
-        raise VocabularyError(
-            where, "pre_tokenizer is not Metaspace", "a Unigram model needs Metaspace or none"
-        )
+        raise Unexpressed(where, ("a pre_tokenizer other than Metaspace before a Unigram model",))
     scored, unk_id = model.vocab, model.unk_id
     check_count(len(scored), MAX_IDS, "pieces", where)
     if unk_id is not None and not 0 <= unk_id < len(scored):
         raise VocabularyError(where, f"model.unk_id is {unk_id}", "it must be a piece's id")
+    native.check_added({text: place for place, (text, _) in enumerate(scored)}, added, where)
     fallback = bool(model.byte_fallback)
     size = max([len(scored), *(entry.id + 1 for entry in added)])
     texts: list[str | None] = [text for text, _ in scored] + [None] * (size - len(scored))
@@ -359,12 +427,17 @@ def _merges(model: _Bpe, vocab: dict[str, int], where: str) -> Merges:
 
 
 def _refuse_bpe_options(model: _Bpe, where: str) -> None:
-    for field in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
-        value = getattr(model, field)
-        if value:
-            raise VocabularyError(
-                where, f"model.{field} is {shown(value)}", "only files without it are supported"
-            )
+    if model.dropout:
+        raise VocabularyError(
+            where,
+            f"model.dropout is {shown(model.dropout)}",
+            "set it to null: it encodes at random",
+        )
+    options = ("continuing_subword_prefix", "end_of_word_suffix")
+    told = [(field, getattr(model, field)) for field in options]
+    steps = tuple(f"model.{field} {shown_json(value)}" for field, value in told if value)
+    if steps:
+        raise Unexpressed(where, steps)
 
 
 def _specials(added: tuple[AddedToken, ...]) -> dict[str, int]:

@@ -69,6 +69,17 @@ def to_tokenizer_json(vocabulary: Vocabulary, pretokenize: bool) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False)
 
 
+def steps_of(vocabulary: Vocabulary) -> Json:
+    """The ``normalizer``, ``pre_tokenizer`` and ``decoder`` that are written for a vocabulary."""
+    if vocabulary.algorithm is Algorithm.WORDPIECE:
+        return wordpiece_file.json_steps(vocabulary)
+    if vocabulary.algorithm is Algorithm.UNIGRAM:
+        return _unigram_steps(vocabulary)
+    if vocabulary.alphabet is Alphabet.CHARACTERS:
+        return _character_steps(vocabulary)
+    return _byte_steps(vocabulary, vocabulary.splits)
+
+
 def _bytes(vocabulary: Vocabulary, splits: tuple[str, ...]) -> Json:
     spelled = [None if token is None else spell(token) for token in vocabulary.tokens]
     added = {token.id for token in _added_tokens(vocabulary)}
@@ -82,6 +93,13 @@ def _bytes(vocabulary: Vocabulary, splits: tuple[str, ...]) -> Json:
         # Without effect on tokens, but a special token in `vocab` would match a whole text.
         ignore_merges = False
     _place_added(vocabulary, vocab)
+    return {
+        **_byte_steps(vocabulary, splits),
+        "model": _bpe_model(vocab, merges, ignore_merges=ignore_merges),
+    }
+
+
+def _byte_steps(vocabulary: Vocabulary, splits: tuple[str, ...]) -> Json:
     byte_level: Json = {
         "type": "ByteLevel",
         "add_prefix_space": False,
@@ -94,7 +112,6 @@ def _bytes(vocabulary: Vocabulary, splits: tuple[str, ...]) -> Json:
         "normalizer": {"type": form} if form else None,
         "pre_tokenizer": _sequence(steps, "pretokenizers"),
         "decoder": byte_level,
-        "model": _bpe_model(vocab, merges, ignore_merges=ignore_merges),
     }
 
 
@@ -104,15 +121,8 @@ def _characters(vocabulary: Vocabulary) -> Json:
     for token_id, text in enumerate(texts):
         vocab.setdefault(text, token_id)
     unk = None if vocabulary.unk_id is None else texts[vocabulary.unk_id]
-    normalizer = vocabulary.normalizer
-    steps = _normal_form(vocabulary)
-    if normalizer.remove_extra_whitespaces:
-        steps.append({"type": "Strip", "strip_left": True, "strip_right": True})
-        steps.append({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "})
-    steps += _prefix_and_escape(vocabulary)
     return {
-        "normalizer": _sequence(steps, "normalizers"),
-        "decoder": _sequence(_unescaping(vocabulary), "decoders"),
+        **_character_steps(vocabulary),
         "model": _bpe_model(
             vocab,
             [(texts[left], texts[right]) for left, right, _ in merge_list(vocabulary)],
@@ -120,6 +130,18 @@ def _characters(vocabulary: Vocabulary) -> Json:
             fuse_unk=True,
             byte_fallback=vocabulary.byte_fallback,
         ),
+    }
+
+
+def _character_steps(vocabulary: Vocabulary) -> Json:
+    steps = _normal_form(vocabulary)
+    if vocabulary.normalizer.remove_extra_whitespaces:
+        steps.append({"type": "Strip", "strip_left": True, "strip_right": True})
+        steps.append({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "})
+    steps += _prefix_and_escape(vocabulary)
+    return {
+        "normalizer": _sequence(steps, "normalizers"),
+        "decoder": _sequence(_unescaping(vocabulary), "decoders"),
     }
 
 
@@ -131,6 +153,18 @@ def _unigram(vocabulary: Vocabulary) -> Json:
                 f"piece {piece_id} has the score {piece.score}",
                 "tokenizer.json needs finite scores",
             )
+    return {
+        **_unigram_steps(vocabulary),
+        "model": {
+            "type": "Unigram",
+            "unk_id": vocabulary.unk_id,
+            "vocab": [[piece.text, piece.score] for piece in vocabulary.pieces],
+            "byte_fallback": vocabulary.byte_fallback,
+        },
+    }
+
+
+def _unigram_steps(vocabulary: Vocabulary) -> Json:
     normalizer = vocabulary.normalizer
     steps = _normal_form(vocabulary)
     if normalizer.remove_extra_whitespaces:
@@ -155,12 +189,6 @@ def _unigram(vocabulary: Vocabulary) -> Json:
         "normalizer": _sequence(steps, "normalizers"),
         "pre_tokenizer": metaspace,
         "decoder": _sequence(decoders, "decoders"),
-        "model": {
-            "type": "Unigram",
-            "unk_id": vocabulary.unk_id,
-            "vocab": [[piece.text, piece.score] for piece in vocabulary.pieces],
-            "byte_fallback": vocabulary.byte_fallback,
-        },
     }
 
 

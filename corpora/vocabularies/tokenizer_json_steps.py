@@ -10,15 +10,15 @@ from typing import Any
 import msgspec
 
 from corpora.vocabularies.limits import COPY, LARGER, MAX_STEPS
-from corpora.vocabularies.model import Normalizer, VocabularyError
+from corpora.vocabularies.model import Normalizer, Unexpressed, VocabularyError
 from corpora.vocabularies.patterns import PATTERNS, checked_split
-from corpora.vocabularies.reading import convert, shown
+from corpora.vocabularies.reading import convert, shown_json
 
 Json = dict[str, Any]
 
 _SPACE = "▁"
 
-_PUNCTUATION = r"[!-/:-@\[-`{-~\p{P}]"
+PUNCTUATION = r"[!-/:-@\[-`{-~\p{P}]"
 """Rust's ``is_punctuation`` of the tokenizers library: ASCII punctuation and symbols, and P."""
 
 
@@ -72,14 +72,23 @@ class _Split(msgspec.Struct):
 def read(normalizers: object, pre_tokenizers: object, where: str) -> Pipeline:
     """The pipeline of a tokenizer.json, from its ``normalizer`` and its ``pre_tokenizer``.
 
-    Raises VocabularyError naming the step that cannot be said.
+    Raises Unexpressed naming the steps that cannot be said.
     """
+    unsaid: list[str] = []
     normalizer = _Normalizing(where)
-    for field, step in _flat(normalizers, "normalizer", "normalizers", where):
-        normalizer.take(step, field)
+    for field, step in flat(normalizers, "normalizer", "normalizers", where):
+        try:
+            normalizer.take(step, field)
+        except Unexpressed as error:
+            unsaid.extend(error.steps)
     splitting = _Splitting(where, normalizer.result)
-    for field, step in _flat(pre_tokenizers, "pre_tokenizer", "pretokenizers", where):
-        splitting.take(step, field)
+    for field, step in flat(pre_tokenizers, "pre_tokenizer", "pretokenizers", where):
+        try:
+            splitting.take(step, field)
+        except Unexpressed as error:
+            unsaid.extend(error.steps)
+    if unsaid:
+        raise Unexpressed(where, tuple(unsaid))
     return Pipeline(
         normalizer=splitting.normalizer,
         splits=tuple(splitting.splits),
@@ -88,7 +97,7 @@ def read(normalizers: object, pre_tokenizers: object, where: str) -> Pipeline:
     )
 
 
-def _flat(
+def flat(
     step: Any, field: str, children: str, where: str, depth: int = 0
 ) -> list[tuple[str, Json]]:
     """The steps in order, each with the path of its field."""
@@ -106,7 +115,7 @@ def _flat(
     return [
         found
         for index, child in enumerate(nested)
-        for found in _flat(child, f"{field}.{children}[{index}]", children, where, depth + 1)
+        for found in flat(child, f"{field}.{children}[{index}]", children, where, depth + 1)
     ]
 
 
@@ -179,11 +188,7 @@ class _Splitting:
         else:
             pattern = self._pattern(step, field)
             if self.byte_level and not re.fullmatch(r"(\[0-9\][+*]?)+", pattern):
-                raise VocabularyError(
-                    self.where,
-                    f"{field} ({kind}) comes after ByteLevel and would part characters",
-                    "only splits before ByteLevel are supported",
-                )
+                raise Unexpressed(self.where, (f"{field} {kind} after ByteLevel",))
             self.splits.append(pattern)
 
     def _merely_escaped(self, step: Json) -> bool:
@@ -204,9 +209,7 @@ class _Splitting:
     def _byte_level(self, step: Json, field: str) -> None:
         typed = convert(step, _ByteLevel, self.where, field)
         if typed.add_prefix_space:
-            raise VocabularyError(
-                self.where, f"{field}.add_prefix_space is true", "only false is supported"
-            )
+            raise Unexpressed(self.where, (f"{field} ByteLevel with add_prefix_space",))
         if typed.use_regex:
             self.splits.extend(PATTERNS["gpt2"])
         self.byte_level = True
@@ -221,7 +224,7 @@ class _Splitting:
         if kind == "Digits":
             return r"\p{N}" if typed.individual_digits else r"\p{N}+"
         if kind == "Punctuation" and behavior in ("isolated", "contiguous"):
-            return _PUNCTUATION + ("+" if behavior == "contiguous" else "")
+            return PUNCTUATION + ("+" if behavior == "contiguous" else "")
         if kind == "Split" and behavior == "isolated" and typed.pattern is not None:
             if typed.pattern.Regex is not None:
                 return checked_split(typed.pattern.Regex, self.where, f"{field}.pattern")
@@ -230,11 +233,12 @@ class _Splitting:
         raise _unsaid(self.where, field, step)
 
 
-def _unsaid(where: str, field: str, step: Json) -> VocabularyError:
-    told = [(shown(name)[1:-1], value) for name, value in step.items() if name != "type"][:8]
-    detail = ", ".join(f"{name}={shown(value)}" for name, value in told)
-    return VocabularyError(
-        where,
-        f"{field}: {shown(step['type'])[1:-1]}({detail}) has no counterpart here",
-        "give a file without this step",
-    )
+def named(step: Json) -> str:
+    """A step by its type, and what the file says of it."""
+    rest = {name: value for name, value in step.items() if name != "type"}
+    kind = shown_json(step["type"])[1:-1]
+    return f"{kind} {shown_json(rest)}" if rest else kind
+
+
+def _unsaid(where: str, field: str, step: Json) -> Unexpressed:
+    return Unexpressed(where, (f"{field} {named(step)}",))

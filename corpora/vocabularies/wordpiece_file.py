@@ -20,11 +20,12 @@ from corpora.vocabularies.model import (
     Alphabet,
     PieceType,
     RankOrder,
+    Unexpressed,
     Vocabulary,
     VocabularyError,
     WordPieceRules,
 )
-from corpora.vocabularies.reading import convert, shown
+from corpora.vocabularies.reading import convert, shown, shown_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -119,7 +120,7 @@ def from_json(
 ) -> Vocabulary:
     """The vocabulary of a tokenizer.json whose model is WordPiece.
 
-    Raises VocabularyError for another normalizer than BertNormalizer (or none) and another
+    Raises Unexpressed for another normalizer than BertNormalizer (or none) and another
     pre-tokenizer than BertPreTokenizer.
     """
     where = source or vocabulary_id
@@ -128,9 +129,7 @@ def from_json(
         raise VocabularyError(where, f"model.unk_token {shown(unk)} is not in model.vocab", COPY)
     kind = None if pre_tokenizer is None else _typed(pre_tokenizer, where, "pre_tokenizer").type
     if kind != "BertPreTokenizer":
-        raise VocabularyError(
-            where, f"pre_tokenizer is {shown(kind)}", "WordPiece needs BertPreTokenizer"
-        )
+        raise Unexpressed(where, (f"pre_tokenizer {shown_json(kind)} of a WordPiece model",))
     size = max([*vocab.values(), *(entry.id for entry in added)]) + 1
     texts: list[str | None] = [None] * size
     for text, token_id in vocab.items():
@@ -165,15 +164,29 @@ def _normalizer(step: object, where: str) -> dict[str, bool]:
         return dict.fromkeys(names, False)
     typed = _typed(step, where, "normalizer")
     if typed.type != "BertNormalizer":
-        raise VocabularyError(
-            where, f"normalizer is {shown(typed.type)}", "WordPiece needs BertNormalizer or none"
-        )
+        raise Unexpressed(where, (f"normalizer {shown_json(typed.type)} of a WordPiece model",))
     strip = typed.strip_accents
     return {
         "clean_text": typed.clean_text,
         "handle_chinese_chars": typed.handle_chinese_chars,
         "strip_accents": typed.lowercase if strip is None else strip,
         "lowercase": typed.lowercase,
+    }
+
+
+def json_steps(vocabulary: Vocabulary) -> Json:
+    """Of these what comes before and after the model."""
+    rules = _rules(vocabulary)
+    return {
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": rules.clean_text,
+            "handle_chinese_chars": rules.handle_chinese_chars,
+            "strip_accents": rules.strip_accents,
+            "lowercase": rules.lowercase,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "decoder": {"type": "WordPiece", "prefix": rules.prefix, "cleanup": True},
     }
 
 
@@ -185,15 +198,7 @@ def to_json(vocabulary: Vocabulary) -> Json:
     for token_id in sorted(texts):
         vocab.setdefault(texts[token_id], token_id)
     return {
-        "normalizer": {
-            "type": "BertNormalizer",
-            "clean_text": rules.clean_text,
-            "handle_chinese_chars": rules.handle_chinese_chars,
-            "strip_accents": rules.strip_accents,
-            "lowercase": rules.lowercase,
-        },
-        "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "decoder": {"type": "WordPiece", "prefix": rules.prefix, "cleanup": True},
+        **json_steps(vocabulary),
         "model": {
             "type": "WordPiece",
             "unk_token": None if vocabulary.unk_id is None else texts[vocabulary.unk_id],

@@ -1,4 +1,4 @@
-"""Reload: what a library saves in its own file format is, loaded again, the same tokenizer."""
+"""Reload: a tokenizer is the same, saved and loaded again, and its file spelled another way."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from harness.core.comparisons import Contract
 from harness.core.messages import Way
 from harness.core.outcomes import Results
 
-STAGES = {Way.RELOADED: "reload"}
+STAGES = {Way.RELOADED: "reload", Way.RESPELLED: "spelling"}
 
 
 @dataclass(frozen=True, slots=True)
 class Reload:
     """For all x: load(save(tokenizer)).encode(x) = tokenizer.encode(x).
 
-    Of encoders that can be saved (``Reloads``), each through its own library's file format. It is
+    Of encoders that can be saved (``Reloads``), each through its own library's file format; and of
+    those that read the user's file likewise for the file that is written from the plain model: its
+    pattern is spelled in another way, ``use_regex`` is a Split, and so on (``Respells``). Both are
     loaded once, at the first question, which takes a second: few batches are asked.
     """
 
     name: str = "reload"
-    summary: str = "saved in its library's own format and loaded again, a tokenizer is the same"
+    summary: str = "saved and loaded again, or of a file written anew, a tokenizer is the same"
     every: int = 24
 
     def applies(self, contract: Contract) -> bool:

@@ -7,6 +7,7 @@ pre-tokenization and special-token policy.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -117,9 +118,10 @@ def modes_of(vocabulary: Vocabulary) -> list[Mode]:
     modes = []
     if vocabulary.splits or vocabulary.normalizes or vocabulary.pieces:
         modes.append(Mode(pretokenize=True))
-    if vocabulary.alphabet is Alphabet.BYTES and vocabulary.algorithm is Algorithm.BPE:
+    raw = vocabulary.alphabet is Alphabet.BYTES and vocabulary.algorithm is Algorithm.BPE
+    if raw and not vocabulary.unexpressed:
         modes.append(Mode(pretokenize=False))
-    if vocabulary.special_tokens and vocabulary.splits:
+    if vocabulary.special_tokens and (vocabulary.splits or vocabulary.unexpressed):
         modes.append(Mode(pretokenize=True, special="all"))
     return modes or [Mode(pretokenize=True)]
 
@@ -127,6 +129,10 @@ def modes_of(vocabulary: Vocabulary) -> list[Mode]:
 def answer_of(participant: Participant, vocabulary: Vocabulary, mode: Mode) -> str | None:
     """What ``supports`` says. Raises SupportsFailed where it fails, or says anything else."""
     implementation = participant.implementation
+    if vocabulary.unexpressed:
+        formats: object = getattr(implementation, "native_formats", ())
+        if not isinstance(formats, Collection) or vocabulary.format not in formats:
+            return f"reads no {vocabulary.format}, and the plain model cannot express its steps"
     own = type(implementation).__module__.startswith("impls.")
     try:
         with contextlib.nullcontext() if own else aside():

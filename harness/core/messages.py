@@ -58,11 +58,18 @@ class Way(StrEnum):
     """By the library's own call for many inputs (``EncodesMany``)."""
     RELOADED = "reloaded"
     """By what was saved and loaded again (``Reloads``)."""
+    RESPELLED = "respelled"
+    """By another file that says the same (``Respells``)."""
 
     @property
     def words(self) -> str:
         """As it stands beside an implementation's name in findings."""
-        return {"singly": "by itself", "many": "in a batch", "reloaded": "saved and loaded"}[self]
+        return {
+            "singly": "by itself",
+            "many": "in a batch",
+            "reloaded": "saved and loaded",
+            "respelled": "its file written anew",
+        }[self]
 
 
 @dataclass(frozen=True, slots=True)

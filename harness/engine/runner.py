@@ -175,8 +175,10 @@ def execute(
         comparisons=tally.comparisons,
         exit_status=verdict.exit_status,
         prepared=run.countdown.prepared if run.countdown.running else None,
+        compared=len(shortfall.compared),
         notes=[
             *verdict.notes,
+            *shortfall.limits(),
             *shortfall.withdrawals(),
             *refusals(tally.refused),
             *slow_once(tally.excused),

@@ -6,6 +6,7 @@ import base64
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from corpora.vocabularies.remarks import remarks
 from harness.events.base import Event, check_base64, check_list, event
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class VocabularyLoaded(Event):
     problems: list[str]
     source: str = ""
     """How it was given: what a replay loads it from."""
+    remarks: list[str] = field(default_factory=list)
+    """What limits the comparison on it, a line each."""
 
     @classmethod
     def of(
@@ -71,6 +74,7 @@ class VocabularyLoaded(Event):
             path=vocabulary.source_path,
             problems=list(problems),
             source=source,
+            remarks=remarks(vocabulary),
         )
 
 
@@ -332,7 +336,9 @@ class Finished(Event):
     """The run ended by itself (``complete``) or was interrupted.
 
     reasons: why the verdict is no pass. notes: what was left open, which fails nothing. prepared:
-    how many of the seconds passed before the first case; None where no case was asked.
+    how many of the seconds passed before the first case; None where no case was asked. compared:
+    how many implementations gave an outcome that was compared with another's; None where nobody
+    counted.
     """
 
     complete: bool
@@ -344,3 +350,4 @@ class Finished(Event):
     exit_status: int
     notes: list[str] = field(default_factory=list)
     prepared: float | None = None
+    compared: int | None = None

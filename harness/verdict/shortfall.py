@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from harness.events import BatchDone, ContractOpened, Found, Withdrawn
+from harness.events import BatchDone, ContractOpened, Found, VocabularyLoaded, Withdrawn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 SURVIVAL = "survival"
 """The check whose counts say how many calls there were, and how many gave no answer."""
+
+EQUIVALENCE = "equivalence"
+"""The check whose counts say whose outcomes were compared with another's."""
 
 SHOWN = 3
 """Implementations of which it is said how they failed; the report has all."""
@@ -30,7 +33,8 @@ class Shortfall:
     opened: implementations by contract. cases: asked, over all contracts. calls, failed: by
     implementation, those of which the survival check judged the outcome, and those without an
     answer. how: by implementation, its first failure that was found. withdrawn: by implementation
-    and vocabulary.
+    and vocabulary. compared: implementations of which any outcome was compared. remarks: what
+    limits the comparison, by vocabulary.
     """
 
     opened: dict[str, list[str]] = field(default_factory=dict)
@@ -39,6 +43,8 @@ class Shortfall:
     failed: Counter[str] = field(default_factory=Counter)
     how: dict[str, str] = field(default_factory=dict)
     withdrawn: dict[tuple[str, str], Withdrawn] = field(default_factory=dict)
+    compared: set[str] = field(default_factory=set)
+    remarks: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Shortfall:
@@ -51,12 +57,17 @@ class Shortfall:
     def consume(self, event: Event) -> None:
         """Take note of an event."""
         match event:
+            case VocabularyLoaded():
+                self.remarks[event.id] = event.remarks
             case ContractOpened():
                 self.opened[event.id] = event.implementations
             case BatchDone():
                 self.cases += event.cases
                 self.calls.update(event.exercised.get(SURVIVAL, {}))
                 self.failed.update(event.violations.get(SURVIVAL, {}))
+                self.compared.update(
+                    n for n, k in event.exercised.get(EQUIVALENCE, {}).items() if k
+                )
             case Found(check=check) if check == SURVIVAL:
                 for group in event.groups:
                     for name in set(group.implementations) & set(event.culprits):
@@ -85,6 +96,10 @@ class Shortfall:
         count = self.calls[name]
         calls = "the one call" if count == 1 else f"all {count:,} calls"
         return f"{calls} of {name} gave no answer ({self.how.get(name, 'see the report')})"
+
+    def limits(self) -> list[str]:
+        """A line for each thing that limits what could be compared on a vocabulary."""
+        return [f"{name}: {line}" for name, lines in self.remarks.items() for line in lines]
 
     def withdrawals(self) -> list[str]:
         """A line for each implementation that was withdrawn from a vocabulary."""

@@ -62,6 +62,7 @@ from impls.interface import (
     Prepends,
     Rejected,
     Reloads,
+    Respells,
     Splits,
     Unsupported,
     WarmsUp,
@@ -125,7 +126,7 @@ class Server:
         self._progress = progress
         self._held = held
         self._encoder: Encoder | None = None
-        self._reloaded: Encoder | None = None
+        self._others: dict[Way, Encoder | None] = {}
 
     def answer(self, request: Request) -> Loaded | Results:
         """One response a request."""
@@ -164,7 +165,7 @@ class Server:
     def _load(self, request: Load) -> Loaded:
         if isinstance(self._encoder, ExternalEncoder):
             self._encoder.close()
-        self._encoder = self._reloaded = None  # the old vocabulary's memory goes first
+        self._encoder, self._others = None, {}  # the old vocabulary's memory goes first
         gc.unfreeze()  # what a measurement left out, so that its circles go, too
         try:
             implementation = registry.resolve(request.spec)
@@ -236,9 +237,12 @@ class Server:
         if way is Way.MANY and isinstance(encoder, EncodesMany):
             return Results.of(many(encoder, inputs, request.mode))
         if way is Way.RELOADED and isinstance(encoder, Reloads):
-            if self._reloaded is None:
-                self._reloaded = encoder.reloaded()
-            return self._plain(request, self._reloaded)
+            self._others[way] = self._others.get(way) or encoder.reloaded()
+        elif way is Way.RESPELLED and isinstance(encoder, Respells):
+            self._others[way] = self._others.get(way) or encoder.respelled()
+        other = self._others.get(way)
+        if other is not None:
+            return self._plain(request, other)
         return Results.of([UnsupportedOutcome(f"no other way: {way}")] * len(inputs))
 
     def _plain(self, request: Encode, encoder: Encoder) -> Results:

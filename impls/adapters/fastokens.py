@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from corpora.vocabularies.tokenizer_json_native import given
 from impls import interface
 from impls.adapters.common import rank_file, rank_trouble
 from impls.adapters.peers import Peer, PeerEncoder, rank_order_trouble, written
-from impls.adapters.recipes import DECODES, FieldImplementation, Way
+from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
+from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import byte_level, json_content
 
 if TYPE_CHECKING:
@@ -49,7 +51,22 @@ def decode(ids):
 """
 
 
+WHOLE = """
+
+def encode(data):
+    return tokenizer.encode(data.decode(), split_special_tokens={split}).ids
+
+
+def decode(ids):
+    return tokenizer.decode(ids).encode()
+"""
+
+
 def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+    if native_json(vocabulary) and mode.pretokenize:
+        split = mode.special == "none"
+        code = FILE + WHOLE.format(split=split)
+        return Way("tokenizer.json", lambda: given(vocabulary, post_processor=False), code)
     if byte_level(vocabulary):
         trouble = LIBRARY.trouble(vocabulary, mode)
         trouble = trouble or rank_order_trouble(vocabulary) or rank_trouble(vocabulary)
@@ -67,7 +84,7 @@ class Implementation(FieldImplementation):
 
     def load(self, vocabulary: Vocabulary) -> interface.Encoder:
         """Build it: about two seconds for 200,000 tokens."""
-        if not byte_level(vocabulary):
+        if not byte_level(vocabulary) or native_json(vocabulary):
             return super().load(vocabulary)
         native = LIBRARY.load("_native")
         folder, path = written(rank_file(vocabulary), "vocabulary.tiktoken")
@@ -84,4 +101,4 @@ class Implementation(FieldImplementation):
         return PeerEncoder(run, lambda ids: cast("str", tokenizer.decode(ids)).encode())
 
 
-IMPLEMENTATION = Implementation(LIBRARY, _way)
+IMPLEMENTATION = Implementation(LIBRARY, _way, READS_JSON)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from impls import interface
 from impls.adapters.peers import Peer, PeerEncoder
-from impls.adapters.recipes import DECODES, FieldImplementation, Way
+from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
+from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import byte_level, json_content
 from impls.interface import Mode
 
@@ -39,6 +41,9 @@ def decode(ids):
 
 
 def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+    if native_json(vocabulary) and mode.pretokenize:
+        # It finds special tokens in any text, so it is told of them where they are to be found.
+        return Way("tokenizer.json", lambda: json_content(vocabulary, mode), CODE)
     if byte_level(vocabulary):
         trouble = LIBRARY.trouble(vocabulary, mode)
     elif vocabulary.algorithm != "bpe" or not vocabulary.byte_fallback or mode.special != "none":
@@ -52,11 +57,13 @@ def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
 class Implementation(FieldImplementation):
     """``Tokenizer.from_json``. Its cache of pieces cannot be switched off."""
 
-    def load(self, vocabulary: Vocabulary) -> PeerEncoder:
+    def load(self, vocabulary: Vocabulary) -> interface.Encoder:
         """Build it: about two seconds for 200,000 tokens."""
+        if native_json(vocabulary):
+            return super().load(vocabulary)
         content = json_content(vocabulary, Mode()).decode()
         tokenizer = LIBRARY.load().Tokenizer.from_json(content)
         return PeerEncoder(tokenizer.encode, lambda ids: cast("bytes", tokenizer.decode(ids)))
 
 
-IMPLEMENTATION = Implementation(LIBRARY, _way)
+IMPLEMENTATION = Implementation(LIBRARY, _way, READS_JSON)

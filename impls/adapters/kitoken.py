@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies.tokenizer_json_native import given
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, FieldImplementation, Way
-from impls.adapters.sentencepiece import model_proto
+from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
+from impls.adapters.sentencepiece import model_proto, model_trouble
+from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import byte_level, json_content, json_trouble
 
 if TYPE_CHECKING:
@@ -42,7 +44,10 @@ def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     trouble = json_trouble(vocabulary, mode)
     if trouble is not None:
         return trouble
-    if vocabulary.pieces:
+    if native_json(vocabulary):
+        code = CODE.format(reader="from_tokenizers_file", special=mode.special == "all")
+        return Way("tokenizer.json", lambda: given(vocabulary), code)
+    if vocabulary.pieces and model_trouble(vocabulary) is None:
         code = CODE.format(reader="from_sentencepiece_file", special=False)
         return Way("vocabulary.model", lambda: model_proto(vocabulary), code)
     if not byte_level(vocabulary) and vocabulary.wordpiece is None:
@@ -52,4 +57,4 @@ def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     return Way("tokenizer.json", lambda: json_content(vocabulary, mode), code)
 
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, _way)
+IMPLEMENTATION = FieldImplementation(LIBRARY, _way, READS_JSON | {"sentencepiece"})

@@ -73,7 +73,7 @@ def tokenizer_of(vocabulary: Vocabulary) -> Any:
             eos_token=_end_of_text(vocabulary),
             slices=[],
         )
-    content = huggingface.tokenizer_json(vocabulary, Mode())
+    content = huggingface.written_json(vocabulary, Mode())
     return library.LLTokenizer(content, eos_token=_end_of_text(vocabulary), slices=[])
 
 
@@ -130,7 +130,7 @@ from llguidance import LLTokenizer
 content = Path(VOCABULARY).read_text(encoding="utf-8")
 tokenizer = LLTokenizer(content, eos_token={_end_of_text(vocabulary)}, slices=[])
 """
-            artifact = huggingface.tokenizer_json(vocabulary, mode).encode()
+            artifact = huggingface.written_json(vocabulary, mode).encode()
             name = "tokenizer.json"
         return Recipe((LIBRARY.requirement,), code + encode, name, artifact)
 

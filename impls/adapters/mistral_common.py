@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from corpora.vocabularies import scratch
 from corpora.vocabularies.model import Algorithm
 from impls.adapters.common import Library, text_of
-from impls.adapters.sentencepiece import model_proto
+from impls.adapters.sentencepiece import model_proto, model_trouble
 from impls.interface import Capability, Recipe
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Implementation:
         if vocabulary.algorithm is not Algorithm.BPE:
             return "tekken and SentencePiece BPE only"
         if vocabulary.pieces:
-            return None
+            return model_trouble(vocabulary)
         if vocabulary.format != "tekken":
             return "tekken and SentencePiece BPE only"
         return _tekken_trouble(vocabulary)

@@ -101,9 +101,12 @@ class Encoder:
 class FieldImplementation:
     """A library of the field by its ways; ``about`` raises ImportError if it is not installed."""
 
-    def __init__(self, library: Peer, ways: Ways) -> None:
+    def __init__(
+        self, library: Peer, ways: Ways, native_formats: frozenset[str] = frozenset()
+    ) -> None:
         self._library = library
         self._ways = ways
+        self.native_formats = native_formats
 
     @property
     def about(self) -> About:
@@ -124,6 +127,8 @@ class FieldImplementation:
         """Run the recipe of the first mode that there is a way for; others on their first use."""
         self._library.load()
         encoder = Encoder(self._ways, vocabulary)
+        if vocabulary.native is not None and vocabulary.format in self.native_formats:
+            return refusing_itself(encoder, self._library.name)
         encoder.start()
         return encoder
 
@@ -133,5 +138,19 @@ class FieldImplementation:
         assert not isinstance(way, str)
         return Recipe((self._library.requirement,), way.code, way.name, way.content())
 
+
+def refusing_itself(encoder: Encoder, name: str) -> Encoder:
+    """Start it on a file that only its library knows whether it can read. Raises Unsupported."""
+    try:
+        encoder.start()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # panics of Rust are no Exception
+        line = str(error).split("\n", 1)[0][:200]
+        raise interface.Unsupported(f"{name} does not read the file: {line}") from error
+    return encoder
+
+
+READS_JSON = frozenset({"tokenizer.json"})
 
 DECODES = frozenset({Capability.DECODE})

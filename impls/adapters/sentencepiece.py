@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,8 +26,9 @@ LIBRARY = Library(
 
 
 class _Encoder:
-    def __init__(self, processor: Any) -> None:
+    def __init__(self, processor: Any, vocabulary: Vocabulary | None = None) -> None:
         self._processor = processor
+        self._vocabulary = vocabulary
         # Up to 0.2.1 the kind of answer was chosen by `out_type` alone.
         self._returns = "return_type" in signature(processor.encode).parameters
 
@@ -40,6 +42,14 @@ class _Encoder:
     def reloaded(self) -> _Encoder:
         """From the model file that it writes."""
         proto = self._processor.serialized_model_proto()
+        return _Encoder(LIBRARY.load().SentencePieceProcessor(model_proto=proto))
+
+    def respelled(self) -> _Encoder | None:
+        """From a model that is written from the plain model, if the user's own is another one."""
+        vocabulary = self._vocabulary
+        if vocabulary is None or vocabulary.native is None or vocabulary.format != "sentencepiece":
+            return None
+        proto = model_proto(replace(vocabulary, native=None))
         return _Encoder(LIBRARY.load().SentencePieceProcessor(model_proto=proto))
 
     def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
@@ -66,15 +76,26 @@ class _Encoder:
 
 
 def model_proto(vocabulary: Vocabulary) -> bytes:
-    """The vocabulary as a ``.model`` file."""
+    """The vocabulary as a ``.model`` file: the user's own, if it was read from one."""
+    if vocabulary.native is not None and vocabulary.format == "sentencepiece":
+        return vocabulary.native.content
     # Only needed to load: keeps `tokgate list` from importing protobuf.
     from corpora.vocabularies.sentencepiece_proto import to_model_proto  # noqa: PLC0415
 
     return to_model_proto(vocabulary)
 
 
+def model_trouble(vocabulary: Vocabulary) -> str | None:
+    """Why there is no ``.model`` file of a vocabulary, for ``supports``; None if there is one."""
+    from corpora.vocabularies.sentencepiece_proto import trouble  # noqa: PLC0415 (as above)
+
+    return trouble(vocabulary)
+
+
 class Implementation:
-    """``SentencePieceProcessor`` made of a model written from the vocabulary."""
+    """``SentencePieceProcessor``, of the user's own model or one written from the vocabulary."""
+
+    native_formats = frozenset({"sentencepiece"})
 
     @property
     def about(self) -> About:
@@ -89,12 +110,13 @@ class Implementation:
             return "never reads control tokens from text"
         if not mode.pretokenize:
             return "its own handling of white space cannot be left out"
-        return None
+        return model_trouble(vocabulary)
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:
         """Build the processor."""
         library = LIBRARY.load()
-        return _Encoder(library.SentencePieceProcessor(model_proto=model_proto(vocabulary)))
+        processor = library.SentencePieceProcessor(model_proto=model_proto(vocabulary))
+        return _Encoder(processor, vocabulary)
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A .model file."""

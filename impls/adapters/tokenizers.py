@@ -6,6 +6,7 @@ import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+from corpora.vocabularies.tokenizer_json_native import given
 from impls.adapters.common import Library, in_bytes, text_of
 from impls.interface import Capability, Mode, Recipe
 
@@ -31,6 +32,7 @@ class _Encoder:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._tokenizers: dict[Mode, Any] = {}
+        self._whole: dict[Mode, Any] = {}
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         encoding = self.tokenizer(mode).encode(text_of(data), add_special_tokens=False)
@@ -67,8 +69,23 @@ class _Encoder:
     ) -> tuple[list[int], list[tuple[int, int]]]:
         """Its offsets, which count characters, in bytes."""
         text = text_of(data)
-        encoding = self.tokenizer(mode).encode(text, add_special_tokens=False)
+        encoding = self._untrimmed(mode).encode(text, add_special_tokens=False)
         return encoding.ids, in_bytes(text, encoding.offsets)
+
+    def _untrimmed(self, mode: Mode) -> Any:
+        """A tokenizer whose offsets are of whole tokens: a post-processor may cut spaces off."""
+        if not (native_json(self._vocabulary) and mode.pretokenize):
+            return self.tokenizer(mode)
+        if mode not in self._whole:
+            content = given(self._vocabulary, post_processor=False)
+            self._whole[mode] = _made(content.decode(), mode)
+        return self._whole[mode]
+
+    def respelled(self) -> _Encoder | None:
+        """From a tokenizer.json that is written from the plain model, if the user's own says it."""
+        if not native_json(self._vocabulary) or self._vocabulary.unexpressed:
+            return None
+        return _Encoder(replace(self._vocabulary, native=None))
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
         """Build the tokenizers of these modes, a second each for 200,000 tokens."""
@@ -80,14 +97,30 @@ class _Encoder:
         """The library's own object."""
         tokenizer = self._tokenizers.get(mode)
         if tokenizer is None:
-            content = tokenizer_json(self._vocabulary, mode)
-            tokenizer = LIBRARY.load().Tokenizer.from_str(content)
-            tokenizer.encode_special_tokens = mode.special == "none"
+            tokenizer = _made(tokenizer_json(self._vocabulary, mode), mode)
             self._tokenizers[mode] = tokenizer
         return tokenizer
 
 
+def _made(content: str, mode: Mode) -> Any:
+    tokenizer = LIBRARY.load().Tokenizer.from_str(content)
+    tokenizer.encode_special_tokens = mode.special == "none"
+    return tokenizer
+
+
+def native_json(vocabulary: Vocabulary) -> bool:
+    """Whether the vocabulary is of a tokenizer.json of the user's."""
+    return vocabulary.native is not None and vocabulary.format == "tokenizer.json"
+
+
 def tokenizer_json(vocabulary: Vocabulary, mode: Mode) -> str:
+    """The user's own file, where the vocabulary is of one and is pre-tokenized, else a new one."""
+    if native_json(vocabulary) and mode.pretokenize:
+        return given(vocabulary).decode()
+    return written_json(vocabulary, mode)
+
+
+def written_json(vocabulary: Vocabulary, mode: Mode) -> str:
     """The vocabulary as a ``tokenizer.json`` file, with its pre-tokenizer or without."""
     # Only needed to load: keeps `tokgate list` from importing the writers.
     from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json  # noqa: PLC0415
@@ -96,7 +129,9 @@ def tokenizer_json(vocabulary: Vocabulary, mode: Mode) -> str:
 
 
 class Implementation:
-    """``tokenizers.Tokenizer`` made of a tokenizer.json written from the vocabulary."""
+    """``tokenizers.Tokenizer``, of the user's own file or one written from the vocabulary."""
+
+    native_formats = frozenset({"tokenizer.json"})
 
     @property
     def about(self) -> About:
@@ -105,6 +140,8 @@ class Implementation:
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """Everything that a tokenizer.json can say."""
+        if vocabulary.unexpressed and not mode.pretokenize:
+            return "the steps of the file cannot be left out"
         return None
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:
@@ -115,6 +152,7 @@ class Implementation:
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A tokenizer.json."""
         code = f"""\
+import json
 from tokenizers import Tokenizer
 
 tokenizer = Tokenizer.from_file(VOCABULARY)
@@ -126,7 +164,10 @@ def encode(data):
 
 
 def encode_with_offsets(data):
-    encoding = tokenizer.encode(data.decode(), add_special_tokens=False)
+    content = json.loads(open(VOCABULARY, encoding="utf-8").read())
+    whole = Tokenizer.from_str(json.dumps({{**content, "post_processor": None}}))  # it may trim
+    whole.encode_special_tokens = {mode.special == "none"}
+    encoding = whole.encode(data.decode(), add_special_tokens=False)
     return encoding.ids, encoding.offsets  # in characters
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, FieldImplementation, Way
+from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
 from impls.adapters.vocabularies import byte_level, json_content, json_trouble
 
 if TYPE_CHECKING:
@@ -67,4 +67,4 @@ def _told(vocabulary: Vocabulary, mode: Mode) -> list[bytes | None]:
     return told
 
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, _way)
+IMPLEMENTATION = FieldImplementation(LIBRARY, _way, READS_JSON)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies.tokenizer_json_native import given
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, FieldImplementation, Way
-from impls.adapters.sentencepiece import model_proto
+from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
+from impls.adapters.sentencepiece import model_proto, model_trouble
+from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import json_content, json_trouble
 
 if TYPE_CHECKING:
@@ -46,7 +48,9 @@ def decode(ids):
 FAST = """\
 from transformers import PreTrainedTokenizerFast
 
-tokenizer = PreTrainedTokenizerFast(tokenizer_file=VOCABULARY)
+tokenizer = PreTrainedTokenizerFast(
+    tokenizer_file=VOCABULARY, split_special_tokens={split}
+)
 """
 
 SENTENCEPIECE = """\
@@ -70,7 +74,9 @@ tokenizer = BertTokenizerLegacy(
 
 def _fast(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     trouble = json_trouble(vocabulary, mode)
-    code = HEAD + FAST + TAIL
+    code = HEAD + FAST.format(split=mode.special == "none") + TAIL
+    if native_json(vocabulary):
+        return trouble or Way("tokenizer.json", lambda: given(vocabulary), code)
     return trouble or Way("tokenizer.json", lambda: json_content(vocabulary, mode), code)
 
 
@@ -78,6 +84,9 @@ def _slow(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     if mode.special == "all" or not mode.pretokenize:
         return "reads no special tokens here, and always pre-tokenizes"
     if vocabulary.pieces:
+        trouble = model_trouble(vocabulary)
+        if trouble is not None:
+            return trouble
         code = HEAD + SENTENCEPIECE + TAIL
         return Way("vocabulary.model", lambda: model_proto(vocabulary), code)
     rules = vocabulary.wordpiece
@@ -95,5 +104,5 @@ def _slow(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     return Way("vocab.txt", lambda: "\n".join(tokens).encode(), HEAD + code + TAIL)
 
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, _fast)
+IMPLEMENTATION = FieldImplementation(LIBRARY, _fast, READS_JSON)
 SLOW = FieldImplementation(replace(LIBRARY, name="transformers-slow"), _slow)

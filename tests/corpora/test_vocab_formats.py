@@ -298,36 +298,51 @@ def test_pre_tokenizers_of_several_steps() -> None:
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"type": "WordLevel"}, "model.type is 'WordLevel'"),
-        ({"type": "WordLevel"}, "model.type is 'WordLevel'"),
+        ({"type": "Letters"}, "model.type is 'Letters'"),
         ({"dropout": 0.1}, "model.dropout"),
-        ({"end_of_word_suffix": "</w>"}, "model.end_of_word_suffix"),
-        ({"continuing_subword_prefix": "##"}, "model.continuing_subword_prefix"),
         ({"merges": ["a c"]}, "model.merges[0]"),
         ({"merges": ["a b", "b b"]}, "model.merges[1]"),
         ({"merges": ["ab"]}, "is no pair"),
         ({"vocab": {"a": 0, "b": 0}}, "share the id 0"),
         ({"vocab": {"a": "0"}}, "the id of 'a'"),
-        ({"vocab": {"日": 0}}, "byte alphabet"),
         ({"vocab": None}, "model.vocab"),
-        ({"normalizer": {"type": "Lowercase"}}, "normalizer: Lowercase"),
+        ({"added_tokens": [{"id": 7}]}, "added_tokens"),
+    ],
+)
+def test_what_a_tokenizer_json_may_not_say(change: Json, fault: str) -> None:
+    line = refusal(read, bpe_document(**change))
+    assert line.startswith("x: ")
+    assert fault in line
+
+
+@pytest.mark.parametrize(
+    ("change", "step"),
+    [
+        ({"type": "WordLevel"}, "model WordLevel"),
+        ({"end_of_word_suffix": "</w>"}, 'model.end_of_word_suffix "</w>"'),
+        ({"continuing_subword_prefix": "##"}, 'model.continuing_subword_prefix "##"'),
+        ({"vocab": {"日": 0}, "added_tokens": []}, "byte alphabet"),
+        ({"normalizer": {"type": "Lowercase"}}, "normalizer Lowercase"),
         (
             {"normalizer": {"type": "Sequence", "normalizers": [{"type": "StripAccents"}]}},
-            "normalizer.normalizers[0]: StripAccents",
+            "normalizer.normalizers[0] StripAccents",
         ),
         (
             {"normalizer": {"type": "Replace", "pattern": {"String": "x"}, "content": "y"}},
-            "normalizer: Replace",
+            "normalizer Replace",
         ),
-        ({"pre_tokenizer": {"type": "BertPreTokenizer"}}, "pre_tokenizer: BertPreTokenizer"),
+        ({"normalizer": {"type": "Prepend", "prepend": " "}}, "normalizer Prepend"),
+        ({"normalizer": {"type": "Strip"}}, "normalizer Strip"),
+        ({"pre_tokenizer": {"type": "BertPreTokenizer"}}, "pre_tokenizer BertPreTokenizer"),
         (
             {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True}},
-            "pre_tokenizer.add_prefix_space",
+            "pre_tokenizer ByteLevel with add_prefix_space",
         ),
         (
             {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "x"}, "behavior": "Removed"}},
-            "pre_tokenizer: Split",
+            "pre_tokenizer Split",
         ),
+        ({"added_tokens": [{"id": 7, "content": "x"}]}, "the id 7 of the added token"),
         (
             {
                 "pre_tokenizer": {
@@ -338,15 +353,22 @@ def test_pre_tokenizers_of_several_steps() -> None:
                     ],
                 }
             },
-            "pre_tokenizer.pretokenizers[1] (Digits) comes after ByteLevel",
+            "pre_tokenizer.pretokenizers[1] Digits after ByteLevel",
         ),
-        ({"added_tokens": [{"id": 7}]}, "added_tokens"),
     ],
 )
-def test_what_a_tokenizer_json_may_not_say(change: Json, fault: str) -> None:
-    line = refusal(read, bpe_document(**change))
-    assert line.startswith("x: ")
-    assert fault in line
+def test_what_the_plain_model_cannot_express(change: Json, step: str) -> None:
+    vocabulary = read(bpe_document(**change))
+    assert [told for told in vocabulary.unexpressed if step in told]
+    assert vocabulary.native is not None
+    assert json.loads(vocabulary.native.content) == bpe_document(**change)
+    assert vocabulary.can_encode(b"\0")
+    assert vocabulary.normalizes
+
+
+def test_what_the_plain_model_says_is_not_said_to_be_missing() -> None:
+    documents = (bpe_document(), llama_document(), unigram_document())
+    assert [read(document).unexpressed for document in documents] == [()] * len(documents)
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"null", b"\xff\xfe", b"{}", b'{"model": 1}'])
@@ -392,7 +414,8 @@ def test_a_character_level_file_with_byte_fallback() -> None:
     assert vocabulary.normalizer == Normalizer(add_dummy_prefix=True, escape_whitespaces=True)
 
 
-def test_metaspace_says_what_prepend_and_replace_say() -> None:
+def test_metaspace_does_not_say_what_prepend_and_replace_say() -> None:
+    """It puts no space before a text that begins with one."""
     document = llama_document() | {
         "normalizer": None,
         "pre_tokenizer": {
@@ -402,15 +425,15 @@ def test_metaspace_says_what_prepend_and_replace_say() -> None:
             "split": False,
         },
     }
-    assert read(document).fingerprint == read(llama_document()).fingerprint
+    assert "pre_tokenizer Metaspace" in read(document).unexpressed
     document["pre_tokenizer"]["split"] = True
-    assert "pre_tokenizer splits" in refusal(read, document)
+    assert "splits before a BPE over characters" in read(document).unexpressed[0]
 
 
 def test_unknown_characters_that_do_not_fuse() -> None:
     document = llama_document()
     document["model"] |= {"byte_fallback": False, "fuse_unk": False}
-    assert "model.fuse_unk" in refusal(read, document)
+    assert read(document).unexpressed == ("model.fuse_unk false",)
 
 
 def unigram_document(**model: Any) -> Json:
@@ -418,7 +441,7 @@ def unigram_document(**model: Any) -> Json:
         "added_tokens": [
             {"id": 1, "content": "<s>", "special": True},
             {"id": 3, "content": "b", "special": False},
-            {"id": 5, "content": "new", "special": True},
+            {"id": 4, "content": "new", "special": True},
         ],
         "normalizer": {
             "type": "Sequence",
@@ -441,13 +464,12 @@ def unigram_document(**model: Any) -> Json:
 def test_a_unigram_file() -> None:
     vocabulary = read(unigram_document())
     assert vocabulary.algorithm is Algorithm.UNIGRAM
-    assert vocabulary.tokens == (None, None, b"a", b"b", None, None)
+    assert vocabulary.tokens == (None, None, b"a", b"b", None)
     assert [piece.type for piece in vocabulary.pieces] == [
         PieceType.UNKNOWN,
         PieceType.CONTROL,
         PieceType.NORMAL,
         PieceType.USER_DEFINED,
-        PieceType.UNUSED,
         PieceType.CONTROL,
     ]
     assert vocabulary.pieces[2].score == -1.5

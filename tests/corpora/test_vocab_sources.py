@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import sources
-from corpora.vocabularies.embedded import embedded
+from corpora.vocabularies.embedded import ALIKE, embedded
 from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
 from corpora.vocabularies.patterns import GGUF_PRE, PATTERNS, special_tokens_of
-from corpora.vocabularies.sources import ALIKE, resolve
+from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from harness.engine.selection import vocabularies
 from tests.data import data_path
@@ -88,9 +88,7 @@ def test_a_path_with_a_pattern(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b"YQ== 0\nYWE= 1\n"))
     assert resolve(f"{path}#pattern=cl100k_base").splits == PATTERNS["cl100k_base"]
     assert resolve(str(path)).splits == ()
-    assert "cl100k_base was meant" in refusal(f"{path}#pattern=cl100k_bas").replace(
-        "one of these was meant: cl100k_base", "cl100k_base was meant"
-    )
+    assert "cl100k_base was meant" in refusal(f"{path}#pattern=cl100k_bas")
 
 
 def test_content_tells_the_format_where_the_name_does_not(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_suffix_mode_survives_being_rebuilt() -> None:
 
 
 def test_what_a_sentencepiece_model_cannot_say() -> None:
-    with pytest.raises(VocabularyError, match="no pieces"):
+    with pytest.raises(VocabularyError, match="no SentencePiece pieces"):
         to_model_proto(resolve("toy_acbb"))
     merges_only = from_document(
         json.loads(to_tokenizer_json(resolve("toy_characters"), True)), "x", None

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import sqlalchemy as sa
-from sqlalchemy.engine.default import DefaultVariant
+from sqlalchemy.engine.default import DefaultDialect
 
 RANDOM_PARTS = (
     (re.compile(r"f-[0-9a-f]{6,}"), "*"),
@@ -177,14 +177,14 @@ class Points:
 
         sa.event.listen(sa.Engine, "before_cursor_execute", before)
         sa.event.listen(sa.Engine, "after_cursor_execute", after)
-        for variant in {DefaultVariant, *_subclasses(DefaultVariant)}:
-            if "do_commit" in vars(variant):
-                self._wrap_commit(variant)
+        for dialect in {DefaultDialect, *_subclasses(DefaultDialect)}:
+            if "do_commit" in vars(dialect):
+                self._wrap_commit(dialect)
 
-    def _wrap_commit(self, variant: type[DefaultVariant]) -> None:
-        real = variant.do_commit
+    def _wrap_commit(self, dialect: type[DefaultDialect]) -> None:
+        real = dialect.do_commit
 
-        def wrapped(its: DefaultVariant, connection: Any) -> None:
+        def wrapped(its: DefaultDialect, connection: Any) -> None:
             changed = self._changed.pop(threading.get_ident(), None)
             if changed is None:  # it has only read
                 return real(its, connection)
@@ -192,7 +192,7 @@ class Points:
             real(its, connection)
             self.at(f"commit of {changed}, after")
 
-        variant.do_commit = wrapped  # type: ignore[method-assign,assignment]
+        dialect.do_commit = wrapped  # type: ignore[method-assign,assignment]
 
 
 def _subclasses(cls: type) -> set[type]:

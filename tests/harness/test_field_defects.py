@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.studies.survey.defects import Defect, Status, confirm, load, shown
+from harness.studies.survey.defects import Answer, Defect, Status, confirm, judged, load, shown
 from impls import registry
 
 DEFECTS = load()
@@ -43,6 +43,28 @@ def test_what_is_not_so_is_not_confirmed() -> None:
     assert confirm(so) is Status.CONFIRMED
     assert confirm(replace(so, right="panic")) is Status.GONE
     assert confirm(replace(so, vocabulary="absent_vocabulary")) is Status.ABSENT
+
+
+@pytest.mark.parametrize(
+    ("gives", "right", "given", "now", "status"),
+    [
+        ("error", [1], "panic", [1], Status.WORSE),
+        ("panic", "answers", "died", [1], Status.WORSE),
+        ([7], [1], "died", [1], Status.WORSE),
+        ([7], [1], [8], [1], Status.CHANGED),
+        ("died", [1], "error", [1], Status.CHANGED),
+        ("died", [1], [1], [1], Status.GONE),
+        ("died", "answers", [5], [1], Status.GONE),
+        ([7], [1], [7], [7], Status.GONE),
+        ([7], "error", [7], "error", Status.CONFIRMED),
+        ("superlinear", "linear", "linear", "linear", Status.GONE),
+    ],
+)
+def test_only_what_is_answered_rightly_is_gone(
+    gives: Answer, right: Answer, given: Answer, now: Answer, status: Status
+) -> None:
+    said = Defect("x", "1", "t", "v", "encode", gives=gives, right=right, reference="r")
+    assert judged(said, given, now) is status
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:

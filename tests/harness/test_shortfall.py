@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.events import BatchDone, ContractOpened, Event, Withdrawn
+from harness.events import BatchDone, ContractOpened, Event, VocabularyLoaded, Withdrawn
 from harness.verdict import gate
 from harness.verdict.shortfall import Shortfall
 from tests.reports.records import died, found
@@ -77,3 +77,16 @@ def test_an_interrupted_one_blames_the_interruption() -> None:
     assert verdict(complete=False).reasons == (
         "the end came before any outcome was judged of: mine",
     )
+
+
+def test_a_vocabulary_without_its_pattern_is_told_of() -> None:
+    def loaded(remarks: list[str]) -> VocabularyLoaded:
+        return VocabularyLoaded("ranks", "tiktoken", "bpe", 256, "", None, [], remarks=remarks)
+
+    assert Shortfall.of([loaded([])]).limits() == []
+    assert Shortfall.of([loaded(["no pre-tokenizer"])]).limits() == ["ranks: no pre-tokenizer"]
+
+
+def test_who_was_compared_is_counted() -> None:
+    done = BatchDone("toy/raw", "edge", 9, 9, 0, {"equivalence": {"a": 9, "b": 9, "c": 0}}, {})
+    assert Shortfall.of([opened("a", "b", "c", "d"), done]).compared == {"a", "b"}

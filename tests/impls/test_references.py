@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import pytest
 
-from corpora.vocabularies import sources
+from corpora.vocabularies import sources, tokenizer_json
 from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import (
     AddedToken,
@@ -19,10 +19,12 @@ from corpora.vocabularies.model import (
     Vocabulary,
 )
 from corpora.vocabularies.patterns import PATTERNS
+from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from impls.adapters import llguidance, mistral_common, rs_bpe, sentencepiece, tiktoken, tokenizers
 from impls.adapters.common import Library, rank_trouble
 from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
 from impls.interface import Capability, Mode, Unsupported
+from impls.registry import resolve as resolve_implementation
 from tests.breadth import thorough_from
 from tests.data import data_path
 
@@ -147,6 +149,19 @@ def test_supports(name, source, mode, fault):
     answer = ADAPTERS[name].supports(resolve(source), mode)
 
     assert answer is None if fault is None else fault in answer
+
+
+def test_who_needs_scores_says_so_of_a_file_that_has_none():
+    """As a Llama-2-style tokenizer.json, whose merges are a list."""
+    document = to_tokenizer_json(resolve("mistral_v1"), pretokenize=True).encode()
+    vocabulary = tokenizer_json.from_bytes(document, "llama-2", None)
+
+    for name in ("sentencepiece", "mistral-common", "kitoken", "transformers-slow"):
+        refusal = resolve_implementation(name).supports(vocabulary, TEXT)
+        if refusal is None:  # then it can be loaded
+            assert resolve_implementation(name).recipe(vocabulary, TEXT).artifact
+    assert ADAPTERS["sentencepiece"].supports(vocabulary, TEXT)
+    assert ADAPTERS["mistral-common"].supports(vocabulary, TEXT)
 
 
 def test_tiktoken_refuses_what_it_has_not():

@@ -69,9 +69,6 @@ def test_without_a_normalizer_nothing_changes():
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({"normalizer": {"type": "NFC"}}, "normalizer is 'NFC'"),
-        ({"pre_tokenizer": None}, "pre_tokenizer is None"),
-        ({"pre_tokenizer": {"type": "Whitespace"}}, "pre_tokenizer is 'Whitespace'"),
         ({"model": {"unk_token": "<unk>"}}, "model.unk_token '<unk>' is not in model.vocab"),
     ],
 )
@@ -79,6 +76,21 @@ def test_what_a_tokenizer_json_may_not_say(changes, fault):
     with pytest.raises(VocabularyError, match="x: ") as raised:
         from_document(document(**changes), "x", None)
     assert fault in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "step"),
+    [
+        ({"normalizer": {"type": "NFC"}}, 'normalizer "NFC" of a WordPiece model'),
+        ({"pre_tokenizer": None}, "pre_tokenizer null of a WordPiece model"),
+        (
+            {"pre_tokenizer": {"type": "Whitespace"}},
+            'pre_tokenizer "Whitespace" of a WordPiece model',
+        ),
+    ],
+)
+def test_what_only_who_reads_the_file_can_run(changes, step):
+    assert from_document(document(**changes), "x", None).unexpressed == (step,)
 
 
 def test_what_gguf_cannot_say():

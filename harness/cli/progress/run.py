@@ -263,7 +263,7 @@ def closing(
     console.print(
         Text.assemble(
             (verdict.upper(), style),
-            f"  {finished.cases:,} cases, {finished.comparisons:,} comparisons, "
+            f"  {finished.cases:,} cases, {finished.comparisons:,} comparisons{among(finished)}, "
             f"{took(finished)}, {counted(len(by_cause(unexpected)), 'unexpected finding')}",
         )
     )
@@ -274,6 +274,13 @@ def closing(
     for note in finished.notes:
         console.print(Text(f"  {note}", style="yellow"), soft_wrap=True)
     console.print(Text(f"  {report}", style="dim"), soft_wrap=True)
+
+
+def among(finished: Finished) -> str:
+    """How many implementations were compared: fewer than there are, as few run every vocabulary."""
+    if not finished.compared:
+        return ""
+    return f" of {counted(finished.compared, 'implementation')}"
 
 
 def took(finished: Finished) -> str:

@@ -61,6 +61,8 @@ def of_libraries(names: Sequence[str]) -> list[str]:
 
 def trouble(name: str, vocabulary: Vocabulary) -> str | None:
     """Why a policy does not take a vocabulary, or None."""
+    if vocabulary.unexpressed:
+        return f"the plain model cannot express {vocabulary.unexpressed[0]}"
     if name == "drop-pretoken" and vocabulary.pieces:
         return "SentencePiece has no pre-tokens"
     if name == "xgrammar" and find_spec("xgrammar") is None:

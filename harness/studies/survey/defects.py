@@ -66,10 +66,18 @@ Answer = list[int] | str
 ``superlinear``; in the file also ``answers``, for ids or bytes that do not matter."""
 
 
+FAILURES = ("error", "panic", "died")
+"""Answers that are failures, the worst one last."""
+
+
 class Status(StrEnum):
     """What became of a defect."""
 
     CONFIRMED = "confirmed"
+    CHANGED = "changed"
+    """The library answers otherwise than it did, and still not as the reference does."""
+    WORSE = "worse"
+    """Likewise, by a worse failure than before: a panic, or the end of the process."""
     GONE = "gone"
     ABSENT = "not installed"
 
@@ -197,10 +205,26 @@ def confirm(defect: Defect) -> Status:
         right = answer(defect.reference, vocabulary, defect)
     except (ImportError, VocabularyError):
         return Status.ABSENT
-    shows = given == defect.gives and (
-        right == defect.right or (defect.right == "answers" and isinstance(right, list))
-    )
-    return Status.CONFIRMED if shows else Status.GONE
+    return judged(defect, given, right)
+
+
+def judged(defect: Defect, given: Answer, right: Answer) -> Status:
+    """What became of a defect, by what the library and the reference answer now.
+
+    It is gone only where the library answers as it should.
+    """
+    as_recorded = right == defect.right or (defect.right == "answers" and isinstance(right, list))
+    if given == defect.gives and as_recorded:
+        return Status.CONFIRMED
+    if given == right or (defect.right == "answers" and isinstance(given, list)):
+        return Status.GONE
+    if given == defect.gives:
+        return Status.CONFIRMED
+    return Status.WORSE if _badness(given) > _badness(defect.gives) else Status.CHANGED
+
+
+def _badness(given: Answer) -> int:
+    return FAILURES.index(given) + 1 if given in FAILURES else 0
 
 
 def table(defects: Sequence[Defect]) -> str:

@@ -1,0 +1,28 @@
+"""What a user must know of a vocabulary to read a verdict on it rightly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.tiktoken_file import NO_PATTERN
+
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+
+SHOWN = 8
+"""Steps that are named: a file may have hundreds."""
+
+
+def remarks(vocabulary: Vocabulary) -> list[str]:
+    """A line each; none for a vocabulary of which everything can be compared."""
+    told = []
+    if vocabulary.unexpressed:
+        steps = vocabulary.unexpressed
+        more = f"; and {len(steps) - SHOWN} more" if len(steps) > SHOWN else ""
+        told.append(
+            f"compared among those only who read {vocabulary.format} files themselves, since the "
+            f"plain model cannot express {'; '.join(steps[:SHOWN])}{more}"
+        )
+    if vocabulary.format == "tiktoken" and not vocabulary.splits and vocabulary.source_path:
+        told.append(NO_PATTERN)
+    return told

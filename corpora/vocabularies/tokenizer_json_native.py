@@ -1,0 +1,171 @@
+"""A user's tokenizer.json as it is: whether the plain model says all of it, and what libraries get.
+
+The plain model is read from a file step by step, and a file can be written from the model
+(:mod:`tokenizer_json_out`). Where the steps of the two are not alike but for their spelling, the
+model has understood the file by half, and only those may run it who are given the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from corpora.vocabularies.model import Algorithm, Unexpressed
+from corpora.vocabularies.pattern_spellings import plain_spelling
+from corpora.vocabularies.patterns import PATTERNS
+from corpora.vocabularies.reading import shown_json
+from corpora.vocabularies.tokenizer_json_out import steps_of
+from corpora.vocabularies.tokenizer_json_steps import PUNCTUATION, flat, named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from corpora.vocabularies.model import AddedToken, Vocabulary
+
+Json = dict[str, Any]
+Step = tuple[object, ...]
+"""A step without its spelling: equal ones do the same."""
+
+_MARK = "▁"
+
+
+def unlike(normalizer: object, pre_tokenizer: object, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The steps of a file that the plain model read from it would write in another way.
+
+    vocabulary: what was read from the file. Empty if it says the same.
+    """
+    if vocabulary.algorithm is Algorithm.WORDPIECE:
+        return ()  # its reader knows one pipeline alone, and all its flags
+    parts = steps_of(vocabulary)
+    normalizers = [*_normalizers(normalizer)]
+    splits = [*_splits(pre_tokenizer)]
+    if ("Replace", ("String", " "), _MARK) in normalizers:
+        # Gemma's: no space is left to split at.
+        splits = [step for step in splits if step[:2] != ("Split", " ")]
+    told: list[str] = []
+    if normalizers != [*_normalizers(parts.get("normalizer"))]:
+        told.append(f"normalizer {_names(normalizers)}")
+    if splits != [*_splits(parts.get("pre_tokenizer"))]:
+        told.append(f"pre_tokenizer {_names(splits)}")
+    return tuple(told)
+
+
+def byte_level(normalizer: object, pre_tokenizer: object) -> bool:
+    """Whether the model's symbols are bytes in GPT-2's alphabet."""
+    steps = [*_normalizers(normalizer), *_splits(pre_tokenizer)]
+    return any(step[0] == "ByteLevel" for step in steps)
+
+
+def marks_spaces(normalizer: object, pre_tokenizer: object) -> bool:
+    """Whether some step makes U+2581 of spaces, so that tokens have it for them."""
+    replaced = any(s[0] == "Replace" and s[2] == _MARK for s in _normalizers(normalizer))
+    return replaced or any(step[0] == "Metaspace" for step in _splits(pre_tokenizer))
+
+
+def check_added(vocab: Mapping[str, int], added: Sequence[AddedToken], where: str) -> None:
+    """That the library will give added tokens the ids that the file says. Raises Unexpressed.
+
+    It takes the id that the text has in the model's vocabulary, else the next free one.
+    """
+    highest = -1
+    for token in added:
+        given_id = vocab.get(token.text, max(len(vocab), highest + 1))
+        if given_id != token.id:
+            told = f"the id {token.id} of the added token {shown_json(token.text)}"
+            raise Unexpressed(where, (f"{told}, which tokenizers makes {given_id}",))
+        highest = max(highest, given_id)
+
+
+def given(vocabulary: Vocabulary, *, specials: bool = True, post_processor: bool = True) -> bytes:
+    """The vocabulary's own file for a library that reads it.
+
+    Truncation and padding are left out, which are no part of encoding a text, and a decoder that
+    the plain model does not have, where it has all the rest: then decoders are compared by that
+    which it has. specials: with the special tokens, for who can leave them unread or is to read
+    them. post_processor: with it, for who leaves it aside when asked for the tokens of the text.
+    Where there is nothing to leave out, it is the user's bytes.
+    """
+    native = vocabulary.native
+    assert native is not None
+    document: Json = json.loads(native.content)
+    changes: Json = {
+        field: None for field in ("truncation", "padding") if document.get(field) is not None
+    }
+    if not post_processor and document.get("post_processor") is not None:
+        changes["post_processor"] = None
+    if not specials:
+        ordinary = [one for one in document.get("added_tokens") or [] if not one.get("special")]
+        if ordinary != (document.get("added_tokens") or []):
+            changes["added_tokens"] = ordinary
+    if not native.unexpressed:
+        ours = steps_of(vocabulary)["decoder"]
+        if _decoding(document.get("decoder")) != _decoding(ours):
+            changes["decoder"] = ours
+    if not changes:
+        return native.content
+    return json.dumps({**document, **changes}, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _normalizers(part: object) -> Iterator[Step]:
+    """The steps of a normalizer, without those that do nothing."""
+    for _, step in flat(part, "normalizer", "normalizers", ""):
+        if step["type"] != "Precompiled" or step.get("precompiled_charsmap"):
+            yield _step(step)
+
+
+def _splits(part: object) -> Iterator[Step]:
+    """The steps of a pre-tokenizer, the split inside ByteLevel as one before it."""
+    for _, step in flat(part, "pre_tokenizer", "pretokenizers", ""):
+        if step["type"] == "ByteLevel":
+            if step.get("use_regex", True):
+                yield "Split", plain_spelling(PATTERNS["gpt2"][0]), "isolated", False
+            yield "ByteLevel", bool(step.get("add_prefix_space", True))
+        else:
+            yield _step(step)
+
+
+def _step(step: Json) -> Step:
+    kind = step["type"]
+    if kind == "Strip":
+        return kind, step.get("strip_left", True), step.get("strip_right", True)
+    if kind == "Replace":
+        return kind, _pattern(step.get("pattern")), step.get("content")
+    if kind == "Metaspace":
+        scheme = step.get("prepend_scheme")
+        if scheme is None:
+            scheme = "never" if step.get("add_prefix_space") is False else "always"
+        return kind, step.get("replacement", _MARK), scheme, step.get("split") is not False
+    if kind == "Digits":
+        return "Split", r"\p{N}" if step.get("individual_digits") else r"\p{N}+", "isolated", False
+    if kind == "Punctuation":
+        many = "+" if str(step.get("behavior")).lower() == "contiguous" else ""
+        return "Split", plain_spelling(PUNCTUATION + many), "isolated", False
+    if kind == "Split":
+        how = str(step.get("behavior")).lower()
+        told = _pattern(step.get("pattern"))
+        split = plain_spelling(re.escape(str(told[1]))) if told[0] == "String" else told[1]
+        return kind, split, how, bool(step.get("invert"))
+    rest = {name: value for name, value in step.items() if name != "type"}
+    return kind, json.dumps(rest, sort_keys=True)
+
+
+def _pattern(pattern: object) -> tuple[str, object]:
+    if isinstance(pattern, dict) and isinstance(pattern.get("Regex"), str):
+        return "Regex", plain_spelling(pattern["Regex"])
+    if isinstance(pattern, dict) and isinstance(pattern.get("String"), str):
+        return "String", pattern["String"]
+    return "?", shown_json(pattern)
+
+
+def _names(steps: Iterable[Step]) -> str:
+    names = [named({"type": step[0]}) for step in steps]
+    return ", ".join(names) or "none"
+
+
+def _decoding(decoder: object) -> list[Step]:
+    """The decoder's steps; a ByteLevel one has no flags that matter."""
+    found: list[Step] = []
+    for _, step in flat(decoder, "decoder", "decoders", ""):
+        found.append(("ByteLevel",) if step["type"] == "ByteLevel" else _step(step))
+    return found

@@ -1,0 +1,158 @@
+"""Files as users have them: patterns in every spelling, Whisper's ranks, what a step is called."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from corpora.vocabularies import tiktoken_file
+from corpora.vocabularies.gguf_out import pre_name
+from corpora.vocabularies.model import VocabularyError
+from corpora.vocabularies.pattern_spellings import plain_spelling
+from corpora.vocabularies.patterns import PATTERNS, splits_of
+from corpora.vocabularies.preflight import preflight
+from corpora.vocabularies.sources import resolve
+from corpora.vocabularies.tokenizer_json import from_document
+from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
+
+RANKS = b"".join(b"%s %d\n" % (base64.b64encode(bytes([byte])), byte) for byte in range(256))
+
+
+def ranks(folder: Path, content: bytes = RANKS) -> str:
+    path = folder / "ranks.tiktoken"
+    path.write_bytes(content)
+    return str(path)
+
+
+def refusal(source: str) -> str:
+    with pytest.raises(VocabularyError) as raised:
+        resolve(source)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (r"[\r\n]", "[\r\n]"),
+        (r"[!\"#]", '[!"#]'),
+        (r"\"a\/", '"a/'),
+        (r"\u4e00-\x41\x{1F600}", "一-A😀"),
+        (r"a\-b\ c", "a-b c"),
+        (r"[\'\,]", "[',]"),
+    ],
+)
+def test_spellings_that_are_one(one: str, other: str) -> None:
+    assert plain_spelling(one) == plain_spelling(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (r"a\.b", "a.b"),
+        (r"[a\-b]", "[a-b]"),
+        (r"\\n", "\n"),
+        (r"\s", "s"),
+        (r"\p{L}", "p{L}"),
+        (r"\x2e", "."),
+        (r"\<a", "<a"),
+        (r"(?x)a\ b", "(?x)a b"),
+        (r"[[]\.]", r"[[].]"),
+        (r"\d", r"\D"),
+    ],
+)
+def test_spellings_that_are_two(one: str, other: str) -> None:
+    assert plain_spelling(one) != plain_spelling(other)
+
+
+def test_a_plain_spelling_means_the_same() -> None:
+    import regex
+
+    text = 'It\'s a\r\n test_ [x] \\ "q" 12345 日本語, a.b/c-d\t~ |&^ $!? \u00a0\n\n  '
+    for steps in PATTERNS.values():
+        for pattern in steps:
+            assert regex.findall(plain_spelling(pattern), text) == regex.findall(pattern, text)
+
+
+def test_a_known_pre_tokenizer_is_known_however_it_is_spelled() -> None:
+    """DeepSeek's own file has quotes without backslashes, and line ends as they are."""
+    document = json.loads(to_tokenizer_json(resolve("toy_bytes"), pretokenize=True))
+    spelled = [plain_spelling(one) for one in PATTERNS["deepseek_v3"]]
+    assert spelled[2] != PATTERNS["deepseek_v3"][2]
+    split = {"type": "Split", "behavior": "Isolated", "invert": False}
+    steps = [{**split, "pattern": {"Regex": one}} for one in spelled]
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    document["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [*steps, byte_level]}
+    vocabulary = from_document(document, "deepseek", None)
+    assert vocabulary.splits == PATTERNS["deepseek_v3"]
+    assert pre_name(vocabulary) == "deepseek-v3"
+
+
+def test_a_regular_expression_of_ones_own(tmp_path: Path) -> None:
+    path = ranks(tmp_path)
+    assert resolve(rf"{path}#pattern=/[a-z]+#|\p{{N}}/").splits == (r"[a-z]+#|\p{N}",)
+    assert "no regular expression" in refusal(f"{path}#pattern=/[a/")
+
+
+def test_a_file_with_a_pattern(tmp_path: Path) -> None:
+    path = ranks(tmp_path)
+    own = tmp_path / "pattern.txt"
+    own.write_text("a\nb+\n", encoding="utf-8")
+    assert resolve(f"{path}#pattern={own}").splits == ("a\nb+",)
+    several = tmp_path / "steps.json"
+    several.write_text(json.dumps(list(PATTERNS["deepseek_v3"])), encoding="utf-8")
+    assert resolve(f"{path}#pattern={several}").splits == PATTERNS["deepseek_v3"]
+    several.write_text('{"a": 1}', encoding="utf-8")
+    assert "no JSON list" in refusal(f"{path}#pattern={several}")
+    several.write_text('["a", "("]', encoding="utf-8")
+    assert "[1] is no regular expression" in refusal(f"{path}#pattern={several}")
+
+
+@pytest.mark.parametrize("name", ["gpt4", "llama2", "qwen", "qwen3", "phi", "deepseek"])
+def test_no_other_tokenizers_pattern_is_suggested(name: str) -> None:
+    with pytest.raises(VocabularyError) as raised:
+        splits_of(name, "here")
+    assert "was meant" not in str(raised.value)
+    assert "/REGEX/" in str(raised.value)
+    assert all(known in str(raised.value) for known in PATTERNS)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("cl100k", "cl100k_base"), ("o200k_bsae", "o200k_base"), ("teken", "tekken")],
+)
+def test_a_slip_of_the_finger_is_seen(name: str, meant: str) -> None:
+    with pytest.raises(VocabularyError, match=f"; {meant} was meant"):
+        splits_of(name, "here")
+
+
+def test_an_empty_token_is_a_hole_that_counts(tmp_path: Path) -> None:
+    """Whisper's multilingual.tiktoken ends in such a line, so that its special ids begin later."""
+    vocabulary = resolve(ranks(tmp_path, RANKS + b"= 256\n"))
+    assert len(vocabulary) == 257
+    assert vocabulary.tokens[256] is None
+    assert tiktoken_file.parse(RANKS + b"= 300\n", "here")[300] is None
+    with pytest.raises(VocabularyError, match="no tokens"):
+        tiktoken_file.parse(b"= 0\n", "here")
+    # GPT-2's file has 50,256 tokens; with an empty one besides it is another, Whisper's.
+    many = b"".join(b"%s %d\n" % (base64.b64encode(b"%d" % i), i) for i in range(50256))
+    assert resolve(f"{ranks(tmp_path, many)}#pattern=gpt2").special_tokens
+    assert not resolve(f"{ranks(tmp_path, many + b'= 50256')}#pattern=gpt2").special_tokens
+
+
+def test_a_rank_file_without_a_pattern_is_told_of(tmp_path: Path) -> None:
+    path = tmp_path / "ranks.gz"
+    path.write_bytes(gzip.compress(RANKS))
+    problems = [problem.kind for problem in preflight(resolve(str(path)))]
+    assert problems == ["limits-comparison"]
+    assert preflight(resolve(f"{path}#pattern=gpt2")) == []
+
+
+def test_a_step_is_called_as_in_its_file() -> None:
+    document = json.loads(to_tokenizer_json(resolve("toy_bytes"), pretokenize=True))
+    document["normalizer"] = {"type": "Replace", "pattern": {"Regex": "'"}, "content": '"'}
+    told = 'normalizer Replace {"pattern": {"Regex": "\'"}, "content": "\\""}'
+    assert from_document(document, "one", None).unexpressed == (told,)
