@@ -99,6 +99,8 @@ def show(record: Any, finished: Finished, report: Path) -> None:
     last.print(Text.assemble((verdict.upper(), style), f"  {finished.seconds:.0f} s"))
     for reason in finished.reasons:
         last.print(Text(f"  {reason}"), soft_wrap=True)
+    for note in finished.notes:
+        last.print(Text(f"  {note}", style="yellow"), soft_wrap=True)
     last.print(Text(f"  {report}", style="dim"), soft_wrap=True)
 
 

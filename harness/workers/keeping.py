@@ -7,6 +7,8 @@ The keeper itself is :mod:`harness.workers.keeper`. What cannot be seen by it is
   process's.
 - Where a control group is delegated to the harness, everything is in a group of its own, which the
   kernel kills as a whole, whatever its processes do meanwhile.
+- What the command and its family have open in ``/dev/shm`` goes with them, where they share it with
+  others.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import psutil
 
-from harness.workers import control_groups
+from harness.workers import control_groups, shared_memory
 from impls.external import IN_WORKER
 
 if TYPE_CHECKING:
@@ -83,6 +85,7 @@ class Kept:
         with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
             control, self._control = pipe(theirs, ours)
             self._told, report = pipe(ours, theirs)
+            self._traces = shared_memory.Traces()
             self._group = control_groups.new(memory)
             if self._group is not None:
                 ours.callback(control_groups.end, self._group)
@@ -153,6 +156,8 @@ class Kept:
         with self._lock:
             if self._ended:
                 return
+            if self._popen.poll() is None:  # else the number may be another's by now
+                self._traces.look(self._popen.pid)
             with contextlib.suppress(OSError):
                 os.write(self._control, b"c" if gently else b"k")
             # An implementation may have stopped its keeper.
@@ -167,6 +172,7 @@ class Kept:
                 control_groups.end(self._group)
             if self._report is None or not self._report.all:
                 kill_marked(self._word)
+            self._traces.sweep()
             self._ended = True
             os.close(self._control)
             os.close(self._told)

@@ -8,12 +8,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 
 from corpora.generators.base import Case
 from corpora.vocabularies import sources
+from harness.cli import forced as cli_forced
 from harness.cli.adversary import remarks
 from harness.core.countdown import Countdown
 from harness.core.messages import Encode
@@ -36,6 +38,7 @@ from harness.studies.selftest.run import verdict
 from harness.workers import Limits, Worker
 from harness.workers.pool import WorkerPool
 from impls.interface import Mode
+from tests.breadth import thorough
 from tests.harness.command import tokgate
 from tests.harness.fuzz_campaign import WRONG, run, small_plan
 from tests.harness.samples import contract
@@ -178,7 +181,7 @@ class Leave:
         return how
 
 
-@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("whole", [thorough(True), False])
 def test_workers_of_forced_tokens_tell_it(patched: Patch, mark: str, whole: bool) -> None:
     patched(QUICK)
     told: list[str] = []
@@ -199,7 +202,9 @@ def leaving_workers(*_: object, left: Any = None) -> Iterator[Any]:
     yield from ()
 
 
-def test_a_walk_of_a_corpus_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_walk_of_a_corpus_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(walking, "results", leaving_workers)
     task = Task(sources.resolve("toy_bytes"), ["none"], "flexible")
     plan = ForcedPlan(walking.OWN, "toy_bytes", task, limit=1)
@@ -208,6 +213,9 @@ def test_a_walk_of_a_corpus_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyP
     walking.execute(plan, tmp_path, events.append, lambda share, text: None, "", record)
     assert events[-1].notes == [f"a worker {LINE}"]
     assert Record(tmp_path, plan.identity()).left == [LINE]
+    shown = SimpleNamespace(forced=[], forced_corpora=[])
+    cli_forced.show(shown, events[-1], tmp_path / "report.html")
+    assert f"a worker {LINE}" in capsys.readouterr().err
 
 
 def test_an_adversary_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

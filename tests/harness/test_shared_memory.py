@@ -17,6 +17,7 @@ from harness.confinement import probing
 from harness.confinement.plan import SHARED_MEMORY, SHARED_MEMORY_BYTES, Plan, sentence, shortfall
 from harness.core.outcomes import Encoded
 from harness.engine.selection import participants
+from harness.workers.keeping import Kept
 from tests.harness.test_confinement import ROOT, Fake, answered, applied
 
 OWN = probing.held_here().own_memory
@@ -126,6 +127,59 @@ def test_a_user_without_privileges_has_it_and_gains_none(tmp_path: Path, name: s
         pytest.skip("no name spaces of users here")
     assert done.stdout == "True 65534 0\n", done.stderr
     assert not path.exists()
+
+
+OPENING = """
+import mmap, os, sys, time
+kept = []
+for path, how in zip(sys.argv[2::2], sys.argv[3::2]):
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR)
+    os.ftruncate(descriptor, 4096)
+    if how == "mapped":
+        kept.append(mmap.mmap(descriptor, 4096))
+    if how != "open":
+        os.close(descriptor)
+os.write(int(sys.argv[1]), b"x")
+time.sleep(600)
+"""
+
+
+def opened(*paths: tuple[Path, str]) -> Kept:
+    """A kept process, not confined, that has these files open, mapped, or closed again by now."""
+    inlet, outlet = os.pipe()
+    given = [str(word) for pair in paths for word in pair]
+    made = Kept(
+        [sys.executable, "-c", OPENING, str(outlet), *given],
+        descriptors=(outlet,),
+        environment={},
+        errors=subprocess.DEVNULL,
+    )
+    os.close(outlet)
+    assert os.read(inlet, 1) == b"x"
+    os.close(inlet)
+    return made
+
+
+@pytest.mark.parametrize("gently", [True, False])
+def test_what_is_open_in_the_shared_one_goes_with_who_made_it(name: str, gently: bool) -> None:
+    mapped, still_open = Path(SHARED_MEMORY, name), Path(SHARED_MEMORY, f"{name}-open")
+    made = opened((mapped, "mapped"), (still_open, "open"))
+    assert mapped.exists() and still_open.exists()
+    made.end(gently=gently)
+    assert not mapped.exists() and not still_open.exists()
+
+
+def test_what_may_be_of_others_stays(name: str) -> None:
+    before, used, closed = (Path(SHARED_MEMORY, name + word) for word in ("", "-used", "-closed"))
+    try:
+        before.touch()
+        made = opened((before, "mapped"), (used, "mapped"), (closed, "closed"))
+        with used.open():  # by this process, which is none of that family
+            made.end()
+        assert before.exists() and used.exists() and closed.exists()
+    finally:
+        used.unlink(missing_ok=True)
+        closed.unlink(missing_ok=True)
 
 
 def test_a_kernel_that_refuses_it_is_no_shortfall() -> None:
