@@ -6,7 +6,7 @@ PYTHON ?= python3
 BIN    := $(VENV)/bin
 ARGS   ?=
 
-.PHONY: help run test test-all test-rest lint format bench alarms clean
+.PHONY: help run test test-all test-rest lint format bench alarms docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 11
@@ -70,6 +70,12 @@ format: $(VENV)/.installed-dev  ## Format the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+$(VENV)/.installed-docs: $(BIN)/python pyproject.toml
+	$(call install,[docs])
+
+docs: $(VENV)/.installed-docs  ## Build the documentation as a site, in site/
+	$(BIN)/mkdocs build --strict
+
 bench: $(VENV)/.installed-dev  ## Measure what the harness costs beside what it calls
 	$(BIN)/python -m pytest --override-ini addopts= --benchmark-only tests/benchmarks $(ARGS)
 
@@ -77,4 +83,4 @@ alarms: $(VENV)/.installed-dev  ## Measure false alarms beside busy processes: h
 	$(BIN)/python -m tests.benchmarks.false_alarms $(ARGS)
 
 clean:  ## Remove what the targets made
-	rm -rf $(VENV) tokgate-out tokgate-minimize tokgate-replay .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) tokgate-out tokgate-minimize tokgate-replay site .pytest_cache .mypy_cache .ruff_cache .hypothesis
