@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import logging
 import os
 import sys
 import traceback
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -19,6 +21,7 @@ from harness.cli.commands import (
     again,
     bench,
     diff,
+    expect,
     field,
     forced,
     fuzz,
@@ -71,11 +74,27 @@ STARTING_WORKERS = frozenset(
 """The commands that run implementations, and so say where they cannot be confined."""
 
 
+MAIN, TOOLS, RESEARCH = "Main commands", "Tools", "Research"
+"""The groups of commands in the help."""
+
+
+def tell_version(wanted: bool) -> None:
+    """Print the version and end, where that is wanted."""
+    if wanted:
+        print(f"tokgate {importlib.metadata.version('tokgate')}")
+        raise typer.Exit
+
+
 @app.callback(
     epilog="Add --debug to any command to see the traceback behind an error, and --no-confinement "
     "to let implementations use the network and write files (see docs/boundary.md)."
 )
-def common(context: typer.Context) -> None:
+def common(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=tell_version, is_eager=True, help="Say which.")
+    ] = False,
+) -> None:
     """Differential fuzzing and conformance harness for LLM tokenizers."""
     asking = {"-h", "--help"} & set(sys.argv)
     if context.invoked_subcommand in STARTING_WORKERS and not asking:
@@ -91,21 +110,22 @@ def tell_of_confinement() -> None:
         Display(stderr=True).print(Text(line, style="dim"), soft_wrap=True)
 
 
-app.command(epilog=run.EPILOG)(run.run)
-app.command()(prepare.prepare)
-app.command("list")(look.list_)
-app.command()(look.preflight)
-app.command(epilog=again.EPILOG)(again.minimize)
-app.command(epilog=again.EPILOG)(again.replay)
-app.command()(report.report)
-app.command(epilog=diff.EPILOG)(diff.diff)
-app.command(epilog=fuzz.EPILOG)(fuzz.fuzz)
-app.command(epilog=bench.EPILOG)(bench.bench)
-app.command(epilog=forced.EPILOG)(forced.forced)
-app.command(epilog=adversary.EPILOG)(adversary.adversary)
-app.command(epilog=worst.EPILOG)(worst.worst)
-app.command(epilog=field.EPILOG)(field.field)
-app.command(epilog=selftest.EPILOG)(selftest.selftest)
+app.command(epilog=run.EPILOG, rich_help_panel=MAIN)(run.run)
+app.command(rich_help_panel=TOOLS)(prepare.prepare)
+app.command("list", rich_help_panel=TOOLS)(look.list_)
+app.command(rich_help_panel=TOOLS)(look.preflight)
+app.command(epilog=again.EPILOG, rich_help_panel=TOOLS)(again.minimize)
+app.command(epilog=again.EPILOG, rich_help_panel=MAIN)(again.replay)
+app.command(rich_help_panel=MAIN)(report.report)
+app.command(rich_help_panel=MAIN)(expect.expect)
+app.command(epilog=diff.EPILOG, rich_help_panel=MAIN)(diff.diff)
+app.command(epilog=fuzz.EPILOG, rich_help_panel=MAIN)(fuzz.fuzz)
+app.command(epilog=bench.EPILOG, rich_help_panel=TOOLS)(bench.bench)
+app.command(epilog=forced.EPILOG, rich_help_panel=RESEARCH)(forced.forced)
+app.command(epilog=adversary.EPILOG, rich_help_panel=RESEARCH)(adversary.adversary)
+app.command(epilog=worst.EPILOG, rich_help_panel=RESEARCH)(worst.worst)
+app.command(epilog=field.EPILOG, rich_help_panel=RESEARCH)(field.field)
+app.command(epilog=selftest.EPILOG, rich_help_panel=TOOLS)(selftest.selftest)
 
 
 def main() -> None:
