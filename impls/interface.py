@@ -161,6 +161,65 @@ class Decodes(Protocol):
 
 
 @runtime_checkable
+class DecodesStreams(Protocol):
+    """An encoder whose library decodes a text while it is made; found by its method.
+
+    Asked by the check ``stream-decoder`` alone, which holds it to what ``decode`` gives.
+    """
+
+    def decode_stream(self, ids: Sequence[int]) -> Sequence[bytes]:
+        """What is given out after each of the ids, in order; nothing for ids that are held back."""
+        ...
+
+
+@runtime_checkable
+class SkipsSpecials(Protocol):
+    """An encoder whose library can leave special tokens out as it decodes; found by its method.
+
+    Asked by the check ``skip-specials`` alone, which holds it to what ``decode`` gives.
+    """
+
+    def decode_without_specials(self, ids: Sequence[int]) -> bytes:
+        """The text of ``ids``, in which special tokens have none."""
+        ...
+
+
+@runtime_checkable
+class Truncates(Protocol):
+    """An encoder whose library cuts what is too long; found by its method.
+
+    Asked by the check ``truncation`` alone, which holds it to what ``encode`` gives.
+    """
+
+    def truncated(
+        self, data: bytes, length: int, overlap: int, left: bool, mode: Mode
+    ) -> Sequence[Sequence[int]]:
+        """The windows: the one that is kept, then the others, going away from it.
+
+        length: ids of a window at the most. overlap: ids that it repeats of the one before. left:
+        the end of the text is kept, else its beginning. No special tokens are added.
+        """
+        ...
+
+
+@runtime_checkable
+class Pads(Protocol):
+    """An encoder whose library pads texts to one length; found by its method.
+
+    Asked by the check ``padding`` alone, which holds it to what ``encode`` gives.
+    """
+
+    def padded(
+        self, inputs: Sequence[bytes], multiple: int, left: bool, mode: Mode
+    ) -> Sequence[tuple[Sequence[int], Sequence[int]]]:
+        """Of each input its ids and its mask, 1 for ids of the text and 0 for padding.
+
+        As long as the longest of them, rounded up to a multiple. left: padding comes first.
+        """
+        ...
+
+
+@runtime_checkable
 class GivesOffsets(Protocol):
     """Claimed by ``Capability.OFFSETS``."""
 

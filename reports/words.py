@@ -39,6 +39,11 @@ _LAWS = {
     "batch": "answered differently in a batch",
     "reload": "answered differently when saved and loaded again",
     "specials": "treated ordinary text differently with special tokens on",
+    "truncation": "cut a long text into other windows than its ids have",
+    "padding": "padded a batch wrongly",
+    "skip-specials": "did not leave special tokens out of a text",
+    "single-ids": "decoded a single id wrongly",
+    "stream-decoder": "decoded id by id otherwise than at once",
     "streaming": "decoded differently token by token",
     "chunks": "encoded a text differently in two chunks",
 }

@@ -14,8 +14,12 @@ from harness.checks.re_encoding import ReEncoding
 from harness.checks.releases import ReleaseDecode, ReleaseOffsets
 from harness.checks.reload import Reload
 from harness.checks.round_trip import RoundTrip
+from harness.checks.shapes import PaddedRows, Truncation
+from harness.checks.single_ids import SingleIds
+from harness.checks.skip_specials import SkipSpecials
 from harness.checks.specials import Specials
 from harness.checks.split import Split
+from harness.checks.stream_decoder import StreamDecoder
 from harness.checks.streaming import Streaming
 from harness.checks.survival import Survival
 from harness.checks.validity import Validity
@@ -32,6 +36,11 @@ CHECKS: dict[str, Check] = {
         Reload(),
         Specials(),
         Streaming(),
+        StreamDecoder(),
+        SingleIds(),
+        SkipSpecials(),
+        Truncation(),
+        PaddedRows(),
         Chunks(),
         Validity(),
         Offsets(),

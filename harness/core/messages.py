@@ -73,11 +73,37 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Windows:
+    """Cut what is too long into windows; left: the end of the text is kept, not its beginning."""
+
+    length: int
+    overlap: int
+    left: bool
+
+    def __str__(self) -> str:
+        side = "left" if self.left else "right"
+        return f"windows of {self.length} overlapping by {self.overlap}, cut on the {side}"
+
+
+@dataclass(frozen=True, slots=True)
+class Padding:
+    """Pad each input together with itself twice over and the empty one."""
+
+    multiple: int
+    left: bool
+
+    def __str__(self) -> str:
+        side = "left" if self.left else "right"
+        return f"padded on the {side} to a multiple of {self.multiple}"
+
+
+@dataclass(frozen=True, slots=True)
 class Encode:
     """Encode each input; from several threads at once if ``threads``; with offsets likewise.
 
     meter: measure this cost of each input, and throw the ids away. way: unsupported by encoders
-    that do not have it.
+    that do not have it. shape: likewise; the answer's ids are the windows, each after its length,
+    or of each row its length, its mask and its ids.
     """
 
     inputs: Inputs
@@ -86,6 +112,7 @@ class Encode:
     threads: bool = False
     meter: Meter | None = None
     way: Way | None = None
+    shape: Windows | Padding | None = None
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -93,10 +120,16 @@ class Encode:
 
 @dataclass(frozen=True, slots=True)
 class Decode:
-    """Decode each id sequence (``ids`` int32, ``ends`` int64)."""
+    """Decode each id sequence (``ids`` int32, ``ends`` int64).
+
+    stream: id by id, by the library's own decoder for that; the answer has all that it gave out.
+    skip: without special tokens.
+    """
 
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
+    stream: bool = False
+    skip: bool = False
 
     def __len__(self) -> int:
         return len(self.ends)

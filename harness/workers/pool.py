@@ -296,9 +296,7 @@ class WorkerPool:
         kept = [data for data in request.inputs if len(data) <= limit]
         future: Future[Results] | None = None
         if kept:
-            shorter = Encode(
-                Inputs.of(kept), request.mode, request.offsets, request.threads, request.meter
-            )
+            shorter = replace(request, inputs=Inputs.of(kept))
             future = worker.encode(shorter)
         return Asked(future, held_back, size, f"longer than its limit of {limit} bytes")
 

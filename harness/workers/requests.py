@@ -81,7 +81,7 @@ def row_of(request: Asking, index: int) -> Asking:
     if isinstance(request, Decode):
         start = int(request.ends[index - 1]) if index else 0
         ids = request.ids[start : int(request.ends[index])]
-        return Decode(ids, np.array([len(ids)], dtype=np.int64))
+        return replace(request, ids=ids, ends=np.array([len(ids)], dtype=np.int64))
     if isinstance(request, Measure):
         return request
     inputs = Inputs.of([request.inputs[index]])

@@ -43,6 +43,7 @@ from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status
 from harness.core.outcomes import Rejected as RejectedOutcome
 from harness.core.outcomes import Unsupported as UnsupportedOutcome
 from harness.workers import compiling, instructions, meters, wire
+from harness.workers.shapes import shaped, skipped, streamed
 from harness.workers.timing import measured, undisturbed
 from impls import registry
 from impls.external import ExternalEncoder, die_with_parent
@@ -192,6 +193,9 @@ class Server:
         ends: list[int] = request.ends.tolist()
         spans = zip([0, *ends], ends, strict=False)
         asked: list[list[int]] = [request.ids[start:end].tolist() for start, end in spans]
+        if request.stream or request.skip:
+            other = streamed if request.stream else skipped
+            return self._one_by_one(asked, lambda ids: Encoded(tuple(ids), other(encoder, ids)))
         return self._one_by_one(asked, lambda ids: decoded(encoder, ids))
 
     def _serve(self, request: Serve, encoder: Encoder) -> Results:
@@ -213,6 +217,11 @@ class Server:
     def _encode(self, request: Encode, encoder: Encoder) -> Results:
         if request.way is not None:
             return self._by_way(request, encoder, request.way)
+        if request.shape is not None:
+            shape, mode = request.shape, request.mode
+            return self._one_by_one(
+                request.inputs, lambda data: Encoded(clean_ids(shaped(encoder, data, shape, mode)))
+            )
         if request.threads:
             return self._in_threads(request, encoder)
         if request.offsets:

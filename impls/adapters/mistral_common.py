@@ -32,6 +32,7 @@ VERSION = "v3"
 """The file format's version: it decides on chat templates only, not on the encoding of text."""
 
 TEKKEN_RECIPE = """\
+from mistral_common.tokens.tokenizers.base import SpecialTokenPolicy
 from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 
 tokenizer = Tekkenizer.from_file(VOCABULARY)
@@ -39,6 +40,10 @@ tokenizer = Tekkenizer.from_file(VOCABULARY)
 
 def encode(data):
     return tokenizer.encode(data.decode(), bos=False, eos=False)
+
+
+def decode(ids):
+    return tokenizer.decode(ids, special_token_policy=SpecialTokenPolicy.KEEP).encode()
 """
 
 SENTENCEPIECE_RECIPE = """\
@@ -68,6 +73,12 @@ class _Encoder:
     def decode(self, ids: Sequence[int]) -> bytes:
         """As its users get it: text, with U+FFFD where the bytes are not."""
         text = self._tokenizer.decode(list(ids), special_token_policy=self._policy)
+        return cast("str", text).encode()
+
+    def decode_without_specials(self, ids: Sequence[int]) -> bytes:
+        """By the policy that ignores them."""
+        ignored = type(self._policy).IGNORE
+        text = self._tokenizer.decode(list(ids), special_token_policy=ignored)
         return cast("str", text).encode()
 
 

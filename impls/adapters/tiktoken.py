@@ -70,6 +70,10 @@ class _Encoder:
     def decode(self, ids: Sequence[int]) -> bytes:
         return cast("bytes", self._encoding.decode_bytes(ids))
 
+    def decode_stream(self, ids: Sequence[int]) -> list[bytes]:
+        """Each token's bytes, of which its users make text as they come."""
+        return cast("list[bytes]", self._encoding.decode_tokens_bytes(ids))
+
 
 class Implementation:
     """``tiktoken.Encoding`` made of the vocabulary's ids as ranks."""

@@ -64,6 +64,44 @@ class _Encoder:
         tokenizer = next(iter(self._tokenizers.values()), None) or self.tokenizer(Mode())
         return cast("str", tokenizer.decode(list(ids), skip_special_tokens=False)).encode()
 
+    def decode_without_specials(self, ids: Sequence[int]) -> bytes:
+        """As most of its users decode, with ``skip_special_tokens``."""
+        tokenizer = next(iter(self._tokenizers.values()), None) or self.tokenizer(Mode())
+        return cast("str", tokenizer.decode(list(ids), skip_special_tokens=True)).encode()
+
+    def decode_stream(self, ids: Sequence[int]) -> list[bytes]:
+        """By its ``DecodeStream``, which gives text only where characters are whole."""
+        tokenizer = next(iter(self._tokenizers.values()), None) or self.tokenizer(Mode())
+        stream = LIBRARY.load().decoders.DecodeStream(skip_special_tokens=False)
+        given = (stream.step(tokenizer, token_id) for token_id in ids)
+        return [text.encode() for text in given if text is not None]
+
+    def truncated(
+        self, data: bytes, length: int, overlap: int, left: bool, mode: Mode
+    ) -> list[list[int]]:
+        """The window that it keeps, and the overflowing ones."""
+        tokenizer = self.tokenizer(mode)
+        side = "left" if left else "right"
+        tokenizer.enable_truncation(length, stride=overlap, direction=side)
+        try:
+            encoding = tokenizer.encode(text_of(data), add_special_tokens=False)
+        finally:
+            tokenizer.no_truncation()
+        return [encoding.ids, *(window.ids for window in encoding.overflowing)]
+
+    def padded(
+        self, inputs: Sequence[bytes], multiple: int, left: bool, mode: Mode
+    ) -> list[tuple[list[int], list[int]]]:
+        """Its batches, padded to the longest."""
+        tokenizer = self.tokenizer(mode)
+        tokenizer.enable_padding(direction="left" if left else "right", pad_to_multiple_of=multiple)
+        try:
+            texts = [text_of(data) for data in inputs]
+            found = tokenizer.encode_batch(texts, add_special_tokens=False)
+        finally:
+            tokenizer.no_padding()
+        return [(encoding.ids, encoding.attention_mask) for encoding in found]
+
     def encode_with_offsets(
         self, data: bytes, mode: Mode
     ) -> tuple[list[int], list[tuple[int, int]]]:

@@ -19,7 +19,19 @@ from tests.breadth import thorough
 from tests.harness.test_service_checks import RAW, TEXT, Local
 
 SPECIAL = Mode(special="all")
-METAMORPHIC = ["batch", "reload", "re-encoding", "specials", "streaming", "chunks"]
+METAMORPHIC = [
+    "batch",
+    "reload",
+    "re-encoding",
+    "specials",
+    "streaming",
+    "stream-decoder",
+    "single-ids",
+    "skip-specials",
+    "truncation",
+    "padding",
+    "chunks",
+]
 
 
 def texts(seed=3):
@@ -71,6 +83,7 @@ def test_a_planted_violation_is_named(mistake):
     [
         ("specials.always-on", "specials", "off", TEXT),
         ("decoding.strips-space", "streaming", "decode", RAW),
+        ("ways.strips-short", "single-ids", "decode", RAW),
     ],
 )
 def test_mistakes_planted_for_others_show_here_too(name, check, stage, mode):
@@ -169,3 +182,12 @@ def test_the_unknown_token_is_no_special_one():
     assert vocabulary.unk_id not in special_ids(vocabulary)
     assert special_ids(vocabulary) != set()
     assert special_ids(resolve("toy_ties")) == set()
+
+
+def test_a_mark_at_the_end_may_be_held_back():
+    local = Local(resolve("toy_bytes"), ["tokenizers"], RAW)
+    inputs = [f"{mark}a{mark}".encode() for mark in ("", "\ufffd", "\ufffd\ufffd")]
+    judgement = local.examine(CHECKS["stream-decoder"], inputs)
+
+    assert judgement.exercised == {"tokenizers": 3}
+    assert not judgement.violations

@@ -136,3 +136,26 @@ def test_a_missing_library_is_said(tmp_path: Path) -> None:
     )
     assert done.returncode == 2, done.stdout + done.stderr
     assert "tiktoken: not installed" in done.stdout
+
+
+@pytest.mark.parametrize(("token_id", "shows"), [(-1, 1), (131_072, 0)])
+def test_a_single_id_that_decodes_to_another_token(
+    token_id: int, shows: int, tmp_path: Path
+) -> None:
+    """Refused with an error, it is gone: that is no text of another token."""
+    terms = contract("tekken_240911", "mistral-common", mode=TEXT)
+    none, wrong = (Encoded((token_id,), text=text) for text in (b"", b"<SPECIAL_999>"))
+    parts = (Part(("no token's id",), none), Part(("mistral-common",), wrong))
+    found = Violation("single-ids", 0, b"", parts, ("mistral-common",), "unknown-id")
+    done = run_alone(tmp_path / "out", found, terms)
+    assert done.returncode == shows, done.stdout + done.stderr
+    assert ("another text" in done.stdout) is bool(shows)
+
+
+def test_what_a_recipe_cannot_ask_has_no_reproducer(tmp_path: Path) -> None:
+    terms = contract("toy_bytes", "tokenizers")
+    parts = (Part(("encode",), Encoded((1, 5))), Part(("tokenizers",), Encoded((1, 6))))
+    folder = RunFolder(tmp_path / "out")
+    found = Violation("truncation", 0, b"a", parts, ("tokenizers",), "truncation")
+    assert folder.save_finding("f-test", found, terms) is None
+    folder.close()

@@ -61,6 +61,74 @@ class StripsShort(PlainBpe):
         return text.removeprefix(b" ") if len(ids) <= 2 else text
 
 
+@planted("single-ids", on="toy_bytes", stages=("unknown-id",))
+class CountsFromTheEnd(PlainBpe):
+    """A negative id is that of a token counted from the end, as in a Python list."""
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        return super().decode([i if i >= 0 else i % len(self.vocabulary) for i in ids])
+
+
+@planted("single-ids", on="toy_bytes", stages=("crashed",))
+class PanicsPastTheEnd(PlainBpe):
+    """An id past the last one is looked up without a look at the size of the table."""
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        if max(ids, default=0) >= len(self.vocabulary):
+            raise SystemExit("index out of bounds")
+        return super().decode(ids)
+
+
+@planted("stream-decoder", on="toy_bytes", stages=("decode",))
+class HoldsTheLastBack(PlainBpe):
+    """Id by id, a last token of a single byte is never given out."""
+
+    def decode_stream(self, ids: Sequence[int]) -> list[bytes]:
+        """See ``DecodesStreams``."""
+        given = [self.decode([token_id]) for token_id in ids]
+        return given[:-1] if given and len(given[-1]) == 1 else given
+
+
+@planted("truncation", on="toy_bytes", stages=("truncation",))
+class LosesTheLastWindow(PlainBpe):
+    """A last window that has nothing but what overlaps and one id more is dropped."""
+
+    def truncated(
+        self, data: bytes, length: int, overlap: int, left: bool, mode: Mode
+    ) -> list[list[int]]:
+        """See ``Truncates``."""
+        ids, step = self.encode(data, mode)[:: -1 if left else 1], length - overlap
+        starts = range(0, max(1, len(ids) - overlap), step)
+        found = [ids[start : start + length][:: -1 if left else 1] for start in starts]
+        return found[:-1] if len(found) > 1 and len(found[-1]) == overlap + 1 else found
+
+
+@planted("padding", on="toy_bytes", stages=("padding",))
+class PadsOnTheRight(PlainBpe):
+    """Padding comes last whichever side was asked for."""
+
+    def padded(
+        self, inputs: Sequence[bytes], multiple: int, left: bool, mode: Mode
+    ) -> list[tuple[list[int], list[int]]]:
+        """See ``Pads``."""
+        rows = [self.encode(data, mode) for data in inputs]
+        length = -(-max(map(len, rows)) // multiple) * multiple
+        gaps = [[0] * (length - len(row)) for row in rows]
+        return [(row + gap, [1] * len(row) + gap) for row, gap in zip(rows, gaps, strict=True)]
+
+
+@planted("skip-specials", on="tekken_240911", mode="text", stages=("decode",))
+class SkipsTheFirstAlone(PlainBpe):
+    """Of special tokens only the one that a text begins with is left out."""
+
+    modes = ("text",)
+
+    def decode_without_specials(self, ids: Sequence[int]) -> bytes:
+        """See ``SkipsSpecials``."""
+        special = set(self.vocabulary.special_tokens.values())
+        return self.decode(ids[1:] if ids and ids[0] in special else ids)
+
+
 @planted("chunks", on="toy_bytes", mode="text", stages=("chunks",), shows=(b" the",))
 class FirstWordApart(PlainBpe):
     """The space before the first word of a text is a piece of its own."""

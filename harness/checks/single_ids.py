@@ -1,0 +1,155 @@
+"""Single ids: each token decoded alone, and numbers that are no token's."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.checks.base import Judgement, Observation, Probe, Violation
+from harness.checks.round_trip import rewrites
+from harness.core.comparisons import Contract
+from harness.core.messages import Decode
+from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
+from harness.core.partition import Part
+from impls.interface import Capability
+
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+
+MOST_IDS = 8
+"""Tokens drawn for one input."""
+
+ID_BYTES = 3
+"""Of an input for each of them, so that what is taken out of the input takes tokens out."""
+
+LIMIT = 1 << 31
+"""Ids travel as 32 bits with a sign."""
+
+REPLACEMENT = "\ufffd".encode()
+
+
+@dataclass(frozen=True, slots=True)
+class SingleIds:
+    """For each token t with id i: decode(i) = t, or t with U+FFFD in place of what is not UTF-8.
+    For each i that is no token's, be it negative or past the last one: decode(i) is an error, or
+    no text, or U+FFFD, or a text that names the number, and never that of another token. Neither
+    ends the process.
+
+    The first is asked where decoding does not rewrite the text, and not of special tokens, which
+    some decoders leave out. Ids are drawn from the bytes of the input. It is asked of each
+    implementation by itself: a server decodes what a model says, which is no encoding of any text.
+    """
+
+    name: str = "single-ids"
+    summary: str = "each id decodes to its token, and numbers that are none to nothing of another"
+    every: int = 12
+
+    def applies(self, contract: Contract) -> bool:
+        """With a decoder."""
+        return any(participant.can(Capability.DECODE) for participant in contract.participants)
+
+    def probes(self, seen: Observation) -> list[Probe]:
+        """Decode each of the ids by itself."""
+        asked = [i for _, i, _ in self._asked(seen)]
+        flat = np.array(asked, dtype=np.int32)
+        request = Decode(flat, np.arange(1, len(flat) + 1, dtype=np.int64))
+        return [Probe(name, request) for name in decoders(seen)] if asked else []
+
+    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+        """Compare each text with the token's."""
+        judgement = Judgement()
+        asked = self._asked(seen)
+        for name, answer in zip(decoders(seen), answers, strict=bool(asked)):
+            blamed: set[int] = set()
+            for row, (index, token_id, wanted) in enumerate(asked):
+                outcome = answer.outcome(row)
+                if isinstance(outcome, Unsupported):
+                    continue
+                judgement.exercised[name] += 1
+                if index in blamed or lawful(outcome, wanted):
+                    continue
+                blamed.add(index)  # one violation an input says enough
+                judgement.violations.append(
+                    self._violation(seen.inputs[index], index, name, token_id, wanted, outcome)
+                )
+        return judgement
+
+    def _violation(
+        self,
+        data: bytes,
+        index: int,
+        name: str,
+        token_id: int,
+        wanted: bytes | None,
+        outcome: Outcome,
+    ) -> Violation:
+        right = Encoded((token_id,), text=wanted or b"")
+        what = f"the token {token_id}" if wanted is not None else f"{token_id}, no token's id"
+        parts = (Part((what,), right), Part((name,), outcome))
+        stage = "decode" if wanted is not None else "unknown-id"
+        if isinstance(outcome, Failed):
+            stage = Status(outcome.status).label
+        return Violation(self.name, index, data, parts, (name,), stage)
+
+    def _asked(self, seen: Observation) -> list[tuple[int, int, bytes | None]]:
+        """Index of the input, id, and its token's bytes (None: it is no token's)."""
+        contract = seen.contract
+        exact = not rewrites(contract)
+        return [
+            (index, token_id, wanted)
+            for index, data in enumerate(seen.inputs)
+            for token_id, wanted in drawn(data, contract.vocabulary, exact=exact)
+        ]
+
+
+def decoders(seen: Observation) -> list[str]:
+    """Those who claim to decode and answered the batch."""
+    return [
+        participant.name
+        for participant in seen.contract.participants
+        if participant.can(Capability.DECODE) and participant.name in seen.results
+    ]
+
+
+def drawn(data: bytes, vocabulary: Vocabulary, *, exact: bool) -> list[tuple[int, bytes | None]]:
+    """The ids that an input stands for, with the token's bytes, or None for no token's.
+
+    Whatever the input, -1 and the first number past all tokens are among them, so that what goes
+    wrong with these is minimised to the empty input. exact: with tokens, whose bytes are known.
+    """
+    past = first_past(vocabulary)
+    far = zlib.crc32(data)
+    unknown = [-1, past, -1 - far % past, past + far % (LIMIT - past)]
+    found: list[tuple[int, bytes | None]] = [(i, None) for i in dict.fromkeys(unknown)]
+    if not exact:
+        return found
+    size = len(vocabulary)
+    special = set(vocabulary.special_tokens.values())
+    for place in range(0, min(len(data), MOST_IDS * ID_BYTES), ID_BYTES):
+        token_id = int.from_bytes(data[place : place + ID_BYTES], "big") % size
+        token = vocabulary.tokens[token_id]
+        if token is not None and token_id not in special:
+            found.append((token_id, vocabulary.spelling(token_id)))
+    return found
+
+
+def first_past(vocabulary: Vocabulary) -> int:
+    """The first number past the ids of all tokens, special ones included."""
+    return max(len(vocabulary), 1 + max(vocabulary.special_tokens.values(), default=-1))
+
+
+def lawful(outcome: Outcome, wanted: bytes | None) -> bool:
+    """Whether decoding one id gave what it may."""
+    if wanted is None:
+        if isinstance(outcome, Encoded):
+            text = (outcome.text or b"").replace(REPLACEMENT, b"").strip()
+            return not text or any(b"%d" % token_id in text for token_id in outcome.ids)
+        # An error of its own is how libraries refuse a number; a panic is none.
+        return not isinstance(outcome, Failed) or outcome.status is Status.ERRORED
+    if not isinstance(outcome, Encoded):
+        return False
+    return outcome.text in {wanted, wanted.decode("utf-8", "replace").encode()}

@@ -1,0 +1,43 @@
+"""What a library makes of an encoding besides ids: windows, padded rows, and text id by id."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.core.messages import Padding, Windows
+from impls.interface import DecodesStreams, Pads, SkipsSpecials, Truncates, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from impls.interface import Encoder, Mode
+
+
+def streamed(encoder: Encoder, ids: Sequence[int]) -> bytes:
+    """What ``decode_stream`` gives out, together. Raises Unsupported where there is none."""
+    if not isinstance(encoder, DecodesStreams):
+        raise Unsupported("has no decoder id by id")
+    return b"".join(encoder.decode_stream(ids))
+
+
+def skipped(encoder: Encoder, ids: Sequence[int]) -> bytes:
+    """The text without special tokens. Raises Unsupported of a decoder that leaves none out."""
+    if not isinstance(encoder, SkipsSpecials):
+        raise Unsupported("leaves no special tokens out")
+    return encoder.decode_without_specials(ids)
+
+
+def shaped(encoder: Encoder, data: bytes, shape: Windows | Padding, mode: Mode) -> list[int]:
+    """The windows or rows one after another, as :class:`harness.core.messages.Encode` says.
+
+    Raises Unsupported of who makes none, and ValueError for an answer that is none.
+    """
+    if isinstance(shape, Windows) and isinstance(encoder, Truncates):
+        cut = encoder.truncated(data, shape.length, shape.overlap, shape.left, mode)
+        return [number for window in cut for number in (len(window), *window)]
+    if isinstance(shape, Padding) and isinstance(encoder, Pads):
+        rows = encoder.padded([data, data + data, b""], shape.multiple, shape.left, mode)
+        if len(rows) != 3 or any(len(ids) != len(mask) for ids, mask in rows):
+            raise ValueError("padded gave no mask for each id, or not a row for each text")
+        return [number for ids, mask in rows for number in (len(ids), *mask, *ids)]
+    raise Unsupported("neither cuts nor pads")

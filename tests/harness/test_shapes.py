@@ -1,0 +1,54 @@
+"""Windows and padded rows by definition, and that a wrong answer of each sort is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpora.vocabularies.sources import resolve
+from harness.checks import CHECKS
+from harness.checks.shapes import masked, windows, without_padding
+from harness.core.messages import Padding, Windows
+from harness.core.outcomes import Encoded
+from tests.harness.test_service_checks import RAW, Local
+
+IDS = list(range(10))
+
+
+@pytest.mark.parametrize(
+    ("count", "shape", "cut"),
+    [
+        (10, Windows(4, 0, left=False), [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]),
+        (10, Windows(4, 0, left=True), [[6, 7, 8, 9], [2, 3, 4, 5], [0, 1]]),
+        (7, Windows(4, 2, left=False), [[0, 1, 2, 3], [2, 3, 4, 5], [4, 5, 6]]),
+        (7, Windows(4, 2, left=True), [[3, 4, 5, 6], [1, 2, 3, 4], [0, 1, 2]]),
+        (4, Windows(4, 3, left=False), [[0, 1, 2, 3]]),
+        (0, Windows(4, 3, left=True), [[]]),
+        (2, Windows(1, 0, left=False), [[0], [1]]),
+    ],
+)
+def test_windows_by_definition(count: int, shape: Windows, cut: list[list[int]]) -> None:
+    assert windows(IDS[:count], shape) == cut
+
+
+def test_rows_by_definition() -> None:
+    rows = [[7], [7, 7], []]
+    assert list(masked(rows, Padding(1, left=False))) == [2, 1, 0, 7, 2, 1, 1, 7, 7, 2, 0, 0]
+    assert list(masked(rows, Padding(3, left=True))) == [
+        3, 0, 0, 1, 7, 3, 0, 1, 1, 7, 7, 3, 0, 0, 0,
+    ]  # fmt: skip
+    assert list(masked([[], [], []], Padding(4, left=True))) == [0, 0, 0]
+
+
+def test_what_stands_where_the_mask_is_0_does_not_matter() -> None:
+    answer = Encoded((3, 1, 0, 0, 7, 5, 5, 1, 1, 8))
+    assert without_padding(answer) == Encoded((3, 1, 0, 0, 7, 1, 1, 8))
+
+
+def test_a_library_is_asked_in_every_shape() -> None:
+    local = Local(resolve("toy_bytes"), ["tokenizers", "bpe.heap"], RAW)
+    inputs = [b"text number %d, long enough" % number for number in range(60)]
+
+    for check in ("truncation", "padding"):
+        judgement = local.examine(CHECKS[check], inputs)
+        assert judgement.exercised == {"tokenizers": 60}
+        assert not judgement.violations
