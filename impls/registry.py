@@ -58,6 +58,7 @@ BUILT_IN = {
     "wordpiece.llama-cpp": "impls.wordpiece.encoder:LLAMA_CPP_IMPLEMENTATION",
     "spm.sentencepiece": "impls.spm.encoder:SENTENCEPIECE",
     "spm.llama-cpp": "impls.spm.encoder:LLAMA_CPP",
+    "spm.huggingface": "impls.spm.hugging_face:IMPLEMENTATION",
 }
 """What tokgate itself brings, by name, in the order of reports: references first."""
 

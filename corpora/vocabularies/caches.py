@@ -11,6 +11,9 @@ from pathlib import Path
 COMPILED, TABLES = "NUMBA_CACHE_DIR", "TOKGATE_CACHE_DIR"
 """The variables of the environment by which users move them."""
 
+PACKAGES = "TOKGATE_PACKAGES"
+"""Likewise of the files that were fetched of packages."""
+
 OURS = "TOKGATE_COMPILED"
 """The variable that names the harness's folder of compiled functions to a worker that runs code of
 others, too. Such a worker has a folder of its own, into which it may copy from there."""
@@ -27,6 +30,11 @@ def compiled_folder(environment: Mapping[str, str] | None = None) -> Path:
 def tables_folder(environment: Mapping[str, str] | None = None) -> Path:
     """Return where tables of vocabularies are kept."""
     return _folder(TABLES, "tables", environment)
+
+
+def packages_folder(environment: Mapping[str, str] | None = None) -> Path:
+    """Return where files that were fetched of packages are kept; only the harness writes there."""
+    return _folder(PACKAGES, "packages", environment)
 
 
 def _folder(variable: str, name: str, environment: Mapping[str, str] | None) -> Path:

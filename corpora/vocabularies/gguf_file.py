@@ -17,6 +17,7 @@ from corpora.vocabularies.model import (
     AddedToken,
     Algorithm,
     Merges,
+    NativeFile,
     Normalizer,
     Piece,
     PieceType,
@@ -25,7 +26,7 @@ from corpora.vocabularies.model import (
     VocabularyError,
 )
 from corpora.vocabularies.patterns import GGUF_IGNORE_MERGES, GGUF_PRE, PATTERNS, splits_of
-from corpora.vocabularies.reading import read_bytes, shown
+from corpora.vocabularies.reading import read_bytes, shown, shown_json
 from corpora.vocabularies.sentencepiece_model import from_pieces
 
 if TYPE_CHECKING:
@@ -201,12 +202,9 @@ def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
             ids.setdefault(text, token_id)
     check_tokens(tokens, fields.source)
     pre = fields.text("pre") or "default"
-    if pattern is None and pre not in GGUF_PRE:
-        raise VocabularyError(
-            fields.source,
-            f"tokenizer.ggml.pre {shown(pre)} is not known",
-            "name its pattern: PATH#pattern=NAME",
-        )
+    unknown = pattern is None and pre not in GGUF_PRE
+    splits = splits_of(pattern, fields.source) if pattern else PATTERNS[GGUF_PRE.get(pre, "none")]
+    steps = (f"tokenizer.ggml.pre {shown_json(pre)}, whose pattern is not known here",)
     return Vocabulary(
         id=name,
         algorithm=Algorithm.BPE,
@@ -214,11 +212,13 @@ def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
         tokens=tuple(tokens),
         merges=_merges(fields, ids),
         rank_order=RankOrder.MERGES,
-        splits=splits_of(pattern, fields.source) if pattern else PATTERNS[GGUF_PRE[pre]],
+        splits=splits,
         special_tokens={token.text: token.id for token in added if token.special},
         added_tokens=tuple(added),
         ignore_merges=pre in GGUF_IGNORE_MERGES,
         source_path=fields.source,
+        # The content is read again by who needs it: a file may be large with weights.
+        native=NativeFile(b"", unexpressed=steps) if unknown else None,
     )
 
 

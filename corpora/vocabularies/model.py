@@ -334,6 +334,7 @@ class Vocabulary:
             digest.update(repr(self.wordpiece).encode())
         if self.native is not None and self.native.unexpressed:
             digest.update(hashlib.sha256(self.native.content).digest())
+            digest.update(repr(self.native.unexpressed).encode())
         return digest.hexdigest()
 
     def spell(self, ids: list[int]) -> bytes:

@@ -234,10 +234,15 @@ def splits_of(told: str, source: str) -> tuple[str, ...]:
     VocabularyError about ``source`` for anything else, which suggests a name only where it can
     hardly be another pre-tokenizer.
     """
+    return splits_as_told(told, source)[0]
+
+
+def splits_as_told(told: str, source: str) -> tuple[tuple[str, ...], str | None]:
+    """:func:`splits_of`, and its expression as the user spelled it, where there is one."""
     if len(told) > 2 and told.startswith("/") and told.endswith("/"):
-        return (checked_split(told[1:-1], source, "#pattern"),)
+        return (checked_split(told[1:-1], source, "#pattern"),), told[1:-1]
     if told in PATTERNS:
-        return PATTERNS[told]
+        return PATTERNS[told], None
     if Path(told).is_file():
         return _splits_of_file(Path(told))
     near = _near(told)
@@ -259,7 +264,7 @@ def _near(told: str) -> str | None:
     return None
 
 
-def _splits_of_file(path: Path) -> tuple[str, ...]:
+def _splits_of_file(path: Path) -> tuple[tuple[str, ...], str | None]:
     content, where = read_bytes(path), str(path)
     try:
         text = content.decode()
@@ -269,11 +274,13 @@ def _splits_of_file(path: Path) -> tuple[str, ...]:
             where, "is no text of regular expressions", "give one, or a JSON list of them"
         ) from None
     if several is None:
-        return (checked_split(text.removesuffix("\n").removesuffix("\r"), where, "the file"),)
+        own = text.removesuffix("\n").removesuffix("\r")
+        return (checked_split(own, where, "the file"),), own
     if not isinstance(several, list) or not all(isinstance(one, str) for one in several):
         raise VocabularyError(where, "is no JSON list of regular expressions", "give such a list")
     check_count(len(several), MAX_STEPS, "regular expressions", where)
-    return tuple(checked_split(one, where, f"[{place}]") for place, one in enumerate(several))
+    splits = tuple(checked_split(one, where, f"[{place}]") for place, one in enumerate(several))
+    return splits, None
 
 
 @cache

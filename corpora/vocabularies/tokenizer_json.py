@@ -200,7 +200,7 @@ def _unexpressed(
         model = decode_json(document.model, _Bpe, where, "model")
         texts = {token_id: text for text, token_id in _vocab(model.vocab, where).items()}
         algorithm, ending = Algorithm(kind.lower()), model.end_of_word_suffix or ""
-    byte_level = native.byte_level(document.normalizer, document.pre_tokenizer)
+    byte_level = native.byte_level(document.normalizer, document.pre_tokenizer, where)
     tokens: list[bytes | None] = [None] * (max([*texts, *(entry.id for entry in added)]) + 1)
     for token_id, text in texts.items():
         bare = text.removesuffix(ending) or text
@@ -208,7 +208,7 @@ def _unexpressed(
         tokens[token_id] = (bare.encode() if spelled is None else spelled) or None
     for entry in added:
         tokens[entry.id] = None if entry.special else entry.text.encode()
-    marked = native.marks_spaces(document.normalizer, document.pre_tokenizer)
+    marked = native.marks_spaces(document.normalizer, document.pre_tokenizer, where)
     return Vocabulary(
         id=vocabulary_id,
         algorithm=algorithm,

@@ -51,16 +51,16 @@ def unlike(normalizer: object, pre_tokenizer: object, vocabulary: Vocabulary) ->
     return tuple(told)
 
 
-def byte_level(normalizer: object, pre_tokenizer: object) -> bool:
+def byte_level(normalizer: object, pre_tokenizer: object, where: str) -> bool:
     """Whether the model's symbols are bytes in GPT-2's alphabet."""
-    steps = [*_normalizers(normalizer), *_splits(pre_tokenizer)]
+    steps = [*_normalizers(normalizer, where), *_splits(pre_tokenizer, where)]
     return any(step[0] == "ByteLevel" for step in steps)
 
 
-def marks_spaces(normalizer: object, pre_tokenizer: object) -> bool:
+def marks_spaces(normalizer: object, pre_tokenizer: object, where: str) -> bool:
     """Whether some step makes U+2581 of spaces, so that tokens have it for them."""
-    replaced = any(s[0] == "Replace" and s[2] == _MARK for s in _normalizers(normalizer))
-    return replaced or any(step[0] == "Metaspace" for step in _splits(pre_tokenizer))
+    replaced = any(s[0] == "Replace" and s[2] == _MARK for s in _normalizers(normalizer, where))
+    return replaced or any(step[0] == "Metaspace" for step in _splits(pre_tokenizer, where))
 
 
 def check_added(vocab: Mapping[str, int], added: Sequence[AddedToken], where: str) -> None:
@@ -107,16 +107,16 @@ def given(vocabulary: Vocabulary, *, specials: bool = True, post_processor: bool
     return json.dumps({**document, **changes}, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
-def _normalizers(part: object) -> Iterator[Step]:
+def _normalizers(part: object, where: str = "") -> Iterator[Step]:
     """The steps of a normalizer, without those that do nothing."""
-    for _, step in flat(part, "normalizer", "normalizers", ""):
+    for _, step in flat(part, "normalizer", "normalizers", where):
         if step["type"] != "Precompiled" or step.get("precompiled_charsmap"):
             yield _step(step)
 
 
-def _splits(part: object) -> Iterator[Step]:
+def _splits(part: object, where: str = "") -> Iterator[Step]:
     """The steps of a pre-tokenizer, the split inside ByteLevel as one before it."""
-    for _, step in flat(part, "pre_tokenizer", "pretokenizers", ""):
+    for _, step in flat(part, "pre_tokenizer", "pretokenizers", where):
         if step["type"] == "ByteLevel":
             if step.get("use_regex", True):
                 yield "Split", plain_spelling(PATTERNS["gpt2"][0]), "isolated", False
@@ -146,8 +146,10 @@ def _step(step: Json) -> Step:
         told = _pattern(step.get("pattern"))
         split = plain_spelling(re.escape(str(told[1]))) if told[0] == "String" else told[1]
         return kind, split, how, bool(step.get("invert"))
+    if kind == "Precompiled":
+        return kind, step.get("precompiled_charsmap")
     rest = {name: value for name, value in step.items() if name != "type"}
-    return kind, json.dumps(rest, sort_keys=True)
+    return kind, shown_json(rest)  # cut short, as no such step is ever written
 
 
 def _pattern(pattern: object) -> tuple[str, object]:

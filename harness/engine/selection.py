@@ -88,6 +88,21 @@ def walked(names: Sequence[str], chosen_checks: Sequence[str]) -> tuple[str, ...
     return _lasting(names) if names else WALKED
 
 
+def readers(vocabularies: Iterable[Vocabulary]) -> list[str]:
+    """Names of libraries that read such of these as the plain model cannot express.
+
+    Of no part in a run that does not name them, but for such files there is hardly anybody else.
+    """
+    formats = {one.format for one in vocabularies if one.unexpressed}
+    if not formats:
+        return []
+    return [
+        name
+        for name in registry.FIELD
+        if formats & getattr(registry.resolve(name), "native_formats", frozenset())
+    ]
+
+
 def _same(vocabulary: Vocabulary) -> Vocabulary:
     return vocabulary
 

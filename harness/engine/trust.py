@@ -23,8 +23,8 @@ from impls import registry
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FETCHED = "hf:"
-"""What the name of a vocabulary begins with that its user chose, and that the network gives."""
+FETCHED = ("hf:", "pypi:")
+"""What names of vocabularies begin with that their user chose, and that the network gives."""
 
 
 def instructions(specs: Iterable[str], sources: Iterable[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,8 @@ class VocabularyLoaded(Event):
     problems: list[str]
     source: str = ""
     """How it was given: what a replay loads it from."""
+    sha256: str = ""
+    """Of the file's content, where it was read from one and is kept."""
     remarks: list[str] = field(default_factory=list)
     """What limits the comparison on it, a line each."""
 
@@ -74,8 +77,14 @@ class VocabularyLoaded(Event):
             path=vocabulary.source_path,
             problems=list(problems),
             source=source,
+            sha256=_hash(vocabulary),
             remarks=remarks(vocabulary),
         )
+
+
+def _hash(vocabulary: Vocabulary) -> str:
+    native = vocabulary.native
+    return hashlib.sha256(native.content).hexdigest() if native and native.content else ""
 
 
 @event

@@ -70,7 +70,7 @@ def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     if byte_level(vocabulary):
         trouble = LIBRARY.trouble(vocabulary, mode)
         trouble = trouble or rank_order_trouble(vocabulary) or rank_trouble(vocabulary)
-        code = RANKS.format(pattern=vocabulary.pattern) + TAIL
+        code = RANKS.format(pattern=vocabulary.own_pattern) + TAIL
         return trouble or Way("vocabulary.tiktoken", lambda: rank_file(vocabulary), code)
     if not vocabulary.byte_fallback or vocabulary.normalizer.charsmap is not None:
         return "byte-level BPE, and SentencePiece BPE with byte fallback alone"
@@ -90,7 +90,7 @@ class Implementation(FieldImplementation):
         folder, path = written(rank_file(vocabulary), "vocabulary.tiktoken")
         with folder:
             tokenizer = native.Tokenizer.from_tiktoken(
-                str(path), pattern=vocabulary.pattern, special_tokens={}
+                str(path), pattern=vocabulary.own_pattern, special_tokens={}
             )
         encode = tokenizer.encode_batch_flat
 

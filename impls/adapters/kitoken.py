@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.tokenizer_json_native import given
 from impls.adapters.peers import Peer
 from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
 from impls.adapters.sentencepiece import model_proto, model_trouble
@@ -46,7 +45,8 @@ def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
         return trouble
     if native_json(vocabulary):
         code = CODE.format(reader="from_tokenizers_file", special=mode.special == "all")
-        return Way("tokenizer.json", lambda: given(vocabulary), code)
+        # Its tokens do not cross the place of a special token that it is not to encode.
+        return Way("tokenizer.json", lambda: json_content(vocabulary, mode), code)
     if vocabulary.pieces and model_trouble(vocabulary) is None:
         code = CODE.format(reader="from_sentencepiece_file", special=False)
         return Way("vocabulary.model", lambda: model_proto(vocabulary), code)

@@ -303,6 +303,8 @@ class Implementation:
     takes_bytes: byte-level BPE and WordPiece, too, are given what is not UTF-8.
     """
 
+    native_formats = frozenset({"gguf"})
+
     def __init__(self, name: str, *, takes_bytes: bool) -> None:
         self._name = name
         self._takes_bytes = takes_bytes
@@ -321,6 +323,8 @@ class Implementation:
         """Byte-level BPE with a pre-tokenizer that it knows by name, SPM, UGM and WPM."""
         if not mode.pretokenize:
             return "its own splitting and handling of white space cannot be left out"
+        if vocabulary.unexpressed:
+            return None  # it reads the file itself
         return _trouble(vocabulary)
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:

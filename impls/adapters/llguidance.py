@@ -58,7 +58,8 @@ def _reads_ranks(vocabulary: Vocabulary) -> bool:
 
 def _end_of_text(vocabulary: Vocabulary) -> int:
     """An id for its end-of-sequence token, without which it does not start; encoding ignores it."""
-    return min(vocabulary.special_tokens.values(), default=len(vocabulary.tokens) - 1)
+    last = max((i for i, token in enumerate(vocabulary.tokens) if token is not None), default=0)
+    return min(vocabulary.special_tokens.values(), default=last)
 
 
 def tokenizer_of(vocabulary: Vocabulary) -> Any:

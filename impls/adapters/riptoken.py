@@ -55,7 +55,7 @@ def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     call = "encode_ordinary(data.decode())"
     if mode.special == "all":
         call = f"encode(data.decode(), {set(special)!r})"
-    code = CODE.format(special_tokens=special, pattern=vocabulary.pattern, call=call)
+    code = CODE.format(special_tokens=special, pattern=vocabulary.own_pattern, call=call)
     return Way("vocabulary.tiktoken", lambda: rank_file(vocabulary), code)
 
 

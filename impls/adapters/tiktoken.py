@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from corpora.vocabularies.model import Algorithm, Alphabet
@@ -30,8 +31,9 @@ WHOLE_TEXT = r"(?s).+"
 
 
 class _Encoder:
-    def __init__(self, encoding: Any) -> None:
+    def __init__(self, encoding: Any, vocabulary: Vocabulary | None = None) -> None:
         self._encoding = encoding
+        self._vocabulary = vocabulary
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         if not mode.pretokenize:
@@ -57,6 +59,13 @@ class _Encoder:
         """By pickling, which saves the ranks, the pattern and the special tokens."""
         return _Encoder(pickle.loads(pickle.dumps(self._encoding)))
 
+    def respelled(self) -> _Encoder | None:
+        """With the pattern as it is spelled here, if the user's own is spelled in another way."""
+        vocabulary = self._vocabulary
+        if vocabulary is None or vocabulary.own_pattern == vocabulary.pattern:
+            return None
+        return _made(replace(vocabulary, native=None))
+
     def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
         """Text to a NumPy array; without pre-tokenization there is only the list."""
         if not mode.pretokenize:
@@ -73,6 +82,16 @@ class _Encoder:
     def decode_stream(self, ids: Sequence[int]) -> list[bytes]:
         """Each token's bytes, of which its users make text as they come."""
         return cast("list[bytes]", self._encoding.decode_tokens_bytes(ids))
+
+
+def _made(vocabulary: Vocabulary) -> _Encoder:
+    encoding = LIBRARY.load().Encoding(
+        name=vocabulary.id,
+        pat_str=vocabulary.own_pattern or WHOLE_TEXT,
+        mergeable_ranks=vocabulary.ids,
+        special_tokens=dict(vocabulary.special_tokens),
+    )
+    return _Encoder(encoding, vocabulary)
 
 
 class Implementation:
@@ -99,14 +118,7 @@ class Implementation:
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:
         """Build the encoding: about half a second for 200,000 tokens."""
-        tiktoken = LIBRARY.load()
-        encoding = tiktoken.Encoding(
-            name=vocabulary.id,
-            pat_str=vocabulary.pattern or WHOLE_TEXT,
-            mergeable_ranks=vocabulary.ids,
-            special_tokens=dict(vocabulary.special_tokens),
-        )
-        return _Encoder(encoding)
+        return _made(vocabulary)
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A rank file, and the pattern as a literal."""
@@ -123,7 +135,7 @@ import tiktoken
 lines = [line.split() for line in open(VOCABULARY, "rb")]
 encoding = tiktoken.Encoding(
     name="vocabulary",
-    pat_str={vocabulary.pattern or WHOLE_TEXT!r},
+    pat_str={vocabulary.own_pattern or WHOLE_TEXT!r},
     mergeable_ranks={{base64.b64decode(token): int(rank) for token, rank in lines}},
     special_tokens={dict(vocabulary.special_tokens)!r},
 )

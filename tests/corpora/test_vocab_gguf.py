@@ -119,7 +119,6 @@ def test_unigram(tmp_path: Path) -> None:
     ("model", "fields", "fault"),
     [
         ("rwkv", PIECES, "tokenizer.ggml.model is 'rwkv'"),
-        ("gpt2", BPE | {"pre": "martian"}, "tokenizer.ggml.pre 'martian'"),
         ("gpt2", BPE | {"merges": ["a x"]}, "tokenizer.ggml.merges[0]"),
         ("gpt2", {"pre": "qwen2"}, "no tokenizer.ggml.tokens"),
         ("gpt2", BPE | {"token_type": [1]}, "tokenizer.ggml.token_type has 1"),
@@ -213,3 +212,10 @@ def test_llama_spm_encodes_as_llama_cpp() -> None:
     processor = sentencepiece.SentencePieceProcessor(model_proto=to_model_proto(vocabulary))
     for text, expected in cases:
         assert processor.encode(text) == expected, text
+
+
+def test_a_pre_tokenizer_that_llama_cpp_alone_may_know(tmp_path: Path) -> None:
+    path = gguf(tmp_path / "x.gguf", "gpt2", **(BPE | {"pre": "martian"}))
+    told = 'tokenizer.ggml.pre "martian", whose pattern is not known here'
+    assert resolve(str(path)).unexpressed == (told,)
+    assert resolve(f"{path}#pattern=gpt2").unexpressed == ()

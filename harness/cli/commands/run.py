@@ -126,7 +126,9 @@ def run(
     if only_input:
         checks = [name for name in checks if name in CHECKS]
     corpus = texts_of(texts)
-    present, missing = selection.participants(impl or [])
+    vocabularies = selection.vocabularies(vocab or [], seed)
+    joining = selection.readers(load() for load in vocabularies.values()) if vocab else []
+    present, missing = selection.participants(impl or [], joining)
     own = user.chosen(families)
     known, bound = expectations.load(expectations.SHIPPED), bounds.load(expectations.SHIPPED)
     if expect is not None:
@@ -140,7 +142,7 @@ def run(
     if corpus is not None:
         made = [] if only_input else [mutated(corpus, seed), *made]
     plan = Plan(
-        vocabularies=selection.vocabularies(vocab or [], seed),
+        vocabularies=vocabularies,
         participants=present,
         references=selection.references(reference or [], present),
         generators=made,

@@ -1,0 +1,191 @@
+"""A user's own file: who reads its format is given it as it is, and nobody else has to guess."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from corpora.vocabularies.model import NativeFile, Vocabulary
+from corpora.vocabularies.patterns import PATTERNS
+from corpora.vocabularies.remarks import remarks
+from corpora.vocabularies.sources import resolve
+from corpora.vocabularies.tokenizer_json import from_document
+from corpora.vocabularies.tokenizer_json_native import given
+from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
+from harness.core.comparisons import contracts_of, modes_of
+from harness.core.participants import Participant
+from harness.engine import selection
+from impls import registry
+from impls.interface import Mode, Respells
+from tests.breadth import thorough
+
+Json = dict[str, Any]
+TEXT = Mode()
+SPECIAL = Mode(special="all")
+SAMPLES = ("Hello  Wörld, it's\n\n 12345 <|end|>x", "É e\u0301 \u3000 日本 'LL\t", "")
+
+
+def document(**changes: Any) -> Json:
+    """A byte-level tokenizer.json with a special token and a post-processor that trims offsets."""
+    made: Json = json.loads(to_tokenizer_json(resolve("toy_bytes"), pretokenize=True))
+    size = len(made["model"]["vocab"])
+    special = {"id": size, "content": "<|end|>", "special": True}
+    plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    made["added_tokens"] = [{**plain, **special}]
+    made["post_processor"] = {
+        "type": "ByteLevel",
+        "add_prefix_space": True,
+        "trim_offsets": True,
+        "use_regex": True,
+    }
+    return {**made, **changes}
+
+
+def participants(*names: str) -> Iterator[Participant]:
+    for name in names:
+        implementation = registry.resolve(name)
+        yield Participant(name, name, implementation.about, implementation)
+
+
+BYTE_LEVEL = {
+    "type": "ByteLevel",
+    "add_prefix_space": False,
+    "trim_offsets": True,
+    "use_regex": True,
+}
+LOWERED = {"type": "Lowercase"}
+
+
+@pytest.mark.parametrize("field", ["truncation", "padding"])
+def test_a_file_is_given_but_for_what_is_no_part_of_encoding(field: str) -> None:
+    whole = from_document(document(), "whole", None)
+    assert whole.native is not None
+    assert given(whole) == whole.native.content
+    cut = from_document(document(**{field: {"max_length": 4}}), "cut", None)
+    assert json.loads(given(cut)) == document(**{field: None})
+    bare = json.loads(given(whole, specials=False, post_processor=False))
+    assert bare == document(added_tokens=[], post_processor=None)
+
+
+def test_a_decoder_of_another_kind_is_replaced_where_the_rest_is_known() -> None:
+    odd = document(decoder={"type": "Fuse"})
+    assert json.loads(given(from_document(odd, "odd", None)))["decoder"]["type"] == "ByteLevel"
+    odd["normalizer"] = LOWERED
+    assert json.loads(given(from_document(odd, "odd", None)))["decoder"]["type"] == "Fuse"
+
+
+def test_tokenizers_gets_the_file_with_its_own_steps() -> None:
+    spelled = document(normalizer=LOWERED, pre_tokenizer=BYTE_LEVEL)
+    vocabulary = from_document(spelled, "lowered", None)
+    assert vocabulary.unexpressed == ("normalizer Lowercase",)
+    implementation = registry.resolve("tokenizers")
+    encoder = implementation.load(vocabulary)
+    upper, lower = (encoder.encode(text, TEXT) for text in (b"ABBA", b"abba"))
+    assert list(upper) == list(lower)
+    assert json.loads(implementation.recipe(vocabulary, TEXT).artifact) == spelled  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "name", ["transformers", *map(thorough, ("kitoken", "tokie", "gigatoken", "fastokens"))]
+)
+def test_others_who_read_the_file_agree_on_what_the_plain_model_lacks(name: str) -> None:
+    vocabulary = from_document(document(normalizer=LOWERED), "lowered", None)
+    reference = registry.resolve("tokenizers").load(vocabulary)
+    try:
+        implementation = registry.resolve(name)
+        version = implementation.about.version
+    except ImportError as error:
+        pytest.skip(str(error))
+    assert version
+    for mode in (TEXT, SPECIAL):
+        if implementation.supports(vocabulary, mode) is not None:
+            continue
+        encoder = implementation.load(vocabulary)
+        for text in SAMPLES:
+            ids = [int(token_id) for token_id in encoder.encode(text.encode(), mode)]
+            assert ids == list(reference.encode(text.encode(), mode)), (mode, text)
+
+
+def test_only_who_reads_the_file_takes_part_where_the_plain_model_falls_short() -> None:
+    members = list(
+        participants("tokenizers", "tiktoken", "bpe.heap", "llguidance", "sentencepiece")
+    )
+    vocabulary = from_document(document(normalizer=LOWERED), "lowered", None)
+    assert modes_of(vocabulary) == [TEXT, SPECIAL]
+    for contract in contracts_of(vocabulary, members, frozenset(), proper=True):
+        assert contract.names == ["tokenizers"]
+        assert len(contract.excluded) == len(members) - 1
+        assert all("cannot express" in why for why in contract.excluded.values())
+    [line] = remarks(vocabulary)
+    assert "normalizer Lowercase" in line
+    whole = from_document(document(), "whole", None)
+    assert "bpe.heap" in contracts_of(whole, members, frozenset(), proper=True)[0].names
+    assert remarks(whole) == []
+
+
+def test_libraries_that_read_a_file_join_a_run_that_would_compare_nothing_else() -> None:
+    vocabulary = from_document(document(normalizer=LOWERED), "lowered", None)
+    assert {"transformers", "kitoken", "tokie"} <= set(selection.readers([vocabulary]))
+    assert selection.readers([from_document(document(), "whole", None), resolve("toy_bytes")]) == []
+
+
+def test_offsets_are_not_trimmed_by_a_post_processor() -> None:
+    encoder = registry.resolve("tokenizers").load(from_document(document(), "whole", None))
+    text = b"a  b  "
+    ids, offsets = encoder.encode_with_offsets(text, TEXT)  # type: ignore[attr-defined]
+    assert list(ids) == list(encoder.encode(text, TEXT))
+    assert b"".join(text[start:end] for start, end in offsets) == text
+
+
+@pytest.mark.parametrize("pattern", [None, "gpt2", "cl100k_base", "deepseek_v3"])
+def test_another_spelling_of_the_file_is_the_same_tokenizer(pattern: str | None) -> None:
+    split = {"type": "Split", "behavior": "Isolated", "invert": False}
+    steps = [{**split, "pattern": {"Regex": one}} for one in PATTERNS[pattern or "none"]]
+    byte_level = {**BYTE_LEVEL, "use_regex": pattern is None}
+    whole = {"type": "Sequence", "pretokenizers": [*steps, byte_level]}
+    vocabulary = from_document(document(pre_tokenizer=whole), "spelled", None)
+    assert vocabulary.splits == PATTERNS[pattern or "gpt2"]
+    encoder = registry.resolve("tokenizers").load(vocabulary)
+    assert isinstance(encoder, Respells)
+    again = encoder.respelled()
+    assert again is not None
+    for text in SAMPLES:
+        for mode in (TEXT, SPECIAL):
+            assert list(encoder.encode(text.encode(), mode)) == list(
+                again.encode(text.encode(), mode)
+            )
+    unexpressed = from_document(document(normalizer=LOWERED), "lowered", None)
+    assert registry.resolve("tokenizers").load(unexpressed).respelled() is None  # type: ignore[attr-defined]
+
+
+def test_tiktoken_gets_the_pattern_as_it_is_spelled_at_its_origin() -> None:
+    own = r"\p{N}{1,3}+|[^\p{N}]++"
+    plain = replace(resolve("toy_bytes"), special_tokens={})
+    vocabulary = replace(
+        plain, splits=(r"\p{N}{1,3}|[^\p{N}]+",), native=NativeFile(b"", pattern=own)
+    )
+    tiktoken = registry.resolve("tiktoken")
+    assert repr(own) in tiktoken.recipe(vocabulary, TEXT).code  # type: ignore[attr-defined]
+    encoder = tiktoken.load(vocabulary)
+    assert isinstance(encoder, Respells)
+    again = encoder.respelled()
+    assert again is not None
+    text = b"ab1234 567abba"
+    assert list(encoder.encode(text, TEXT)) == list(again.encode(text, TEXT))
+    assert tiktoken.load(plain).respelled() is None  # type: ignore[attr-defined]
+
+
+def test_a_sentencepiece_model_is_given_byte_by_byte() -> None:
+    vocabulary: Vocabulary = resolve("unigram_bytes")
+    assert vocabulary.native is not None
+    implementation = registry.resolve("sentencepiece")
+    assert implementation.recipe(vocabulary, TEXT).artifact == vocabulary.native.content  # type: ignore[attr-defined]
+    encoder = implementation.load(vocabulary)
+    assert isinstance(encoder, Respells)
+    again = encoder.respelled()
+    assert again is not None
+    assert list(again.encode(b"a test", TEXT)) == list(encoder.encode(b"a test", TEXT))
