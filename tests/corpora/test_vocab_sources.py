@@ -6,6 +6,7 @@ import gzip
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,14 @@ def test_resolving_embedded_names_does_not_import_mistral_common() -> None:
         "sys.exit('mistral_common' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered() -> Iterator[None]:
+    """Encodings of tiktoken are loaded once; what a test stands in for them is for it alone."""
+    sources._from_tiktoken.cache_clear()
+    yield
+    sources._from_tiktoken.cache_clear()
 
 
 def refusal(name: str) -> str:

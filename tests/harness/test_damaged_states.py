@@ -375,8 +375,8 @@ def test_a_command_says_what_is_damaged_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "c.db"
     sound = path.read_bytes()
     changes = [
-        ("update campaign_targets set state = x'ff'", "the state of toy_bytes#0: is cut off"),
-        ("update campaign_targets set map = x'00'", "the map of toy_bytes#0: is cut off"),
+        ("update campaign_strands set state = x'ff'", "the state of toy_bytes#0: is cut off"),
+        ("update campaign_strands set map = x'00'", "the map of toy_bytes#0: is cut off"),
         ("update campaigns set identity = '{'", "a field is not JSON"),
         ("update campaigns set identity = '[]'", "identity: expected `object`, got `array`"),
     ]
