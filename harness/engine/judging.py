@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Status
@@ -61,6 +61,12 @@ class Judge:
         self._texts = texts
         self._before_a_finding = before_a_finding
 
+    def _case(self, batch: Batch, index: int) -> Case:
+        """The provenance of an input, with its file and line where it is a text of the user's."""
+        case = batch.case(index)
+        place = self._run.plan.places.get(case.data)
+        return replace(case, place=place) if case.place is None and place is not None else case
+
     def judge(
         self,
         pool: WorkerPool,
@@ -100,7 +106,8 @@ class Judge:
                     return len(at_fault)
                 if self._texts is not None and not self._texts.considers(seen, batch):
                     continue
-                suspicion = Suspicion(pool, contract, violation, batch.case(violation.index))
+                case = self._case(batch, violation.index)
+                suspicion = Suspicion(pool, contract, violation, case)
                 (looked_into or self.look_into)(suspicion)
             if blamed:
                 violations[check.name] = dict(blamed)

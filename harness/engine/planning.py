@@ -64,6 +64,8 @@ class Plan:
     texts: Corpus | None = None
     """The user's own, which come before all generators."""
     only_texts: bool = False
+    places: Mapping[bytes, Callable[[], str]] = field(default_factory=dict)
+    """Of inputs that the user gave, where no batch of texts tells: the file and the line."""
 
     @property
     def versions(self) -> dict[str, str]:

@@ -221,7 +221,7 @@ def mutated(corpus: Corpus, seed: int) -> Generator:
     """The generator that mutates documents of a corpus, as others mutate generated texts."""
 
     def make(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
-        texts = drawn(corpus, seed)
+        texts = [document.data for document in drawn(corpus, seed)]
         if not texts:
             return iter(())
         return mutants(vocabulary, rng, _windows(texts, rng))
@@ -241,12 +241,12 @@ def _windows(texts: list[bytes], rng: random.Random) -> Iterator[bytes]:
             yield text[at : at + WINDOW]
 
 
-def drawn(corpus: Corpus, seed: int, count: int = DRAWN) -> list[bytes]:
+def drawn(corpus: Corpus, seed: int, count: int = DRAWN) -> list[Document]:
     """At most ``count`` documents that stand for a corpus: the same ones for the same seed."""
-    found: list[bytes] = []
+    found: list[Document] = []
     size = 0
     for document in islice(corpus.documents(seed), DRAWN_FROM):
-        found.append(document.data)
+        found.append(document)
         size += len(document.data)
         if size > DRAWN_BYTES:
             break

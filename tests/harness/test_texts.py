@@ -202,6 +202,24 @@ class TestCommand:
         assert "### Your texts" in (out / "summary.md").read_text()
         assert 'id="texts"' in (out / "report.html").read_text()
 
+    def test_a_campaign_that_begins_with_a_text_names_its_line(self, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_text("fine\n\nanother line\n")
+        out = tmp_path / "out"
+        done = tokgate(
+            "fuzz", f"--input={tmp_path}/a.txt", "--vocab=toy_bytes", "--impl=bpe.naive",
+            f"--impl={MINIATURES}/wrong.py:AlwaysWrong", "--check=equivalence", "--no-coverage",
+            "--no-structured", "--generator=edge", "--budget=200cases", f"--out={out}",
+        )  # fmt: skip
+
+        assert done.returncode == gate.FAILS, done.stderr
+        records = [json.loads(line) for line in (out / "run.jsonl").read_text().splitlines()]
+        found = [one for one in records if one["event"] == "Found"]
+        assert found
+        assert {(one["generator"], Path(one["place"]).name) for one in found} <= {
+            ("seeds", "a.txt:1"), ("seeds", "a.txt:3"), ("edge", ""),
+        }  # fmt: skip
+        assert any(one["generator"] == "seeds" for one in found)
+
     def test_ctrl_c_keeps_what_was_compared(self, tmp_path: Path) -> None:
         with (tmp_path / "a.txt").open("w") as file:
             file.writelines(f"text number {i} of many\n" for i in range(400_000))

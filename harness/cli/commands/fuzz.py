@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -187,7 +188,9 @@ def fuzz(
     begun = seeds(corpus or [])
     own = texts_of(texts)
     if own is not None:
-        begun = list(dict.fromkeys([*begun, *drawn(own, seed, count=DRAWN_FROM)]))
+        documents = drawn(own, seed, count=DRAWN_FROM)
+        plan = replace(plan, places={one.data: one.place for one in documents})
+        begun = list(dict.fromkeys([*begun, *(one.data for one in documents)]))
     campaign = FuzzPlan(
         plan=plan,
         shards=shards,
