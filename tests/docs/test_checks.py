@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from harness.checks import CHECKS, MEASURES
+from tests.docs.formulas import PAGE, page
 from tests.docs.pages import ROOT
 
 
@@ -23,3 +24,7 @@ def test_every_check_is_in_the_table_once_and_nothing_else() -> None:
 def test_the_table_is_read_by_its_first_column() -> None:
     text = "| check | property |\n|---|---|\n| `a`, `b` | of `c` |\n\n| `d` | |\n"
     assert named(text) == ["a", "b"]
+
+
+def test_the_formulas_are_those_of_the_source() -> None:
+    assert PAGE.read_text("utf-8") == page(), "python -m tests.docs.formulas writes it anew"
