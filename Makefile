@@ -74,7 +74,7 @@ $(VENV)/.installed-docs: $(BIN)/python pyproject.toml
 	$(call install,[docs])
 
 docs: $(VENV)/.installed-docs  ## Build the documentation as a site, in site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/.installed-dev  ## Measure what the harness costs beside what it calls
 	$(BIN)/python -m pytest --override-ini addopts= --benchmark-only tests/benchmarks $(ARGS)

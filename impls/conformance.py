@@ -306,13 +306,23 @@ class Hearing:
                         self.breach(
                             "definition",
                             f"{_shown(data)} is {self._spelled(wanted)}, "
-                            f"encode gives {self._spelled(answer)}",
+                            f"encode gives {self._spelled(answer)}{self._hint(wanted, answer)}",
                         )
             elif not self._vocabulary.normalizes and not self._vocabulary.pieces:
                 spelled = self._vocabulary.spell(list(answer))
                 if spelled != data:
                     message = f"encode({_shown(data)}) spells {_shown(spelled)}"
                     self.breach("spelling", message)
+
+    def _hint(self, wanted: tuple[int, ...], answer: tuple[int, ...]) -> str:
+        """What is probably missing: whole pieces, in a vocabulary that has them before merges."""
+        if not self._vocabulary.ignore_merges or len(wanted) >= len(answer):
+            return ""
+        return (
+            ". Here vocabulary.ignore_merges is set: a piece that is a token as a whole is that "
+            "token, whatever the merges give. Look it up first, or let supports() give a reason "
+            "where vocabulary.ignore_merges is set"
+        )
 
     def _definition(self) -> Encoder | None:
         for name in DEFINITIONS:

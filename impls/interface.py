@@ -79,11 +79,11 @@ class Law(StrEnum):
     """What the ids of an implementation must be."""
 
     EXACT = "exact"
-    """Those that the vocabulary defines."""
+    """The ids are those that the vocabulary defines."""
     FEWEST = "fewest"
-    """As few as spell the text."""
+    """The ids are as few as can spell the text."""
     SPELLING = "spelling"
-    """Any that spell the text."""
+    """The ids are any that spell the text."""
 
 
 class Rejected(Exception):

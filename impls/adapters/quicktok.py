@@ -33,7 +33,7 @@ LIBRARY = Peer(
 )
 
 NAME = "vocabulary"
-"""As what a vocabulary is imported."""
+"""The name under which a vocabulary is imported."""
 
 IMPORTED = """\
 import contextlib

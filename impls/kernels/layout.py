@@ -27,7 +27,8 @@ INDEX = 0x7FFFFFFF
 count from the end: reading by it is two instructions shorter, in the middle of a chain of reads."""
 
 PLACE = (1 << 62) - 1
-"""Likewise, of a place in a text."""
+"""A place in a text AND this is the place itself, and the compiler then knows that it does not
+count from the end."""
 
 # The definition's tables (impls.kernels.merge_tables).
 BYTE_IDS = 0
@@ -39,9 +40,9 @@ WHOLE_SLOTS = 2
 WHOLE_IDS; no slots at all if there are none."""
 WHOLE_IDS = 3
 WHOLE_BYTES = 4
-"""Their concatenated bytes, one an entry."""
+"""The bytes of the tokens of WHOLE_IDS, one behind another, one byte an entry."""
 WHOLE_ENDS = 5
-"""Where each of them ends in WHOLE_BYTES."""
+"""The place in WHOLE_BYTES where each token of WHOLE_IDS ends."""
 
 # Tokens by age (impls.bpe.tables.derivations): atoms first, then in order of rank.
 ATOMS = 6
@@ -83,7 +84,7 @@ left (first number, end)."""
 SEARCHES = 18
 """The centroid tree of each token's suffixes: see impls.bpe.tables.spines."""
 SEARCH_STARTS = 19
-"""Where each token's tree begins in SEARCHES."""
+"""The place in SEARCHES where each token's tree begins."""
 
 # Merges that act out of order (impls.bpe.tables.late).
 LATE = 20

@@ -31,13 +31,13 @@ FROZEN = -2
 # Columns of the work array: one row a symbol of the segment. int32, half a cache line.
 SYMBOL = 0
 START = 1
-"""Where its text begins."""
+"""The column that says where the text of a symbol begins."""
 NEXT = 2
 PREVIOUS = 3
 RANK = 4
-"""Of the pair that begins here, EMPTY if it does not merge."""
+"""The column that has the rank of the pair that begins at a symbol, EMPTY if it does not merge."""
 MERGED = 5
-"""What that pair merges to."""
+"""The column that has what the pair that begins at a symbol merges to."""
 JOINED = 6
 """1 if some piece holds this character and the next side by side."""
 COLUMNS = 8

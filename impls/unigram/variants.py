@@ -26,7 +26,7 @@ class Splitting(IntEnum):
     """Whether user-defined symbols are cut out before anything else."""
 
     NEVER = 0
-    """They only compete in the lattice."""
+    """User-defined symbols are not cut out: they only compete in the lattice."""
     LONGEST_FIRST = 1
     """Symbol by symbol, the longest first, wherever the text is still whole (llama.cpp)."""
     LEFTMOST_LONGEST = 2
@@ -65,7 +65,7 @@ class Reading(StrEnum):
     """How a score comes out of the file."""
 
     BINARY = "binary"
-    """As it was written: a float32."""
+    """The score is read as it was written, a float32."""
     SERDE_JSON = "serde_json"
     """As decimal digits, parsed by serde_json without ``float_roundtrip``: the digits as one
     integer, rounded, and divided by a power of ten, rounded again. Often the double beside the one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -251,3 +252,30 @@ def test_other_ways_to_the_ids_are_held_to_encode() -> None:
 
     problems = conformance_problems(Others(), toys("toy_bytes"))  # type: ignore[arg-type]
     assert {problem.rule for problem in problems} == {"encode_many", "reloaded"}
+
+
+class MergesAlone:
+    """An encoder that is right wherever merges decide alone; ``declines``: it says so."""
+
+    def __init__(self, declines: bool) -> None:
+        self.declines = declines
+        self.about = About(name="merges-alone", version="1.0")
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        if vocabulary.ignore_merges and self.declines:
+            return "vocabularies without ignore_merges only"
+        return registry.resolve("bpe.naive").supports(vocabulary, mode)
+
+    def load(self, vocabulary: Vocabulary) -> Any:
+        return registry.resolve("bpe.naive").load(replace(vocabulary, ignore_merges=False))
+
+
+def test_a_right_encoder_that_declines_ignore_merges_conforms() -> None:
+    run_conformance_test(MergesAlone(declines=True), toys("toy_improper", "toy_bytes"))
+
+
+def test_who_does_not_look_at_ignore_merges_is_told_of_it() -> None:
+    found = conformance_problems(MergesAlone(declines=False), toys("toy_improper", "toy_bytes"))
+    assert {one.where.partition("/")[0] for one in found} == {"toy_improper"}
+    described = [one.message for one in found if not one.message.startswith("and ")]
+    assert all("let supports() give a reason" in message for message in described), found

@@ -9,13 +9,13 @@ places are counted from where the block of pieces begins.
 # Of each piece, by its number.
 START, END = 0, 1
 PLACE_OF_NEXT = 2
-"""Where in ``tokens`` its next token is put."""
+"""The place in ``tokens`` where the next token of a piece is put."""
 
 # Of each piece at work.
 PIECE = 3
-"""Its number."""
+"""The number of a piece at work."""
 POSITION, LIMIT = 4, 5
-"""Where its next token begins, and where the piece ends."""
+"""The place where the next token of a piece at work begins, and the end of the piece."""
 TOKEN, STOP = 6, 7
 """The longest token at POSITION, EMPTY for none, and where it ends."""
 REFUSED = 8
@@ -23,22 +23,22 @@ REFUSED = 8
 
 # Of each walk down the trie (impls.bpe.fast.trie_lookup).
 WALK_OF = 9
-"""Which piece at work it is for."""
+"""The piece at work that a trie lookup is made for."""
 REACHED, REACHABLE = 10, 11
-"""How far it is, and how far it may go."""
+"""The place that a trie lookup has reached, and the one that it may reach."""
 VALUE = 12
-"""Of the node there."""
+"""The value of the node that a trie lookup has reached."""
 MET, MET_ENTRY, MET_STOP = 13, 14, 15
 """The last node met that is a token: its slot, its entry, and where the token ends."""
 DONE_OF, DONE_SLOT, DONE_ENTRY, DONE_STOP = 16, 17, 18, 19
-"""The same of each walk that has ended."""
+"""The piece at work, slot, entry and end of the token, of each trie lookup that has ended."""
 
 # Of each question about a pair (impls.bpe.fast.batched_pair_validity).
 PAIR_OF = 20
-"""Which piece at work it is about."""
+"""The piece at work that a question about a pair belongs to."""
 LEFT, RIGHT = 21, 22
 YOUNGEST = 23
-"""Their merge refuses them if it is older than this."""
+"""A pair is refused if its two tokens have a merge that is older than the value here."""
 FIRST_WORD, WORDS, OLDEST = 24, 25, 26
 """What pair validity knows of the boundary of two tokens; WORDS is 0 where nothing is asked."""
 MERGE_OF, MERGE_LEFT, MERGE_RIGHT, MERGE_YOUNGEST = 27, 28, 29, 30

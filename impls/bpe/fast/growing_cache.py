@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FIRST_SLOTS, MOST_SLOTS = 1 << 10, 1 << 20
-"""Of a cache: from 48 KiB to 48 MiB."""
+"""The slots of a new cache, and of the largest one: from 48 KiB to 48 MiB."""
 
 STEP = 4
-"""By how much a cache grows at a time."""
+"""The factor by which a cache grows at a time."""
 
 PIECES_A_SLOT = 4
 """Of a text: so often comes a word, or more often."""

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 SHORT = 4
 """Entries of int64 of a row for short pieces."""
 WIDE = 16
-"""Of one for others."""
+"""The entries of int64 of a row for longer pieces."""
 SHARE = 8
-"""There are as many rows of the former for one of the latter."""
+"""The number of rows for short pieces for each row for longer ones."""
 
 COUNTS = 8
 """Entries behind the rows, a cache line of them."""
 SHORT_TAKEN, WIDE_TAKEN = -1, -2
-"""Where in a cache is counted how often a row of either kind was taken."""
+"""The places in a cache that count how often a row for short pieces, or for longer ones, was
+taken."""
 
 
 def new_cache(slots: int) -> NDArray[np.int64]:

@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COUNT = 0
-"""Columns of a row: tokens of the prefix."""
+"""The column of a row that has the number of tokens of the prefix."""
 LAST = 1
-"""Its last token (by age), EMPTY for the empty prefix."""
+"""The column that has the prefix's last token (by age), EMPTY for the empty prefix."""
 STATE = 2
-"""The automaton's state after it."""
+"""The column that has the automaton's state after the prefix."""
 BYTE = 3
-"""Its last byte."""
+"""The column that has the prefix's last byte."""
 COLUMNS = 4
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 Numbers = TypeVar("Numbers", int, "NDArray[np.int32]")
 
 TOKEN_BITS = 21
-"""Of each of the three numbers in an entry of MERGED."""
+"""The bits of each of the three numbers in an entry of MERGED."""
 TOKEN_MASK = (1 << TOKEN_BITS) - 1
 
 BITS_PER_MERGE = 10
@@ -67,7 +67,7 @@ _WORD = 32
 # (impls.bpe.fast.batched_pair_validity), and each part of it says something else.
 LEFT_FACTOR, RIGHT_FACTOR = 0x9E3779B1 - (1 << 32), 0x85EBCA6B - (1 << 32)
 FOLDED = 15
-"""By how many bits the product is shifted, to be mixed with itself."""
+"""The bits by which the product is shifted, to be mixed with itself."""
 WORD_AT = 16
 """From this bit on it says which of a seam's words is asked."""
 SECOND_AT = 5

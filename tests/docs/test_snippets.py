@@ -1,0 +1,114 @@
+"""Snippets of README and docs run as they stand: Python, expectations, and steps of workflows."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.verdict.expectations import ExpectationsError, load
+from tests.docs.pages import ROOT, Block, blocks, pages
+
+BLOCKS = [block for page, text in pages().items() for block in blocks(page, text)]
+"""All fenced blocks of all pages."""
+
+STUDY = "docs/contributing/study.md"
+"""Its second snippet goes on with the names of the first: one program, run by a test of its own."""
+
+WITH_PYTHON = sorted({one.page for one in BLOCKS if one.language == "python"} - {STUDY})
+"""The pages that have Python, each snippet a file."""
+
+
+def written(found: list[Block], folder: Path) -> list[Path]:
+    """Blocks as files: by the last name in the paragraph before, or by the line they stand on."""
+    paths = []
+    for block in found:
+        named = re.findall(r"`(\w+\.py)`", block.before)
+        is_test = re.search(r"^def test_", block.text, re.MULTILINE)
+        name = named[-1] if named else f"{'test_' if is_test else ''}line_{block.line}.py"
+        paths.append(folder / name)
+        paths[-1].write_text(block.text, "utf-8")
+    return paths
+
+
+def run_all(paths: list[Path]) -> str | None:
+    """Run these in order: files with tests by pytest, others by themselves. What went wrong."""
+    environment = {**os.environ, "PYTHONPATH": f"{paths[0].parent}{os.pathsep}{ROOT}"}
+    environment.pop("PYTEST_ADDOPTS", None)
+    for path in paths:
+        line = [sys.executable, str(path)]
+        if re.search(r"^def test_", path.read_text("utf-8"), re.MULTILINE):
+            line = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)]
+        done = subprocess.run(
+            line, cwd=path.parent, env=environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            return f"{path.name}: {done.stdout}{done.stderr}"
+    return None
+
+
+def test_the_study_of_the_docs_counts_alike_for_all(tmp_path: Path) -> None:
+    study, run = (one for one in BLOCKS if one.page == STUDY and one.language == "python")
+    assert study.text.count("\n") < 100
+    (tmp_path / "letters.py").write_text(f"{study.text}\n{run.text}", "utf-8")
+    done = subprocess.run(
+        [sys.executable, "letters.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    counts = ast.literal_eval(done.stdout.splitlines()[-1])
+    assert {name for name, _ in counts} == {"bpe.naive", "tiktoken"}
+    assert len(set(counts.values())) == 1
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON)
+def test_python_runs_as_it_stands(page: str, tmp_path: Path) -> None:
+    found = [block for block in BLOCKS if block.page == page and block.language == "python"]
+    assert run_all(written(found, tmp_path)) is None
+
+
+def test_python_that_does_not_run_is_seen(tmp_path: Path) -> None:
+    wrong = Block("x.md", 1, "python", "from mine import Mine\n", "")
+    assert "No module named" in str(run_all(written([wrong], tmp_path)))
+    failing = Block("x.md", 9, "python", "def test_x():\n    assert False\n", "")
+    assert "1 failed" in str(run_all(written([failing], tmp_path)))
+
+
+@pytest.mark.parametrize(
+    "block", [one for one in BLOCKS if one.language == "toml"], ids=lambda one: one.place
+)
+def test_expectations_are_read(block: Block, tmp_path: Path) -> None:
+    path = tmp_path / "expected.toml"
+    path.write_text(block.text, "utf-8")
+    if "[[expected]]" in block.text:
+        assert load(path)
+        path.write_text(block.text.replace("bucket", "buckets", 1), "utf-8")
+        with pytest.raises(ExpectationsError):
+            load(path)
+    else:
+        from harness.verdict.bounds import load as load_bounds
+
+        assert load_bounds(path)
+
+
+def test_steps_of_workflows_give_what_the_action_takes() -> None:
+    yaml = pytest.importorskip("yaml")
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["inputs"]
+    steps = [
+        step
+        for block in BLOCKS
+        if block.language == "yaml"
+        for step in yaml.safe_load(block.text)
+        if "tokgate@" in step.get("uses", "")
+    ]
+    assert steps
+    assert [name for step in steps for name in step["with"] if name not in inputs] == []
