@@ -1,4 +1,4 @@
-"""A question to a healer as a worker asks it; see :func:`~harness.core.messages.healing_numbers`."""
+"""A question to a healer as a worker asks it: :func:`~harness.core.messages.healing_numbers`."""
 
 from __future__ import annotations
 
