@@ -5,12 +5,16 @@ import sys
 
 import pytest
 
+from corpora.grammars.finite import FiniteLanguage
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
 from harness.checks.heal_questions import question
 from harness.checks.serving import DEFINITION
+from harness.engine.selection import SelectionError
+from harness.studies.forced.policies import Policies, named, of_libraries
 from harness.studies.selftest.catalog import mistakes
 from impls import registry
+from impls.forced.context import Context
 from impls.interface import Mode, Unsupported
 from tests.breadth import thorough_from
 from tests.harness.test_service_checks import Local
@@ -99,3 +103,21 @@ def test_a_finding_says_what_was_forced_and_what_is_right():
 
 def test_nobody_who_heals_nothing_to_check():
     assert not HEAL.applies(Local(resolve("toy_bytes"), ["bpe.heap", DEFINITION]).contract)
+
+
+def test_a_plug_in_is_a_policy_as_exact_as_what_it_asks():
+    vocabulary = resolve("toy_bytes")
+    assert named([RIGHT, "healed"], vocabulary) == [RIGHT, "healed:tokens=4"]
+    assert of_libraries([RIGHT, "exact", "healed:tokens=4"]) == [RIGHT]
+    policies = Policies(vocabulary).of_schema([RIGHT, "exact"], True, "compact")
+    grammar = FiniteLanguage([b"x the", b"e end", b""])
+
+    healed = policies[RIGHT].heal(Context(b"", ()), b"so th", grammar)
+
+    assert healed == policies["exact"].heal(Context(b"", ()), b"so th", grammar)
+    assert healed.leftover
+
+
+def test_what_does_not_heal_is_no_policy():
+    with pytest.raises(SelectionError, match="capability 'heal'"):
+        named(["harness.studies.selftest.plain.bpe:PlainBpe"])
