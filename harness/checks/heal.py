@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
 from harness.checks.heal_questions import HealQuestion, question
@@ -13,6 +14,12 @@ from harness.core.messages import Encode, Serve, healing_numbers
 from harness.core.outcomes import Answered, Encoded, Inputs, Outcome, Results, Unsupported
 from harness.core.partition import Part
 from impls.interface import Capability
+
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+
+TOKENS_SHOWN = 6
+"""Tokens that stand in a finding's line: where they part is among the last ones."""
 
 SHOWN = 40
 """Bytes of a text that stand in a finding's line."""
@@ -141,6 +148,7 @@ def fault(
     if not vocabulary.normalizes and not vocabulary.pieces:
         taken = one.forced[: len(one.forced) - len(leftover)]
         known = all(0 <= token_id < len(vocabulary) for token_id in ids)
+        known = known and all(vocabulary.tokens[token_id] is not None for token_id in ids)
         spelled = vocabulary.spell(list(ids)) if known else None
         if spelled != taken:
             wrong = f"forces {list(ids)}, which spell {shown(spelled) if known else 'nothing'},"
@@ -151,11 +159,21 @@ def fault(
         if not isinstance(right, Encoded) or right.ids[: len(context.ids)] != context.ids:
             continue
         if right.ids[: len(own)] != own:
-            canonical = list(right.ids[len(context.ids) :][: len(ids) + 1])
-            law = f"the tokens are {canonical}, .. when the text goes on with {shown(way)}"
-            wrong = f"forces {list(ids)}"
+            canonical = right.ids[len(context.ids) :][: len(ids) + 1]
+            given = tokens(vocabulary, canonical)
+            law = f"the tokens are {given}, .. when the text goes on with {shown(way)}"
+            wrong = f"forces {tokens(vocabulary, ids)}"
             return "canonical", against(law, wrong, f"{whose} (encode)")
     return None
+
+
+def tokens(vocabulary: Vocabulary, ids: Sequence[int]) -> str:
+    """Ids with what they spell, for a person; the last few where they are many."""
+    texts = [
+        f"{one} ({shown(vocabulary.tokens[one])})" if 0 <= one < len(vocabulary) else str(one)
+        for one in ids[-TOKENS_SHOWN:]
+    ]
+    return ("" if len(ids) <= TOKENS_SHOWN else ".., ") + (", ".join(texts) or "nothing")
 
 
 def shown(data: bytes | None) -> str:

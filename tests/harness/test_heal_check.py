@@ -96,8 +96,8 @@ def test_a_finding_says_what_was_forced_and_what_is_right():
     right, wrong = violation.parts
     assert violation.culprits == ("healers.heals-nothing",)
     assert right.names == (f"{DEFINITION} (encode)",)
-    assert right.outcome.message.startswith("the tokens are [")
-    assert wrong.outcome.message.startswith("forces [")
+    assert right.outcome.message.startswith("the tokens are ")
+    assert wrong.outcome.message.startswith("forces ")
     assert " forced" in wrong.outcome.message
 
 
