@@ -7,8 +7,8 @@ One JSON object a line each way; the steps, and which breach belongs to which:
 2. ``load``: it gets a vocabulary (its original file and a JSON bundle) and answers ``ok`` or
    ``unsupported``.
 3. ``encode``, ``decode``, and the services ``count``, ``count_till_limit``, ``split``, ``append``,
-   ``prepend``, ``interval``: many inputs a request, a result each. A result may be an answer,
-   ``rejected``, ``unsupported`` or ``error``.
+   ``prepend``, ``interval``, ``heal``: many inputs a request, a result each. A result may be an
+   answer, ``rejected``, ``unsupported`` or ``error``.
 4. A malformed line, a wrong ``seq``, a wrong number of results, a result of the wrong shape, or
    the program's end is :class:`~impls.interface.Died`, after which the program is started again,
    ``hello`` and ``load`` are replayed, and the remaining inputs go on.
@@ -44,6 +44,7 @@ from corpora.vocabularies import scratch
 from corpora.vocabularies.reading import quoted
 from impls import processes
 from impls.errors import ImplementationError
+from impls.external_healing import HealsByProgram
 from impls.interface import About, Capability, Died, Mode, Rejected, Unsupported
 from impls.needs import understood
 
@@ -72,8 +73,8 @@ LONGEST_LINE = 256 << 20
 LONGEST_HELLO = 1 << 20
 """Bytes of an answer: a program that never ends its line would fill the memory otherwise."""
 
-SPOKEN = frozenset(Capability) - {Capability.THREADS, Capability.HEAL}
-"""What a program can claim: one pipe serves one thread, and nothing here asks for ``heal``."""
+SPOKEN = frozenset(Capability) - {Capability.THREADS}
+"""What a program can claim: one pipe serves one thread."""
 
 IN_WORKER = "TOKGATE_WORKER"
 """Set in the environment of workers, whose whole session the harness kills."""
@@ -226,7 +227,7 @@ class Program:
         self.end()
 
 
-class ExternalEncoder:
+class ExternalEncoder(HealsByProgram):
     """A program with a vocabulary loaded, started again whenever it dies."""
 
     def __init__(
@@ -253,6 +254,8 @@ class ExternalEncoder:
             hello = program.ask("hello", protocol=PROTOCOL_VERSION)
             operations = hello.get("operations")
             self._claims = operations if isinstance(operations, list) else []
+            pretokenized = hello.get("pretokenized_operations")
+            self._pretokenized = pretokenized if isinstance(pretokenized, list) else []
             answer = program.ask("load", vocabulary=self._wire)
             if "unsupported" in answer:
                 program.stop()

@@ -296,6 +296,23 @@ class CountsIntervals(Protocol):
 
 
 @runtime_checkable
+class Heals(Protocol):
+    """Claimed by ``Capability.HEAL``."""
+
+    def heal(
+        self, forced: bytes, recent: Sequence[int], allowed: Sequence[bytes] | None, mode: Mode
+    ) -> tuple[Sequence[int], bytes]:
+        """The tokens that may be forced now, and the bytes at the end of ``forced`` left over.
+
+        recent: the ids of the context before. allowed: what the grammar admits after ``forced``,
+        each cut at the longest token's length, so that one of that length may go on with
+        anything; None for any text. Whatever follows, the ids must be those that ``encode`` gives
+        there. Leaving more over than need be is allowed.
+        """
+        ...
+
+
+@runtime_checkable
 class EncodesBatches(Protocol):
     """An encoder for which many inputs in one call are cheaper; found by its method."""
 

@@ -57,6 +57,7 @@ RULES = {
     "incremental": "A growing text has at each length as many tokens as encoded.",
     "interval": "Any range of a text is counted as many tokens as encoded by itself.",
     "count-till-limit": "Counting gives the number of ids, and null exactly past a limit.",
+    "heal": "Tokens forced by a grammar are the tokenizer's own, whatever follows.",
     "split": "Chunks cover the text, end between characters, and keep to the limit of tokens.",
     "batch": "Inputs encoded together give the ids that each gives by itself.",
     "reload": "What is saved in a library's own format and loaded again gives the same ids.",

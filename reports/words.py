@@ -36,6 +36,7 @@ _LAWS = {
     "interval": "counted a part of the input wrongly",
     "count-till-limit": "counted wrongly",
     "split": "split the input against the rules",
+    "heal": "forced a token that the tokenizer itself would not give",
     "batch": "answered differently in a batch",
     "reload": "answered differently when saved and loaded again",
     "specials": "treated ordinary text differently with special tokens on",

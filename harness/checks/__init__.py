@@ -6,6 +6,7 @@ from harness.checks.chunks import Chunks
 from harness.checks.count_till_limit import CountTillLimit
 from harness.checks.determinism import Determinism
 from harness.checks.equivalence import Equivalence
+from harness.checks.heal import Heal
 from harness.checks.incremental import Incremental
 from harness.checks.interval import Interval
 from harness.checks.minimality import Minimality
@@ -51,6 +52,7 @@ CHECKS: dict[str, Check] = {
         Interval(),
         CountTillLimit(),
         Split(),
+        Heal(),
     )
 }
 """All checks by name, in the order in which they judge."""

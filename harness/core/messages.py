@@ -13,6 +13,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -142,7 +144,7 @@ class Serve:
     numbers: what the service takes besides the text, one tuple an input. For ``count``: nothing.
     ``count_till_limit``, ``split``: the limit. ``append``: where the chunks end that the text is
     given in. ``prepend``: where they begin, from the last one to the first. ``interval``: the
-    ranges, start and end in turn.
+    ranges, start and end in turn. ``heal``: see :func:`healing_numbers`; its leftover is the text.
 
     The answers' ``ids`` are the numbers that the service gives: counts, or ends of chunks;
     :data:`PAST_THE_LIMIT` for null.
@@ -158,6 +160,19 @@ class Serve:
 
 
 PAST_THE_LIMIT = -1
+
+
+def healing_numbers(
+    recent: Sequence[int], forced: bytes, allowed: Sequence[bytes] | None
+) -> tuple[int, ...]:
+    """The numbers of a question to a healer; its input is the forced bytes, then those allowed.
+
+    How many tokens the context has, and which; the length of the forced bytes; how many strings
+    the grammar allows, -1 for anything, and their lengths.
+    """
+    strings = () if allowed is None else tuple(map(len, allowed))
+    size = -1 if allowed is None else len(strings)
+    return (len(recent), *recent, len(forced), size, *strings)
 
 
 @dataclass(frozen=True, slots=True)

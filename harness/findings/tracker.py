@@ -73,7 +73,7 @@ everywhere would else be minimised for ever."""
 
 FURTHER_QUESTIONS = frozenset(
     ("validity", "round-trip", "offsets", "incremental", "interval", "count-till-limit", "split")
-)
+) | {"heal"}
 """Checks that compare an implementation with itself: they say nothing new of one that is known to
 answer one question in two ways."""
 

@@ -43,6 +43,7 @@ from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status
 from harness.core.outcomes import Rejected as RejectedOutcome
 from harness.core.outcomes import Unsupported as UnsupportedOutcome
 from harness.workers import compiling, instructions, meters, wire
+from harness.workers.healing import healed
 from harness.workers.shapes import shaped, skipped, streamed
 from harness.workers.timing import measured, undisturbed
 from impls import registry
@@ -59,6 +60,7 @@ from impls.interface import (
     EncodesBatches,
     EncodesMany,
     GivesOffsets,
+    Heals,
     Mode,
     Prepends,
     Rejected,
@@ -444,6 +446,9 @@ def served(encoder: Encoder, request: Serve, data: bytes, numbers: tuple[int, ..
     """The outcome of a service, its numbers as ids; see :class:`harness.core.messages.Serve`."""
     service, mode = request.service, request.mode
     answer: Sequence[int]
+    if service is Capability.HEAL and isinstance(encoder, Heals):
+        ids, leftover = healed(encoder, data, numbers, mode)
+        return Encoded(clean_ids(ids), text=leftover)
     if service is Capability.COUNT and isinstance(encoder, Counts):
         answer = [encoder.count(data, mode)]
     elif service is Capability.COUNT_TILL_LIMIT and isinstance(encoder, CountsTillLimit):

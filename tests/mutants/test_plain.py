@@ -58,6 +58,7 @@ def test_every_control_is_tested():
     others = {
         "harness.studies.selftest.plain.bpe:PlainServices",
         "harness.studies.selftest.plain.growing:PlainBytes",
+        "harness.studies.selftest.plain.healers:PlainHealer",
         "harness.studies.selftest.plain.healing:PlainHealing",
     }
     assert {one.control for one in mistakes().values() if one.control} <= tested | others

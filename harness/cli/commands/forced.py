@@ -40,7 +40,8 @@ def forced(
         list[str] | None,
         typer.Option(
             "--policy", "-p", help="none, printed, healed[:tokens=4|:bytes=7][:conservative], "
-            "drop-pretoken, exact, llguidance, llguidance.partial, xgrammar. May be repeated.",
+            "drop-pretoken, exact, llguidance, llguidance.partial, xgrammar, or a healer of "
+            "your own: path.py:Mine, module:attr, cmd:PROGRAM. May be repeated.",
         ),
     ] = None,
     limit: Annotated[

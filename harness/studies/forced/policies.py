@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.model import Algorithm
 from harness.engine.selection import SelectionError
+from harness.studies.forced.plugged import PluggedHealer, checked, is_plugged
 from harness.verdict.gate import EXACT_METHOD
 from impls.interface import Unsupported
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 NAMES = (
     "none", "printed", "healed[:tokens=4|:bytes=7][:conservative]", "drop-pretoken", "exact",
-    "llguidance", "llguidance.partial", "xgrammar",
+    "llguidance", "llguidance.partial", "xgrammar", "path.py:Mine", "module:attr", "cmd:PROGRAM",
 )  # fmt: skip
 
 DEFAULT = (
@@ -56,7 +57,8 @@ def named(specs: Sequence[str], vocabulary: Vocabulary | None = None) -> list[st
 
 def of_libraries(names: Sequence[str]) -> list[str]:
     """Return the policies among these that run code which is not of this repository."""
-    return sorted(name for name in names if name.startswith(("llguidance", "xgrammar")))
+    engines = ("llguidance", "xgrammar")
+    return sorted(name for name in names if name.startswith(engines) or is_plugged(name))
 
 
 def trouble(name: str, vocabulary: Vocabulary) -> str | None:
@@ -76,6 +78,9 @@ def _full(spec: str) -> str:
     if spec in PLAIN:
         return spec
     match = _HEALED.fullmatch(spec)
+    if match is None and is_plugged(spec):
+        checked(spec)
+        return spec
     if match is None:
         raise SelectionError(f"--policy {spec!r}: none; there are {', '.join(NAMES)}")
     return f"healed:{match[1] or 'tokens'}={match[2] or 4}{match[3] or ''}"
@@ -122,6 +127,8 @@ class Policies:
         from impls.forced.tokenizer import Tokenizer  # noqa: PLC0415
 
         tokenizer = self.tokenizer
+        if is_plugged(name) and not _HEALED.fullmatch(name):
+            return PluggedHealer(name, tokenizer.vocabulary)
         if name == EXACT:
             from impls.forced.exact import Exact  # noqa: PLC0415 (Numba)
 

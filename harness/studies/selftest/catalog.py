@@ -10,6 +10,7 @@ FAMILIES = (
     "merging", "pretokens", "specials", "decoding", "offsets", "services", "caches", "processes",
     "growth", "spm", "unigram", "wordpiece", "healing",
     "ways",
+    "healers",
 )  # fmt: skip
 """Modules of :mod:`harness.studies.selftest.mutants`, in the order of the table."""
 

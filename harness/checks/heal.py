@@ -1,0 +1,183 @@
+"""Healing: every token that is forced is one that the tokenizer itself would give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.heal_questions import HealQuestion, question
+from harness.checks.serving import DEFINITION, serving, unanswered
+from harness.core.comparisons import Contract
+from harness.core.messages import Encode, Serve, healing_numbers
+from harness.core.outcomes import Answered, Encoded, Inputs, Outcome, Results, Unsupported
+from harness.core.partition import Part
+from impls.interface import Capability
+
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+
+TOKENS_SHOWN = 6
+"""Tokens that stand in a finding's line: where they part is among the last ones."""
+
+SHOWN = 40
+"""Bytes of a text that stand in a finding's line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heal:
+    """For (t, l) = heal(f, encode(c), W): t spells f without its end l, and for all w in W:
+    encode(c f w) begins with encode(c) followed by t.
+
+    Context, forced bytes and grammar are drawn from the input. A w that changes the tokens of the
+    context itself says nothing of those that are forced, and is passed over. A healer that takes
+    more back than need be is slower, not wrong.
+    """
+
+    name: str = "heal"
+    summary: str = "tokens forced by a grammar are the tokenizer's own, whatever follows"
+    every: int = 4
+
+    def applies(self, contract: Contract) -> bool:
+        """With somebody who heals, where special tokens are text like any other."""
+        return contract.mode.special == "none" and any(
+            participant.can(Capability.HEAL) for participant in contract.participants
+        )
+
+    def probes(self, seen: Observation) -> list[Probe]:
+        """The contexts and the sentences, encoded by who defines them."""
+        probes = []
+        for name in serving(seen, Capability.HEAL):
+            texts = [text for one in questions(seen, name) for text in one.texts]
+            request = Encode(Inputs.of(texts), seen.contract.mode)
+            probes.append(Probe(definer(seen, name), request))
+        return probes
+
+    def follow_ups(self, seen: Observation, answers: Sequence[Results]) -> list[Probe]:
+        """The healing, after the context's tokens."""
+        probes = []
+        for name, encoded in zip(serving(seen, Capability.HEAL), answers, strict=True):
+            inputs, numbers = [], []
+            for one, texts in encodings(seen, name, encoded):
+                context = texts[0]
+                recent = context.ids if isinstance(context, Encoded) else ()
+                inputs.append(one.forced + b"".join(one.allowed or ()))
+                numbers.append(healing_numbers(recent, one.forced, one.allowed))
+            asked = Inputs.of(inputs)
+            request = Serve(Capability.HEAL, asked, tuple(numbers), seen.contract.mode)
+            probes.append(Probe(name, request))
+        return probes
+
+    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+        """Look for a sentence that the forced tokens do not fit. answers: probes', follow-ups'."""
+        judgement = Judgement()
+        names = serving(seen, Capability.HEAL)
+        definitions, healings = answers[: len(names)], answers[len(names) :]
+        for name, encoded, healed in zip(names, definitions, healings, strict=True):
+            whose = definer(seen, name)
+            for row, (one, texts) in enumerate(encodings(seen, name, encoded)):
+                outcome = healed.outcome(row)
+                # Where a part is rejected, nobody knows what is right.
+                if isinstance(outcome, Unsupported) or not isinstance(texts[0], Encoded):
+                    continue
+                judgement.exercised[name] += 1
+                found = fault(seen.contract, name, whose, one, texts, outcome)
+                if found is not None:
+                    stage, parts = found
+                    data = seen.inputs[one.index]
+                    judgement.violations.append(
+                        Violation(self.name, one.index, data, parts, (name,), stage)
+                    )
+        return judgement
+
+
+def definer(seen: Observation, name: str) -> str:
+    """Whose encoding says what is canonical: the definition's where both mean the same."""
+    about = next(one.about for one in seen.contract.participants if one.name == name)
+    return DEFINITION if about.defined and DEFINITION in seen.results else name
+
+
+def questions(seen: Observation, name: str) -> list[HealQuestion]:
+    """What a healer is asked: one question for each input that it encodes."""
+    contract = seen.contract
+    text = contract.mode.pretokenize
+    return [
+        question(index, seen.inputs[index], contract.vocabulary, text=text)
+        for index in encoded_indices(seen.results[name])
+    ]
+
+
+def encodings(
+    seen: Observation, name: str, encoded: Results
+) -> Iterator[tuple[HealQuestion, list[Outcome]]]:
+    """Each question with the encodings of its texts."""
+    place = 0
+    for one in questions(seen, name):
+        rows = range(place, place + len(one.texts))
+        place = rows.stop
+        yield one, [encoded.outcome(row) for row in rows]
+
+
+def fault(
+    contract: Contract,
+    name: str,
+    whose: str,
+    one: HealQuestion,
+    texts: Sequence[Outcome],
+    outcome: Outcome,
+) -> tuple[str, tuple[Part, ...]] | None:
+    """The stage and the parts of a violation, or None. texts: the encodings of ``one.texts``."""
+    context, *sentences = texts
+    assert isinstance(context, Encoded)
+    if not isinstance(outcome, Encoded):
+        if all(isinstance(text, Encoded) for text in texts):
+            return unanswered(name, "heal", outcome)
+        return None
+    ids, leftover = outcome.ids, outcome.text or b""
+    where = f"after {shown(one.context)}, with {shown(one.forced)} forced"
+
+    def against(law: str, wrong: str, who: str) -> tuple[Part, ...]:
+        healer = Part((f"{name} (heal)",), Answered(f"{wrong} {where}"))
+        return (Part((who,), Answered(law)), healer)
+
+    if not one.forced.endswith(leftover):
+        law = "what is left over is the end of the forced bytes"
+        return "leftover", against(law, f"leaves {shown(leftover)} over", "the rule")
+    vocabulary = contract.vocabulary
+    if not vocabulary.normalizes and not vocabulary.pieces:
+        taken = one.forced[: len(one.forced) - len(leftover)]
+        known = all(0 <= token_id < len(vocabulary) for token_id in ids)
+        known = known and all(vocabulary.tokens[token_id] is not None for token_id in ids)
+        spelled = vocabulary.spell(list(ids)) if known else None
+        if spelled != taken:
+            wrong = f"forces {list(ids)}, which spell {shown(spelled) if known else 'nothing'},"
+            law = f"the forced tokens spell {shown(taken)}, all that is not left over"
+            return "spelling", against(law, wrong, "the rule")
+    own = (*context.ids, *ids)
+    for way, right in zip(one.sentences, sentences, strict=True):
+        if not isinstance(right, Encoded) or right.ids[: len(context.ids)] != context.ids:
+            continue
+        if right.ids[: len(own)] != own:
+            canonical = right.ids[len(context.ids) :][: len(ids) + 1]
+            given = tokens(vocabulary, canonical)
+            law = f"the tokens are {given}, .. when the text goes on with {shown(way)}"
+            wrong = f"forces {tokens(vocabulary, ids)}"
+            return "canonical", against(law, wrong, f"{whose} (encode)")
+    return None
+
+
+def tokens(vocabulary: Vocabulary, ids: Sequence[int]) -> str:
+    """Ids with what they spell, for a person; the last few where they are many."""
+    texts = [
+        f"{one} ({shown(vocabulary.tokens[one])})" if 0 <= one < len(vocabulary) else str(one)
+        for one in ids[-TOKENS_SHOWN:]
+    ]
+    return ("" if len(ids) <= TOKENS_SHOWN else ".., ") + (", ".join(texts) or "nothing")
+
+
+def shown(data: bytes | None) -> str:
+    """Bytes for a person, the end of them where they are long."""
+    data = data or b""
+    text = repr(data[-SHOWN:].decode("utf-8", "backslashreplace"))
+    return text if len(data) <= SHOWN else f"..{text}"
