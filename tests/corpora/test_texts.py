@@ -194,6 +194,7 @@ def test_later_faults_are_counted_and_the_rest_is_read(tmp_path: Path) -> None:
     assert reading.read == corpus.size
 
 
+@pytest.mark.thorough  # a file of many megabytes
 def test_a_sample_has_every_line_once_at_its_place(tmp_path: Path) -> None:
     lines = [f"line {i} {'x' * (i % 700)}" for i in range(9000)]
     name = written(tmp_path / "a.txt", "\n".join(lines))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.verdict.expectations import ExpectationsError, load
+from tests.breadth import thorough_from
 from tests.docs.pages import ROOT, Block, blocks, pages
 
 BLOCKS = [block for page, text in pages().items() for block in blocks(page, text)]
@@ -70,12 +71,13 @@ def test_the_study_of_the_docs_counts_alike_for_all(tmp_path: Path) -> None:
     assert len(set(counts.values())) == 1
 
 
-@pytest.mark.parametrize("page", WITH_PYTHON)
+@pytest.mark.parametrize("page", thorough_from(1, WITH_PYTHON))
 def test_python_runs_as_it_stands(page: str, tmp_path: Path) -> None:
     found = [block for block in BLOCKS if block.page == page and block.language == "python"]
     assert run_all(written(found, tmp_path)) is None
 
 
+@pytest.mark.thorough  # a process that imports all
 def test_python_that_does_not_run_is_seen(tmp_path: Path) -> None:
     wrong = Block("x.md", 1, "python", "from mine import Mine\n", "")
     assert "No module named" in str(run_all(written([wrong], tmp_path)))

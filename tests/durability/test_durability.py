@@ -101,6 +101,7 @@ def test_a_campaign_on_postgresql_survives() -> None:
 
 
 @pytest.mark.parametrize("how", ["lost", "twice"])
+@pytest.mark.thorough  # campaigns that are killed
 def test_what_is_careless_shows(how: str) -> None:
     """The comparison can fail, either way."""
     ended = subprocess.run(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from harness.verdict import expectations, proposing
 from tests.harness.command import here, tokgate
 from tests.harness.test_diff import found
@@ -16,6 +18,7 @@ RUN = (
 )  # fmt: skip
 
 
+@pytest.mark.thorough  # two whole runs
 def test_what_was_found_is_expected_afterwards(tmp_path: Path) -> None:
     assert tokgate(*RUN, f"--out={tmp_path / 'out'}").returncode == 1
     file = tmp_path / "expected.toml"

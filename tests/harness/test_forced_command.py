@@ -152,6 +152,7 @@ def test_each_mistake_is_named(
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.thorough  # a whole walk
 def test_no_valid_instance_is_no_pass(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     corpus.mkdir()

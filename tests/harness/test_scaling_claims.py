@@ -71,6 +71,7 @@ def test_the_search_and_its_like_do_not_believe_it_either() -> None:
     assert large > 8 * small > 8 * 1000  # what it says is the same microsecond for both
 
 
+@pytest.mark.thorough  # a whole run
 def test_the_gate_fails_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # It ends as soon as its one cell is decided, whose calls are short by the size of the inputs.
     monkeypatch.setitem(SUITES, "smoke", replace(SUITES["smoke"], scaling_bytes=32 << 10))

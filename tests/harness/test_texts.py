@@ -202,6 +202,7 @@ class TestCommand:
         assert "### Your texts" in (out / "summary.md").read_text()
         assert 'id="texts"' in (out / "report.html").read_text()
 
+    @pytest.mark.thorough  # a whole campaign
     def test_a_campaign_that_begins_with_a_text_names_its_line(self, tmp_path: Path) -> None:
         (tmp_path / "a.txt").write_text("fine\n\nanother line\n")
         out = tmp_path / "out"
@@ -220,6 +221,7 @@ class TestCommand:
         }  # fmt: skip
         assert any(one["generator"] == "seeds" for one in found)
 
+    @pytest.mark.thorough  # a whole run
     def test_ctrl_c_keeps_what_was_compared(self, tmp_path: Path) -> None:
         with (tmp_path / "a.txt").open("w") as file:
             file.writelines(f"text number {i} of many\n" for i in range(400_000))

@@ -346,7 +346,7 @@ def test_a_program_has_no_capability_that_the_protocol_does_not_ask_for(program:
     about = ExternalImplementation(
         program(f'if op == "hello":\n    return {{"protocol": 1, "operations": {claims}}}')
     ).about
-    assert about.capabilities == {Capability.COUNT}
+    assert about.capabilities == {Capability.COUNT, Capability.HEAL}
 
 
 def test_what_a_program_started_goes_with_it(tmp_path: Path) -> None:

@@ -352,7 +352,7 @@ def test_encodings_of_tekken_are_those_of_tiktoken():
 @pytest.mark.parametrize(
     ("name", "pattern"),
     thorough_from(
-        1, [("o200k_base", "o200k_base"), ("cl100k_base", "cl100k_base"), ("llama3", "llama3")]
+        0, [("o200k_base", "o200k_base"), ("cl100k_base", "cl100k_base"), ("llama3", "llama3")]
     ),
 )
 def test_encodings_are_those_of_tiktoken(name, pattern):
