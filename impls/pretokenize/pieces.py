@@ -7,9 +7,11 @@ known for the pattern, which is about ten times as fast.
 
 from __future__ import annotations
 
+import re
+import sys
 import unicodedata
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -133,7 +135,7 @@ class PlainCutter:
         """Whether normalization makes another text of ``data``."""
         if self._form is None:
             return False
-        return unicodedata.normalize(cast("_Form", self._form), _decode(data)).encode() != data
+        return _in_form(_decode(data), self._form).encode() != data
 
     def _texts(self, mode: Mode) -> SpecialTexts:
         return self._special if mode.special == "all" else self._always
@@ -176,9 +178,37 @@ def _normalized(data: bytes, ends: NDArray[np.int64], form: str) -> tuple[bytes,
     start = 0
     for end in ends.tolist():
         text = _decode(data[start:end])
-        texts.append(unicodedata.normalize(cast("_Form", form), text).encode())
+        texts.append(_in_form(text, form).encode())
         start = end
     return b"".join(texts), np.cumsum([len(text) for text in texts], dtype=np.int64)
+
+
+@lru_cache(maxsize=1)
+def versioned() -> re.Pattern[str]:
+    """Characters of which normalization makes other texts in other versions of Unicode.
+
+    Those that came after Unicode 3.2, the oldest that Python has tables of, and decompose, combine,
+    or are what such a one decomposes to. The libraries have tables of different ages: tokenizers
+    leaves U+32FF, of 2019, as it is. That is no mistake of anybody's whom the answer would blame.
+    """
+    old, found = unicodedata.ucd_3_2_0, set()
+    for code in range(sys.maxunicode + 1):
+        character = chr(code)
+        if old.category(character) != "Cn":
+            continue
+        parts = unicodedata.decomposition(character).split()
+        if parts or unicodedata.combining(character):
+            found.add(character)
+            texts = (chr(int(part, 16)) for part in parts if not part.startswith("<"))
+            found.update(text for text in texts if old.category(text) == "Cn")
+    return re.compile(f"[{''.join(map(re.escape, sorted(found)))}]")
+
+
+def _in_form(text: str, form: str) -> str:
+    """The text in a normalization form. Unsupported where that depends on Unicode's version."""
+    if not text.isascii() and versioned().search(text):
+        raise Unsupported(f"{form} of this text depends on the version of Unicode")
+    return unicodedata.normalize(cast("_Form", form), text)
 
 
 def _byte_lengths(pieces: list[str]) -> list[int]:
