@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from collections import Counter, deque
 from dataclasses import replace
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING
 from harness.core.comparisons import algorithm_of
 from harness.core.outcomes import Inputs
 from harness.engine.examples import with_examples
-from harness.engine.judging import Judge, Suspicion
+from harness.engine.inquiry import Inquiry
+from harness.engine.judging import Judge
 from harness.engine.pace import PATIENCE, Pacer
 from harness.engine.streams import Batch
 from harness.engine.taking import takes
@@ -35,35 +35,6 @@ MOMENT = 2.0
 
 IN_FLIGHT = 2
 """Batches asked ahead of the one being judged, so that no worker waits for the harness."""
-
-
-class Later:
-    """Keeps violations until the models that explain them are compiled. Thread-safe.
-
-    A judge that waited for a compiler would keep all others waiting, on the run's time.
-    """
-
-    def __init__(self, judge: Judge, compiling: Compiling) -> None:
-        self._judge = judge
-        self._compiling = compiling
-        self._lock = threading.Lock()
-        self._kept: deque[Suspicion] = deque()
-
-    def take(self, suspicion: Suspicion) -> None:
-        """Look into a violation, and into those before it, if the models are there by now."""
-        with self._lock:
-            self._kept.append(suspicion)
-        if self._compiling.ready():
-            self.look_into()
-
-    def look_into(self) -> None:
-        """Look into all that were kept, in the order in which they came."""
-        while True:
-            with self._lock:
-                if not self._kept:
-                    return
-                one = self._kept.popleft()
-            self._judge.look_into(one)
 
 
 class Checks:
@@ -109,26 +80,28 @@ class Checks:
 
     def _in_time(self, session: Session) -> None:
         """Ask each at its own pace, until the session's time is over."""
-        with contextlib.closing(Compiling(algorithm_of(session.vocabulary))) as compiling:
-            later = Later(self._judge, compiling)
-            self._ask_in_time(session, later)
-            compiling.wait(self._run.stop.is_set)
-            later.look_into()
+        stopped = self._run.stop.is_set
+        with (
+            contextlib.closing(Compiling(algorithm_of(session.vocabulary))) as compiling,
+            contextlib.closing(Inquiry(self._judge.look_into, compiling.ready, stopped)) as inquiry,
+        ):
+            self._ask_in_time(session, inquiry, compiling)
 
-    def _ask_in_time(self, session: Session, later: Later) -> None:
+    def _ask_in_time(self, session: Session, inquiry: Inquiry, compiling: Compiling) -> None:
         run, pool, opened = self._run, session.pool, session.opened
         pacer = Pacer(
             pool,
             opened.contracts(),
             takes,
             lambda seen, batch: self._judge.judge(
-                pool, seen, batch, session.end, looked_into=later.take
+                pool, seen, batch, session.end, looked_into=inquiry.take
             ),
         )
         examples = [False]
 
         def over() -> bool:
             opened.look()
+            inquiry.look()
             if opened.ready(everybody=True) and not examples[0]:
                 self._judge.examples(pool, opened.contracts(loaded=True))
                 examples[0] = not pool.out_of_time  # else again, after the vocabulary's time
@@ -147,6 +120,11 @@ class Checks:
             pacer.run(cases, over)
             loading = set(pool.loading())
             owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
+            if not compiling.ready():
+                # What was found on a first run is not to be lost to the time of a compiler.
+                compiling.wait(run.stop.is_set)
+                pool.limit_by(run.left_for_questions)
+            inquiry.finish()
         except BaseException:
             run.stop.set()
             pool.kill()  # judges that wait for answers are told so

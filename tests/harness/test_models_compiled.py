@@ -5,44 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from harness.findings import models
 from harness.findings.models import TOYS, Compiling, models_of
-from harness.studies.checks import Later
-
-
-class Models:
-    """Models that are compiled when somebody says so."""
-
-    done = False
-
-    def ready(self) -> bool:
-        return self.done
-
-
-def test_what_is_found_before_they_are_compiled_is_looked_into_later_and_in_order() -> None:
-    seen: list[int] = []
-    compiling = Models()
-    later = Later(cast("Any", SimpleNamespace(look_into=seen.append)), cast("Any", compiling))
-    for number in range(3):
-        later.take(cast("Any", number))
-    assert seen == []
-    compiling.done = True
-    later.take(cast("Any", 3))
-    assert seen == [0, 1, 2, 3]
-
-
-def test_nothing_is_left_at_the_end_of_a_session() -> None:
-    seen: list[int] = []
-    later = Later(cast("Any", SimpleNamespace(look_into=seen.append)), cast("Any", Models()))
-    later.take(cast("Any", 1))
-    later.take(cast("Any", 2))
-    later.look_into()  # as a session does at its end, whether they are compiled or not
-    assert seen == [1, 2]
 
 
 def test_every_algorithm_whose_engines_have_models_has_a_vocabulary_to_compile_them_on() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -168,11 +169,12 @@ def test_a_process_that_stays_does_not_hold_it_up(tmp_path: Path) -> None:
 
 
 def test_nothing_stays_open(capfd: pytest.CaptureFixture[str]) -> None:
+    gc.collect()  # what other tests have left open is closed before the descriptors are counted
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(20):
         with aside():
             print("x")
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
 
 FLOOD = """
