@@ -37,12 +37,7 @@ $(VENV)/.installed-dev: $(BIN)/python pyproject.toml
 	$(call install,[dev])
 	@touch $(VENV)/.installed
 
-# What a run would compile and build on first use is made once, when all is installed.
-$(VENV)/.prepared: $(VENV)/.installed
-	$(BIN)/tokgate prepare
-	@touch $@
-
-run: $(VENV)/.prepared  ## Do the main job; options as in: make run ARGS="--seed 1"
+run: $(VENV)/.installed  ## Do the main job; options as in: make run ARGS="--seed 1"
 	$(BIN)/tokgate run $(ARGS)
 
 # A worker process for each processor that the system counts ("auto" would leave hyperthreads out).

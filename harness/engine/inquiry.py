@@ -20,6 +20,10 @@ MOST_WAITING = 500
 """Violations that wait to be looked into, at the most. A judge that has another one waits then:
 where everything is wrong, the time is better spent on what is known to be wrong."""
 
+MOST_UNREADY = 20
+"""Violations of one kind that are kept while none of them may be looked into. Nobody knows how long
+that takes: no judge waits for it, and the others of the kind are dropped."""
+
 LOOK_SECONDS = 0.05
 """Seconds between two looks at whether a violation may be looked into by now."""
 
@@ -29,14 +33,14 @@ Kind = tuple[str, str, str | None, tuple[str, ...]]
 class Inquiry:
     """Looks into violations in a thread of its own, those of the rarest kind first.
 
-    look_into: called with one violation after another. ready: whether that may begin; the models
-    that explain violations may still be compiled. stopped: whether the run was ended.
+    look_into: called with one violation after another. ready: whether one may be looked into by
+    now; the models that explain it may still be compiled. stopped: whether the run was ended.
     """
 
     def __init__(
         self,
         look_into: Callable[[Suspicion], None],
-        ready: Callable[[], bool],
+        ready: Callable[[Suspicion], bool],
         stopped: Callable[[], bool],
     ) -> None:
         self._look_into = look_into
@@ -46,15 +50,23 @@ class Inquiry:
         self._taken: Counter[Kind] = Counter()
         self._changed = threading.Condition()
         self._closing = False
+        self._dropped = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="inquiry")
         self._ended = self._thread.submit(self._run)
 
     def take(self, suspicion: Suspicion) -> None:
         """Keep a violation until it is its turn; wait where too many are kept already."""
+        kind = kind_of(suspicion)
         with self._changed:
-            while self._number() >= MOST_WAITING and not self._over():
+            while not self._over():
+                ready = self._ready(suspicion)
+                if not ready and len(self._waiting.get(kind, ())) >= MOST_UNREADY:
+                    self._dropped += 1
+                    return
+                if not ready or self._number() < MOST_WAITING:
+                    break
                 self._changed.wait(LOOK_SECONDS)
-            self._waiting.setdefault(kind_of(suspicion), deque()).append(suspicion)
+            self._waiting.setdefault(kind, deque()).append(suspicion)
             self._changed.notify_all()
 
     def look(self) -> None:
@@ -62,8 +74,16 @@ class Inquiry:
         if self._ended.done():
             self._ended.result()
 
+    def drop_unready(self) -> int:
+        """Drop those that may not be looked into yet; how many of all were dropped."""
+        with self._changed:
+            kept = {kind: ones for kind, ones in self._waiting.items() if self._ready(ones[0])}
+            self._dropped += self._number() - sum(map(len, kept.values()))
+            self._waiting = kept
+            return self._dropped
+
     def finish(self) -> None:
-        """Look into all that is left, and end. Raises what the thread raised."""
+        """Look into what is left, as soon as it may be, and end. Raises what the thread raised."""
         self._close()
         self._ended.result()
 
@@ -89,8 +109,9 @@ class Inquiry:
         """The violation to look into next, as soon as there is one; None at the end."""
         with self._changed:
             while not self._stopped():
-                if self._waiting and self._ready():
-                    kind = min(self._waiting, key=self._taken.__getitem__)
+                ready = [kind for kind, ones in self._waiting.items() if self._ready(ones[0])]
+                if ready:
+                    kind = min(ready, key=self._taken.__getitem__)
                     self._taken[kind] += 1
                     suspicion = self._waiting[kind].popleft()
                     if not self._waiting[kind]:

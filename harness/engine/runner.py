@@ -213,6 +213,12 @@ def left(tally: Tally) -> list[str]:
     if tally.unanswered:
         counts = ", ".join(f"{name} ({count})" for name, count in sorted(tally.unanswered.items()))
         lines.append(f"had not answered its last batch of a vocabulary when time was up: {counts}")
+    if tally.unexplained:
+        counts = ", ".join(f"{where} ({n:,})" for where, n in sorted(tally.unexplained.items()))
+        lines.append(
+            "differences that were not looked into, as the models that explain them were still "
+            f"being compiled on this first run: {counts}; run again, or run tokgate prepare before"
+        )
     return lines
 
 

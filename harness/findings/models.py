@@ -27,10 +27,15 @@ from impls.interface import Explains, Mode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TOYS = {"spm": "toy_characters", "unigram": "toy_unigram", "wordpiece": "toy_wordpiece"}
-"""By algorithm, a vocabulary on which its models are soon loaded."""
+TAUGHT_BY = {
+    "spm": ("toy_characters", "mistral_v1", "mistral_v3"),
+    "unigram": ("toy_unigram", "unigram_nfkc"),
+    "wordpiece": ("toy_wordpiece",),
+}
+"""By algorithm, vocabularies on which its models run all that they have to run: small ones, and one
+whose normalizer does all that normalizers do."""
 
-TEXT = b"ab c"
+TEXT = "ab  c\u2581\u00e9".encode()
 
 LOOK_SECONDS = 0.05
 
@@ -48,7 +53,7 @@ class Compiling:
     def __init__(self, algorithm: str) -> None:
         """Begin, in a process of its own, where there is anything to compile."""
         self._process: subprocess.Popen[bytes] | None = None
-        if algorithm in TOYS and not _marker(algorithm).exists():
+        if algorithm in TAUGHT_BY and not _marker(algorithm).exists():
             self._process = subprocess.Popen(
                 [*COMMAND, algorithm],
                 stdin=subprocess.DEVNULL,
@@ -76,11 +81,12 @@ def explain_once(algorithm: str) -> None:
     """Run each model of an algorithm on a few bytes, and note that it was done."""
     from corpora.vocabularies import sources  # noqa: PLC0415 (only in the process of its own)
 
-    vocabulary = sources.resolve(TOYS[algorithm])
-    for name in models_of(algorithm):
-        model = registry.resolve(name)
-        if isinstance(model, Explains) and model.supports(vocabulary, Mode()) is None:
-            model.steps(vocabulary, TEXT, Mode())
+    for source in TAUGHT_BY[algorithm]:
+        vocabulary = sources.resolve(source)
+        for name in models_of(algorithm):
+            model = registry.resolve(name)
+            if isinstance(model, Explains) and model.supports(vocabulary, Mode()) is None:
+                model.steps(vocabulary, TEXT, Mode())
     marker = _marker(algorithm)
     marker.parent.mkdir(parents=True, exist_ok=True)
     marker.touch()

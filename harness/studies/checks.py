@@ -37,6 +37,10 @@ IN_FLIGHT = 2
 """Batches asked ahead of the one being judged, so that no worker waits for the harness."""
 
 
+EXPLAINED = "equivalence"
+"""The check whose findings are explained by models, which are compiled on a first run."""
+
+
 class Checks:
     """Asks the cases of a plan on one vocabulary after another, and judges the answers."""
 
@@ -83,7 +87,13 @@ class Checks:
         stopped = self._run.stop.is_set
         with (
             contextlib.closing(Compiling(algorithm_of(session.vocabulary))) as compiling,
-            contextlib.closing(Inquiry(self._judge.look_into, compiling.ready, stopped)) as inquiry,
+            contextlib.closing(
+                Inquiry(
+                    self._judge.look_into,
+                    lambda one: one.violation.check != EXPLAINED or compiling.ready(),
+                    stopped,
+                )
+            ) as inquiry,
         ):
             self._ask_in_time(session, inquiry, compiling)
 
@@ -102,7 +112,7 @@ class Checks:
         def over() -> bool:
             opened.look()
             inquiry.look()
-            if opened.ready(everybody=True) and not examples[0]:
+            if not examples[0] and compiling.ready() and opened.ready(everybody=True):
                 self._judge.examples(pool, opened.contracts(loaded=True))
                 examples[0] = not pool.out_of_time  # else again, after the vocabulary's time
             run.stop_at_the_first()
@@ -120,11 +130,7 @@ class Checks:
             pacer.run(cases, over)
             loading = set(pool.loading())
             owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
-            if not compiling.ready():
-                # What was found on a first run is not to be lost to the time of a compiler.
-                compiling.wait(run.stop.is_set)
-                pool.limit_by(run.left_for_questions)
-            inquiry.finish()
+            self._end(inquiry, compiling, session)
         except BaseException:
             run.stop.set()
             pool.kill()  # judges that wait for answers are told so
@@ -139,9 +145,26 @@ class Checks:
             for name in {*owing, *loading}:
                 run.tally.late.setdefault(name, []).append(session.vocabulary.id)
         pool.resume()
-        if not examples[0]:
+        if not examples[0] and compiling.ready():
             idle = set(owing) - with_examples(run.plan)  # they would only take time
             self._judge.examples(pool, opened.contracts(loaded=True, besides=idle))
+
+    def _end(self, inquiry: Inquiry, compiling: Compiling, session: Session) -> None:
+        """Look into what is left at the end of a session.
+
+        Where models are still being compiled, on a first run, what needs them is waited for if the
+        user has named implementations: a gate is to miss nothing. A run of all that there is goes
+        on to the next vocabulary, and says so.
+        """
+        run = self._run
+        if not compiling.ready() and run.plan.named:
+            compiling.wait(run.stop.is_set)
+            session.pool.limit_by(run.left_for_questions)
+        dropped = inquiry.drop_unready()
+        inquiry.finish()
+        if dropped:
+            with run.lock:
+                run.tally.unexplained[session.vocabulary.id] += dropped
 
     def _worth_waiting(self, session: Session, name: str, seconds: float) -> bool:
         """Whether to wait on for an answer that is owed for so many seconds.

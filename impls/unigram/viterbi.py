@@ -138,9 +138,11 @@ class Implementation:
         return encoder
 
     def steps(self, vocabulary: Vocabulary, data: bytes, mode: Mode) -> list[Step]:
-        """The stages of encoding ``data``; see :mod:`impls.unigram.stages`."""
+        """The stages of encoding ``data``; see :mod:`impls.unigram.stages`. Raises Unsupported."""
         from impls.unigram.stages import stages  # noqa: PLC0415 - as above
 
+        if self.variant.text_only:
+            _check_text(data, np.array([len(data)], dtype=np.int64))
         made = stages(vocabulary, self.variant, data)
         # What is cut out before the lattice, and the text with it: some engines leave it there.
         cut_out = [vocabulary.spelling(s.id) for s in made.segments if s.id is not None]

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from harness.findings import models
-from harness.findings.models import TOYS, Compiling, models_of
+from harness.findings.models import TAUGHT_BY, Compiling, models_of
 
 
 def test_every_algorithm_whose_engines_have_models_has_a_vocabulary_to_compile_them_on() -> None:
-    assert {algorithm for algorithm in TOYS if models_of(algorithm)} == set(TOYS)
+    assert {algorithm for algorithm in TAUGHT_BY if models_of(algorithm)} == set(TAUGHT_BY)
     assert models_of("bpe") == []
 
 
