@@ -61,4 +61,4 @@ MEASURES = {
     "scaling": "cost grows linearly with the length of the input, on every hostile family",
     "canonicality": "tokens that a grammar forces are those of the tokenizer, on our own schemas",
 }
-"""What a run measures besides checking cases; chosen by name like a check."""
+"""The measurements of a run besides the checks of cases. They are chosen by name, as checks are."""

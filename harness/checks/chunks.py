@@ -21,7 +21,7 @@ TRIED = 4
 """Places at which a lawful cut is looked for."""
 
 SPACES = b" \n"
-"""Where WordPiece may always be cut, before one of them: words end there."""
+"""The white space before which a text for WordPiece may always be cut, since words end there."""
 
 
 @dataclass(frozen=True, slots=True)

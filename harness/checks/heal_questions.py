@@ -37,11 +37,11 @@ TAILS = 12
 """Ends of tokens that the forced bytes begin, at the most, among the sentences of one grammar."""
 
 PLANTED = 0.5
-"""How often the forced bytes end inside a token of the vocabulary, drawn with no regard to the
-input: a text seldom has a long one."""
+"""The share of questions in which the forced bytes end inside a token that is drawn from the
+vocabulary without regard to the input, since a text seldom has a long one."""
 
 DRAWN_TOKENS = 8
-"""Of so many tokens drawn, the longest is planted: long tokens look back furthest."""
+"""The longest of so many drawn tokens is planted, because long tokens look back furthest."""
 
 STAND_INS = (b"", b" ", b"a", b"e", b"1", b"\n", b".", b'"', b'":', b"  x", b"'s")
 """Short sentences that bring a pre-tokenizer's classes of characters behind the forced bytes."""

@@ -24,7 +24,7 @@ EVERY_RANGE = 6
 """Up to so many bytes, all ranges of a text are asked for (28 of 6 bytes)."""
 
 DRAWN = 4
-"""Of a longer text: so many ranges of any length, and so many short ones."""
+"""Of a longer text, so many ranges of any length are asked, and as many short ones."""
 
 SHORT = 12
 

@@ -19,7 +19,8 @@ MOST_IDS = 64
 """Ids drawn for one input: more would only cost time."""
 
 ID_BYTES = 3
-"""Of an input for each id drawn, so that what is taken out of the input takes ids out."""
+"""Each id that is drawn takes so many bytes of an input, so that what is taken out of the input
+takes ids out."""
 
 RARE = 8
 """One id in so many is a special token's, and as many are just past the last one."""

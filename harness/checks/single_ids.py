@@ -24,7 +24,8 @@ MOST_IDS = 8
 """Tokens drawn for one input."""
 
 ID_BYTES = 3
-"""Of an input for each of them, so that what is taken out of the input takes tokens out."""
+"""Each token that is asked takes so many bytes of an input, so that what is taken out of the input
+takes tokens out."""
 
 LIMIT = 1 << 31
 """Ids travel as 32 bits with a sign."""

@@ -44,7 +44,7 @@ from impls.errors import ImplementationError
 USERS = (
     VocabularyError, FamiliesError, SelectionError, ExpectationsError, OutputError, TextsError,
 )  # fmt: skip
-"""What a user can mend; each is one line."""
+"""These errors are the user's to mend, and each is shown as one line."""
 
 app = typer.Typer(
     name="tokgate",

@@ -43,7 +43,7 @@ REFER, TRUNCATE, IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15
 """Rights of Landlock. Reading, listing and executing are not handled, so they stay allowed."""
 
 SINCE = {1: WRITE_FILE | REMOVE_AND_MAKE, 2: REFER, 3: TRUNCATE, 5: IOCTL_DEVICE}
-"""By the ABI that brought them."""
+"""The rights of Landlock, by the version of its interface that introduced them."""
 
 OF_FILES = WRITE_FILE | TRUNCATE | IOCTL_DEVICE
 """Rights that a rule for a file may have; the others are about what a folder has in it."""

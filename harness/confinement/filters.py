@@ -29,10 +29,11 @@ X32 = 0x40000000
 """The bit that marks calls of the x32 ABI, whose numbers are those of x86-64 for what is here."""
 
 IO_URING_SETUP = 425
-"""The same on all architectures, as for all calls that came after 2018."""
+"""The number of this system call is the same on all architectures, as it is for all calls that were
+added after 2018."""
 
 SYS_SOCKET = 1
-"""What the first argument of ``socketcall`` says for ``socket``."""
+"""The first argument of ``socketcall`` that stands for ``socket``."""
 
 INSTRUCTION = struct.Struct("<HBBI")
 
@@ -53,7 +54,7 @@ CALLS: dict[str, tuple[Calls, ...]] = {
     "x86_64": (Calls(0xC000003E, 41, 302), Calls(0x40000003, 359, 340, socketcall=102)),
     "aarch64": (Calls(0xC00000B7, 198, 261), Calls(0x40000028, 281, 369)),
 }
-"""By ``platform.machine()``: its own calls, and those of its programs of 32 bits."""
+"""The system calls of an architecture and of its programs of 32 bits, by ``platform.machine()``."""
 
 SECCOMP = {"x86_64": 317, "aarch64": 277}
 """The number of ``seccomp`` itself."""

@@ -13,17 +13,20 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 """Devices that anybody may write to, as nothing comes of it."""
 
 STANDARD_ERROR = "/proc/self/fd/2"
-"""What ``/dev/stderr`` leads to, a worker's log: to open it by name is to write to a file."""
+"""The file to which ``/dev/stderr`` leads, which is a worker's log: to open it by name is to write
+to a file."""
 
 SHARED_MEMORY = "/dev/shm"
-"""Where POSIX semaphores and shared memory are made, which ``multiprocessing`` needs."""
+"""The folder in which POSIX semaphores and shared memory are made, which ``multiprocessing``
+needs."""
 
 SHARED_MEMORY_BYTES = 1 << 30
-"""What a worker may have there at the most, where it has a file system of its own for it. A
+"""A worker may have so many bytes of shared memory where it has a file system of its own for it. A
 container has 64 MiB as a rule."""
 
 OWN_PROCESS = "/proc/self"
-"""Where the peak of a worker's memory is reset (``clear_refs``), so that it can be measured."""
+"""The folder in which the peak of a worker's memory is reset (``clear_refs``), so that it can be
+measured."""
 
 OF_PROGRAMS = "write:/proc"
 """The need of a worker that runs a program, whose peak is reset as well. Nobody knows its number
@@ -39,7 +42,7 @@ HINT = (
     "perhaps because the worker is confined: declare what it needs in About.needs, "
     "or run with --no-confinement"
 )
-"""What is added to a failure that a refused system call may have brought about."""
+"""This is added to a failure that a refused system call may have brought about."""
 
 REFUSALS = (
     "Permission denied",
@@ -51,8 +54,8 @@ REFUSALS = (
     "cross-device link",
     "Cross-device link",
 )
-"""What runtimes print of a system call that was refused: C, Rust, Python, Node. Kernels before 5.19
-refuse to rename from one folder to another as if they were on two disks."""
+"""The messages that runtimes print when a system call was refused, of C, Rust, Python and Node.
+Kernels before 5.19 refuse to rename from one folder to another as if they were on two disks."""
 
 
 @dataclass(frozen=True, slots=True)

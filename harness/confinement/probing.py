@@ -43,7 +43,8 @@ START = (sys.executable, "-m", "harness.confinement.start")
 """The command of :mod:`harness.confinement.start`, but for its arguments."""
 
 PROBE_SECONDS = 60.0
-"""For hangs: a probe takes some hundredths of a second."""
+"""The time limit of a probe, which is there for hangs: a probe takes some hundredths of a
+second."""
 
 
 def switched_on() -> bool:

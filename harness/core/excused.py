@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from harness.core.outcomes import Status
 
 LEAKING = "(over many inputs; none of them takes so much alone: a leak)"
-"""What is said of a lack of memory that no single input brings about."""
+"""This is said of a lack of memory that no single input brings about."""
 
 TOGETHER = "(once, in a batch; not when asked again alone)"
-"""What is said of a failure that a batch brings about and none of its inputs."""
+"""This is said of a failure that a batch brings about and none of its inputs alone."""
 
 
 @dataclass(frozen=True, slots=True)

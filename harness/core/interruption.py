@@ -16,7 +16,7 @@ INTERRUPTED = 130
 """The exit status that shells report of a program which Ctrl-C ended: 128 and SIGINT's number."""
 
 TERMINATED = 143
-"""Likewise for SIGTERM, which CI systems, containers and ``timeout`` send."""
+"""The exit status after SIGTERM, which CI systems, containers and ``timeout`` send."""
 
 
 class Terminated(KeyboardInterrupt):

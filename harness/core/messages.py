@@ -57,11 +57,12 @@ class Way(StrEnum):
     SINGLY = "singly"
     """Input by input, where the encoder is asked in batches else (``EncodesBatches``)."""
     MANY = "many"
-    """By the library's own call for many inputs (``EncodesMany``)."""
+    """The auxiliary way of encoding by the library's own call for many inputs (``EncodesMany``)."""
     RELOADED = "reloaded"
-    """By what was saved and loaded again (``Reloads``)."""
+    """The auxiliary way of encoding with a tokenizer that was saved and loaded again
+    (``Reloads``)."""
     RESPELLED = "respelled"
-    """By another file that says the same (``Respells``)."""
+    """The auxiliary way of encoding with another file that says the same (``Respells``)."""
 
     @property
     def words(self) -> str:

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KEPT_BYTES = 64 << 10
-"""Of what is printed, the last."""
+"""Of what is printed, so many of the last bytes are kept."""
 
 LINE_SHOWN = 200
 """Characters of its last line in a message."""
 
 DRAINING_SECONDS = 1.0
-"""For the rest to be read at the end. A process that was started meanwhile may hold the pipe open
-for ever; what it prints is thrown away."""
+"""The rest of what was printed is read for so many seconds at the end. A process that was started
+meanwhile may hold the pipe open for ever; what it prints is thrown away."""
 
 LOG = logging.getLogger(__name__)
 """Shown under ``--debug`` only."""

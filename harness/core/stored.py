@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_BYTES = 64 << 20
-"""Of a file that is one value. A search of a day has some megabytes."""
+"""The greatest size of a file that holds one value. The file of a search of a day has some
+megabytes."""
 
 MAX_LINE = 16 << 20
 """Bytes of a line, as in a record."""

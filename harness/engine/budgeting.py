@@ -12,8 +12,8 @@ LAST = 0.04
 what was found is minimised."""
 
 LAST_SECONDS, MOST_LAST = 1.0, 0.1
-"""That end takes so many seconds at the least, which minimises most findings, but no more than so
-much of a short budget."""
+"""The end of a run has so many seconds, which is enough to minimise most findings, but no more than
+this share of a short budget."""
 
 LEAST_SECONDS = 0.5
 """Seconds that a vocabulary gets at the least while the budget lasts."""

@@ -65,7 +65,8 @@ class Plan:
     """The user's own, which come before all generators."""
     only_texts: bool = False
     places: Mapping[bytes, Callable[[], str]] = field(default_factory=dict)
-    """Of inputs that the user gave, where no batch of texts tells: the file and the line."""
+    """The file and the line of each input that the user gave and that no batch of texts tells
+    of."""
 
     @property
     def versions(self) -> dict[str, str]:

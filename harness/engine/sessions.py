@@ -37,7 +37,7 @@ class Sessions:
         self._studies = studies
         self._pools: list[WorkerPool] = []
         self._contracts: dict[str, Contract] = {}
-        """By implementation the last contract under which it was asked."""
+        """The last contract under which each implementation was asked, by its name."""
         self._unmeasured = set(run.plan.scaled)
         self._growth_seconds = 0.0
         self._weight = sum(map(run.plan.weight, run.plan.visited))

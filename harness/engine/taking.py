@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from harness.engine.streams import Batch
 
 SPECIAL_GENERATORS = frozenset({"special", "edge", "expectations", "given"})
-"""What is worth asking with special tokens on: elsewhere their texts hardly ever occur."""
+"""These generators are worth asking with special tokens on, since the texts of special tokens
+hardly ever occur elsewhere."""
 
 
 TEXTS = "input"

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FETCHED = ("hf:", "pypi:")
-"""What names of vocabularies begin with that their user chose, and that the network gives."""
+"""Names of vocabularies that begin with one of these were chosen by their user, and come from the
+network."""
 
 
 def instructions(specs: Iterable[str], sources: Iterable[str]) -> list[str]:

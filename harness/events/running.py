@@ -34,14 +34,14 @@ class Started(Event):
     versions: dict[str, str]
     machine: str
     specs: dict[str, str] = field(default_factory=dict)
-    """How each implementation was given, by name: what a replay makes it from."""
+    """The text by which each implementation was given, by name; a replay makes it from that."""
     references: list[str] = field(default_factory=list)
     timeout: float = 0.0
     memory: int = 0
     expect: str | None = None
     """References, limits and the expectations file of the run: a replay judges by them, too."""
     confinement: str = ""
-    """What the workers were kept from, and by what, in one line."""
+    """One line that says what the workers were kept from, and by which means."""
 
 
 @event
@@ -57,11 +57,11 @@ class VocabularyLoaded(Event):
     path: str | None
     problems: list[str]
     source: str = ""
-    """How it was given: what a replay loads it from."""
+    """The text by which the vocabulary was given; a replay loads it from that."""
     sha256: str = ""
-    """Of the file's content, where it was read from one and is kept."""
+    """The hash of the file's content, where it was read from a file and is kept."""
     remarks: list[str] = field(default_factory=list)
-    """What limits the comparison on it, a line each."""
+    """The limits of the comparison on this vocabulary, a line each."""
 
     @classmethod
     def of(
@@ -288,11 +288,13 @@ class Found(Event):
     replaces: str | None = None
     """The id of a provisional finding that this one, minimised, takes the place of."""
     explanation: dict[str, Any] | None = None
-    """Both pipelines by stage: the fields of :class:`harness.findings.explanation.Explanation`."""
+    """Both pipelines by stage, as the fields of
+    :class:`harness.findings.explanation.Explanation`."""
     undecided: bool = False
     """The culprits differ from one another and are trusted equally, so that none is blamed."""
     unminimised: str | None = None
-    """Why its input was not made smaller, or not as small as can be, if something kept from it."""
+    """The reason why the input was not made smaller, or not as small as can be, if something kept
+    the tracker from it."""
     place: str = ""
     """The file and the line of the case first seen, where it is a text of the user's."""
 

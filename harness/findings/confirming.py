@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from harness.workers.pool import WorkerPool
 
 AGAIN = 4
-"""How often a violation must come back before it is believed: one that shows once in a hundred
-calls, or only after certain others, would pass for one of the input's otherwise."""
+"""A violation must come back so many times before it is believed to be the input's: one that shows
+once in a hundred calls, or only after certain others, would pass for that otherwise."""
 
 TIMED_OUT = Status.TIMED_OUT.label
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 STARTED = '"event": "Started"'
 BEGINNING = f"{{{STARTED}"
-"""What the first line of a record has, and how it begins."""
+"""The first line of a record begins with this."""
 
 RECORD = "run.jsonl"
 
@@ -47,7 +47,7 @@ OURS = (
     "findings",
     "vocabularies",
 )
-"""What a run writes into its folder, and so what the next run there removes."""
+"""A run writes these into its folder, and the next run there removes them."""
 
 
 class FindingsFolder:

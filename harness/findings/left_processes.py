@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CHECK = "survival"
 
 NO_GENERATOR = "end of the worker"
-"""Where such a finding comes from, in place of the name of a generator."""
+"""The origin of such a finding, which stands in place of the name of a generator."""
 
 
 def violation_of(name: str, line: str) -> Violation:

@@ -32,8 +32,8 @@ TAUGHT_BY = {
     "unigram": ("toy_unigram", "unigram_nfkc"),
     "wordpiece": ("toy_wordpiece",),
 }
-"""By algorithm, vocabularies on which its models run all that they have to run: small ones, and one
-whose normalizer does all that normalizers do."""
+"""The vocabularies, by algorithm, on which its models run all that they have to run: small ones,
+and some whose normalizer does all that normalizers do."""
 
 TEXT = "ab  c\u2581\u00e9".encode()
 

@@ -134,7 +134,8 @@ NEEDED = {
     "release-decode": "decode",
     "release-offsets": "encode_with_offsets",
 }
-"""By check: the function that a recipe must define to show it, where ``encode`` does not."""
+"""The function, by check, that a recipe must define to show a violation where ``encode`` does
+not."""
 
 
 UNASKED = frozenset({"stream-decoder", "skip-specials", "truncation", "padding"})

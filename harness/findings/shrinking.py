@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 Failing = Callable[[Sequence[bytes]], list[bool]]
-"""Which of these inputs still fail in the same way."""
+"""A function of this type says which of the given inputs still fail in the same way."""
 
 SIMPLE = "a 0A.\n"
 """Characters that a reader understands at once, the simplest first."""
@@ -23,7 +23,7 @@ SMALL_CHUNK = 4
 """Chunks of up to so many atoms are taken out at every place."""
 
 ROUND_BYTES = 1 << 20
-"""At most so many bytes of candidates in one request, so that long inputs do not flood it."""
+"""One request has so many bytes of candidates at the most, so that long inputs do not flood it."""
 
 ROUND_CASES = 64
 

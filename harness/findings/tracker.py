@@ -53,16 +53,18 @@ if TYPE_CHECKING:
     from harness.workers.pool import WorkerPool
 
 SHRINK_SECONDS = 4.0
-"""For one finding."""
+"""The time for minimising one finding."""
 
 SHRINK_DEATHS_SECONDS = 12.0
-"""For a finding that ends the process: each step that fails costs a new one, a second or two."""
+"""The time for minimising a finding that ends the process: each step that fails costs a new
+process, a second or two."""
 
 SHRINK_SHARE = 0.25
-"""Of a run's time, about so much goes into violations once each signature has an example."""
+"""About this share of a run's time goes into violations once each signature has an example."""
 
 UNHURRIED_SECONDS = 300.0
-"""For one finding of a run that the clock is not to decide: only for what would never end."""
+"""The time for minimising one finding of a run that the clock is not to decide. It is there only
+for what would never end."""
 
 CLAIMS_TRUSTED = 12
 """A signature with so many findings is taken to be explained by them."""
@@ -81,7 +83,8 @@ WHATEVER = "\0"
 """A kind that only a pattern for all of them fits."""
 
 UNSURE = ""
-"""In place of the bucket of a violation that could not be told when it was asked again."""
+"""This stands in place of the bucket of a violation that could not be told when it was asked
+again."""
 
 UNMINIMISED = "any"
 """The kind of input in a bucket that is not minimised, or cannot be."""

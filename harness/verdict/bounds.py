@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 LINEAR, NO_BOUND = "linear", "none"
 
 DEFAULT = "n log n"
-"""What the user's own candidates are held to: what every algorithm of tokenization can be had in,
-and, in time, all that ``linear`` would say, too."""
+"""The user's own candidates are held to this bound: every algorithm of tokenization can keep it,
+and, in time, it is all that ``linear`` would say, too."""
 
 UNSAID = "as every candidate without an entry under [[scaling]] in the expectations file"
 """The reason that is given for :data:`DEFAULT`."""
@@ -51,8 +51,8 @@ IN_TIME = {LINEAR: THRESHOLD, DEFAULT: THRESHOLD, "n^1.5": 1.75, "quadratic": 2.
 both, but only over a range where it is more than caches make (:data:`judgement.ACCUSED`)."""
 
 IN_STEPS = {LINEAR: 1.1, DEFAULT: 1.25, "n^1.5": 1.6, "quadratic": 2.1, "cubic": 3.1}
-"""Likewise in steps and instructions, which are exact: ``n log n`` reads as 1.15 from 256 bytes to
-4 KiB."""
+"""The greatest exponent of each bound in steps and instructions, which are exact: ``n log n`` reads
+as 1.15 from 256 bytes to 4 KiB."""
 
 LEAN = (LINEAR, DEFAULT)
 """Bounds that say that memory does not grow with the square either."""

@@ -45,11 +45,11 @@ as 1.5.
 """
 
 HIERARCHY = 3.0
-"""How many times dearer a byte may get between the first cache and the memory, without any reason
-in the algorithm. What gets no dearer than this, beyond ``n log n``, may be called linear."""
+"""A byte may get so many times dearer between the first cache and the memory without any reason in
+the algorithm. What gets no dearer than this, beyond ``n log n``, may be called linear."""
 
 ACCUSED = 4.5
-"""How many times dearer than under ``n log n`` a byte has to get before growth is called
+"""A byte has to get so many times dearer than under ``n log n`` before growth is called
 superlinear: :data:`HIERARCHY`, and half of it for noise. ``n^2`` gets there over a range of 8,
 ``n^1.5`` over one of 128, which is eight sizes; over fewer they cannot be told from caches."""
 
@@ -68,7 +68,7 @@ STILL = 1.5
 between caches: a step of 1.6 within reads as 1.34 there, a square that has just set in as 1.6."""
 
 SOARING = 8.0
-"""How many times dearer than under ``n log n`` a byte gets over all sizes where no single exponent
+"""A byte gets so many times dearer than under ``n log n`` over all sizes where no single exponent
 fits, as of an exponential cost: the largest drop ever seen between caches, twice over and more."""
 
 SMALL = 1 << 10
@@ -272,7 +272,8 @@ LAWS: dict[str, Callable[[Floats], Floats]] = {
     "n^2": lambda n: n**2,
     "n^3": lambda n: n**3,
 }
-"""What growth is named by, slowest first; ``exponential`` besides, as its base is fitted, too."""
+"""The laws by which growth is named, the slowest first; ``exponential`` is one besides, as its base
+is fitted, too."""
 
 EXPONENTIAL = "exponential"
 

@@ -34,7 +34,7 @@ class Verdict:
     reasons: tuple[str, ...]
     exit_status: int
     notes: tuple[str, ...] = ()
-    """What was left open: no failure, but no pass either."""
+    """The notes say what was left open, which is no failure and no pass either."""
 
 
 def judge_expectations(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harness.verdict.expectations import Expectation
 
 REASON = "TODO: say why this is known"
-"""In place of the reason, which nobody but the user knows."""
+"""This stands in place of the reason, which nobody but the user knows."""
 
 EXAMPLES = 3
 """Inputs of a cause that an entry gets: one of each of its first variants."""

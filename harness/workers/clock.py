@@ -31,7 +31,7 @@ STILL = 0.02
 then to look at a clock sits, too."""
 
 WALL = 30.0
-"""After so many times its limit on the wall's clock an input ends in any case, so that what no
+"""An input ends in any case after so many times its limit on the wall's clock, so that what no
 counter shows (a file system that does not answer) ends, too."""
 
 LEAST_WALL = 120.0
@@ -42,7 +42,8 @@ COMPILING_SECONDS = 1800.0
 function takes as long; a compiler that waits for itself, or who only says so, would never end."""
 
 SLOWEST = 16.0
-"""By how much the machine may have slowed down at the most, as far as a limit is concerned."""
+"""The machine is taken to have slowed down by this factor at the most, as far as a limit is
+concerned."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ _CALLGRIND = (ord("C") << 24) | (ord("T") << 16)
 DUMP, ZERO, START, STOP = (_CALLGRIND + number for number in (0, 1, 4, 5))
 
 WORDS = 6
-"""Of a request: its number and five arguments."""
+"""A request has so many words, which are its number and five arguments."""
 
 OUTPUT = "instructions"
 """The file of counts, in the worker's own folder for temporary files."""

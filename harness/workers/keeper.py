@@ -47,18 +47,20 @@ import time
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 
 GRACE_SECONDS = 2.0
-"""What was left behind and ends before it has been idle for this time is not worth a word. It is
-only waited for where there is such a process."""
+"""A process that was left behind and ends before it has been idle for so long is not worth a word.
+It is only waited for where there is such a process."""
 
 WORKING_SECONDS = 3.0
 """CPU time that one of the processes that are waited for may have meanwhile: to end takes far less,
 and one that computes for ever is not waited for any longer."""
 
 LONGEST_GRACE_SECONDS = 30.0
-"""They are waited for so long on the wall's clock at the most, though they work."""
+"""Processes that were left behind are waited for so long on the wall's clock at the most, though
+they work."""
 
 ENDING_SECONDS = 8.0
-"""For all that is left to be gone after SIGKILL; a process may be held up by a slow disk."""
+"""All that is left has so many seconds to be gone after SIGKILL; a process may be held up by a slow
+disk."""
 
 SHOWN, SHOWN_CHARACTERS = 3, 120
 """Processes of which the command line is reported, and characters of each."""
@@ -198,9 +200,9 @@ class Keeper:
         self._noted: dict[int, str] = {}
         self._began: dict[int, float] = {}
         self.all = True
-        """Whether all that was to be killed is gone."""
+        """True if all that was to be killed is gone."""
         self.over = False
-        """Whether the kernel killed something, as the control group had no more memory."""
+        """True if the kernel killed something because the control group had no more memory."""
         self._woken, wake = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(wake, False)

@@ -36,13 +36,15 @@ if TYPE_CHECKING:
 KEEPER = Path(__file__).with_name("keeper.py")
 
 PATIENCE_SECONDS = 30.0
-"""For the keeper to kill what there is, which takes a moment. Its own limits end before that."""
+"""The keeper has so many seconds to kill what there is, which takes a moment. Its own limits end
+before that."""
 
 GENTLE_SECONDS = 75.0
-"""For the keeper where processes may end by themselves first: its limits and some time more."""
+"""The keeper has so many seconds where processes may end by themselves first, which is its limits
+and some time more."""
 
 REPORT_BYTES = 1 << 16
-"""Of a pipe, all of which a report may have."""
+"""A report may have so many bytes, which is all that a pipe holds."""
 
 
 class Report(msgspec.Struct, frozen=True):

@@ -40,7 +40,7 @@ FOREIGN = ("site-packages", "dist-packages", f"python{sys.version_info[0]}.{sys.
 
 
 LineTracer = Callable[["FrameType", str, object], object]
-"""What the interpreter calls at each line of a frame."""
+"""The interpreter calls a function of this type at each line of a frame."""
 
 
 def nanoseconds(encoder: Encoder, call: Callable[[], object]) -> int:

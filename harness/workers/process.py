@@ -49,13 +49,14 @@ LOOK_SECONDS = 0.1
 
 LINES_SHOWN = 20
 PRINTED = "The last that it printed:"
-"""What a failure to load is told with, besides its traceback."""
+"""A failure to load is told with this line and what follows it, besides its traceback."""
 
 CHUNK = 1 << 20
 """Bytes that are read or written at once."""
 
 ENDING_SECONDS = 5.0
-"""For a worker that has closed its descriptors to end, and for its keeper to say how it did."""
+"""A worker that has closed its descriptors has so many seconds to end, and its keeper to say how it
+did."""
 
 MUCH = 0.2
 """Share of the allowed memory that no single request should need besides."""

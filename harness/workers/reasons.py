@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 STOPPED = "stopped"
-"""Why a worker is withdrawn that the harness has ended."""
+"""The reason for which a worker is withdrawn that the harness has ended."""
 
 NOT_ASKED = "not asked"
-"""How the reasons begin of single inputs that were not asked."""
+"""The reasons begin with this of single inputs that were not asked."""
 
 ENOUGH = f"{NOT_ASKED}: it died too often in this batch"
 

@@ -24,16 +24,19 @@ SLOW_DEATHS = frozenset({Status.TIMED_OUT, Status.OUT_OF_MEMORY})
 NOT_MEASURED = "not asked: an input before it was not answered"
 
 KILLED = "killed by SIGKILL"
-"""How a death begins that the system may have brought about, short of memory for all."""
+"""The message of a death begins with this that the system may have brought about, short of memory
+for all."""
 
 PROGRAM_KILLED = "the program was killed by SIGKILL"
-"""How the same begins where it met a program that the worker runs."""
+"""The message begins with this where such a death met a program that the worker runs."""
 
 KILLED_WITH_KEEPER = "killed together with the process that the harness keeps it by"
-"""How it begins where it met the keeper, which an implementation may have killed, too."""
+"""The message begins with this where such a death met the keeper, which an implementation may have
+killed, too."""
 
 FAULT = "no process can be run for it here"
-"""How a failure begins that is no implementation's: the machine gives no further process."""
+"""The message of a failure begins with this that is no implementation's fault: the machine gives no
+further process."""
 
 IN_DOUBT = (KILLED, PROGRAM_KILLED, KILLED_WITH_KEEPER, FAULT)
 

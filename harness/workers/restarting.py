@@ -45,13 +45,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PATIENCE = 2.0
-"""How many times its usual time an input has that is asked again, alone, after a time-out."""
+"""An input that is asked again alone after a time-out has so many times its usual time."""
 
 PAUSE_SECONDS = 0.5
-"""Before it is tried once more to start a process where the machine had no room for one."""
+"""The pause before it is tried once more to start a process where the machine had no room for
+one."""
 
 SCARCE = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
-"""What the system says where there is no room for a process now."""
+"""The errors that the system gives where there is no room for a process now."""
 
 
 class Restarted:

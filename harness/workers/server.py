@@ -339,7 +339,7 @@ NOTHING: dict[Meter, tuple[int, ...]] = {
     Meter.INSTRUCTIONS: (0,),
     Meter.LINES: (0,) * (1 + meters.PLACES),
 }
-"""What a call without an answer cost: as many numbers as another's."""
+"""The cost of a call without an answer, in as many numbers as the cost of any other."""
 
 
 def metered(encoder: Encoder, data: bytes, mode: Mode, meter: Meter) -> tuple[int, ...]:

@@ -75,7 +75,7 @@ COLUMNS: dict[str, str] = {
 
 
 UNREADABLE = (MemoryError, OverflowError, RecursionError, ValueError, TypeError, KeyError)
-"""What parsing a hostile answer may raise, whatever was looked at before."""
+"""Parsing a hostile answer may raise any of these, whatever was looked at before."""
 
 
 class Garbled(Exception):

@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 PATIENCE_FOR_BATCHES = 4.0
-"""How many times the time that its inputs took one by one a batch has that is asked again."""
+"""A batch that is asked again has so many times the time that its inputs took one by one."""
 
 LEAKS = 2
-"""After running out of memory so often on inputs that it answers alone, an implementation leaks."""
+"""An implementation leaks that has run out of memory so often on inputs that it answers alone."""
 
 FULL = 0.5
 """Share of the allowed memory that a process still has which was refused more, if it leaks."""

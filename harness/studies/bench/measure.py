@@ -44,16 +44,18 @@ SINGLE_THREAD = {
 """One thread for each library, by the variable that it reads when it is imported."""
 
 LIMITS = Limits(seconds=8.0, seconds_per_megabyte=10.0, load_seconds=180.0, memory=6 << 30)
-"""For hangs: what takes too long is foretold, not waited for."""
+"""The limits of a benchmark's workers, which are there for hangs: what takes too long is foretold
+and not waited for."""
 
 WARM_NANOSECONDS = 3_000_000
-"""How long the passes of one warm measurement take at least: the clocks tell a thousandth of it."""
+"""The passes of one warm measurement take so long at the least, since the clocks tell a thousandth
+of it."""
 
 FRESH_BYTES = 64 << 10
 """Bytes of new text in one fresh measurement at the least, cut into texts of the size measured."""
 
 FRESH_SECONDS = 0.25
-"""As many of them as take so long, for those who need no more to be timed."""
+"""Fresh texts are timed until they have taken so long, for implementations that need no more."""
 
 LEAST_ROUNDS, MOST_ROUNDS = 3, 15
 """Rounds where the time decides."""

@@ -28,11 +28,11 @@ SIZES = ("1KiB", "64KiB", "1MiB")
 MODES = {"text": Mode(), "raw": Mode(pretokenize=False)}
 
 BASE = {"text": ("tiktoken", "sentencepiece", "tokenizers"), "raw": ("rs-bpe", "tiktoken")}
-"""What ratios refer to, by mode: the first that was measured. Without pre-tokenization tiktoken
+"""Ratios refer, by mode, to the first of these that was measured. Without pre-tokenization tiktoken
 has no documented way to encode, so that it only stands in."""
 
 TRUSTED = ("tiktoken", "sentencepiece", "tokenizers")
-"""Whose ids are the right ones: the first that runs the vocabulary."""
+"""The ids of the first of these that runs the vocabulary are taken to be right."""
 
 LEAST_SIZE, MOST_SIZE = 16, 1 << 30
 

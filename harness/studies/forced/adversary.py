@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 LONG_TOKEN, CUT, CHAIN, LOOK_AHEAD = "long token", "cut character", "chain", "look-ahead"
 
 OTHERWISE = (b"!", b"0", b"\n", b"z", b" ", b"q", b"a", b"b")
-"""How the second sentence goes on."""
+"""The second sentence of a pair goes on with one of these."""
 
 LETTERS = b"etaoinshrdlucmfwypvbgkjqxz"
 SIGNS = b"-=_.*#~+/"
@@ -57,7 +57,7 @@ SHRINKING = 30.0
 ENDS = (
     "a", "of", "x ", "end", "1", ".", " ", "  ", "   ", "\t", "\n", " \n", "'", "don'", "AB", "é",
 )  # fmt: skip
-"""What a forced text ends with, where pre-tokens are decided by what follows."""
+"""A forced text ends with one of these where what follows decides the pre-tokens."""
 
 Tried = tuple[bytes, bytes, tuple[bytes, ...]]
 """Context, forced bytes, sentences."""
@@ -328,4 +328,4 @@ WAYS: dict[str, Callable[[Vocabulary, Opponent, random.Random, int], Iterator[Tr
     CHAIN: chains,
     LOOK_AHEAD: look_ahead,
 }
-"""By kind; rounds of all take turns."""
+"""The ways of making sentences, by kind; the rounds of all kinds take turns."""

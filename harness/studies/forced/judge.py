@@ -22,7 +22,7 @@ STRAY = 12
 """Steps that a sampled continuation takes at random, before the shortest way to an end."""
 
 END_HERE = 0.3
-"""How often a sampled continuation ends where it may."""
+"""A sampled continuation ends with this probability wherever it may end."""
 
 
 def keeps(tokenizer: AnyTokenizer, text: bytes, ids: Sequence[int]) -> bool:

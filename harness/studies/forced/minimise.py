@@ -37,7 +37,8 @@ NAME = "minimal"
 FORMATS: tuple[dict[str, Any], ...] = (
     {"separators": (",", ":")}, {}, {"indent": 2}, {"indent": "\t"},
 )  # fmt: skip
-"""How a value may be written; the shortest first, as an error may not need the white space."""
+"""The formats in which a value may be written. The shortest comes first, as an error may not need
+the white space."""
 
 Write = Callable[[Any], bytes]
 

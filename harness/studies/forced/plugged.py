@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from impls.forced.context import Context, GrammarState
 
 SPEC = re.compile(r"cmd:.+|(?!healed:)[^:]*[^:\s]:[A-Za-z_][\w.]*", re.DOTALL)
-"""What names a plug-in, and no policy of ours."""
+"""A name that matches is that of a plug-in, and not of a policy of ours."""
 
 TOLD = 64
 """A grammar with more continuations is not told: the healer is asked to be right for any text."""

@@ -30,7 +30,7 @@ DEFAULT = (
     "healed:tokens=4:conservative", "healed:bytes=7", "drop-pretoken", "llguidance",
     "llguidance.partial", "exact",
 )  # fmt: skip
-"""Those that are compared where none is named."""
+"""These policies are compared where none is named."""
 
 EXACT = EXACT_METHOD
 """The policy that decides: its proofs judge the others, and the gate holds it to no error."""

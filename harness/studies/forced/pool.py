@@ -39,7 +39,8 @@ READY_SECONDS = 180.0
 POLL_SECONDS = 0.2
 
 ENDING_SECONDS = 2.0
-"""For a worker that has closed its pipe to end by itself, so that it can be said how."""
+"""A worker that has closed its pipe has so many seconds to end by itself, so that the way in which
+it ended can be told."""
 
 
 class WorkersFailed(Exception):

@@ -24,7 +24,7 @@ SCHEMAS = 16
 """A second or two, besides the time to load the vocabulary."""
 
 SECONDS = 12.0
-"""After which the rest is left, where the run is limited by time."""
+"""After so many seconds the rest of a sample is left out where the run is limited by time."""
 
 WITNESSES = 5
 

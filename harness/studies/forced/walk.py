@@ -29,7 +29,7 @@ SAMPLED_EVERY = 16
 """One answer of exact in so many is checked: by all sentences where they are few, else by one."""
 
 LISTED = 64
-"""So many sentences are few: they are listed in milliseconds, and encoded by one call."""
+"""So many sentences are few enough to be listed in milliseconds and encoded by one call."""
 
 
 @dataclass

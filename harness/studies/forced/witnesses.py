@@ -22,10 +22,12 @@ TOLD = 20
 """Failures of one policy in the report; ``forced.jsonl`` has more."""
 
 MINIMISED = 3
-"""Of these are made small, where nothing else is asked for: more tell the same again."""
+"""So many witnesses are minimised where nothing else is asked for, as more of them show the same
+again."""
 
 SECONDS = 10.0
-"""For one of them. Most end by themselves within two; of large schemas the best so far is told."""
+"""The time for minimising one witness. Most end by themselves within two seconds; of large schemas
+the best so far is told."""
 
 GRAMMAR_SHOWN = 4000
 """Characters of a schema that are told."""

@@ -25,7 +25,8 @@ SEEDS = "seeds"
 """Inputs that the user gave to begin with."""
 
 MUTANTS = 512
-"""Of a batch: as many as a generator's batch has of middling inputs."""
+"""A batch has so many mutants, which is as many inputs as a generator's batch of middling inputs
+has."""
 
 SEGMENT = 32
 """Batches of a generator that goes on for ever under one seed, then another seed follows: to go on

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from harness.workers.pool import Pending, WorkerPool
 
 SPECIAL_EVERY = 4
-"""Of the batches that are not about special tokens, one in so many is asked with them, too."""
+"""One in so many of the batches that are not about special tokens is asked with them, too."""
 
 SLOW_SECONDS = 3.0
 """Seconds that an implementation needs for a round before anybody may be called slow: the clock has

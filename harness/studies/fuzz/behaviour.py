@@ -42,7 +42,7 @@ SATURATED = 3
 """Counts above are of no use: estimates need what was seen once and twice."""
 
 _LENGTHS = np.array([1, 2, 3, 5, 9], dtype=np.int64)
-"""Where classes of lengths begin, in bytes."""
+"""The classes of lengths begin at these lengths, in bytes."""
 
 _LETTERS = 12
 UNKNOWN_SHAPE = len(_LENGTHS) * _LETTERS * _LETTERS

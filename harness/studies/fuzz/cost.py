@@ -20,10 +20,10 @@ LEAST_BYTES = 64
 """Below, a call's own cost is all there is to see."""
 
 STEP = 1.5
-"""What counts as new: smaller steps are noise."""
+"""A cost is new if it is so many times as great as before: smaller steps are noise."""
 
 AGAIN = 3
-"""How often a candidate is timed again; its least time counts."""
+"""A candidate is timed so many times again, and its least time counts."""
 
 
 def dearer(

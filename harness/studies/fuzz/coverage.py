@@ -37,16 +37,17 @@ if TYPE_CHECKING:
 COVERAGE = "atheris"
 
 RUNS = 1000
-"""Of a batch: some ten seconds, interpreted."""
+"""A batch has so many runs, which take some ten seconds interpreted."""
 
 COST = 24.0
-"""Of a batch: as long as that many of a generator's."""
+"""A batch counts for so much of the budget: it takes as long as that many batches of a
+generator."""
 
 LONGEST = 64
 """Bytes: interpreted loops take a microsecond a step, and every branch has a short input."""
 
 SECONDS = 300.0
-"""For a hang."""
+"""The time limit of a batch, which is there for hangs."""
 
 MOST_TOKENS = 20_000
 """Vocabularies with more take minutes to load, interpreted, for every batch."""
@@ -68,7 +69,7 @@ FOREIGN = ("impls.adapters", "impls.external", "impls.environments")
 """Packages of ours whose implementations only call others."""
 
 ADDR_NO_RANDOMIZE = 0x0040000
-"""Of ``personality(2)``."""
+"""The flag of ``personality(2)`` that turns off random addresses."""
 
 
 @dataclass(frozen=True, slots=True)

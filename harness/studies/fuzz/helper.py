@@ -33,7 +33,7 @@ MEMORY = 4 << 30
 """Bytes of private memory that a helper may take."""
 
 Inputs = list[bytes]
-"""What all of them answer."""
+"""All helpers answer with inputs."""
 
 LOG = logging.getLogger(__name__)
 

@@ -23,14 +23,15 @@ FLOOR = 0.2
 least one batch in sixty, whatever it yields."""
 
 MEMORY = 0.98
-"""What a batch counts for when the next one is done: the last fifty or so decide."""
+"""The weight of a batch shrinks by this factor with each one that follows, so that the last fifty
+or so decide."""
 
 PRIOR_GAIN, PRIOR_COST = 1.0, 1.0
 """The belief about an arm before anything is known: one discovery for a batch, very unsure."""
 
 JOINED_GAIN, DISAGREEMENT_GAIN, BUCKET_GAIN = 0.1, 5.0, 20.0
-"""What a discovery counts for: an input that joins the corpus, a new shape of disagreement, a new
-bucket of findings. Early on nearly all inputs join, so that they must count for little."""
+"""The gains of three discoveries: an input that joins the corpus, a new shape of disagreement, a
+new bucket of findings. Early on nearly all inputs join, so that they must count for little."""
 
 JOINED_COUNTED = 50
 """Inputs of one batch that count: long batches of strange bytes would outdo all else at first."""

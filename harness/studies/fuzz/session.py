@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from harness.studies.fuzz.store import CampaignStore
 
 TURN_SECONDS = 60.0
-"""For which a target keeps its lane where others wait: loading a large vocabulary into all
-implementations takes a few seconds, and should not be much of it."""
+"""A target keeps its place for so many seconds where others wait: loading a large vocabulary into
+all implementations takes a few seconds, and should not be much of it."""
 
 MOST = 0.5
 """A round that has taken more than so much of a session when time is up is not lost."""

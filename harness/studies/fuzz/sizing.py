@@ -28,12 +28,14 @@ LONG_SECONDS = 5.0
 """A round that took longer is too large: another input may take longer than the last ones."""
 
 SHORT_SECONDS = 2.0
-"""After a shorter one the next may take on more: :data:`GROWTH` times this is below the limit."""
+"""After a round shorter than this the next one may take on more: :data:`GROWTH` times this is below
+the limit."""
 
 GROWTH = 4
 
 FIRST = 1 << 9
-"""What the first round takes on: a dozen short inputs, of a campaign whose pace nobody knows."""
+"""The first round takes on so much, a dozen short inputs, since nobody knows the pace of the
+campaign yet."""
 
 WHOLE = 1 << 24
 """Beyond what the schedule ever chooses at a time: the size decides nothing."""

@@ -30,7 +30,8 @@ FORM = 1
 
 
 MAX_BYTES = 256 << 20
-"""Of a state, or of a map of behaviours, when it is unpacked. Those of long campaigns have some."""
+"""The greatest size of a state, or of a map of behaviours, when it is unpacked. Those of long
+campaigns have some megabytes."""
 
 
 class StateError(ValueError):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from harness.studies.fuzz.state import Round
 
 RELEASE_SECONDS = 5.0
-"""For which a hold that a killed process had may outlive it."""
+"""The lock of a process that was killed may outlive it by so many seconds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

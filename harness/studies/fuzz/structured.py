@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 STRUCTURED = "hypothesis"
 
 EXAMPLES = 128
-"""Of a batch: a second's work."""
+"""A batch has so many examples, which is the work of a second."""
 
 COST = 4.0
-"""Of a batch: it takes as long as four of a generator's, for a quarter of the cases."""
+"""A batch counts for so much of the budget: it takes as long as four batches of a generator, for a
+quarter of the cases."""
 
 SECONDS = 120.0
-"""For a hang: the first batch makes the strategies' tables, too."""
+"""The time limit of a batch, which is there for hangs: the first batch makes the tables of the
+strategies, too."""
 
 Request = tuple["Vocabulary | None", int, int]
 """A vocabulary (None: the last one), a seed, and how many examples."""

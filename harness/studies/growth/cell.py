@@ -41,8 +41,8 @@ FLOOR = 256 << 10
 """Bytes of memory below which there is nothing to judge: an allocator's own pieces."""
 
 DOUBLED = 2.6
-"""How many times the memory every doubling of the largest inputs has to take before it is called
-superlinear: more than a buffer that is twice as long and is copied takes, less than ``n^1.5``."""
+"""Memory is called superlinear if every doubling of the largest inputs takes so many times as much:
+more than a buffer does that is twice as long and is copied, and less than ``n^1.5``."""
 
 SPARE_POINTS = 1
 """Sizes that a cell keeps besides those that it needs, when it gives up its largest ones."""

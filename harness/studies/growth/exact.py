@@ -32,7 +32,7 @@ VARIANT = 29
 """An input that no round of time has used."""
 
 SLOWER = 50
-"""How much longer a call takes under Valgrind, by its manual and as measured."""
+"""A call takes so many times as long under Valgrind, by its manual and as measured."""
 
 
 def count_instructions(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from harness.workers.pool import WorkerPool
 
 STEPS_SHARE = 0.25
-"""Of the time, where all steps are to be counted."""
+"""The share of the time that goes into counting where all steps are to be counted."""
 
 CELL_SECONDS = 0.06
 """Seconds of a cell below which measuring it says little: so many families are taken."""

@@ -39,8 +39,8 @@ STEP_SECONDS = 1.0
 """Seconds that counting one size may take before no larger one is counted."""
 
 DEARER = 3.0
-"""How many times as long as one size the next is expected to take to count: between ``n`` and
-``n^2``, as those that are counted are undecided between the two."""
+"""The next size is expected to take so many times as long to count as this one, which is between
+``n`` and ``n^2``, as those that are counted are undecided between the two."""
 
 MEMORY_FROM = 4 << 10
 """Bytes from which on memory is measured: pages are as large."""
@@ -49,15 +49,15 @@ AT_FIRST = 3
 """Sizes asked at once of a cell of which nothing is known: up to 1 KiB."""
 
 ALLOWANCE = 8
-"""How many times its share a call may take while the cell has too few sizes to be judged: a
-quadratic cost is soon beyond its share, and would else be told by none."""
+"""A call may take so many times its share while the cell has too few sizes to be judged: a
+quadratic cost is soon beyond its share, and would not be told otherwise."""
 
 UNDECIDED_CALL = 0.02
 """Seconds that a call of an undecided cell may take, even where its share is less: a size or two
 more tell what many more rounds of the same sizes do not, and few cells are undecided."""
 
 DEATHS = 4
-"""After so many deaths an implementation is measured no further: to start it again with a large
+"""After so many deaths an implementation is not measured any more: to start it again with a large
 vocabulary takes seconds, which the others lack."""
 
 SLACK = 0.1

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from harness.studies.growth.cell import Cell
 
 PLANNED_ROUNDS = 6
-"""For how many rounds of each cell the time is planned: most are decided at the first look, memory
-and the cached figure take as much as two, the rest is for those that are not decided."""
+"""The time is planned for so many rounds of each cell: most are decided at the first look, memory
+and the cached figure take as much as two, and the rest is for those that are not decided."""
 
 DOUBLINGS_A_ROUND = 2
 """A round up to a size costs about twice the call at that size, as the sizes are geometric."""
@@ -40,8 +40,8 @@ LEAST_CALL, MOST_CALL = 0.001, 2.0
 there is nothing to compare, and two seconds stay well within the limit of a request."""
 
 CONTROLS = 8
-"""How many times the share of others a call on the control may take, so that one family goes up to
-where costs show that begin late."""
+"""A call on the control may take so many times the share of the others, so that one family goes up
+to the sizes at which costs show that begin late."""
 
 ASIDE = 8
 """Rounds after which an undecided cell is put aside: what is superlinear needs so many, and most of
@@ -53,7 +53,7 @@ cells, of which an eighth needed nine rounds, these left none open that could be
 machine three times as slow as planned for; five left 4 in 100."""
 
 MARGIN = 1.5
-"""How many times the mean of its cells so far a cell may take: they differ by family."""
+"""A cell may take so many times the mean of the cells before it, as they differ by family."""
 
 
 class Clock:

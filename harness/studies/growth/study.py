@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.engine.study import Session
 
 INSTRUCTIONS_SHARE = 0.25
-"""Of the time for growth, where instructions are counted besides."""
+"""The share of the time for growth in which instructions are counted besides."""
 
 
 class Growth:

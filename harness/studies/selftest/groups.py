@@ -28,17 +28,18 @@ class Kind(StrEnum):
     """How a mistake shows."""
 
     CASES = "cases"
-    """In what is answered."""
+    """These mistakes show in the answers."""
     APART = "apart"
-    """Likewise, by processes that end or wait."""
+    """These mistakes show in the answers, too, and their processes end or wait."""
     GROWTH = "growth"
-    """In how long it takes."""
+    """These mistakes show in how long an answer takes."""
     FORCED = "forced"
-    """In tokens that a grammar forces."""
+    """These mistakes show in tokens that a grammar forces."""
 
 
 WEIGHTS = {Kind.CASES: 1.0, Kind.APART: 2.5, Kind.GROWTH: 2.5, Kind.FORCED: 1.0}
-"""Of the time: processes that hang are waited for, and growth is measured in rounds."""
+"""The share of the time of each kind: processes that hang are waited for, and growth is measured in
+rounds."""
 
 
 @dataclass(frozen=True, slots=True)

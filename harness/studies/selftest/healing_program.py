@@ -29,7 +29,7 @@ STAGES = {
     "no-leftover": "spelling",
     "no-field": "heal-errored",
 }
-"""What a finding of each kind is called by."""
+"""The name of the stage in the finding of each kind."""
 
 
 class HealingProgram(Program):

@@ -43,7 +43,8 @@ UNDECIDED = "there was no time to decide how it grows on any family"
 """The trouble of a mistake whose growth was measured nowhere, or not enough to tell."""
 
 DEATHS = 6
-"""Of a mistake that ends its process: to be named takes three, and each costs a second."""
+"""A mistake that ends its process has so many deaths: it takes three to be named, and each costs a
+second."""
 
 
 class Hunt:

@@ -31,7 +31,8 @@ class Named(Protocol):
 
 
 REGISTERED: dict[str, Mistake] = {}
-"""By name, in the order of import; :mod:`harness.studies.selftest.catalog` imports all."""
+"""The mistakes by name, in the order of import; :mod:`harness.studies.selftest.catalog` imports
+all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ Right = Callable[[bytes], list[int]]
 Merges = dict[tuple[int, int], tuple[int, int]]
 
 TRIGGER = "\u00e9".encode()
-"""What the mutants that end a process wait for: frequent enough to be met within seconds."""
+"""The mutants that end a process wait for this character, which is frequent enough to be met within
+seconds."""
 
 TURN = 500
 """Bytes up to which ``Above500`` is right."""

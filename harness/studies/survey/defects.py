@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 KNOWN = Path(__file__).with_name("defects.toml")
 
 SECONDS = 300.0
-"""For hangs: what is asked takes a moment, an import on a busy machine does not."""
+"""The time limit of a question, which is there for hangs: what is asked takes a moment, an import
+on a busy machine does not."""
 
 ASK = """
 
@@ -77,7 +78,8 @@ class Status(StrEnum):
     CHANGED = "changed"
     """The library answers otherwise than it did, and still not as the reference does."""
     WORSE = "worse"
-    """Likewise, by a worse failure than before: a panic, or the end of the process."""
+    """The defect shows by a worse failure than before, which is a panic or the end of the
+    process."""
     GONE = "gone"
     ABSENT = "not installed"
 

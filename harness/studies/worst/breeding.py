@@ -25,10 +25,12 @@ PLANES = 0x20000
 """Characters are drawn below: the rest is ideographs of which there are enough already."""
 
 MOST_UNITS = 128
-"""Of a pump: more are not read, and the smallest input has to hold each of them."""
+"""A pump has so many units at the most: further ones are not read, and the smallest input has to
+hold each of them."""
 
 MOST_BYTES = 1024
-"""Of a pump, and of both ends together: a quarter of the smallest input that is measured."""
+"""A pump has so many bytes at the most, and so have both ends together: a quarter of the smallest
+input that is measured."""
 
 LONGEST_UNIT = 256
 
@@ -36,7 +38,7 @@ COUNTS = (1, 1, 1, 2, 2, 3, 4, 8, 16, 32, 64)
 """Units of a new pump: few make runs and beats, many make text of one kind."""
 
 TIMES = (2, 2, 3, 4, 8, 16, 64, 128)
-"""How often a unit is said again: runs within a pump."""
+"""A unit is repeated so many times, which makes runs within a pump."""
 
 TRIES = 20
 """Draws before a vocabulary of few letters is asked for a token instead."""

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 KEPT = 8
-"""Of one status, so that one overflow of the stack does not hide another."""
+"""So many deaths of one status are kept, so that one overflow of the stack does not hide
+another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,12 @@ STAY = 5
 """Listed families that stay: the worst at a small size is among the worst at a large one."""
 
 LEAST_ROUNDS, MOST_ROUNDS = 4, 16
-"""Of the comparison at one size: four are made even where its share of the time is up, though not
-where the whole time is."""
+"""The rounds of the comparison at one size. Four are made even where its share of the time is up,
+though not where the whole time is."""
 
 LEAST_GROWTH_ROUNDS, MOST_GROWTH_ROUNDS = 2, 6
-"""Of the sizes from which growth is judged: they hold some eight times as many bytes."""
+"""The rounds of the sizes from which growth is judged, which hold some eight times as many
+bytes."""
 
 DOUBLINGS = 7
 """Sizes of the points from which growth is judged, each twice the one before: a range of 64."""

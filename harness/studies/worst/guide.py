@@ -28,7 +28,7 @@ EXPLORED = 3
 is timed."""
 
 RAISED = 1.05
-"""By how much a count has to be greater than ever before: the last pump may be cut here or there,
+"""A count has to be so many times as great as ever before: the last pump may be cut here or there,
 which is no discovery."""
 
 OWN = 0.6

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Keeps = Callable[[Sequence[Pattern]], list[bool]]
-"""Which of these patterns are as bad."""
+"""A function of this type says which of the given patterns are as bad."""
 
 ASKED = 8
 """Patterns in a request: the first that is as bad is taken, so that much of a long one is in vain.

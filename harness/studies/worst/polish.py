@@ -24,7 +24,7 @@ AS_BAD = 0.93
 differs by some hundredths."""
 
 AS_STEEP = 0.05
-"""By how much the exponent may be less."""
+"""The exponent of a polished pattern may be less by so much."""
 
 AS_BIG = 0.8
 """Share of the memory: it goes by pages and doublings of arrays."""

@@ -9,7 +9,8 @@ from typing import Any
 from corpora.families.pattern import Pattern
 
 SCHEMA = 1
-"""Of ``worst.json``; a new number for a change that a reader of it would notice."""
+"""The version of the format of ``worst.json``. It changes with what a reader of the file would
+notice."""
 
 
 @dataclass(slots=True)

@@ -79,7 +79,7 @@ DEEPER = 4
 """A large input is so many times as large as the one before."""
 
 ENOUGH_DEATHS = 60
-"""After so many deaths the search ends: it has found what there is, and each costs a new start."""
+"""The search ends after so many deaths: it has found what there is, and each costs a new start."""
 
 
 @dataclass(frozen=True, slots=True)

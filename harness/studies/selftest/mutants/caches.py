@@ -24,7 +24,7 @@ LONG = 40
 """Bytes of an input after which ``Leaks`` forgets to clean up."""
 
 SLOTS = 64
-"""Of the ring in which ``Evicted`` keeps ids."""
+"""The number of slots of the ring in which ``Evicted`` keeps ids."""
 
 SEED = 1
 

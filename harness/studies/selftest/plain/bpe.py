@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 Pair = tuple[int, int]
 Entry = tuple[tuple[int, ...], int, Pair]
-"""Of the heap: priority, place, and the pair that stood there when it was offered."""
+"""An entry of the heap is the priority, the place, and the pair that stood there when it was
+offered."""
 
 REMEMBERED = 1 << 15
 """Pieces whose ids are kept; then all are forgotten."""

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from impls.interface import Mode
 
 ABSENT = b"\xfe\xfd"
-"""What a pass looks for: some gigabytes a second, so that squares stay within the time limits."""
+"""A pass looks for these bytes. It sees some gigabytes a second, so that squares stay within the
+time limits."""
 
 
 class PlainBytes(Plain):

@@ -77,7 +77,7 @@ class Pieces(Plain):
         return ids
 
     joins_unknown = True
-    """Whether a run of unknown characters is one token."""
+    """If true, a run of unknown characters is one token."""
 
     def bytes_of(self, part: str) -> list[int]:
         """The byte pieces of a character."""
