@@ -48,7 +48,7 @@ MODES = tuple(
 )
 
 DEFINITIONS = ("bpe.naive", "unigram.sentencepiece", "wordpiece.bert")
-"""Whose ids exact implementations must give."""
+"""Exact implementations must give the ids of these."""
 
 DOCUMENTED = {"toy_acbb": {b"abacbb": [b"ab", b"acbb"], b"abacb": [b"ab", b"ac", b"b"]}}
 """The worked examples of byte-pair encoding, as tokens."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 MANY_TOKENS = 300
-"""Of larger vocabularies so many tokens are drawn, of smaller ones all are taken."""
+"""So many tokens are drawn of a larger vocabulary; of a smaller one all are taken."""
 
 SPACE = "\u2581".encode()
 

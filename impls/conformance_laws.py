@@ -155,7 +155,7 @@ LAWS: dict[Capability, tuple[type, Law]] = {
     Capability.PREPEND: (Prepends, prepends),
     Capability.INTERVAL: (CountsIntervals, counts_intervals),
 }
-"""By capability: the Protocol whose method a claim promises, and the law of its answers."""
+"""The Protocol, by capability, whose method a claim promises, and the law of its answers."""
 
 RAW_ONLY = frozenset({Capability.APPEND, Capability.PREPEND, Capability.INTERVAL})
 """Asked without pre-tokenization only."""

@@ -49,13 +49,14 @@ LAYOUT = 1
 MANIFEST = "tokgate.json"
 
 INSTALL_SECONDS = 3600.0
-"""For hangs: a folder of Rust or C++ sources may well take half an hour to build."""
+"""The time limit of an installation, which is there for hangs: a folder of Rust or C++ sources may
+well take half an hour to build."""
 
 NOT_SOURCES = frozenset({"target", "build", "dist", "node_modules", "__pycache__", "venv"})
 """Folders that builds fill: what is in them does not make another source."""
 
 FILES = (".whl", ".tar.gz")
-"""How names of wheels and source distributions end."""
+"""The names of wheels and of source distributions end with these."""
 
 NO_NETWORK = re.compile(
     "NewConnectionError|Failed to establish|name resolution|NameResolutionError|unreachable|"
@@ -64,7 +65,7 @@ NO_NETWORK = re.compile(
 )
 NO_VERSION = re.compile("No matching distribution|No solution found", re.IGNORECASE)
 NO_WHEEL = re.compile("no usable wheels|no wheels with a matching", re.IGNORECASE)
-"""What uv says where there is a release, but no wheel for this Python or machine."""
+"""The message of uv where there is a release, but no wheel for this Python or machine."""
 
 
 @dataclass(frozen=True, slots=True)

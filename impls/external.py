@@ -63,7 +63,7 @@ LOG_TAIL = 64 * 1024
 """Bytes of a dead process's standard error that are kept (as the stdio protocol promises)."""
 
 OUT_OF_MEMORY_SIGNS = ("memory allocation of", "bad_alloc", "MemoryError", "out of memory")
-"""What runtimes print when an allocation fails: Rust, C++, Python, and Go or Node."""
+"""The runtimes of Rust, C++, Python, Go and Node print these when an allocation fails."""
 
 LONGEST_QUOTE = 120
 """Characters of a malformed line that an error shows."""
@@ -74,7 +74,7 @@ LONGEST_HELLO = 1 << 20
 """Bytes of an answer: a program that never ends its line would fill the memory otherwise."""
 
 SPOKEN = frozenset(Capability) - {Capability.THREADS}
-"""What a program can claim: one pipe serves one thread."""
+"""The capabilities that a program can claim; one pipe serves one thread."""
 
 IN_WORKER = "TOKGATE_WORKER"
 """Set in the environment of workers, whose whole session the harness kills."""
@@ -244,7 +244,8 @@ class ExternalEncoder(HealsByProgram):
         """Ops in a mode that the program does not do at all, and why: not asked again."""
         self._program: Program | None = None
         self.nanoseconds = 0
-        """What the last call that encodes took by the program's own ``ns``, else the round trip."""
+        """The time that the last call that encodes took by the program's own ``ns``, or else the
+        round trip."""
         self._ready()
         atexit.register(self.close)
 

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from impls.interface import About, Implementation, Mode
 
 NUMPY = ("numpy",)
-"""What every adapter needs: vocabularies are NumPy arrays."""
+"""Every adapter needs this, because vocabularies are NumPy arrays."""
 
 SENTENCEPIECE_FILES = ("protobuf", "sentencepiece")
-"""What writes .model files."""
+"""These write .model files."""
 
 ADAPTERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "tiktoken": ("impls.adapters.tiktoken", ()),
@@ -57,7 +57,7 @@ ADAPTERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "wordchipper": ("impls.adapters.wordchipper", ()),
     "transformers": ("impls.adapters.transformers", SENTENCEPIECE_FILES),
 }
-"""By distribution: the module of its adapter, and what that needs besides NumPy."""
+"""The module of the adapter of each distribution, and what that needs besides NumPy."""
 
 RECIPE = """\
 import base64, json, subprocess, sys, tempfile

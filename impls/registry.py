@@ -60,7 +60,8 @@ BUILT_IN = {
     "spm.llama-cpp": "impls.spm.encoder:LLAMA_CPP",
     "spm.huggingface": "impls.spm.hugging_face:IMPLEMENTATION",
 }
-"""What tokgate itself brings, by name, in the order of reports: references first."""
+"""The implementations that tokgate itself brings, by name, in the order of reports: references come
+first."""
 
 PEERS = {
     "quicktok-v1": "impls.adapters.quicktok:IMPLEMENTATION",

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from harness.events import Event
 
 SCHEMA = 1
-"""Of ``bench.json``; a new number for a change that a reader of it would notice."""
+"""The version of the format of ``bench.json``. It changes with what a reader of the file would
+notice."""
 
 KINDS = ("fresh", "warm", "cold")
 """The most telling first: fresh decides the order of rows and the ratios of tables."""

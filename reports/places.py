@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from reports.record import RunRecord
 
 FALLBACK = "tokgate-out/report.html"
-"""Where neither is known. It need not be in the repository: the alert then has no preview."""
+"""The place of an alert where neither is known. It need not be in the repository: the alert then
+has no preview."""
 
 
 def place(record: RunRecord, culprits: Iterable[str] = ()) -> str:

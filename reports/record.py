@@ -62,7 +62,7 @@ BAD_GROWTH = frozenset({"superlinear", "failed"})
 
 
 NOBODY = "it differs from another that is trusted equally, and nobody is blamed"
-"""Why a cell is violated of which no finding blames its implementation."""
+"""The reason for which a cell is violated of which no finding blames its implementation."""
 
 
 class Verdict(StrEnum):

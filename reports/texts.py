@@ -68,7 +68,7 @@ class Texts:
     alone: tuple[tuple[str, str, int], ...] = ()
     """Contract, implementation and tokens of those that had nobody to be compared with."""
     digests: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """By contract and implementation a digest of all ids."""
+    """A digest of all ids, by contract and implementation."""
 
     @property
     def differing(self) -> int:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 MOST_UNITS = 256
-"""Of a pump: each draw is a byte."""
+"""A pump has so many units at the most, as each draw is a byte."""
 
 
 @dataclass(frozen=True, slots=True)

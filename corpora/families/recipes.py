@@ -44,7 +44,7 @@ SEED = f"{VARIANTS} * n"
 """The seed in an expression."""
 
 MENDED = ".decode('utf-8', 'ignore').encode()"
-"""In an expression, drops what a cut left of a character."""
+"""This drops, in an expression, what a cut left of a character."""
 
 
 def whole(data: bytes) -> bytes:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 VARIABLE = "TOKGATE_FAMILIES"
-"""Of the environment: the file; empty for none."""
+"""The variable of the environment that names the file; it is empty for none."""
 
 
 class FamiliesError(Exception):

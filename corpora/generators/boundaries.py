@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 BETWEEN = (*CLASS_CHARACTERS * 2, *SPACES, *CONTRACTIONS, *APOSTROPHES)
-"""What stands between two tokens."""
+"""One of these stands between two tokens."""
 
 _COUNTS = sizes(2, 40)
 

@@ -39,7 +39,7 @@ NEARLY_WHITE_SPACE = tuple(
 APOSTROPHES = ("'", "\u2019", "\uff07", "\u02bc", "`")
 
 CONTRACTION_ENDINGS = ("s", "t", "d", "m", "re", "ve", "ll")
-"""What split patterns take with an apostrophe before it."""
+"""Split patterns take these with an apostrophe before them."""
 
 CONTRACTIONS = (
     *(

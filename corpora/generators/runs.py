@@ -21,7 +21,8 @@ RUN_CHARACTERS = (
     " ", "a", "\n", "0", "A", "-", "\t", "'", "\x00", "\u00a0", "\u00e9", "\u4e2d", "\u3042",
     "\u0301", "\U0001f600", "\ufdfa", "\u200d",
 )  # fmt: skip
-"""What is repeated: one of each class that a pattern names, of each UTF-8 length."""
+"""The characters that are repeated: one of each class that a pattern names, of each UTF-8
+length."""
 
 # Above these lengths a case costs milliseconds in fast engines and seconds in slow ones, so
 # fewer characters are tried: 26,000 and more, then a million.

@@ -18,7 +18,7 @@ EVERY_UNIT = tuple(dict.fromkeys(unit for units in ODD_UNITS.values() for unit i
 """The units of all categories of :data:`~corpora.generators.characters.ODD_UNITS`."""
 
 PLAIN = (*WORDS, *" " * 24, "\n", ", ")
-"""What stands between the odd ones."""
+"""The texts that stand between the odd ones."""
 
 # Some of one category, some of all: interactions within a category are the likelier ones.
 _POOLS = (

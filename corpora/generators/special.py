@@ -38,7 +38,7 @@ SURROUNDINGS = (
 
 _COUNTS = sizes(3, 60)
 _ALIKE = 2
-"""Of texts that differ in their numbers alone, so many are drawn often."""
+"""So many are drawn often of texts that differ in their numbers alone."""
 _MANY = 1_000
 """Special tokens that are tried alone and framed one by one; vocabularies reserve thousands."""
 

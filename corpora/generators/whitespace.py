@@ -35,10 +35,10 @@ SHAPES = (
     "a'{}",
     "{}'s",
 )
-"""Where each kind of white space is put first of all, before the random mixtures."""
+"""The texts into which each kind of white space is put first of all, before the random mixtures."""
 
 ATOMS = (*SPACES * 3, *WORDS * 2, *CONTRACTIONS, *APOSTROPHES)
-"""What the mixtures are made of: half of it white space."""
+"""The parts of which the mixtures are made; half of them are white space."""
 
 
 def _whitespace(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:

@@ -156,4 +156,4 @@ RUNS: tuple[tuple[str, ...], ...] = (
     ("....", "...", ".........."),
     ("xXxXxX", "xXxXxXx", "xXxX"),
 )
-"""The same again and again, in lengths of which one begins the other."""
+"""The same characters again and again, in lengths of which one begins the other."""

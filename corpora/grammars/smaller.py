@@ -128,7 +128,7 @@ def smaller_values(pair: Pair) -> Iterator[Pair]:
 PASSES: tuple[Callable[[Pair], Iterator[Pair]], ...] = (
     without_notes, inner, without_names, simpler_parts, without_nodes, smaller_values,
 )  # fmt: skip
-"""In the order in which they are best tried."""
+"""The passes, in the order in which they are best tried."""
 
 
 def strings(pair: Pair) -> list[str]:

@@ -31,8 +31,8 @@ LANGUAGES = (
     *("en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "uk", "tr", "vi"),
     *("id", "ar", "fa", "he", "hi", "bn", "ta", "el", "ko", "ja", "zh", "sv"),
 )
-"""Of wordfreq's lists, which follow subtitles, Wikipedia, news, books and the web: the most spoken
-ones, and each script that the package has."""
+"""The languages whose lists are taken of wordfreq, which follow subtitles, Wikipedia, news, books
+and the web: the most spoken ones, and each script that the package has."""
 
 UNSPACED = frozenset({"ja", "zh"})
 """Written without spaces between words."""

@@ -17,7 +17,7 @@ USUAL = ("text", "content", "body", "sentence", "prompt")
 """Names of the field with the text, where the user names none: the first that a record has."""
 
 EACH = "*"
-"""In place of a name: each value of a list, as in ``messages.*.content``."""
+"""This stands in place of a name for each value of a list, as in ``messages.*.content``."""
 
 NAMES_SHOWN = 8
 """Fields of a record that a message names."""

@@ -12,7 +12,8 @@ COMPILED, TABLES = "NUMBA_CACHE_DIR", "TOKGATE_CACHE_DIR"
 """The variables of the environment by which users move them."""
 
 PACKAGES = "TOKGATE_PACKAGES"
-"""Likewise of the files that were fetched of packages."""
+"""The variable of the environment by which users move the folder of files that were fetched of
+packages."""
 
 OURS = "TOKGATE_COMPILED"
 """The variable that names the harness's folder of compiled functions to a worker that runs code of

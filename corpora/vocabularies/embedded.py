@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 RANDOM = "random:"
-"""What the name of a random vocabulary begins with: see :mod:`corpora.vocabularies.drawn`."""
+"""The name of a random vocabulary begins with this: see :mod:`corpora.vocabularies.drawn`."""
 
 _MISTRAL: dict[str, tuple[str, str]] = {
     "tekken_240718": ("tekken_240718.json", "Mistral Nemo: byte-level BPE, 131,072 tokens"),

@@ -17,7 +17,7 @@ from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.reading import GGUF_MAGIC, shown
 
 Value = str | bool | int | float | list[str] | NDArray[np.generic]
-"""Of a field: a string, a number, an array of either."""
+"""The value of a field is a string, a number, or an array of either."""
 
 PREFIX = "tokenizer.ggml."
 

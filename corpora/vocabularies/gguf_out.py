@@ -34,10 +34,12 @@ _DEFAULT_BOS = 11
 """llama.cpp's own id of a byte-level vocabulary's BOS and EOS, which it looks up unless told."""
 
 _SPM_RESERVED = 3
-"""Likewise of SentencePiece pieces, whose first three are the unknown, BOS and EOS."""
+"""The number of ids of SentencePiece pieces that llama.cpp looks up unless told: the first three
+are the unknown piece, BOS and EOS."""
 
 _BERT_NAMES = {"bos": "[CLS]", "seperator": "[SEP]", "padding": "[PAD]", "mask": "[MASK]"}
-"""Likewise of WordPiece, by the fields' names (the spelling is llama.cpp's)."""
+"""The special tokens of WordPiece that llama.cpp looks up unless told, by the fields' names (the
+spelling is llama.cpp's)."""
 
 
 def to_gguf(vocabulary: Vocabulary) -> bytes:

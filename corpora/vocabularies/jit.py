@@ -46,7 +46,7 @@ os.environ[caches.COMPILED] = numba.config.CACHE_DIR = str(caches.compiled_folde
 F = TypeVar("F", bound=Callable[..., object])
 
 LOCK_SECONDS = 600.0
-"""For the lock of a function: no function takes as long to compile."""
+"""The lock of a function is waited for so long: no function takes as long to compile."""
 
 LOCK_LOOK_SECONDS = 0.02
 

@@ -51,7 +51,7 @@ parted to find its merges, and a million places take half a second. Gemma's 256,
 about 1.8 million."""
 
 MAX_STEPS = 16
-"""How deep sequences of normalizers and pre-tokenizers may stand in one another: published files
+"""Sequences of normalizers and of pre-tokenizers may stand in one another so deep: published files
 nest them once."""
 
 MAX_PATTERN = 1 << 13

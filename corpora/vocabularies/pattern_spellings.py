@@ -15,10 +15,11 @@ _MEANING = frozenset(".^$*+?{}[]\\|()")
 """Outside a class these mean something by themselves; the others are the same with a backslash."""
 
 _CLASS_MEANING = frozenset("[]\\^-&~|")
-"""Likewise inside a class; doubled ones are set operations in some engines."""
+"""These characters mean something inside a class; doubled ones are set operations in some
+engines."""
 
 _ASSERTIONS = frozenset("<>`'")
-"""With a backslash, boundaries of words or texts in some engines."""
+"""These characters after a backslash are boundaries of words or of texts in some engines."""
 
 _CODE = re.compile(r"x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[xu]\{[0-9A-Fa-f]{1,6}\}")
 

@@ -80,7 +80,7 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     "viking": (_BLOOM, r"\p{N}"),
     "starcoder": (r"\p{N}", _GPT2),
 }
-"""By name, as after ``#pattern=``."""
+"""The patterns by the names that may follow ``#pattern=``."""
 
 GGUF_PRE: dict[str, str] = {
     "gpt-2": "gpt2",
@@ -152,7 +152,7 @@ GGUF_IGNORE_MERGES = frozenset(
         "tekken",
     }
 )
-"""Those for which llama.cpp emits a whole pre-token as it is."""
+"""The pre-tokenizers for which llama.cpp emits a whole pre-token as it is."""
 
 
 def _llama3_specials() -> dict[str, int]:

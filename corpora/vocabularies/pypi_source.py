@@ -25,7 +25,7 @@ from corpora.vocabularies.limits import LARGER, MAX_FILE_BYTES
 from corpora.vocabularies.model import VocabularyError, printable
 
 SECONDS = 600.0
-"""For a download: packages have up to some hundred megabytes."""
+"""The time limit of a download: packages have up to some hundred megabytes."""
 
 NAMES_SHOWN = 3
 """Files of the package that are named where there is none of the name given."""

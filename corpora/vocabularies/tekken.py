@@ -42,7 +42,8 @@ OLD_SPECIAL_TOKENS = (
     "[/SYSTEM_PROMPT]",
     "[TOOL_CONTENT]",
 )
-"""Of files without ``special_tokens`` (up to version 7): mistral-common fixes them by rank."""
+"""The special tokens of files without ``special_tokens`` (up to version 7), which mistral-common
+fixes by rank."""
 
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_IDS)]

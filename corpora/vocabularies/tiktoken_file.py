@@ -25,7 +25,7 @@ NO_PATTERN = (
     "no pre-tokenizer, as rank files carry none: whole texts are compared as one piece each; "
     "give it as FILE#pattern=NAME, #pattern=/REGEX/ or #pattern=FILE"
 )
-"""What the preflight and the end of a run say of a rank file that was given without a pattern."""
+"""The preflight and the end of a run say this of a rank file that was given without a pattern."""
 
 
 def load(path: Path, *, pattern: str | None = None, vocabulary_id: str | None = None) -> Vocabulary:

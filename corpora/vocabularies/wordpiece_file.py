@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 WORD_START = "▁"
-"""What llama.cpp has before each word, and before each token that begins one."""
+"""llama.cpp has this before each word, and before each token that begins one."""
 
 _BERT_IDS = {
     "cls_token_id": 101,

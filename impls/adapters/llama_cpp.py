@@ -43,8 +43,8 @@ LIBRARY = Library(
 
 POINTER = ctypes.sizeof(ctypes.c_void_p)
 PARAMS_BYTES = 256
-"""More than ``llama_model_params`` has in any version. It is the last argument of the only function
-that takes it, by value, so that what is too much is never read."""
+"""This is more than ``llama_model_params`` has in any version. It is the last argument of the only
+function that takes it, by value, so that what is too much is never read."""
 
 
 class Params(ctypes.Structure):
@@ -77,10 +77,10 @@ LAYOUTS: tuple[tuple[tuple[tuple[int, bytes], ...], int], ...] = (
         64,
     ),
 )
-"""What ``llama_model_default_params`` gives in each version of the structure, as (offset, bytes)
-without the padding, and the offset of ``vocab_only``. Read off ``llama.h``; a structure that has
-other defaults is another one, and is refused. A byte at a wrong place could not pass unseen either:
-a file without tensors loads with ``vocab_only`` only."""
+"""The defaults that ``llama_model_default_params`` gives in each version of the structure, as
+(offset, bytes) without the padding, and the offset of ``vocab_only``. They are read off
+``llama.h``; a structure that has other defaults is another one, and is refused. A byte at a wrong
+place could not pass unseen either: a file without tensors loads with ``vocab_only`` only."""
 
 RECIPE = """\
 import ctypes

@@ -59,7 +59,7 @@ def decode(ids):
 """
 
 MOST_IDS = 1 << 18
-"""Its importer refuses ids of more bits."""
+"""The importer of quicktok refuses greater ids."""
 
 
 class Implementation:
@@ -108,7 +108,8 @@ class Implementation:
 
 
 _imported: dict[str, scratch.Temporary] = {}
-"""By fingerprint: an import takes longer than all else that is measured here."""
+"""The folders that were imported, by the vocabulary's fingerprint: an import takes longer than all
+else that is measured here."""
 
 
 def imported(vocabulary: Vocabulary) -> scratch.Temporary:

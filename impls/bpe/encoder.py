@@ -133,7 +133,7 @@ class BpeImplementation:
     """One of the compiled encoders as an implementation; ``kernel`` is its module's name."""
 
     services: frozenset[Capability] = frozenset()
-    """What its encoder can do beyond :class:`BpeEncoder`."""
+    """The capabilities of its encoder beyond those of :class:`BpeEncoder`."""
 
     def __init__(
         self,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SPACE_SYMBOL = "\u2581".encode()
 
 REPLACED_BYTE = bytes(REPLACEMENT)
-"""What a byte becomes that begins no character."""
+"""A byte that begins no character becomes this."""
 
 ASCII = 0x80
 
@@ -73,7 +73,8 @@ class Aligner:
         self._dummy = spec.add_dummy_prefix
         self._plain = not (spec.charsmap or self._tidy)
         self.ascii = [self._alone(byte) for byte in range(ASCII)]
-        """What each byte of ASCII becomes where no longer rule or symbol begins with it."""
+        """The text that each byte of ASCII becomes where no longer rule or symbol begins with
+        it."""
         self._seconds = [self._after_first(byte) for byte in range(ASCII)]
 
     def closed(self, data: bytes, *, start: bool = True) -> Aligned:

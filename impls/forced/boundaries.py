@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from impls.forced.tokenizer import Tokenizer
 
 LETTERS = "abBsStTmMdDlLrRvVeE"
-"""Those of contractions, and one small and one capital that are of none."""
+"""The letters of contractions, and one small and one capital letter that are of none."""
 
 OTHERS = "1 \t\n\r'/.\u00e9\u00c9\u3042\u01c5\u02b0\u0301\u00b2\u00a0\u2028\u201c\u017f"
 """A digit, white space, line ends, what patterns name, and each class outside ASCII: small,
@@ -54,12 +54,13 @@ STAND_INS = (*FIRST, *PAIRS, *LONGER)
 SECONDS = frozenset(stand_in[1] for stand_in in STAND_INS if len(stand_in) > 1)
 
 COVERED = {first: frozenset(pair[1] for pair in PAIRS if pair[0] == first) for first in FIRST}
-"""By first character, the second ones that have a stand-in of their own."""
+"""The second characters, by the first one, that have a stand-in of their own."""
 
 ASCII = 0x80
 
 KNOWN = 3
-"""So many different next bytes are followed further; of more, anything may come second."""
+"""So many different next bytes are followed further; where there are more, anything may come
+second."""
 
 
 def alike(character: str) -> str:

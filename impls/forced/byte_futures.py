@@ -51,7 +51,8 @@ class ByteFutures:
             for text, token_id in vocabulary.ids.items()
             if vocabulary.ignore_merges and token_id not in built
         )
-        """What merges do not build, or late, and what comes out where it is a whole pre-token."""
+        """The tokens that merges do not build, or build late, and that come out where they are a
+        whole pre-token."""
 
     def window(self, context: Context, text: bytes) -> Window:
         """From a boundary of pre-tokens that nothing after ``text`` can move."""

@@ -62,14 +62,15 @@ PREFIXES = 11
 
 # Pair validity (impls.bpe.tables.pair_validity).
 MERGED = 12
-"""In entries of int64, ``(left << 21 | right) << 21 | token``, EMPTY for none: open-addressing
-hashes of what merges over each seam, one behind another."""
+"""The table of what merges over each seam, as open-addressing hashes one behind another. Its
+entries of int64 are ``(left << 21 | right) << 21 | token``, and EMPTY where there is none."""
 BLOOM = 13
-"""In words of 32 bits, those of each seam together: a clear bit says that a pair does not merge."""
+"""The filters of the seams, in words of 32 bits, those of each seam together: a clear bit says that
+a pair does not merge."""
 SEAMS = 14
-"""In entries of int64, by ``first byte of the right << 8 | last byte of the left``: where the words
-of BLOOM begin, which of the merges is the oldest, and how many words they are; 0 if no merge goes
-over these bytes."""
+"""The table of seams, in entries of int64, by ``first byte of the right << 8 | last byte of the
+left``: where the words of BLOOM begin, which of the merges is the oldest, and how many words they
+are; 0 if no merge goes over these bytes."""
 
 # The automaton (impls.bpe.tables.automaton).
 STATES = 15
@@ -100,7 +101,8 @@ WALK = 22
 INNER = 23
 """One a slot of TRIE: the token that ends there although longer ones go on."""
 SHORTER = 24
-"""For each token the next shorter one to try in its place, ``token << 10 | bytes less``."""
+"""The table that has for each token the next shorter one to try in its place, as ``token << 10 |
+bytes less``."""
 REGULAR = 25
 """Two: from which token on ids differ from tokens by a constant, and by which."""
 SHORT = 26

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 FORMAT = 8
-"""Of the tables, all subjects together: raise it with every change of what they mean."""
+"""The version of the tables, of all subjects together: raise it with every change of what they
+mean."""
 
 SMALLEST = 4096
 """Tokens of a vocabulary worth a file: tables of smaller ones are built in milliseconds."""
@@ -35,7 +36,7 @@ SMALLEST = 4096
 MAGIC = b"tokgate-bpe-tables\n"
 _DIGEST = hashlib.sha256().digest_size
 _PAYLOAD = -(-(len(MAGIC) + _DIGEST) // 64) * 64
-"""Where the entries begin: a multiple of a cache line."""
+"""The entries begin at this byte, which is a multiple of a cache line."""
 
 
 def directory() -> Path:

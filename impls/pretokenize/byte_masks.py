@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Masks = tuple[int, int, int, int, int, int, int, int, int, int, int, int]
-    """Of the classes below, in their order; of the bytes that begin a character; and of what is not
-    looked into. Bit 0 is for the first byte, and a character's bytes all have its class."""
+    """The masks of the classes below, in their order; of the bytes that begin a character; and of
+    what is not looked into. Bit 0 is for the first byte, and a character's bytes all have its
+    class."""
 
 LOADED = 64
 """Bytes that are read at once."""
@@ -45,7 +46,8 @@ WINDOW = 62
 ALL = (1 << WINDOW) - 1
 
 SIZE_BITS = 4
-"""Of a character's first byte is noted ``size in bytes << 4 | class``, of the others ``class``."""
+"""A character's first byte is noted as ``size in bytes << 4 | class``, and its other bytes as
+``class``."""
 CLASS_MASK = (1 << SIZE_BITS) - 1
 _ONE = 1 << SIZE_BITS
 _NO_ASCII = 0x80

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
         [NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]],
         tuple[NDArray[np.int64], NDArray[np.int64]] | None,
     ]
-    """From the parts' data, where each part ends, and what is given (as in :class:`Pieces`): where
-    each piece ends, and how many pieces there are up to and with each part. None if a part is not
-    UTF-8."""
+    """A function of this type takes the parts' data, where each part ends, and what is given (as in
+    :class:`Pieces`). It gives where each piece ends, and how many pieces there are up to and with
+    each part, or None if a part is not UTF-8."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -58,7 +58,7 @@ AT_ONCE = 8
 """Ends that are written without asking whether there are so many; divides LOADED."""
 
 NO_ROOM, NO_UTF8 = -1, -2
-"""What stands for a number of pieces if there is none."""
+"""These stand for a number of pieces if there is none."""
 
 
 @njit

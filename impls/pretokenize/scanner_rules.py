@@ -50,37 +50,38 @@ _ODD = (OTHER, APOSTROPHE, SLASH, MARK)
 
 # What the piece is so far.
 START = 0
-"""Nothing yet."""
+"""The state before any character of the piece."""
 CAPITALS = 1
-"""Of U, none of W; a character before it or not."""
+"""The state after capitals of U and none of W, with a character before them or not."""
 MAY_END = 2
-"""Of U, the last of W, too, so that the word may end here."""
+"""The state after characters of U, the last of W, too, so that the word may end here."""
 CAPITALS_AFTER = 3
-"""Of U, one of W among them, but not the last: given back if nothing of W follows."""
+"""The state after characters of U, one of W among them, but not the last: it is given back if
+nothing of W follows."""
 WORD = 4
-"""Letters that W+ or ``\\p{L}+`` take."""
+"""The state after letters that W+ or ``\\p{L}+`` take."""
 DIGITS = 5
-"""One digit; two and three are the next states."""
+"""The state after one digit; the next two states are those after two and three digits."""
 ODD_ONE = 8
-"""One character that is no white space, letter or number: a word may follow."""
+"""The state after one character that is no white space, letter or number: a word may follow."""
 QUOTE = 9
-"""The same, an apostrophe where a contraction is a piece."""
+"""The state after one other character that is an apostrophe, where a contraction is a piece."""
 ODDS = 10
-"""Several of them, or some after a space."""
+"""The state after several such characters, or some after a space."""
 AFTER_ODDS = 11
-"""Line ends (and slashes) after them."""
+"""The state after line ends (and slashes) that follow such characters."""
 BLANK_ONE = 12
-"""A space."""
+"""The state after a space."""
 WHITE_ONE = 13
-"""One character of white space, neither a space nor a line end."""
+"""The state after one character of white space that is neither a space nor a line end."""
 BLANKS = 14
-"""Several characters of white space, the last a space, no line ends."""
+"""The state after several characters of white space, the last a space, with no line ends."""
 WHITES = 15
-"""The same, the last not a space."""
+"""The state after several characters of white space, the last no space, with no line ends."""
 LINE_ENDS = 16
-"""White space of which the last is a line end."""
+"""The state after white space of which the last character is a line end."""
 ON_NEXT_LINE = 17
-"""From here on the states BLANK_ONE to WHITES after line ends. The piece up to those has been
+"""From here on come the states BLANK_ONE to WHITES after line ends. The piece up to those has been
 ended, and is taken up again if another line end comes."""
 _STATES = ON_NEXT_LINE + WHITES - BLANK_ONE + 1
 

@@ -113,7 +113,7 @@ def _spellings() -> Iterator[tuple[str, Rules]]:
 
 
 SCANNERS: dict[str, Rules] = dict(_spellings())
-"""By the exact spelling of the pattern."""
+"""The scanners by the exact spelling of their pattern."""
 
 
 def scanner_of(splits: tuple[str, ...]) -> Rules | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SPACE_SYMBOL = "\u2581".encode()
 UNKNOWN_SURFACE = " \u2047 ".encode()
-"""What SentencePiece shows for the unknown piece."""
+"""SentencePiece shows this for the unknown piece."""
 REPLACEMENT = "\ufffd".encode()
 
 

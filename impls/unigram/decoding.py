@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SYMBOL = "▁"
 UNKNOWN_SURFACE = " ⁇ "
-"""What SentencePiece writes for the unknown piece unless the model says otherwise."""
+"""SentencePiece writes this for the unknown piece unless the model says otherwise."""
 
 
 class Decoder:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 STAYS = -2
-"""In place of an id: the symbol is found, and its text is left where it is."""
+"""This stands in place of an id where the symbol is found, and its text is left where it is."""
 
 LONGEST_FIRST = int(Splitting.LONGEST_FIRST)
 

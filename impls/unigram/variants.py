@@ -30,8 +30,8 @@ class Splitting(IntEnum):
     LONGEST_FIRST = 1
     """Symbol by symbol, the longest first, wherever the text is still whole (llama.cpp)."""
     LEFTMOST_LONGEST = 2
-    """From the left, the longest of those that begin there, as an Aho-Corasick automaton finds
-    them; special tokens are found likewise, and left in the text (tokenizers)."""
+    """Symbols are found from the left, the longest of those that begin there, as an Aho-Corasick
+    automaton finds them; special tokens are found likewise, and left in the text (tokenizers)."""
 
 
 class Normalization(IntEnum):
@@ -41,9 +41,10 @@ class Normalization(IntEnum):
     """The longest symbol, else the longest charsmap rule, else a character; leading, doubled and
     trailing spaces removed; the dummy space once."""
     LLAMA_CPP = 1
-    """The same prefixes, but the beginning of a symbol passes as a whole one does, though it may
-    be a part of a character; ill-formed characters kept where their bits look right; a space
-    before each word where spaces are merged, dummy prefix or not."""
+    """The charsmap's prefixes are replaced as SentencePiece does, but the beginning of a symbol
+    passes as a whole one does, though it may be a part of a character. Ill-formed characters are
+    kept where their bits look right, and there is a space before each word where spaces are merged,
+    dummy prefix or not."""
     HUGGING_FACE = 2
     """The charsmap for each grapheme cluster under 6 bytes, of which a prefix's shortest rule
     replaces all, else for each character; then the steps that transformers' converter writes:
@@ -67,9 +68,9 @@ class Reading(StrEnum):
     BINARY = "binary"
     """The score is read as it was written, a float32."""
     SERDE_JSON = "serde_json"
-    """As decimal digits, parsed by serde_json without ``float_roundtrip``: the digits as one
-    integer, rounded, and divided by a power of ten, rounded again. Often the double beside the one
-    that was written, which decides ties."""
+    """Scores are read as decimal digits by serde_json without ``float_roundtrip``: the digits as
+    one integer, rounded, and divided by a power of ten, rounded again. That is often the double
+    beside the one that was written, which decides ties."""
 
 
 class Fallback(IntEnum):

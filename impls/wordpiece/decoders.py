@@ -27,7 +27,7 @@ CLEANED = (
     (" 've", "'ve"),
     (" 're", "'re"),
 )
-"""What the decoder of tokenizers replaces, one after another, within single tokens."""
+"""The decoder of tokenizers replaces these, one after another, within single tokens."""
 
 
 def make_decoder(vocabulary: Vocabulary, variant: Variant) -> Decoder:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from impls.wordpiece.variants import Variant
 
 RANKS = 8
-"""More than there are places in canonical order."""
+"""This is more than there are places in canonical order."""
 
 REFUSED = -1
 """The end of ids of an input that the variant does not take."""

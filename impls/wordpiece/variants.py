@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 CJK = "3400-4DBF 4E00-9FFF F900-FAFF 20000-2A6DF 2A700-2B73F 2B740-2B81F 2B920-2CEAF 2F800-2FA1F"
-"""What both take for Chinese: extension E begins 256 code points late in both."""
+"""Both variants take these for Chinese: extension E begins 256 code points late in both."""
 
 WHITE_SPACE = r"\s"
 

@@ -72,7 +72,7 @@ FARTHEST = (1 << 31) - (1 << 12)
 """Bytes from a block's beginning that are counted in 32 bits."""
 
 ABREAST = -2
-"""In place of its count: the piece is one of those that are encoded together."""
+"""This stands in place of the count of a piece that is one of those that are encoded together."""
 
 BLOCK = 4096
 """Pieces that are looked up together, then what is left of them encoded together."""

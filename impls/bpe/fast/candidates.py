@@ -49,7 +49,8 @@ VALUE_BITS = LABEL_BITS + 1
 VALUE_MASK = (1 << 22) - 1
 
 LESS_BITS = 10
-"""Of an entry of SHORTER: the bytes that the token there has less, 0 where they are too many."""
+"""So many bits of an entry of SHORTER say how many bytes the token there has less; they are 0 where
+those are too many."""
 LESS_MASK = (1 << LESS_BITS) - 1
 
 FEW = 64

@@ -40,10 +40,11 @@ LEFT, RIGHT = 21, 22
 YOUNGEST = 23
 """A pair is refused if its two tokens have a merge that is older than the value here."""
 FIRST_WORD, WORDS, OLDEST = 24, 25, 26
-"""What pair validity knows of the boundary of two tokens; WORDS is 0 where nothing is asked."""
+"""The columns of what pair validity knows of the boundary of two tokens; WORDS is 0 where nothing
+is asked."""
 MERGE_OF, MERGE_LEFT, MERGE_RIGHT, MERGE_YOUNGEST = 27, 28, 29, 30
-"""The same of each pair that may merge."""
+"""The columns of what pair validity knows of each pair that may merge."""
 MERGE_ENTRY = 31
-"""Where in MERGED the search for it begins."""
+"""The column of the place in MERGED at which the search for a pair begins."""
 
 ROWS = 32

@@ -19,10 +19,11 @@ STEP = 4
 """The factor by which a cache grows at a time."""
 
 PIECES_A_SLOT = 4
-"""Of a text: so often comes a word, or more often."""
+"""A word comes as often in a text as once in so many pieces, or more often."""
 SLOTS_A_PIECE = 8
-"""That has been remembered: few slots that two others already have. In a cache that is a quarter
-full, a sixteenth of all pieces push out one another, which takes longer than all others."""
+"""The cache has so many slots for each piece that has been remembered, so that few have slots that
+two others already have. In a cache that is a quarter full, a sixteenth of all pieces push out one
+another, which takes longer than all others."""
 
 
 def fitting(cache: NDArray[np.int64] | None, pieces: int) -> NDArray[np.int64]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NUMBERS = 4
-"""Where in a row its length and its number of ids stand."""
+"""The place in a row of its length and of its number of ids."""
 MOST = 2 * (WIDE - NUMBERS - 1)
 """Ids that it has room for."""
 LONGEST_WIDE = 8 * NUMBERS
@@ -31,7 +31,7 @@ LONGEST_WIDE = 8 * NUMBERS
 NO_ROW = -1
 
 _MASKS = np.array([[*spelled(n), 0, 0] for n in range(KEYED + 1)], dtype=np.int64)
-"""Of half a spelling, by its length; see :func:`impls.kernels.processor.masked_pair`."""
+"""The masks of half a spelling, by its length; see :func:`impls.kernels.processor.masked_pair`."""
 
 
 @njit

@@ -54,7 +54,7 @@ def spelled(length: int) -> NDArray[np.int64]:
 _MASKS = np.array(
     [[*spelled(min(n, KEYED)), 0, n << _LENGTH_AT] for n in range(_LENGTHS + 1)], dtype=np.int64
 )
-"""Of a key, by the length; see :func:`impls.kernels.processor.masked_pair`."""
+"""The masks of a key, by its length; see :func:`impls.kernels.processor.masked_pair`."""
 
 _SEVEN = (1 << 56) - 1
 """The first seven bytes of a word: each of them has another one behind it."""
@@ -62,7 +62,7 @@ _SEVEN = (1 << 56) - 1
 UNKNOWN = -1
 """The hash of what has no key, and its second word: a longer piece, or one of the data's last."""
 _HIGH = 10
-"""Of a hash's 32 bits the filter is asked for other ones than the table."""
+"""The filter is asked for other bits of a hash's 32 than the table is, from this one on."""
 _ROOM = 2
 """Four bits a row of the table: of those that are no token, a tenth gets past it."""
 

@@ -46,15 +46,16 @@ TOKEN_BITS = 21
 TOKEN_MASK = (1 << TOKEN_BITS) - 1
 
 BITS_PER_MERGE = 10
-"""Of the filters: with two hashes in a word of 32 bits, 1 of 30 pairs that do not merge is looked
-up in vain (measured on tekken)."""
+"""The filters have so many bits for each merge: with two hashes in a word of 32 bits, 1 of 30 pairs
+that do not merge is looked up in vain (measured on tekken)."""
 
 ROOM = 5
 """Entries of MERGED for each word of the filters: of 32 bits, for 3.2 merges at most, where a seam
 has less than MOST_WORDS."""
 
 MOST_WORDS = (1 << 16) - 1
-"""Of a seam: which one is asked is said by 16 bits of a pair's hash."""
+"""The filter of a seam has so many words at the most: 16 bits of a pair's hash say which of them is
+asked."""
 
 OLDEST_BITS = 21
 FIRST_BITS = 42
@@ -69,15 +70,16 @@ LEFT_FACTOR, RIGHT_FACTOR = 0x9E3779B1 - (1 << 32), 0x85EBCA6B - (1 << 32)
 FOLDED = 15
 """The bits by which the product is shifted, to be mixed with itself."""
 WORD_AT = 16
-"""From this bit on it says which of a seam's words is asked."""
+"""The bits of a pair's hash from this one on say which of a seam's words is asked."""
 SECOND_AT = 5
 _FOLDED_MASK, _WORD_MASK = ((1 << _WORD - shifted) - 1 for shifted in (FOLDED, WORD_AT))
 BIT_MASK = 31
-"""From here and from its lowest bit on, which bits of that word."""
+"""The bits of a pair's hash from here on, and from its lowest bit on, say which bits of that word
+are asked."""
 ENTRY_AT = 10
 ENTRY_BITS = 3
 ENTRY_MASK = (1 << ENTRY_BITS) - 1
-"""And where in the word's room its entry is looked for first."""
+"""These bits of a pair's hash say where in the word's room its entry is looked for first."""
 
 
 @njit
