@@ -63,7 +63,7 @@ LOG_TAIL = 64 * 1024
 """Bytes of a dead process's standard error that are kept (as the stdio protocol promises)."""
 
 OUT_OF_MEMORY_SIGNS = ("memory allocation of", "bad_alloc", "MemoryError", "out of memory")
-"""The runtimes of Rust, C++, Python, Go and Node print these when an allocation fails."""
+"""Runtimes print these when an allocation fails."""
 
 LONGEST_QUOTE = 120
 """Characters of a malformed line that an error shows."""
