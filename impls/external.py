@@ -68,7 +68,6 @@ OUT_OF_MEMORY_SIGNS = ("memory allocation of", "bad_alloc", "MemoryError", "out 
 LONGEST_QUOTE = 120
 """Characters of a malformed line that an error shows."""
 
-
 LONGEST_LINE = 256 << 20
 LONGEST_HELLO = 1 << 20
 """Bytes of an answer: a program that never ends its line would fill the memory otherwise."""
@@ -79,9 +78,8 @@ SPOKEN = frozenset(Capability) - {Capability.THREADS}
 IN_WORKER = "TOKGATE_WORKER"
 """Set in the environment of workers, whose whole session the harness kills."""
 
-
 TRIM_SECONDS = 0.2
-"""Between two looks at the log of a program."""
+"""The pause between two looks at the log of a program."""
 
 LONGEST_LOG = 8 << 20
 """Bytes of standard error that are kept before all but the tail goes."""
