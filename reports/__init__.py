@@ -52,14 +52,14 @@ FILES = {
 def write_all(record: RunRecord, out: Path, series: Sequence[Trend] = ()) -> None:
     """Write every format that has a file into the folder ``out``, made where it is missing.
 
-    series: of all runs, for the page's trends.
+    series: of all runs, for the page's trends. The page's commands name this folder.
     Each file is whole or not there: it is written beside its place and moved. OSError as raised
     by the file system.
     """
     out.mkdir(parents=True, exist_ok=True)
     for name, file in FILES.items():
-        trending = series and name == "html"
-        text = html.render(record, series) if trending else FORMATS[name](record)
+        page = name == "html"
+        text = html.render(record, series, out.absolute()) if page else FORMATS[name](record)
         _replace(out / file, text)
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from corpora.plain_text import escape, shows
+from reports.proposing import entry
+from reports.severity import rate, severity, share
 from reports.text import (
     CodePoint,
     Literal,
@@ -22,9 +24,10 @@ from reports.words import heading, headline, safe_link
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from harness.events import Found, Group
-    from reports.record import Bucket, Variant
+    from reports.record import Bucket, RunRecord, Variant
 
 MAX_LOG = 4_000
 """Characters of a message or log: the end of a traceback is what counts."""
@@ -32,6 +35,8 @@ MAX_STAGE = 400
 """Characters of one stage of an explanation."""
 EACH_TURN = 10
 """Buckets of one kind that get a card before the next kind has its turn."""
+MAX_ENTRY = 4_000
+"""Characters of an entry for the expectations file that is shown; others are not."""
 MAX_MORE = 20
 """Further examples of one bucket that are listed."""
 
@@ -142,13 +147,20 @@ class VariantView:
 class Card:
     """A cause, ready to print. state: ``unexpected``, ``expected`` or ``expired``.
 
-    variants: what it shows on, where that is of several kinds.
+    anchor: the id of its clearest finding, and so the same in every report of the same finding.
+    severity: a word. rate: the share of inputs on which it shows, as text, if it is known. expect:
+    the entries of an expectations file that would cover it, nothing where it is covered. replay:
+    the command that asks again. variants: what it shows on, where that is of several kinds.
     """
 
     number: int
     anchor: str
     title: str
     state: str
+    severity: str
+    rate: str
+    expect: str
+    replay: str
     bucket: Bucket
     finding: Found
     link: str | None
@@ -247,8 +259,16 @@ def _row(bucket: Bucket) -> Row:
     return Row(headline(bucket), bucket.example.contract, shown, bucket.count)
 
 
-def card(number: int, bucket: Bucket, budget: Budget, *, unfolded: bool) -> Card:
-    """The ``number``-th bucket (from 1) as a card."""
+def card(
+    number: int,
+    bucket: Bucket,
+    budget: Budget,
+    record: RunRecord,
+    folder: Path | None,
+    *,
+    unfolded: bool,
+) -> Card:
+    """The ``number``-th bucket (from 1) as a card; folder: of the run, which commands name."""
     finding = bucket.example
     variants = bucket.variants if len(bucket.variants) > 1 else ()
     shown = {one.example.id for one in variants} | {finding.id}
@@ -256,11 +276,16 @@ def card(number: int, bucket: Bucket, budget: Budget, *, unfolded: bool) -> Card
     data = base64.b64decode(finding.input_b64)
     points = list(code_points(data, budget.points))
     spelled = sum(1 if not p.valid else len(chr(int(p.label[2:], 16)).encode()) for p in points)
+    seen = rate(record, bucket)
     return Card(
         number=number,
-        anchor=f"bucket-{number}",
+        anchor=finding.id,
         title=headline(bucket),
         state=state_of(bucket),
+        severity=severity(bucket),
+        rate=f"{share(seen)} of inputs" if seen is not None else "",
+        expect=_expectation(bucket, record),
+        replay=_replay(finding, record, folder),
         bucket=bucket,
         finding=finding,
         link=safe_link(bucket.link),
@@ -275,9 +300,9 @@ def card(number: int, bucket: Bucket, budget: Budget, *, unfolded: bool) -> Card
             for i, group in enumerate(finding.groups)
         ],
         explanation=_explanation(finding),
-        reproduction=_reproduction(finding),
-        variants=[_variant(one, bucket) for one in variants],
-        more=[_example(f) for f in rest[:MAX_MORE]],
+        reproduction=_reproduction(finding, folder),
+        variants=[_variant(one, bucket, folder) for one in variants],
+        more=[_example(f, folder) for f in rest[:MAX_MORE]],
         more_hidden=max(0, len(rest) - MAX_MORE),
         open=unfolded,
     )
@@ -288,14 +313,14 @@ def _has_reference(finding: Found) -> bool:
     return len(finding.partition) > 1 and not finding.undecided
 
 
-def _variant(variant: Variant, bucket: Bucket) -> VariantView:
+def _variant(variant: Variant, bucket: Bucket, folder: Path | None) -> VariantView:
     state = "expired" if bucket.expired else "unexpected"
     return VariantView(
         kind=variant.kind,
         state="expected" if variant.reason is not None else state,
         count=variant.count,
         bucket=variant.bucket,
-        example=_example(variant.example),
+        example=_example(variant.example, folder),
     )
 
 
@@ -361,13 +386,33 @@ def _clipped(text: str) -> str:
     return "".join(c if shows(c) else escape(c) for c in text[:MAX_STAGE]) + more
 
 
-def _reproduction(finding: Found) -> Reproduction | None:
+def _reproduction(finding: Found, folder: Path | None) -> Reproduction | None:
     path = finding.reproducer
     if path is None:
         return None
-    return Reproduction(path, quote(path), f"python {shlex.quote(path)}")
+    where = path if folder is None else str(folder / path)
+    return Reproduction(path, quote(path), f"python {shlex.quote(where)}")
 
 
-def _example(finding: Found) -> Example:
+def _example(finding: Found, folder: Path | None) -> Example:
     data = base64.b64decode(finding.input_b64)
-    return Example(finding.id, finding.contract, literal(data, 120), _reproduction(finding))
+    shown = _reproduction(finding, folder)
+    return Example(finding.id, finding.contract, literal(data, 120), shown)
+
+
+def _replay(finding: Found, record: RunRecord, folder: Path | None) -> str:
+    """The command that asks again; what is not registered here needs the reader's trust."""
+    specs = record.started.specs if record.started else {}
+    asked = {name for group in finding.groups for name in group.implementations}
+    foreign = any(":" in specs.get(name, "") for name in asked)
+    where = ["--run", str(folder)] if folder is not None else []
+    return shlex.join(["tokgate", "replay", finding.id, *where, *(["--trust"] if foreign else [])])
+
+
+def _expectation(bucket: Bucket, record: RunRecord) -> str:
+    """An entry for each vocabulary on which a cause shows that no expectation covers."""
+    versions = record.started.versions if record.started else {}
+    uncovered = [f for f in bucket.findings if f.expected is None and f.culprits]
+    names = dict.fromkeys(f.vocabulary for f in uncovered)
+    text = "\n".join(entry(uncovered, name, versions) for name in names)
+    return text if len(text) <= MAX_ENTRY else ""

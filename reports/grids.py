@@ -1,9 +1,8 @@
-"""The matrix of report.html: implementations by contract, with a mark for each check."""
+"""The matrices of report.html: a mark for each implementation on each vocabulary, by algorithm."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from reports.record import NOBODY, Status
@@ -23,33 +22,48 @@ GLYPHS = {
     Status.FAILED: "!",
 }
 
+WORST_FIRST = (
+    Status.FAILED,
+    Status.VIOLATED,
+    Status.EXPECTED,
+    Status.OK,
+    Status.NOT_EXERCISED,
+    Status.UNSUPPORTED,
+)
+"""The mark of a field is that of the worst of its checks."""
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One check in a cell: its letter and status, and the same in words."""
+MOST_COLUMNS = 24
+"""A matrix has so many vocabularies at the most, so that it is never wider than the page; further
+ones stand in another one below it."""
 
-    letter: str
-    glyph: str
-    style: str
-    text: str
+UNKNOWN = "tokenization"
+"""The heading of a matrix whose vocabularies the record says nothing of."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One implementation under one contract. Without marks, ``reason`` says why.
+    """One implementation on one vocabulary: the worst mark of all checks in all modes.
 
-    fault: what is said of the violations: ``at fault``, or ``differ`` where nobody is blamed.
+    lines: what each check in each mode came to, in words. violations: cases at fault, and in
+    ``fault`` what is said of them: ``at fault``, or ``differ`` where nobody is blamed. anchor,
+    target: the card of the worst finding, and its number.
     """
 
-    marks: list[Mark]
+    glyph: str
+    style: str
     word: str
-    reason: str
+    lines: list[str]
     exercised: int
     violations: int
     fault: str
     anchor: str
     target: str
     reference: bool
+
+    @property
+    def text(self) -> str:
+        """All that is known, as one text."""
+        return "; ".join(self.lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,83 +77,102 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """columns: vocabulary to its contracts. letters: check to its letter."""
+    """Implementations by vocabularies of one algorithm. absent: who runs none of them, and why."""
 
-    columns: list[tuple[str, list[ContractOpened]]]
-    letters: dict[str, str]
+    algorithm: str
+    columns: list[str]
     rows: list[Row]
-    reasons: list[tuple[str, list[str]]]
+    absent: list[tuple[str, list[str]]]
 
 
-def matrix(record: RunRecord, anchors: Mapping[str, tuple[str, str]]) -> Matrix:
-    """The matrix of a record; ``anchors`` leads from a bucket to its card and number."""
-    ordered = sorted(record.contracts, key=lambda c: c.vocabulary)
-    columns = [(v, list(cs)) for v, cs in groupby(ordered, key=lambda c: c.vocabulary)]
-    letters = _letters(record.checks)
+def matrices(record: RunRecord, anchors: Mapping[str, tuple[str, str]]) -> list[Matrix]:
+    """The matrices of a record; ``anchors`` leads from a bucket to its card and number."""
+    algorithms = {v.id: v.algorithm for v in record.vocabularies}
+    grouped: dict[str, dict[str, list[ContractOpened]]] = {}
+    for contract in sorted(record.contracts, key=lambda c: c.vocabulary):
+        of_algorithm = grouped.setdefault(algorithms.get(contract.vocabulary, UNKNOWN), {})
+        of_algorithm.setdefault(contract.vocabulary, []).append(contract)
+    made = []
+    for algorithm, columns in grouped.items():
+        names = list(columns)
+        for start in range(0, len(names), MOST_COLUMNS):
+            part = {name: columns[name] for name in names[start : start + MOST_COLUMNS]}
+            made.append(_matrix(record, algorithm, part, anchors))
+    return made
+
+
+def _matrix(
+    record: RunRecord,
+    algorithm: str,
+    columns: Mapping[str, Sequence[ContractOpened]],
+    anchors: Mapping[str, tuple[str, str]],
+) -> Matrix:
     versions = record.started.versions if record.started else {}
-    rows = [
-        Row(
-            name,
-            versions.get(name, ""),
-            [_field(record, name, c, letters, anchors) for c in ordered],
-        )
-        for name in record.implementations
-    ]
-    why: dict[str, list[str]] = {}
-    for row in rows:
-        for contract, field in zip(ordered, row.fields, strict=True):
-            if field.reason:
-                why.setdefault(field.reason, []).append(f"{row.name} on {contract.id}")
-    return Matrix(columns, letters, rows, list(why.items()))
-
-
-def _letters(checks: Sequence[str]) -> dict[str, str]:
-    """The shortest distinct beginnings of the checks' names, from one letter on."""
-    for length in range(1, 30):
-        short = [check[:length].capitalize() for check in checks]
-        if len(set(short)) == len(short):
-            return dict(zip(checks, short, strict=True))
-    return {check: check for check in checks}
+    rows, absent = [], dict[str, list[str]]()
+    for name in record.implementations:
+        fields = [_field(record, name, contracts, anchors) for contracts in columns.values()]
+        if all(field.word == Status.UNSUPPORTED.value for field in fields):
+            absent.setdefault(fields[0].text, []).append(name)
+        else:
+            rows.append(Row(name, versions.get(name, ""), fields))
+    return Matrix(algorithm, list(columns), rows, list(absent.items()))
 
 
 def _field(
     record: RunRecord,
     name: str,
-    contract: ContractOpened,
-    letters: Mapping[str, str],
+    contracts: Sequence[ContractOpened],
     anchors: Mapping[str, tuple[str, str]],
 ) -> Field:
-    cells = [record.matrix[name, contract.id, check] for check in letters]
-    out = [c for c in cells if c.status in {Status.UNSUPPORTED, Status.FAILED}]
-    shown = [] if len(out) == len(cells) else [_mark(c, letters[c.check]) for c in cells]
+    by_contract = [
+        (contract.mode, [record.matrix[name, contract.id, check] for check in record.checks])
+        for contract in contracts
+    ]
+    cells = [cell for _, of_contract in by_contract for cell in of_contract]
+    worst = min((c.status for c in cells), key=WORST_FIRST.index, default=Status.NOT_EXERCISED)
     # Buckets come worst first, so the first one blamed here is the one to read.
     blamed = {b for c in cells for b in c.buckets}
     first = next((b.name for b in record.buckets if b.name in blamed), None)
     anchor, target = anchors.get(first, ("", "")) if first is not None else ("", "")
     return Field(
-        marks=shown,
-        word=(out[0].status.value if out else "no checks") if not shown else "",
-        reason=(out[0].reason if out else "") if not shown else "",
-        exercised=max((c.exercised for c in cells), default=0),
+        glyph=GLYPHS[worst],
+        style=worst.name.lower().replace("_", "-"),
+        word=worst.value,
+        lines=[line for mode, found in by_contract for line in _lines(mode, found)],
+        exercised=sum(max((c.exercised for c in found), default=0) for _, found in by_contract),
         violations=sum(c.violations for c in cells),
         fault=_fault([c for c in cells if c.violations]),
         anchor=anchor,
         target=target,
-        reference=name in contract.references,
+        reference=any(name in contract.references for contract in contracts),
     )
+
+
+def _lines(mode: str, cells: Sequence[Cell]) -> list[str]:
+    """What the checks of one mode came to: those that all say the same are one line."""
+    alike: dict[tuple[Status, str], list[Cell]] = {}
+    for cell in cells:
+        alike.setdefault((cell.status, cell.reason), []).append(cell)
+    return [f"{mode}: {_line(status, why, found)}" for (status, why), found in alike.items()]
+
+
+def _line(status: Status, why: str, cells: Sequence[Cell]) -> str:
+    told = ", ".join(_counted(cell) for cell in cells)
+    if status in {Status.UNSUPPORTED, Status.FAILED, Status.NOT_EXERCISED}:
+        told = "" if len(cells) > 1 else f" {told}"
+        return f"{status.value}{told}" + (f" ({why})" if why else "")
+    return f"{status.value}: {told}" + (f" ({why})" if why else "")
+
+
+def _counted(cell: Cell) -> str:
+    text = cell.check
+    if cell.violations:
+        text += f" {cell.violations:,} {_fault([cell])} of {cell.exercised:,}"
+    elif cell.exercised:
+        text += f" {cell.exercised:,}"
+    return text
 
 
 def _fault(cells: Sequence[Cell]) -> str:
     """What is said of the cases of some cells: nobody is at fault where equals differ."""
     return "differ" if cells and all(c.reason == NOBODY for c in cells) else "at fault"
-
-
-def _mark(cell: Cell, letter: str) -> Mark:
-    text = f"{cell.check}: {cell.status.value}"
-    if cell.exercised:
-        text += f", {cell.exercised:,} judged"
-    if cell.violations:
-        text += f", {cell.violations:,} {_fault([cell])}"
-    if cell.reason:
-        text += f" ({cell.reason})"
-    return Mark(letter, GLYPHS[cell.status], cell.status.name.lower().replace("_", "-"), text)

@@ -19,15 +19,18 @@ from markupsafe import Markup
 from corpora.plain_text import printable
 from reports.cards import ROOMY, TIGHT, TIGHT_FROM, Card, card, chosen, kinds
 from reports.forced import failures, forced_rows
-from reports.grids import matrix
+from reports.grids import matrices
 from reports.record import FAILING_EXPECTATIONS, RunRecord, Verdict
 from reports.scaling import growth, worst
+from reports.severity import SEVERITIES
+from reports.standings import standings
 from reports.trends import trends
 from reports.words import growth_left_out, plural, reason, safe_link, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from harness.events import ExpectationJudged
     from reports.trends import Trend
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -44,18 +47,22 @@ KINDS_FROM = 12
 """Buckets from which on they are folded by kind, which is their index, too."""
 
 _VERDICTS = {
-    Verdict.PASS: ("The gate holds", "✓"),
-    Verdict.FAIL: ("The gate does not hold", "✗"),
-    Verdict.INCOMPLETE: ("Incomplete run: no verdict", "!"),
+    Verdict.PASS: ("PASSED", "✓"),
+    Verdict.FAIL: ("FAILED", "✗"),
+    Verdict.INCOMPLETE: ("INCOMPLETE", "!"),
 }
 
 
-def render(record: RunRecord, series: Sequence[Trend] = ()) -> str:
-    """The page for a record, to be written in UTF-8. series: of all runs, for trends."""
+def render(record: RunRecord, series: Sequence[Trend] = (), folder: Path | None = None) -> str:
+    """The page for a record, to be written in UTF-8.
+
+    series: of all runs, for trends. folder: that of the run, absolute, which commands name; without
+    it they are to be run in it.
+    """
     css = (_TEMPLATES / "report.css").read_text(encoding="utf-8")
     script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
     heading, icon = _VERDICTS[record.verdict]
-    cards = _cards(record)
+    cards = _cards(record, folder)
     many = len(record.buckets) >= KINDS_FROM
     anchors = {c.bucket.name: (c.anchor, str(c.number)) for c in cards}
     return (
@@ -69,14 +76,16 @@ def render(record: RunRecord, series: Sequence[Trend] = ()) -> str:
             heading=heading,
             icon=icon,
             reason=reason(record),
+            reasons=_further(record),
             cards=cards,
             kinds=kinds(record.buckets, cards, MAX_LINES) if many else [],
             uncarded=len(record.buckets) - len(cards),
-            expectations=sorted(
-                record.expectations, key=lambda e: (e.status not in FAILING_EXPECTATIONS, e.status)
-            ),
+            **_expectations(record),
             index=not many and len(record.buckets) >= INDEX_FROM,
-            matrix=matrix(record, anchors),
+            matrices=matrices(record, anchors),
+            standings=standings(record, anchors),
+            severities=SEVERITIES,
+            choices=_choices(cards),
             growth=growth(record),
             worst=worst(record.measured),
             left_out=growth_left_out(record),
@@ -90,13 +99,46 @@ def render(record: RunRecord, series: Sequence[Trend] = ()) -> str:
     )
 
 
-def _cards(record: RunRecord) -> list[Card]:
+def _further(record: RunRecord) -> list[str]:
+    """What the run said of its verdict, but for what the sentence before and the findings say."""
+    said = record.finished.reasons if record.finished else []
+    counted = plural(len(record.unexpected), "unexpected finding")
+    return [line for line in said if not line.startswith(counted) and line != reason(record)]
+
+
+def _expectations(record: RunRecord) -> dict[str, list[ExpectationJudged]]:
+    """The entries by what a reader does about them; those of who takes no part are left out."""
+    present = set(record.implementations)
+    about = [e for e in record.expectations if present.issuperset(e.implementations)]
+    failing = [e for e in record.expectations if e.status in FAILING_EXPECTATIONS]
+    return {
+        "expectations": [*failing, *(e for e in about if e not in failing)],
+        "failing": failing,
+        "shown": [e for e in about if e.status == "shown"],
+        "idle": [e for e in about if e.status == "not-exercised"],
+    }
+
+
+def _cards(record: RunRecord, folder: Path | None) -> list[Card]:
     budget = ROOMY if len(record.buckets) < TIGHT_FROM else TIGHT
     few = len(record.buckets) <= OPEN_CARDS
     return [
-        card(number, bucket, budget, unfolded=few)
+        card(number, bucket, budget, record, folder, unfolded=few)
         for number, bucket in enumerate(chosen(record.buckets, MAX_CARDS), start=1)
     ]
+
+
+def _choices(cards: Sequence[Card]) -> list[tuple[str, str, list[str]]]:
+    """The filters of findings, as (key, label, values): those that leave a choice."""
+    found = [
+        ("state", "State", [c.state for c in cards]),
+        ("severity", "Severity", [c.severity for c in cards]),
+        ("check", "Check", [c.finding.check for c in cards]),
+        ("who", "Implementation", [name for c in cards for name in c.finding.culprits]),
+        ("vocabulary", "Vocabulary", [f.vocabulary for c in cards for f in c.bucket.findings]),
+    ]
+    made = [(key, label, sorted(set(values))) for key, label, values in found]
+    return [(key, label, values) for key, label, values in made if len(values) > 1]
 
 
 def policy(css: str, script: str = "") -> str:

@@ -10,6 +10,7 @@ import platform
 import threading
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.core.interruption import exit_status
@@ -25,6 +26,7 @@ from harness.verdict.bounds import judge_growth, own_candidates
 from harness.verdict.shortfall import Shortfall, slow_once, went_on
 from harness.verdict.texts import TextsSeen
 from harness.workers import confined, first_line
+from impls.specs import from_anywhere
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -96,11 +98,12 @@ def execute(
             command=command,
             versions=versions(plan),
             machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-            specs={participant.name: participant.spec for participant in plan.participants},
+            specs={one.name: from_anywhere(one.spec) for one in plan.participants},
             references=sorted(plan.references),
             timeout=plan.limits.seconds,
             memory=plan.limits.memory,
             expect=plan.expect,
+            folder=str(Path.cwd()),
             confinement=confined.line(plan.limits.memory, plan.participants),
         )
     )

@@ -42,6 +42,8 @@ class Started(Event):
     """References, limits and the expectations file of the run: a replay judges by them, too."""
     confinement: str = ""
     """One line that says what the workers were kept from, and by which means."""
+    folder: str = ""
+    """The folder in which the run was started; relative paths of its command begin there."""
 
 
 @event

@@ -60,7 +60,7 @@
   addEventListener("hashchange", openTarget);
   openTarget();
   document.addEventListener("click", (event) => {
-    const link = event.target instanceof Element ? event.target.closest("a[href^='#bucket-']") : null;
+    const link = event.target instanceof Element ? event.target.closest("a[href^='#f-']") : null;
     if (link && link.hash === location.hash) { openTarget(); }
   });
   const kinds = all("details.kind-of");
@@ -80,12 +80,17 @@
   });
   addEventListener("afterprint", () => closed.forEach((item) => { item.open = false; }));
 
+  // Filters: a text, and one choice for each property that findings have.
   const filter = one("#filter");
-  filter?.addEventListener("input", () => {
+  const choices = all("select.choice");
+  const applyFilters = () => {
     const wanted = filter.value.trim().toLowerCase();
+    const chosen = choices.filter((choice) => choice.value);
+    const fits = (card) => chosen.every((choice) => card.dataset[choice.name].split("\n").includes(choice.value));
+    const filtering = Boolean(wanted) || chosen.length > 0;
     let shown = 0;
     cards.forEach((card) => {
-      const hit = !wanted || card.textContent.toLowerCase().includes(wanted);
+      const hit = fits(card) && (!wanted || card.textContent.toLowerCase().includes(wanted));
       card.hidden = !hit;
       shown += hit ? 1 : 0;
       const row = one(`tr[data-for="${card.id}"]`);
@@ -93,10 +98,44 @@
     });
     kinds.forEach((kind) => {
       const left = Array.from(kind.querySelectorAll("details.card"), (card) => !card.hidden).some(Boolean);
-      kind.hidden = Boolean(wanted) && !left;
-      kind.open = Boolean(wanted) && left;
+      kind.hidden = filtering && !left;
+      kind.open = filtering && left;
     });
-    one("#filter-count").textContent = wanted ? `${shown} of ${cards.length} findings match` : "";
+    one("#filter-count").textContent = filtering ? `${shown} of ${cards.length} findings match` : "";
+  };
+  filter?.addEventListener("input", applyFilters);
+  choices.forEach((choice) => choice.addEventListener("change", applyFilters));
+
+  // Sorting: a button in each heading of a table that sorts; numbers by data-sort or as they read.
+  const sortKey = (row, column) => {
+    const cell = row.cells[column];
+    const text = (cell.dataset.sort ?? cell.textContent).trim();
+    const number = Number(text.replace(/,/g, ""));
+    return text !== "" && !Number.isNaN(number) ? number : text.toLowerCase();
+  };
+  const compare = (a, b) => {
+    if (typeof a === typeof b) { return a < b ? -1 : a > b ? 1 : 0; }
+    return typeof a === "number" ? -1 : 1;
+  };
+  all("table.sortable").forEach((table) => {
+    const headings = Array.from(table.tHead.rows[0].cells);
+    headings.forEach((heading, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      button.append(...heading.childNodes);
+      heading.append(button);
+      button.addEventListener("click", () => {
+        const up = heading.getAttribute("aria-sort") !== "ascending";
+        headings.forEach((other) => other.removeAttribute("aria-sort"));
+        heading.setAttribute("aria-sort", up ? "ascending" : "descending");
+        const body = table.tBodies[0];
+        const rows = Array.from(body.rows).map((row) => [sortKey(row, column), row]);
+        rows.sort((a, b) => (up ? 1 : -1) * compare(a[0], b[0]));
+        body.append(...rows.map((pair) => pair[1]));
+        say(`Sorted by ${button.textContent}, ${up ? "ascending" : "descending"}`);
+      });
+    });
   });
 
   // Tooltips on hover and on focus; Escape puts them away. Without this script, title does it.

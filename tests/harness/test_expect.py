@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.verdict import expectations, proposing
+from harness.verdict import expectations
+from reports import proposing
 from tests.harness.command import here, tokgate
 from tests.harness.test_diff import found
 

@@ -119,7 +119,7 @@ def test_folded_kinds_open_where_a_reader_wants_them(tmp_path: Path) -> None:
         "const shown = () => [...d.querySelectorAll('details.card')]"
         ".filter(c => c.checkVisibility()).length;"
         "const before = shown();"
-        "const link = d.querySelector(\"a[href^='#bucket-']\");"
+        "const link = d.querySelector(\"a[href^='#f-']\");"
         "w.location.hash = link.getAttribute('href'); w.dispatchEvent(new Event('hashchange'));"
         "const linked = d.getElementById(link.hash.slice(1)).checkVisibility();"
         "const field = d.querySelector('#filter'); field.value = 'tokenizers did not decode';"

@@ -24,7 +24,8 @@ def expect(
     One entry is added for each cause that the file does not cover yet; what stands in the file
     stays as it is. Give the file to `tokgate run --expect` when you have filled in the reasons.
     """
-    from harness.verdict import expectations, proposing  # noqa: PLC0415
+    from harness.verdict import expectations  # noqa: PLC0415
+    from reports import proposing  # noqa: PLC0415
 
     record = recorded(folder)
     known = expectations.load(file) if file.exists() else []

@@ -29,5 +29,10 @@ def report(
     if form not in FORMATS:
         raise SelectionError(f"--format {form!r}: none; there are {', '.join(FORMATS)}")
     record = recorded(folder)
-    text = html.render(record, trend_series(ledger)) if form == "html" else FORMATS[form](record)
+    page = form == "html"
+    text = (
+        html.render(record, trend_series(ledger), folder.absolute())
+        if page
+        else FORMATS[form](record)
+    )
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from packaging.version import InvalidVersion, Version
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from harness.events import Found
-    from harness.verdict.expectations import Expectation
 
 REASON = "TODO: say why this is known"
 """This stands in place of the reason, which nobody but the user knows."""
@@ -26,8 +25,16 @@ PATTERN_SIGNS = str.maketrans({"[": "[[]", "?": "[?]"})
 """Signs of a bucket that a shell pattern would read as more than themselves."""
 
 
+class Covering(Protocol):
+    """An entry that there is already (:class:`harness.verdict.expectations.Expectation`)."""
+
+    def covers(self, bucket: str, vocabulary: str) -> bool:
+        """Whether it is about a bucket on a vocabulary."""
+        ...
+
+
 def entries(
-    findings: Iterable[Found], known: Sequence[Expectation], versions: Mapping[str, str]
+    findings: Iterable[Found], known: Sequence[Covering], versions: Mapping[str, str]
 ) -> list[str]:
     """Return an entry, as text, for each cause that no expectation covers, by vocabulary.
 
@@ -39,13 +46,14 @@ def entries(
         if one.expected is None and not any(e.covers(one.bucket, one.vocabulary) for e in known)
     ]
     return [
-        _entry(alike, vocabulary, versions)
+        entry(alike, vocabulary, versions)
         for alike in by_cause(uncovered).values()
         for vocabulary in dict.fromkeys(one.vocabulary for one in alike)
     ]
 
 
-def _entry(alike: Sequence[Found], vocabulary: str, versions: Mapping[str, str]) -> str:
+def entry(alike: Sequence[Found], vocabulary: str, versions: Mapping[str, str]) -> str:
+    """Return the entry, as text, for the findings of one cause on a vocabulary."""
     here = [one for one in alike if one.vocabulary == vocabulary]
     inputs = dict.fromkeys(base64.b64decode(one.input_b64) for one in here)
     examples = ", ".join(_example(data) for data in [*inputs][:EXAMPLES])
