@@ -79,6 +79,8 @@ class Encoder:
         return [token_id for token_id in ids if token_id >= 0]
 
     def decode(self, ids: Sequence[int]) -> bytes:
+        if min(ids, default=0) < 0:  # which a list would take from its end
+            raise Rejected("a negative number is no token's id")
         return b"".join(self.tokens[token_id] or b"" for token_id in ids)
 
 
