@@ -7,6 +7,8 @@
 ``cmd:PROGRAM ARGS``    a program that speaks the stdio protocol (:mod:`impls.external`)
 ``pip:NAME==VERSION``   a release of a library that has an adapter here, or one built from a path
                         (``pip:./path``), in an environment of its own (:mod:`impls.pip_release`)
+``npm:NAME==VERSION``   a release of a tokenizer of JavaScript that has an adapter here, on node
+                        (:mod:`impls.npm.release`)
 """
 
 from __future__ import annotations
@@ -185,6 +187,10 @@ def resolve(spec: str) -> Implementation:
         from impls import pip_release  # noqa: PLC0415 (only runs that need it pay for it)
 
         return pip_release.ReleaseImplementation(spec.removeprefix("pip:"))
+    if spec.startswith("npm:"):
+        from impls.npm import release  # noqa: PLC0415 (likewise)
+
+        return release.NpmImplementation(spec.removeprefix("npm:"))
     target = {**FIELD, **ON_REQUEST, **registered()}.get(spec, spec)
     module_name, colon, attribute = target.rpartition(":")
     if not colon:
@@ -198,7 +204,7 @@ def _unknown(spec: str) -> str:
     hint = f"did you mean {near[0]!r}?" if near else "see `tokgate list impls`"
     return (
         f"implementation {spec!r}: no such name; {hint} "
-        "(others: module:attr, path.py:attr, cmd:PROGRAM, pip:NAME==VERSION)"
+        "(others: module:attr, path.py:attr, cmd:PROGRAM, pip:NAME==VERSION, npm:NAME==VERSION)"
     )
 
 

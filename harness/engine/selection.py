@@ -149,7 +149,7 @@ def _met(spec: str) -> tuple[Implementation, About]:
     """
     # What makes an environment for a release says so, as it takes a while; a program's standard
     # error is kept by whoever starts it.
-    apart = spec.startswith(("pip:", "cmd:"))
+    apart = spec.startswith(("pip:", "cmd:", "npm:"))
     printing = contextlib.nullcontext() if apart else aside()
     with printing as printed:
         try:
