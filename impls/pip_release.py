@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from impls.adapters.common import Library
     from impls.interface import About, Implementation, Mode
 
-NUMPY = ("numpy",)
-"""Every adapter needs this, because vocabularies are NumPy arrays."""
+NUMPY = ("numpy", "msgspec")
+"""What every adapter needs: vocabularies are NumPy arrays, and what reads them checks types."""
 
 SENTENCEPIECE_FILES = ("protobuf", "sentencepiece")
 """These write .model files."""

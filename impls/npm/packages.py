@@ -163,9 +163,10 @@ def _gpt_tokenizer(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     found = openai_name(vocabulary, mode)
     if found.trouble is not None:
         return found.trouble
-    told = (
-        '{ allowedSpecial: "all" }' if mode.special == "all" else "{ disallowedSpecial: new Set() }"
-    )
+    told = "{ disallowedSpecial: new Set() }"
+    if mode.special == "all":
+        # By name: its "all" has further tokens, which the published encodings have not.
+        told = f"{{ allowedSpecial: new Set({json.dumps(sorted(vocabulary.special_tokens))}) }}"
     return Way("none", bytes, GPT.replace("NAME", found.name).replace("SPECIALS", told))
 
 

@@ -64,6 +64,13 @@ async function respond(request) {
     } catch (error) {
       return { unsupported: `does not load it: ${error?.message}`.slice(0, 300) };
     }
+    try {
+      // What a release lacks shows here, once, and in no finding.
+      running[first].decode(Array.from(running[first].encode("a")));
+    } catch (error) {
+      const line = `${error?.name}: ${error?.message}`.split("\n")[0].slice(0, 300);
+      return { error: `this release does not do what its adapter asks of it (${line})` };
+    }
     return { ok: true };
   }
   const answer = { encode, decode }[request.op];

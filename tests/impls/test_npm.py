@@ -102,6 +102,14 @@ def test_its_recipe_gives_what_it_gives(package: Path, tmp_path: Path) -> None:
     assert done.stdout == f"[0, 1, 300] {'é'.encode()!r}\n"
 
 
+def test_a_release_that_lacks_what_is_called_cannot_be_started(package: Path) -> None:
+    lite = package / "node_modules" / "js-tiktoken" / "lite.js"
+    # As long as it was, so that nobody takes it for damaged.
+    lite.write_text(MODULE.replace("decode(ids)", "decade(ids)"))
+    with pytest.raises(RuntimeError, match=r"its adapter asks of it \(TypeError"):
+        registry.resolve(SPEC).load(ranked(300))
+
+
 @pytest.mark.parametrize("text", ["js-tiktoken", "js-tiktoken==^1", "../x==1.0.0", "a b==1.0.0"])
 def test_a_release_is_named(text: str) -> None:
     with pytest.raises(ImplementationError, match="name one release"):
