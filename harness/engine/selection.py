@@ -99,7 +99,8 @@ def readers(vocabularies: Iterable[Vocabulary]) -> list[str]:
     return [
         name
         for name in registry.FIELD
-        if formats & getattr(registry.resolve(name), "native_formats", frozenset())
+        if name not in registry.ASTRAY
+        and formats & getattr(registry.resolve(name), "native_formats", frozenset())
     ]
 
 
