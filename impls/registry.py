@@ -91,6 +91,7 @@ FIELD = {
     "curated-tokenizers": "impls.adapters.curated_tokenizers:IMPLEMENTATION",
     "transformers": "impls.adapters.transformers:IMPLEMENTATION",
     "transformers-slow": "impls.adapters.transformers:SLOW",
+    "transformers-converted": "impls.adapters.transformers:CONVERTED",
 }
 """Known by name likewise: what ``tokgate field`` runs beside the libraries above (the extra
 ``field``)."""
