@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, cast
 from impls.errors import ImplementationError
 from impls.interface import About
 from impls.needs import understood
+from impls.text_plugins import adapted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -306,4 +307,4 @@ def _implementation(spec: str, module: ModuleType, attribute: str) -> Implementa
         understood(about.needs)
     except ValueError as error:
         raise ImplementationError(f"implementation {spec!r}: {error}") from error
-    return cast("Implementation", found)
+    return adapted(cast("Implementation", found))
