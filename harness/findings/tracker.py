@@ -229,7 +229,7 @@ class FindingTracker:
         kind = kind_of(smaller.violation, smaller.label.stage, contract)
         if why == TRIES_HANG:
             kind = UNMINIMISED  # what is left in the input says little of what it hangs on
-        if why == NO_TIME and self._may_be_smaller(smaller) and not self._covered(smaller):
+        if why == NO_TIME and self._may_be_excused(smaller) and not self._covered(smaller):
             return UNSURE
         name = self._enter(page, smaller, kind, minimal=why is None, replaces=provisional, why=why)
         if self._excused(name, contract) and not self._covered(entry):
@@ -252,23 +252,19 @@ class FindingTracker:
             return UNSURE
         entry = entry.explained()
         kind = UNMINIMISED
-        if self._may_be_smaller(entry):
+        if self._may_be_excused(entry):
             if not self._covered(entry):
                 return UNSURE
             kind = kind_of(entry.violation, entry.label.stage, entry.contract)
         return self._enter(page, entry, kind, minimal=False, replaces=provisional, why=NO_TIME)
 
-    def _may_be_smaller(self, entry: Entry) -> bool:
-        """Whether what there is no time to minimise may be expected once it is."""
-        # Nobody explains it: a part of the input alone may part at another stage of the pipeline.
-        guessed = entry.explanation is None and entry.contract.vocabulary.normalizes
-        return self._may_be_excused(entry, any_stage=guessed)
-
     def _may_be_excused(self, entry: Entry, *, any_stage: bool = False) -> bool:
         """Whether an entry of the expectations covers such a finding with inputs of some kind.
 
-        any_stage: or one whose explanation names another stage.
+        any_stage: or one whose explanation names another stage. So it is with what nobody explains
+        behind a normalizer: a part of the input alone may part at another one.
         """
+        any_stage |= entry.explanation is None and entry.contract.vocabulary.normalizes
         named = [parts for e in self._expectations if len(parts := e.bucket.split("/")) > 4]
         kinds, stages = {parts[4] for parts in named}, {parts[3] for parts in named if any_stage}
         labels = [entry.label, *(replace(entry.label, stage=one) for one in sorted(stages))]
