@@ -37,6 +37,7 @@ from impls.interface import (
     Reloads,
     Unsupported,
 )
+from impls.text_plugins import adapted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,7 +96,7 @@ def conformance_problems(
     if isinstance(implementation, str):
         implementation = registry.resolve(implementation)
     chosen = [make() for _, make in TOYS.values()] if vocabularies is None else list(vocabularies)
-    examination = Examination(implementation)
+    examination = Examination(adapted(implementation))
     if examination.introduces_itself():
         for vocabulary in chosen:
             examination.examine(vocabulary, inputs_for(vocabulary, seed, examination.max_input))

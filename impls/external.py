@@ -256,9 +256,10 @@ class ExternalEncoder(HealsByProgram):
             pretokenized = hello.get("pretokenized_operations")
             self._pretokenized = pretokenized if isinstance(pretokenized, list) else []
             answer = program.ask("load", vocabulary=self._wire)
-            if "unsupported" in answer:
-                program.stop()
-                raise Unsupported(str(answer["unsupported"]))
+            for key, kind in (("unsupported", Unsupported), ("error", RuntimeError)):
+                if key in answer:
+                    program.stop()
+                    raise kind(str(answer[key]))
             if answer.get("ok") is not True:
                 program.breach(f"answered 'load' with neither ok nor unsupported: {quoted(answer)}")
             self._program = program

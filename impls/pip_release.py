@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from impls.adapters.common import Library
     from impls.interface import About, Implementation, Mode
 
-NUMPY = ("numpy",)
-"""Every adapter needs this, because vocabularies are NumPy arrays."""
+NUMPY = ("numpy", "msgspec")
+"""What every adapter needs: vocabularies are NumPy arrays, and what reads them checks types."""
 
 SENTENCEPIECE_FILES = ("protobuf", "sentencepiece")
 """These write .model files."""
@@ -55,6 +55,15 @@ ADAPTERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "tokie": ("impls.adapters.tokie", ()),
     "kitoken": ("impls.adapters.kitoken", SENTENCEPIECE_FILES),
     "wordchipper": ("impls.adapters.wordchipper", ()),
+    "puretiktoken": ("impls.adapters.puretiktoken", ()),
+    "bpe-openai": ("impls.adapters.bpe_openai", ()),
+    "c-bpe": ("impls.adapters.c_bpe", ()),
+    "budtiktok": ("impls.adapters.budtiktok", ()),
+    "snaptokens": ("impls.adapters.snaptokens", ()),
+    "morpheme": ("impls.adapters.morpheme", ()),
+    "nanotoken": ("impls.adapters.nanotoken", ()),
+    "flash-tokenizer": ("impls.adapters.flash_tokenizer", ()),
+    "curated-tokenizers": ("impls.adapters.curated_tokenizers", SENTENCEPIECE_FILES),
     "transformers": ("impls.adapters.transformers", SENTENCEPIECE_FILES),
 }
 """The module of the adapter of each distribution, and what that needs besides NumPy."""

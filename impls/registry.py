@@ -7,6 +7,8 @@
 ``cmd:PROGRAM ARGS``    a program that speaks the stdio protocol (:mod:`impls.external`)
 ``pip:NAME==VERSION``   a release of a library that has an adapter here, or one built from a path
                         (``pip:./path``), in an environment of its own (:mod:`impls.pip_release`)
+``npm:NAME==VERSION``   a release of a tokenizer of JavaScript that has an adapter here, on node
+                        (:mod:`impls.npm.release`)
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import TYPE_CHECKING, cast
 from impls.errors import ImplementationError
 from impls.interface import About
 from impls.needs import understood
+from impls.text_plugins import adapted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,11 +81,25 @@ FIELD = {
     "tokie": "impls.adapters.tokie:IMPLEMENTATION",
     "kitoken": "impls.adapters.kitoken:IMPLEMENTATION",
     "wordchipper": "impls.adapters.wordchipper:IMPLEMENTATION",
+    "puretiktoken": "impls.adapters.puretiktoken:IMPLEMENTATION",
+    "bpe-openai": "impls.adapters.bpe_openai:IMPLEMENTATION",
+    "c-bpe": "impls.adapters.c_bpe:IMPLEMENTATION",
+    "budtiktok": "impls.adapters.budtiktok:IMPLEMENTATION",
+    "snaptokens": "impls.adapters.snaptokens:IMPLEMENTATION",
+    "morpheme": "impls.adapters.morpheme:IMPLEMENTATION",
+    "nanotoken": "impls.adapters.nanotoken:IMPLEMENTATION",
+    "flash-tokenizer": "impls.adapters.flash_tokenizer:IMPLEMENTATION",
+    "curated-tokenizers": "impls.adapters.curated_tokenizers:IMPLEMENTATION",
     "transformers": "impls.adapters.transformers:IMPLEMENTATION",
     "transformers-slow": "impls.adapters.transformers:SLOW",
+    "transformers-converted": "impls.adapters.transformers:CONVERTED",
 }
 """Known by name likewise: what ``tokgate field`` runs beside the libraries above (the extra
 ``field``)."""
+
+ASTRAY = frozenset({"budtiktok"})
+"""Of these, those that encode plain text otherwise than any other: they join no run by themselves,
+not even where files are read by hardly anybody else."""
 
 ON_REQUEST = {"bpe.plain": "impls.bpe.algorithms.plain:IMPLEMENTATION"}
 """Known by name likewise, and of no part in a run that does not name them. ``bpe.plain`` is what
@@ -176,6 +193,10 @@ def resolve(spec: str) -> Implementation:
         from impls import pip_release  # noqa: PLC0415 (only runs that need it pay for it)
 
         return pip_release.ReleaseImplementation(spec.removeprefix("pip:"))
+    if spec.startswith("npm:"):
+        from impls.npm import release  # noqa: PLC0415 (likewise)
+
+        return release.NpmImplementation(spec.removeprefix("npm:"))
     target = {**FIELD, **ON_REQUEST, **registered()}.get(spec, spec)
     module_name, colon, attribute = target.rpartition(":")
     if not colon:
@@ -189,7 +210,7 @@ def _unknown(spec: str) -> str:
     hint = f"did you mean {near[0]!r}?" if near else "see `tokgate list impls`"
     return (
         f"implementation {spec!r}: no such name; {hint} "
-        "(others: module:attr, path.py:attr, cmd:PROGRAM, pip:NAME==VERSION)"
+        "(others: module:attr, path.py:attr, cmd:PROGRAM, pip:NAME==VERSION, npm:NAME==VERSION)"
     )
 
 
@@ -286,4 +307,4 @@ def _implementation(spec: str, module: ModuleType, attribute: str) -> Implementa
         understood(about.needs)
     except ValueError as error:
         raise ImplementationError(f"implementation {spec!r}: {error}") from error
-    return cast("Implementation", found)
+    return adapted(cast("Implementation", found))

@@ -28,9 +28,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import ModuleType
 
+    from corpora.vocabularies.model import Vocabulary
     from impls.interface import Mode
 
 OURS = ("impls", "corpora")
+
+TRIAL = b"a"
+
+MISSING = (AttributeError, TypeError, ImportError, NotImplementedError)
+"""What is raised where a release has no such function, or no such argument of it."""
 
 
 class Ours:
@@ -87,10 +93,36 @@ class Program:
             return {"unsupported": "takes vocabularies from tokgate only"}
         try:
             with Path(vocabulary["model"]).open("rb") as file:
-                self._encoder = self._implementation.load(pickle.load(file))
+                model = pickle.load(file)
+            self._encoder = self._implementation.load(model)
+            self._try(model)
         except Unsupported as error:
             return {"unsupported": str(error)}
+        except Exception as error:
+            line = f"{type(error).__name__}: {error}".split("\n", 1)[0][:300]
+            return {"error": f"this release does not do what its adapter asks of it ({line})"}
         return {"ok": True}
+
+    def _try(self, model: Vocabulary) -> None:
+        """Encode and decode a letter: what a release lacks shows here, once, and in no finding.
+
+        Raises what the library raises where it fails in the first mode that there is, and where a
+        name or an argument is missing in any.
+        """
+        from impls.interface import Mode, Rejected, Unsupported  # noqa: PLC0415
+
+        modes = [Mode(), Mode(special="all"), Mode(pretokenize=False)]
+        modes = [mode for mode in modes if self._implementation.supports(model, mode) is None]
+        for place, mode in enumerate(modes):
+            try:
+                ids = _integers(self._encoder.encode(TRIAL, mode))
+                if "decode" in self._hello["operations"]:
+                    self._encoder.decode(ids)
+            except (Rejected, Unsupported):
+                continue
+            except Exception as error:
+                if place == 0 or isinstance(error, MISSING):
+                    raise
 
     def _one(
         self, answer: Callable[..., dict[str, Any]], item: Any, mode: Mode, request: dict[str, Any]

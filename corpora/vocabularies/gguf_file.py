@@ -1,11 +1,13 @@
 """GGUF files (llama.cpp): the fields of the metadata to the plain model; also gzipped.
 
 Vocabulary models ``gpt2`` (byte-level BPE), ``llama`` (SentencePiece BPE, llama.cpp's SPM),
-``t5`` (unigram, llama.cpp's UGM) and ``bert`` (WordPiece, llama.cpp's WPM).
+``t5`` (unigram, llama.cpp's UGM) and ``bert`` (WordPiece, llama.cpp's WPM). Of any other model
+the tokens alone are read, and llama.cpp runs it.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -16,6 +18,7 @@ from corpora.vocabularies.limits import COPY, MAX_IDS, MAX_MERGES, check_count, 
 from corpora.vocabularies.model import (
     AddedToken,
     Algorithm,
+    Alphabet,
     Merges,
     NativeFile,
     Normalizer,
@@ -47,6 +50,10 @@ _BERT_UNKNOWN = 100
 """llama.cpp's own id of WordPiece's unknown token, for files that name none."""
 
 
+STEPS_SHOWN = 3
+"""Tokens beyond the byte alphabet that are named: a file may be full of them."""
+
+
 def load(path: Path, *, pattern: str | None = None, vocabulary_id: str | None = None) -> Vocabulary:
     """The vocabulary of a GGUF file.
 
@@ -74,12 +81,41 @@ def from_bytes(
         )
     makers = {"llama": _spm, "t5": _ugm, "bert": _wpm}
     if kind not in makers:
-        raise VocabularyError(
-            source,
-            f"tokenizer.ggml.model is {shown(kind)}",
-            "the models gpt2, llama, t5 and bert are supported",
-        )
+        return _of_another_model(fields, vocabulary_id, kind)
     return makers[kind](fields, vocabulary_id)
+
+
+def _of_another_model(fields: _Fields, name: str, kind: str) -> Vocabulary:
+    """What is known of a vocabulary that llama.cpp alone can run: tokens, by their texts."""
+    texts = fields.strings("tokens", MAX_IDS)
+    types = fields.types(len(texts))
+    tokens: list[bytes | None] = []
+    for text, type_ in zip(texts, types, strict=True):
+        if type_ is PieceType.BYTE and re.fullmatch("<0x[0-9A-Fa-f]{2}>", text):
+            tokens.append(bytes([int(text[3:5], 16)]))
+        else:
+            ordinary = type_ in (PieceType.NORMAL, PieceType.USER_DEFINED)
+            tokens.append(text.encode() or None if ordinary else None)
+    check_tokens(tokens, fields.source)
+    special = (PieceType.CONTROL, PieceType.UNKNOWN)
+    steps = (f"tokenizer.ggml.model {shown_json(kind)}, which is not known here",)
+    return Vocabulary(
+        id=name,
+        algorithm=Algorithm.BPE,
+        format="gguf",
+        tokens=tuple(tokens),
+        alphabet=Alphabet.CHARACTERS,
+        rank_order=RankOrder.MERGES,
+        normalizer=Normalizer(escape_whitespaces=any("\u2581" in text for text in texts)),
+        special_tokens={
+            text: i
+            for i, (text, type_) in enumerate(zip(texts, types, strict=True))
+            if type_ in special and text
+        },
+        unk_id=fields.token_id("unknown_token_id", None, len(texts)),
+        source_path=fields.source,
+        native=NativeFile(b"", unexpressed=steps),
+    )
 
 
 class _Fields:
@@ -174,6 +210,7 @@ def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
     tokens: list[bytes | None] = []
     ids: dict[str, int] = {}
     added: list[AddedToken] = []
+    beyond: list[str] = []
     for token_id, (text, kind) in enumerate(zip(texts, fields.types(len(texts)), strict=True)):
         if not text:  # a hole: nothing ever yields it
             tokens.append(None)
@@ -181,11 +218,9 @@ def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
         if kind is PieceType.NORMAL:
             token = unspell(text)
             if token is None:
-                raise VocabularyError(
-                    fields.source,
-                    f"tokenizer.ggml.tokens[{token_id}] {shown(text)} is not in the byte alphabet",
-                    "its type must be control or user-defined",
-                )
+                # Such as Command R's U+200D, which llama.cpp takes for no bytes at all.
+                token = text.encode()
+                beyond.append(f"the token {shown_json(text)} beyond the byte alphabet")
             if ids.setdefault(text, token_id) != token_id:
                 raise VocabularyError(
                     fields.source,
@@ -204,7 +239,9 @@ def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
     pre = fields.text("pre") or "default"
     unknown = pattern is None and pre not in GGUF_PRE
     splits = splits_of(pattern, fields.source) if pattern else PATTERNS[GGUF_PRE.get(pre, "none")]
-    steps = (f"tokenizer.ggml.pre {shown_json(pre)}, whose pattern is not known here",)
+    steps = beyond[:STEPS_SHOWN]
+    if unknown:
+        steps.append(f"tokenizer.ggml.pre {shown_json(pre)}, whose pattern is not known here")
     return Vocabulary(
         id=name,
         algorithm=Algorithm.BPE,
@@ -218,7 +255,7 @@ def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
         ignore_merges=pre in GGUF_IGNORE_MERGES,
         source_path=fields.source,
         # The content is read again by who needs it: a file may be large with weights.
-        native=NativeFile(b"", unexpressed=steps) if unknown else None,
+        native=NativeFile(b"", unexpressed=tuple(steps)) if steps else None,
     )
 
 

@@ -6,11 +6,13 @@ one, so that two libraries which read different file formats can still be given 
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import importlib
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -337,6 +339,38 @@ class Vocabulary:
             digest.update(repr(self.native.unexpressed).encode())
         return digest.hexdigest()
 
+    def as_tokenizer_json(self, *, pretokenize: bool = True) -> bytes:
+        """A tokenizer.json: the user's own, if it is one, else one that says the same.
+
+        pretokenize: with the splits; without, the whole text is one piece. Raises VocabularyError
+        for what the format cannot say.
+        """
+        if pretokenize and self.native is not None and self.format == "tokenizer.json":
+            return self.native.content
+        told: str = _writer("tokenizer_json_out").to_tokenizer_json(self, pretokenize)
+        return told.encode()
+
+    def as_sentencepiece(self) -> bytes:
+        """A SentencePiece ``.model`` file, likewise. Raises VocabularyError."""
+        if self.native is not None and self.format == "sentencepiece":
+            return self.native.content
+        writer = _writer("sentencepiece_proto")
+        trouble = writer.trouble(self)
+        if trouble is not None:
+            raise VocabularyError(self.id, trouble, "there is no .model file of it")
+        content: bytes = writer.to_model_proto(self)
+        return content
+
+    def as_tiktoken(self) -> bytes:
+        """A rank file: a line with base64 bytes and id for each token. Raises VocabularyError.
+
+        An engine of ranks knows ids only: see :attr:`rank_order` for whether they decide alone.
+        """
+        if self.algorithm is not Algorithm.BPE or self.alphabet is not Alphabet.BYTES:
+            raise VocabularyError(self.id, "is no byte-level BPE", "there are no ranks of it")
+        lines = (b"%s %d\n" % (base64.b64encode(text), i) for text, i in self.ids.items())
+        return b"".join(lines)
+
     def spell(self, ids: list[int]) -> bytes:
         """The concatenated bytes of ``ids``; special tokens as their text.
 
@@ -357,3 +391,8 @@ class Vocabulary:
         spellings = {i: p.text.encode() for i, p in enumerate(self.pieces)}
         spellings.update({i: text.encode() for text, i in self.special_tokens.items()})
         return spellings
+
+
+def _writer(name: str) -> Any:
+    """A module that writes a format. By its name: all of them import this one."""
+    return importlib.import_module(f"corpora.vocabularies.{name}")

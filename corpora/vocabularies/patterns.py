@@ -34,6 +34,11 @@ _TAIL = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 # cl100k_base goes on after a line end.
 _CL100K = rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}|{_TAIL}"
 _QWEN2 = rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}|{_TAIL}"
+# As qwen2's, with marks among the letters.
+_QWEN35 = (
+    rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}\p{{M}}]+|\p{{N}}"
+    r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 
 _UPPER = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}"
 _LOWER = r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
@@ -70,6 +75,7 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     "o200k_harmony": (_O200K,),
     "llama3": (_CL100K,),
     "qwen2": (_QWEN2,),
+    "qwen35": (_QWEN35,),
     "voyage3_base": (_QWEN2,),
     "tekken": (_TEKKEN,),
     "deepseek_v3": _DEEPSEEK_V3,
@@ -115,6 +121,7 @@ GGUF_PRE: dict[str, str] = {
     "glm4": "llama3",
     "chatglm-bpe": "llama3",
     "qwen2": "qwen2",
+    "qwen35": "qwen35",
     "deepseek-r1-qwen": "qwen2",
     "kormo": "qwen2",
     "stablelm2": "qwen2",

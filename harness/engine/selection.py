@@ -99,7 +99,8 @@ def readers(vocabularies: Iterable[Vocabulary]) -> list[str]:
     return [
         name
         for name in registry.FIELD
-        if formats & getattr(registry.resolve(name), "native_formats", frozenset())
+        if name not in registry.ASTRAY
+        and formats & getattr(registry.resolve(name), "native_formats", frozenset())
     ]
 
 
@@ -149,7 +150,7 @@ def _met(spec: str) -> tuple[Implementation, About]:
     """
     # What makes an environment for a release says so, as it takes a while; a program's standard
     # error is kept by whoever starts it.
-    apart = spec.startswith(("pip:", "cmd:"))
+    apart = spec.startswith(("pip:", "cmd:", "npm:"))
     printing = contextlib.nullcontext() if apart else aside()
     with printing as printed:
         try:

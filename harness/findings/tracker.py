@@ -261,8 +261,10 @@ class FindingTracker:
     def _may_be_excused(self, entry: Entry, *, any_stage: bool = False) -> bool:
         """Whether an entry of the expectations covers such a finding with inputs of some kind.
 
-        any_stage: or one whose explanation names another stage.
+        any_stage: or one whose explanation names another stage. So it is with what nobody explains
+        behind a normalizer: a part of the input alone may part at another one.
         """
+        any_stage |= entry.explanation is None and entry.contract.vocabulary.normalizes
         named = [parts for e in self._expectations if len(parts := e.bucket.split("/")) > 4]
         kinds, stages = {parts[4] for parts in named}, {parts[3] for parts in named if any_stage}
         labels = [entry.label, *(replace(entry.label, stage=one) for one in sorted(stages))]

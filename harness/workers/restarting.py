@@ -76,7 +76,7 @@ class Restarted:
         needs: Sequence[str] = (),
     ) -> None:
         self.name = name
-        programs = spec.startswith(("cmd:", "pip:"))
+        programs = spec.startswith(("cmd:", "pip:", "npm:"))
         self._needs = (*needs, OF_PROGRAMS) if programs else needs
         self._confined = ""
         self._turn = turn or contextlib.nullcontext()

@@ -1,10 +1,11 @@
-"""``transformers``: its tokenizers over Hugging Face's library, and its own in Python."""
+"""``transformers``: ``AutoTokenizer`` on tokenizer.json files and by converters; slow ones, too."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.tokenizer_json_native import given
 from impls.adapters.peers import Peer
 from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
@@ -29,6 +30,7 @@ LIBRARY = Peer(
 HEAD = """\
 import os
 
+os.environ["HF_HUB_OFFLINE"] = "1"  # all that it needs is in a folder
 os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 os.environ["TRANSFORMERS_NO_ADVISORY_WARNINGS"] = "1"
 """
@@ -45,12 +47,20 @@ def decode(ids):
     return text.encode()
 """
 
-FAST = """\
-from transformers import PreTrainedTokenizerFast
+AUTO = """\
+import json
+import shutil
+import tempfile
 
-tokenizer = PreTrainedTokenizerFast(
-    tokenizer_file=VOCABULARY, split_special_tokens={split}
-)
+from transformers import AutoTokenizer
+
+# As a model's folder has them.
+folder = tempfile.mkdtemp()
+shutil.copy(VOCABULARY, os.path.join(folder, {name!r}))
+with open(os.path.join(folder, "tokenizer_config.json"), "w") as file:
+    json.dump({{"tokenizer_class": {kind!r}}}, file)
+tokenizer = AutoTokenizer.from_pretrained(folder, split_special_tokens={split})
+shutil.rmtree(folder)
 """
 
 SENTENCEPIECE = """\
@@ -74,7 +84,9 @@ tokenizer = BertTokenizerLegacy(
 
 def _fast(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     trouble = json_trouble(vocabulary, mode)
-    code = HEAD + FAST.format(split=mode.special == "none") + TAIL
+    split = mode.special == "none"
+    kind = "PreTrainedTokenizerFast"
+    code = HEAD + AUTO.format(name="tokenizer.json", kind=kind, split=split) + TAIL
     if native_json(vocabulary):
         return trouble or Way("tokenizer.json", lambda: given(vocabulary), code)
     return trouble or Way("tokenizer.json", lambda: json_content(vocabulary, mode), code)
@@ -104,5 +116,20 @@ def _slow(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     return Way("vocab.txt", lambda: "\n".join(tokens).encode(), HEAD + code + TAIL)
 
 
+def _converted(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+    """Its converters: a .model file by the class of Llama, of which it makes a fast tokenizer."""
+    if not vocabulary.pieces or not mode.pretokenize or mode.special == "all":
+        return "SentencePiece only; reads no special tokens here, and always pre-tokenizes"
+    first = [piece.text for piece in vocabulary.pieces[:3]]
+    if vocabulary.algorithm is not Algorithm.BPE or not vocabulary.byte_fallback:
+        return "SentencePiece BPE with byte fallback, as Llama 2 has it"
+    if first != ["<unk>", "<s>", "</s>"] or not vocabulary.normalizer.add_dummy_prefix:
+        return "the first pieces and the dummy space of Llama 2"
+    trouble = model_trouble(vocabulary)
+    code = HEAD + AUTO.format(name="tokenizer.model", kind="LlamaTokenizer", split=True) + TAIL
+    return trouble or Way("tokenizer.model", lambda: model_proto(vocabulary), code)
+
+
 IMPLEMENTATION = FieldImplementation(LIBRARY, _fast, READS_JSON)
+CONVERTED = FieldImplementation(replace(LIBRARY, name="transformers-converted"), _converted)
 SLOW = FieldImplementation(replace(LIBRARY, name="transformers-slow"), _slow)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary
@@ -27,6 +28,36 @@ def json_content(vocabulary: Vocabulary, mode: Mode) -> bytes:
     return tokenizer_json(told, mode).encode()
 
 
+def ordinary_json(vocabulary: Vocabulary, mode: Mode) -> bytes:
+    """Likewise, of any algorithm: where special tokens are off, the file declares none.
+
+    For libraries that have no word for "the text of a special token is ordinary text here".
+    """
+    content = json_content(vocabulary, mode)
+    if mode.special == "all" or byte_level(vocabulary):
+        return content
+    told = json.loads(content)
+    told["added_tokens"] = [one for one in told["added_tokens"] if not one["special"]]
+    return json.dumps(told, ensure_ascii=False).encode()
+
+
+def ordinary_trouble(vocabulary: Vocabulary, mode: Mode) -> str | None:
+    """Why such a library is not told all that there is to know of a vocabulary in a mode."""
+    if not mode.pretokenize:
+        return "always pre-tokenizes"
+    if mode.special == "all" and not (byte_level(vocabulary) or native_json(vocabulary)):
+        return "reads no special tokens here"
+    return None
+
+
+def has_holes(vocabulary: Vocabulary, mode: Mode) -> bool:
+    """Whether a file leaves ids out, up to the last that it has a token for."""
+    told = {i for i, token in enumerate(vocabulary.tokens) if token is not None}
+    if mode.special == "all":
+        told |= set(vocabulary.special_tokens.values())
+    return len(told) != max(told, default=-1) + 1
+
+
 def without_specials(vocabulary: Vocabulary) -> Vocabulary:
     """A byte-level vocabulary as if it had no special tokens; any other as it is.
 
@@ -35,6 +66,20 @@ def without_specials(vocabulary: Vocabulary) -> Vocabulary:
     if not byte_level(vocabulary):
         return vocabulary
     return replace(vocabulary, special_tokens={}, native=None)
+
+
+def bert_lines(vocabulary: Vocabulary) -> bytes | str:
+    """The vocab.txt of BERT's own WordPiece, or a line on why there is none."""
+    rules = vocabulary.wordpiece
+    if rules is None or rules.prefix != "##" or not rules.clean_text or rules.max_word != 100:
+        return "BERT's WordPiece only"
+    if vocabulary.unk_id is None or vocabulary.unexpressed:
+        return "wants an unknown token"
+    spelled = {i: text.encode() for text, i in vocabulary.special_tokens.items()}
+    lines = [spelled.get(i, token) for i, token in enumerate(vocabulary.tokens)]
+    if None in lines or lines[vocabulary.unk_id] != b"[UNK]":
+        return "wants ids without holes, and [UNK] for the unknown token"
+    return b"\n".join(line or b"" for line in lines)
 
 
 def json_trouble(vocabulary: Vocabulary, mode: Mode) -> str | None:

@@ -115,15 +115,34 @@ def test_unigram(tmp_path: Path) -> None:
     assert vocabulary.pieces[4].score == -0.5
 
 
+def test_tokens_beyond_the_byte_alphabet_are_for_llama_cpp_alone(tmp_path: Path) -> None:
+    tokens = {"tokens": ["a", "b", "Ġ", "ab", "Ġab", "<s>", "x y", "\u200d"], "token_type": None}
+    fields = BPE | tokens | {"token_type": [1, 1, 1, 1, 1, 3, 4, 1]}
+    vocabulary = load(gguf(tmp_path / "x.gguf", "gpt2", **fields))
+    assert vocabulary.tokens[7] == "\u200d".encode()
+    assert vocabulary.unexpressed == ('the token "\\u200d" beyond the byte alphabet',)
+
+
+def test_another_model_is_for_llama_cpp_alone(tmp_path: Path) -> None:
+    tokens = ["<unk>", "<s>", "<0xE6>", "b", "ab", "▁", ""]
+    fields = {"tokens": tokens, "token_type": [2, 3, 6, 1, 4, 1, 1], "unknown_token_id": 0}
+    vocabulary = load(gguf(tmp_path / "x.gguf", "gemma4", **fields))
+    assert vocabulary.tokens == (None, None, b"\xe6", b"b", b"ab", "▁".encode(), None)
+    assert vocabulary.special_tokens == {"<unk>": 0, "<s>": 1}
+    assert vocabulary.unk_id == 0
+    assert vocabulary.normalizer.escape_whitespaces
+    assert vocabulary.unexpressed == ('tokenizer.ggml.model "gemma4", which is not known here',)
+
+
 @pytest.mark.parametrize(
     ("model", "fields", "fault"),
     [
-        ("rwkv", PIECES, "tokenizer.ggml.model is 'rwkv'"),
+        ("rwkv", {"merges": ["a b"]}, "no tokenizer.ggml.tokens"),
         ("gpt2", BPE | {"merges": ["a x"]}, "tokenizer.ggml.merges[0]"),
         ("gpt2", {"pre": "qwen2"}, "no tokenizer.ggml.tokens"),
         ("gpt2", BPE | {"token_type": [1]}, "tokenizer.ggml.token_type has 1"),
         ("gpt2", BPE | {"token_type": [9] * 8}, "tokenizer.ggml.token_type"),
-        ("gpt2", BPE | {"tokens": ["日", *BPE["tokens"][1:]]}, "tokens[0] '日'"),
+        ("gpt2", BPE | {"tokens": ["日", *BPE["tokens"][1:]]}, "needs the missing token 'a'"),
         ("gpt2", BPE | {"tokens": ["a", "a", *BPE["tokens"][2:]]}, "repeats token 0"),
         ("llama", PIECES | {"scores": [0.0]}, "tokenizer.ggml.scores"),
         ("llama", PIECES | {"unknown_token_id": 77}, "unknown_token_id"),

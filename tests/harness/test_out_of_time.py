@@ -11,6 +11,7 @@ from packaging.specifiers import SpecifierSet
 
 from corpora.generators.base import Case
 from corpora.vocabularies import sources
+from corpora.vocabularies.model import Normalizer
 from harness.checks import CHECKS
 from harness.core.comparisons import contracts_of
 from harness.core.countdown import Countdown
@@ -105,6 +106,23 @@ def test_what_may_be_expected_if_it_were_smaller_is_not_held_against_the_gate() 
     other = Watched((known,), ref=right, worse=wrong_at(b"!"))
     other.consider("equivalence", b"some text!")
     assert [found.expected for found in other.tracker.findings] == [None]
+
+
+@pytest.mark.parametrize(("culprit", "left_out"), [("bad", True), ("worse", False)])
+def test_nor_what_may_part_at_another_stage_if_it_were_smaller(
+    culprit: str, left_out: bool
+) -> None:
+    # As llama.cpp, whose defect of normalization makes unknown tokens of a long text.
+    known = Expectation("equivalence/bpe/raw/normalization/*/bad", {"bad": SpecifierSet()}, "known")
+    encoders = {"ref": right, culprit: wrong_at(b"!")}
+    scene = Watched((known,), **encoders)
+    scene.consider("equivalence", b"some text!")
+    assert len(scene.found) == 1  # there is no normalizer
+    scene = Watched((known,), **encoders)
+    normalizing = replace(scene.contract.vocabulary, normalizer=Normalizer(form="NFC"))
+    scene.contract = replace(scene.contract, vocabulary=normalizing)
+    scene.consider("equivalence", b"some text!")
+    assert len(scene.found) == (0 if left_out else 1)
 
 
 def test_a_hang_that_was_sure_when_the_time_was_up_is_a_finding() -> None:

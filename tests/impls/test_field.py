@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import sources
-from corpora.vocabularies.model import Vocabulary
+from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary, WordPieceRules
 from harness.engine import selection
 from impls import registry
 from impls.adapters import sentencepiece, tiktoken, tokenizers
@@ -23,6 +23,19 @@ from tests.impls.test_peers import ranked
 TEXT = Mode()
 # Whatever white space, digits and letters: what all of them ought to agree on.
 TEXTS = [b"", b"a", b"Hello world, it's 123 o'clock.", "Größe und Länge".encode(), b"x = y + 1;\n"]
+
+OTHERS = {
+    "wordchipper",  # OpenAI's vocabularies alone, as the next three
+    "puretiktoken",
+    "bpe-openai",
+    "c-bpe",
+    "nanotoken",  # WordPiece alone, as the next
+    "flash-tokenizer",
+}
+"""They run none of these vocabularies: further tests give them theirs."""
+
+ASTRAY = {"budtiktok"}
+"""They encode even plain text otherwise than their reference (``defects.toml``)."""
 
 PLAINEST = [b"a", "Größe und Länge".encode()]
 """Where pieces have scores, they part on an empty text, on white space and on ties."""
@@ -50,6 +63,8 @@ def reference(vocabulary: Vocabulary) -> Implementation:
 @pytest.mark.parametrize("name", thorough_from(4, registry.FIELD))
 def test_the_field_gives_the_ids_of_the_reference(name: str) -> None:
     found, run = adapter(name), 0
+    if name in ASTRAY:
+        pytest.skip("known to go astray")
     for vocabulary in vocabularies():
         if found.supports(vocabulary, TEXT) is not None:
             continue
@@ -62,7 +77,7 @@ def test_the_field_gives_the_ids_of_the_reference(name: str) -> None:
                 assert encoder.decode(ids) == data  # type: ignore[attr-defined]
         with pytest.raises(Unsupported):
             encoder.encode(b"\xff", TEXT)
-    assert run or name == "wordchipper"  # which has vocabularies of its own alone
+    assert run or name in OTHERS
 
 
 @pytest.mark.parametrize("name", thorough_from(2, registry.FIELD))
@@ -73,7 +88,8 @@ def test_an_adapter_is_its_recipe(name: str, tmp_path: Path) -> None:
         pytest.skip("has vocabularies of its own alone")
     assert isinstance(found, Reproducible)
     recipe = found.recipe(vocabulary, TEXT)
-    assert recipe.requirements[0].startswith(f"{found.about.name.removesuffix('-slow')}==")
+    distribution = found.about.name.removesuffix("-slow").removesuffix("-converted")
+    assert recipe.requirements[0].startswith(f"{distribution}==")
     (tmp_path / recipe.artifact_name).write_bytes(recipe.artifact)
     data = TEXTS[2]
     # Where nothing of ours can be imported.
@@ -82,9 +98,9 @@ def test_an_adapter_is_its_recipe(name: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    ids = list(reference(vocabulary).load(vocabulary).encode(data, TEXT))
+    ids = list(found.load(vocabulary).encode(data, TEXT))
     assert done.stdout.splitlines()[-1].startswith(str(ids))
-    assert "Hello world" in done.stdout
+    assert name in ASTRAY or "Hello world" in done.stdout
 
 
 @pytest.mark.parametrize("name", thorough_from(1, ["riptoken", "kitoken", "transformers"]))
@@ -103,14 +119,37 @@ def test_special_tokens_are_read_only_where_asked(name: str) -> None:
 
 
 @pytest.mark.data
-def test_wordchipper_runs_the_vocabularies_it_knows() -> None:
-    found = adapter("wordchipper")
+@pytest.mark.parametrize(
+    "name", thorough_from(1, ["wordchipper", "puretiktoken", "bpe-openai", "c-bpe"])
+)
+def test_those_of_openais_vocabularies_run_them(name: str) -> None:
+    found = adapter(name)
     path = data_path("vocabs/cl100k_base.tiktoken.gz")
     vocabulary = sources.resolve(f"{path}#pattern=cl100k_base")
     assert found.supports(vocabulary, TEXT) is None
     encoder, trusted = found.load(vocabulary), tiktoken.IMPLEMENTATION.load(vocabulary)
     for data in TEXTS:
         assert list(encoder.encode(data, TEXT)) == list(trusted.encode(data, TEXT))
+
+
+@pytest.mark.parametrize("name", ["nanotoken", "morpheme", "flash-tokenizer"])
+def test_those_of_wordpiece_run_it(name: str) -> None:
+    found = adapter(name)
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "gr", "##o", "un", "##d", "a", "##b"]
+    vocabulary = Vocabulary(
+        id="words",
+        algorithm=Algorithm.WORDPIECE,
+        format="toy",
+        tokens=(*[None] * 5, *[token.encode() for token in tokens[5:]]),
+        alphabet=Alphabet.CHARACTERS,
+        special_tokens={token: i for i, token in enumerate(tokens[:5])},
+        unk_id=1,
+        wordpiece=WordPieceRules(),
+    )
+    assert found.supports(vocabulary, TEXT) is None
+    encoder, trusted = found.load(vocabulary), tokenizers.IMPLEMENTATION.load(vocabulary)
+    for data in (b"a", b"ab und  groo", "Ä b".encode(), b"abc [MASK] aa", b""):
+        assert list(encoder.encode(data, TEXT)) == list(trusted.encode(data, TEXT)), data
 
 
 def test_the_field_takes_part_only_when_named() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 import zipfile
@@ -17,7 +18,7 @@ from impls.adapters import tiktoken
 from impls.environments import Environment, environment, parse
 from impls.errors import ImplementationError
 from impls.external import ExternalEncoder
-from impls.interface import Capability, Died, Implementation, Mode, Unsupported
+from impls.interface import About, Capability, Died, Implementation, Mode, Unsupported
 from tests.impls.test_peers import ranked
 
 TEXT = Mode()
@@ -36,6 +37,7 @@ class CoreBPE:
         if "?" in text: raise ValueError("not today")
         if "#" in text: raise type("PanicException", (BaseException,), {})("lost")
         return [VERSION, len(text)]
+    def encode(self, text, allowed): return self.encode_ordinary(text)
     def decode_bytes(self, ids): return bytes(ids)
 """
 
@@ -266,3 +268,83 @@ def test_a_release_from_the_index_is_the_one_that_is_installed(
     code = f"VOCABULARY = {str(path)!r}\n{recipe.code}\nprint(encode(b'hello world'))"
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, check=True)
     assert done.stdout.decode().strip().endswith(str(here.encode(b"hello world", TEXT)))
+
+
+IMPORTS = """
+import importlib, sys
+allowed = {"impls", "corpora", *sys.stdlib_module_names, *sys.argv[3:]}
+class Nothing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in allowed:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Nothing())
+sys.path.insert(0, sys.argv[1])
+for module in sys.argv[2].split(","):
+    importlib.import_module(module)
+"""
+
+
+def test_adapters_import_with_what_their_environments_have() -> None:
+    # As imported: distributions that have modules of other names.
+    modules = {"protobuf": ["google"], "numba": ["numba", "llvmlite"], "msgspec": ["msgspec"]}
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for module, needs in pip_release.ADAPTERS.values():
+        groups.setdefault((*pip_release.NUMPY, *needs), []).append(module)
+    root = str(Path(pip_release.__file__).parents[1])
+    for helpers, adapters in groups.items():
+        allowed = [name for helper in helpers for name in modules.get(helper, [helper])]
+        command = [sys.executable, "-c", IMPORTS, root, ",".join(adapters), *allowed]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (adapters, done.stderr)
+
+
+class Lacking:
+    """A library's adapter, and its encoder, where a release has not all that is called."""
+
+    about = About("lacking", "1.0", capabilities=frozenset({Capability.DECODE}))
+    failure: Exception | None = None
+
+    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+        return None if mode.pretokenize else "always pre-tokenizes"
+
+    def load(self, vocabulary: Vocabulary) -> Lacking:
+        return self
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        if mode.special == "all" and self.failure is not None:
+            raise self.failure
+        return [1]
+
+    def decode(self, ids: list[int]) -> bytes:
+        return b"a"
+
+
+LACKING = Lacking()
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (None, {"ok": True}),
+        (Unsupported("not here"), {"ok": True}),
+        (ValueError("an answer like any other"), {"ok": True}),
+        (
+            AttributeError("no encode_special_tokens\nat all"),
+            {
+                "error": "this release does not do what its adapter asks of it "
+                "(AttributeError: no encode_special_tokens)"
+            },
+        ),
+    ],
+)
+def test_a_release_that_lacks_what_is_called_is_not_started(
+    failure: Exception | None,
+    told: dict[str, object],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(LACKING, "failure", failure)
+    model = tmp_path / "model.pickle"
+    model.write_bytes(pickle.dumps(ranked(300)))
+    program = serving.Program(f"{__name__}:LACKING")
+    assert program.respond({"op": "load", "vocabulary": {"model": str(model)}}) == told

@@ -41,7 +41,7 @@ VOCAB_HELP = (
 )
 IMPL_HELP = (
     "An implementation: a registered name, module:attr, path.py:attr, pip:NAME==VERSION, "
-    "or 'cmd:PROGRAM ARGS'. May be repeated."
+    "npm:NAME==VERSION, or 'cmd:PROGRAM ARGS'. May be repeated."
 )
 
 Vocabs = Annotated[list[str] | None, typer.Option("--vocab", "-V", help=VOCAB_HELP)]

@@ -143,7 +143,7 @@ def targets(vocabulary: Vocabulary, contracts: Sequence[Contract]) -> list[tuple
 
 def interpreted(participant: Participant) -> bool:
     """Whether Atheris can instrument it: ours, or of a module that is imported by name."""
-    if participant.spec.startswith(("cmd:", "pip:")) or ".py:" in participant.spec:
+    if participant.spec.startswith(("cmd:", "pip:", "npm:")) or ".py:" in participant.spec:
         return False
     module = type(participant.implementation).__module__
     if module.startswith("impls."):

@@ -1,0 +1,1 @@
+"""Releases of JavaScript's tokenizers, on node, by the stdio protocol."""

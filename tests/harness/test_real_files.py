@@ -1,0 +1,44 @@
+"""The page of real vocabulary files: its data, its rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.studies.survey import files
+
+SUMMARY = {
+    "implementations_judged": ["llama.cpp", "tokenizers", "bpe.heap", "bpe.naive"],
+    "cases": 10,
+    "comparisons": 2000,
+    "findings": [{"bucket": "equivalence/bpe/text/ids/P/a|b"}],
+}
+
+
+def test_forty_files_of_packages_are_named() -> None:
+    known = files.load()
+    assert len(known) >= 40
+    assert all(source.startswith("pypi:") and "==" in source for source, _ in known)
+    assert len({source for source, _ in known}) == len(known)
+
+
+def test_a_damaged_list_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "files.toml"
+    path.write_text("[[file]]\nsource = 3\nwhat = 'x'\n")
+    with pytest.raises(ValueError, match=r"file\[0\].source"):
+        files.load(path)
+
+
+def test_a_row_says_who_was_compared() -> None:
+    row = files.told("pypi:a==1/b.gguf", "A", 1000, (), "gguf", SUMMARY)
+    assert files.line(row) == (
+        "| `pypi:a==1/b.gguf` | A | 1,000 | llama.cpp\\*, tokenizers, 2 ours | 2,000 | "
+        "`equivalence/bpe/text/ids/P/a\\|b` |"
+    )
+    alone = files.told("x", "A", 1, ("a step",), "tokenizer.json", {**SUMMARY, "findings": []})
+    assert files.line(alone).endswith("llama.cpp, tokenizers\\*, 2 ours (a step) | 2,000 | none |")
+
+
+def test_what_is_not_read_is_said() -> None:
+    assert "refused: " in files.line(files.row("absent.json", "A"))

@@ -1,0 +1,139 @@
+"""``npm:NAME==VERSION``: packages of JavaScript over the stdio protocol, on node."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from impls import registry
+from impls.errors import ImplementationError
+from impls.interface import Capability, Died, Mode, Reproducible, Unsupported
+from impls.npm import environments
+from impls.npm.environments import MANIFEST, parse
+from impls.npm.packages import PACKAGES
+from tests.impls.test_peers import ranked
+
+TEXT = Mode()
+SPEC = "npm:js-tiktoken==0.0.1"
+
+# What the adapter of js-tiktoken asks of the package; this one is wrong on purpose.
+MODULE = """
+exports.Tiktoken = class {
+  constructor(told) { console.log("noise on standard output"); this.told = told; }
+  encode(text, allowed) {
+    if (text.includes("!")) process.abort();
+    if (text.includes("?")) throw new Error("not today");
+    if (text.includes("#")) new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(
+      [0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0,
+       10, 5, 1, 3, 0, 0, 11]))).exports.f();
+    return [allowed === "all" ? 1 : 0, text.length, this.told.bpe_ranks.split(" ").length - 2];
+  }
+  decode(ids) { return String.fromCodePoint(...ids); }
+};
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package in its place, as npm would have left it."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        pytest.skip("needs node and npm")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    wanted = parse(SPEC.removeprefix("npm:"))
+    monkeypatch.setattr(environments, "_sound", lambda folder: True)
+    folder = environments.folder_of(wanted, environments.node_for(wanted.text))
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    lite = folder / "node_modules" / "js-tiktoken" / "lite.js"
+    lite.parent.mkdir(parents=True)
+    lite.write_text(MODULE)
+    files = {str(lite.relative_to(folder)): len(MODULE)}
+    (folder / MANIFEST).write_text(json.dumps({"package": SPEC, "files": files}))
+    return folder
+
+
+def test_a_package_answers_over_the_protocol(package: Path) -> None:
+    found = registry.resolve(SPEC)
+    assert (found.about.name, found.about.version) == (SPEC, "0.0.1")
+    assert found.about.capabilities == {Capability.DECODE}
+    vocabulary = ranked(300)
+    assert found.supports(vocabulary, TEXT) is None
+    assert found.supports(vocabulary, Mode(pretokenize=False)) == "always pre-tokenizes"
+    encoder = found.load(vocabulary)
+    # UTF-16 has two units for what is beyond its first plane; a mark of byte order is text.
+    assert list(encoder.encode("a\ufeff\U0001f600".encode(), TEXT)) == [0, 4, 300]
+    assert list(encoder.encode(b"a", Mode(special="all"))) == [1, 1, 300]
+    assert encoder.decode([0x4E2D, 0x61]) == "中a".encode()  # type: ignore[attr-defined]
+    with pytest.raises(Unsupported, match="not UTF-8"):
+        encoder.encode(b"\xff", TEXT)
+    with pytest.raises(RuntimeError, match="not today"):
+        encoder.encode(b"?", TEXT)
+    for fatal in (b"!", b"#"):
+        with pytest.raises(Died) as died:
+            encoder.encode(fatal, TEXT)
+        assert died.value.kind == "crashed"
+        assert list(encoder.encode(b"", TEXT)) == [0, 0, 300]  # started again
+
+
+def test_its_recipe_gives_what_it_gives(package: Path, tmp_path: Path) -> None:
+    found, vocabulary = registry.resolve(SPEC), ranked(300)
+    assert isinstance(found, Reproducible)
+    recipe = found.recipe(vocabulary, TEXT)
+    artifact = tmp_path / recipe.artifact_name
+    artifact.write_bytes(recipe.artifact)
+    # In place of what the reproducer would install.
+    made = tmp_path / "repro-npm-js-tiktoken@0.0.1"
+    shutil.copytree(package, made)
+    (made / "ready").touch()
+    code = f"VOCABULARY = {str(artifact)!r}\n{recipe.code}\n"
+    code += 'print(encode("é".encode()), decode([233]))\n'
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code],
+        env={"PATH": str(Path(shutil.which("node") or "").parent), "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"[0, 1, 300] {'é'.encode()!r}\n"
+
+
+def test_a_release_that_lacks_what_is_called_cannot_be_started(package: Path) -> None:
+    lite = package / "node_modules" / "js-tiktoken" / "lite.js"
+    # As long as it was, so that nobody takes it for damaged.
+    lite.write_text(MODULE.replace("decode(ids)", "decade(ids)"))
+    with pytest.raises(RuntimeError, match=r"its adapter asks of it \(TypeError"):
+        registry.resolve(SPEC).load(ranked(300))
+
+
+@pytest.mark.parametrize("text", ["js-tiktoken", "js-tiktoken==^1", "../x==1.0.0", "a b==1.0.0"])
+def test_a_release_is_named(text: str) -> None:
+    with pytest.raises(ImplementationError, match="name one release"):
+        registry.resolve(f"npm:{text}")
+
+
+def test_a_package_without_an_adapter_is_told_apart() -> None:
+    with pytest.raises(ImplementationError, match="no adapter for left-pad; there are js-tiktoken"):
+        registry.resolve("npm:left-pad==1.3.0")
+
+
+def test_without_node_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(environments.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ImplementationError, match=r"pip install 'tokgate\[node\]'"):
+        environments.node_for(SPEC.removeprefix("npm:"))
+
+
+def test_damage_is_noticed(package: Path) -> None:
+    (package / "node_modules" / "js-tiktoken" / "lite.js").write_text("")
+    assert not environments._sound(package)
+
+
+def test_every_package_says_why_it_does_not_run_a_vocabulary() -> None:
+    raw = Mode(pretokenize=False)
+    for package in PACKAGES.values():
+        assert isinstance(package.ways(ranked(300), raw), str)
