@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from impls.interface import About, Implementation, Mode
 
 NUMPY = ("numpy", "msgspec")
-"""What every adapter needs: vocabularies are NumPy arrays, and what reads them checks types."""
+"""Every adapter needs these, because vocabularies are NumPy arrays, and what reads them checks
+types."""
 
 SENTENCEPIECE_FILES = ("protobuf", "sentencepiece")
 """These write .model files."""

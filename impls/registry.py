@@ -98,8 +98,8 @@ FIELD = {
 ``field``)."""
 
 ASTRAY = frozenset({"budtiktok"})
-"""Of these, those that encode plain text otherwise than any other: they join no run by themselves,
-not even where files are read by hardly anybody else."""
+"""These libraries encode plain text otherwise than any other: they join no run by themselves, not
+even where files are read by hardly anybody else."""
 
 ON_REQUEST = {"bpe.plain": "impls.bpe.algorithms.plain:IMPLEMENTATION"}
 """Known by name likewise, and of no part in a run that does not name them. ``bpe.plain`` is what

@@ -36,7 +36,7 @@ OURS = ("impls", "corpora")
 TRIAL = b"a"
 
 MISSING = (AttributeError, TypeError, ImportError, NotImplementedError)
-"""What is raised where a release has no such function, or no such argument of it."""
+"""These are raised where a release has no such function, or no such argument of it."""
 
 
 class Ours:

@@ -32,7 +32,7 @@ LAYOUT = 1
 MANIFEST = "tokgate.json"
 
 INSTALL_SECONDS = 900.0
-"""For hangs: packages are some megabytes."""
+"""The time limit of an installation, which is there for hangs: packages are some megabytes."""
 
 NAME = re.compile(r"(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*")
 VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?")

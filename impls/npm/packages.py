@@ -212,4 +212,4 @@ PACKAGES = {
         Package("llama-tokenizer-js", "https://github.com/belladoreai/llama-tokenizer-js", _llama),
     )
 }
-"""By name."""
+"""The packages by name."""

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 PROGRAM = Path(__file__).with_name("serve.mjs")
 
 HEAP_MEGABYTES = 2048
-"""Of node: it would take a share of the machine's memory, and be killed by the worker's limit."""
+"""The limit of node's heap: it would take a share of the machine's memory otherwise, and be killed
+by the worker's limit."""
 
 RECIPE = """\
 import json, subprocess, tempfile
