@@ -10,6 +10,7 @@ from rich.text import Text
 from corpora.vocabularies import sources
 from harness.cli.display import Display
 from harness.cli.progress.bench import BenchProgress
+from harness.cli.progress.run import verdict_word
 from harness.engine.selection import SelectionError
 from harness.findings.folder import RunFolder
 from harness.studies.forced.jobs import Task
@@ -94,9 +95,7 @@ def show(record: Any, finished: Finished, report: Path) -> None:
         if len(corpus.failed) > FAILED_SHOWN:
             console.print(f"and {len(corpus.failed) - FAILED_SHOWN:,} more broke off")
     last = Display(stderr=True)
-    verdict = finished.verdict if finished.complete else "incomplete"
-    style = {"pass": "bold green", "fail": "bold red"}.get(verdict, "bold yellow")
-    last.print(Text.assemble((verdict.upper(), style), f"  {finished.seconds:.0f} s"))
+    last.print(Text.assemble(verdict_word(finished), f"  {finished.seconds:.0f} s"))
     for reason in finished.reasons:
         last.print(Text(f"  {reason}"), soft_wrap=True)
     for note in finished.notes:

@@ -64,7 +64,7 @@ def test_walk_and_go_on(tmp_path: Path) -> None:
     (corpus / "z-refused.json").write_text(json.dumps({"schema": False, "tests": []}))
     first = walk(corpus, out, "--limit=2")
     assert first.returncode == 0, first.stderr
-    assert "PASS" in first.stderr
+    assert "PASSED" in first.stderr
     assert (out / "report.html").read_text().count("Canonicality of forced tokens") == 1
     rows = {row["policy"]: row for row in summary(out)["canonicality"]}
     keys = ("policy", "schemas", "instances", "tokens", "forced_tokens", "sequences",

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from harness.cli.progress.run import news, shown, tell
+from harness.cli.progress.run import news, shown, tell, verdict_word
 from harness.events import Found, ImplementationFailed, Phase, Withdrawn, by_cause
 from harness.studies.fuzz import estimate
 from harness.studies.fuzz.estimate import Abundance
@@ -157,11 +157,9 @@ def closing(console: Console, record: Record, report: str) -> None:
     finished, about = record.finished, record.campaign
     expected = len(by_cause(found for found in record.new if found.expected is not None))
     also = f" ({expected} more are expected)" if expected else ""
-    verdict = finished.verdict if finished.complete else "incomplete"
-    style = {"pass": "bold green", "fail": "bold red"}.get(verdict, "bold yellow")
     console.print(
         Text.assemble(
-            (verdict.upper(), style),
+            verdict_word(finished),
             f"  {finished.cases:,} cases, {finished.comparisons:,} comparisons in "
             f"{spent(finished.seconds)}: {len(by_cause(fresh))} new findings{also}, "
             f"{known} known before",

@@ -239,6 +239,15 @@ def promised(
     )
 
 
+def verdict_word(finished: Finished) -> tuple[str, str]:
+    """The verdict in one word, and the style in which it is shown."""
+    if not finished.complete:
+        return "INCOMPLETE", "bold yellow"
+    if finished.verdict == "pass":
+        return "PASSED", "bold green"
+    return "FAILED", "bold red"
+
+
 def counted(count: int, one: str, many: str = "") -> str:
     """``1 finding``, ``2 findings``."""
     return f"{count} {one if count == 1 else many or one + 's'}"
@@ -258,11 +267,9 @@ def closing(
     if known:
         words = ", ".join(f"{count} {status}" for status, count in sorted(known.items()))
         console.print(f"expectations: {words}", style="cyan")
-    verdict = finished.verdict if finished.complete else "incomplete"
-    style = {"pass": "bold green", "fail": "bold red"}.get(verdict, "bold yellow")
     console.print(
         Text.assemble(
-            (verdict.upper(), style),
+            verdict_word(finished),
             f"  {finished.cases:,} cases, {finished.comparisons:,} comparisons{among(finished)}, "
             f"{took(finished)}, {counted(len(by_cause(unexpected)), 'unexpected finding')}",
         )
