@@ -20,7 +20,7 @@ from reports.text import (
     literal,
     surface,
 )
-from reports.words import heading, headline, safe_link
+from reports.words import heading, headline, safe_link, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,9 @@ EACH_TURN = 10
 """Buckets of one kind that get a card before the next kind has its turn."""
 MAX_ENTRY = 4_000
 """Characters of an entry for the expectations file that is shown; others are not."""
+MAX_CUTS = 5
+MAX_CUT_SIGNS = 24
+"""Tokens, and characters of them, that a headline has room for."""
 MAX_MORE = 20
 """Further examples of one bucket that are listed."""
 
@@ -147,7 +150,8 @@ class VariantView:
 class Card:
     """A cause, ready to print. state: ``unexpected``, ``expected`` or ``expired``.
 
-    anchor: the id of its clearest finding, and so the same in every report of the same finding.
+    cuts: the tokens of the one at fault and the right ones, where they are few and differ. anchor:
+    the id of its clearest finding, and so the same in every report of the same finding.
     severity: a word. rate: the share of inputs on which it shows, as text, if it is known. expect:
     the entries of an expectations file that would cover it, nothing where it is covered. replay:
     the command that asks again. variants: what it shows on, where that is of several kinds.
@@ -156,6 +160,7 @@ class Card:
     number: int
     anchor: str
     title: str
+    cuts: tuple[str, str] | None
     state: str
     severity: str
     rate: str
@@ -280,7 +285,8 @@ def card(
     return Card(
         number=number,
         anchor=finding.id,
-        title=headline(bucket),
+        title=spoken(finding),
+        cuts=_cuts(finding),
         state=state_of(bucket),
         severity=severity(bucket),
         rate=f"{share(seen)} of inputs" if seen is not None else "",
@@ -407,6 +413,24 @@ def _replay(finding: Found, record: RunRecord, folder: Path | None) -> str:
     foreign = any(":" in specs.get(name, "") for name in asked)
     where = ["--run", str(folder)] if folder is not None else []
     return shlex.join(["tokgate", "replay", finding.id, *where, *(["--trust"] if foreign else [])])
+
+
+def _cuts(finding: Found) -> tuple[str, str] | None:
+    """What the input becomes, and what it should: token by token, with a bar between two."""
+    blamed = set(finding.culprits)
+    wrong = [g for g in finding.groups[1:] if blamed & set(g.implementations)]
+    if finding.undecided or finding.check != "equivalence" or not wrong:
+        return None
+    shown = []
+    for group in (wrong[0], finding.groups[0]):
+        spelled = [base64.b64decode(one) for one in group.surfaces if one is not None]
+        if group.kind != "encoded" or not 0 < group.total <= MAX_CUTS:
+            return None
+        if len(spelled) != group.total:
+            return None
+        shown.append("|".join(surface(one) for one in spelled))
+    few = max(map(len, shown)) <= MAX_CUT_SIGNS and shown[0] != shown[1]
+    return (shown[0], shown[1]) if few else None
 
 
 def _expectation(bucket: Bucket, record: RunRecord) -> str:

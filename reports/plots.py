@@ -76,7 +76,7 @@ def loglog(shown: Measured, peers: Iterable[Measured]) -> Markup:
     others = [(p.implementation, usable(p.points)) for p in peers]
     every = own + [point for _, points in others for point in points]
     write = cost(shown.measure)
-    axes = _Axes(every, write)
+    axes = Axes(every, write)
     start = own[0]
     linear = [start, (axes.right, start[1] * axes.right / start[0])]
     band, middle = fit(shown)
@@ -96,24 +96,7 @@ def loglog(shown: Measured, peers: Iterable[Measured]) -> Markup:
         f"{shown.implementation} on {shown.family}: from {size(own[0][0])} in "
         f"{write(own[0][1])} to {size(own[-1][0])} in {write(own[-1][1])}"
     )
-    return _svg(label, parts)
-
-
-def together(family: str, rows: Sequence[Measured]) -> Markup:
-    """An SVG of all ``rows`` of one family, none before the others; empty where none has points."""
-    lines = [(row.implementation, usable(row.points)) for row in rows]
-    lines = [(name, points) for name, points in lines if points]
-    if not lines:
-        return Markup("")
-    axes = _Axes([point for _, points in lines for point in points], cost(rows[0].measure))
-    parts = [
-        *axes.grid(),
-        Markup('<g clip-path="url(#plot-area)">'),
-        *(axes.line(points, "peer", name) for name, points in lines),
-        Markup("</g>"),
-        *axes.names([(name, points[-1]) for name, points in lines]),
-    ]
-    return _svg(printable(f"{len(lines)} implementations on {family}"), parts)
+    return svg(label, parts)
 
 
 def fit(row: Measured) -> tuple[tuple[list[Point], list[Point]] | None, list[Point]]:
@@ -141,16 +124,23 @@ def fit(row: Measured) -> tuple[tuple[list[Point], list[Point]] | None, list[Poi
     return band, curve(row.exponent) if math.isfinite(row.exponent) else []
 
 
-def _svg(label: str, parts: Iterable[Markup]) -> Markup:
+def svg(label: str, parts: Iterable[Markup], style: str = "plot") -> Markup:
+    """A picture that a screen reader reads as its label."""
     return Markup(
-        '<svg class="plot" viewBox="0 0 {w} {h}" role="img" aria-label="{label}">{parts}</svg>'
-    ).format(w=WIDTH, h=HEIGHT, label=label, parts=Markup("").join(parts))
+        '<svg class="{style}" viewBox="0 0 {w} {h}" role="img" aria-label="{label}">{parts}</svg>'
+    ).format(style=style, w=WIDTH, h=HEIGHT, label=label, parts=Markup("").join(parts))
 
 
-class _Axes:
-    """Decades on both axes, wide enough for all points. write: a cost with its unit."""
+class Axes:
+    """Decades on both axes, wide enough for all points.
 
-    def __init__(self, points: Sequence[Point], write: Callable[[float], str]) -> None:
+    write: a cost with its unit. margin: what stays free on the right.
+    """
+
+    def __init__(
+        self, points: Sequence[Point], write: Callable[[float], str], margin: int = RIGHT
+    ) -> None:
+        self.edge = WIDTH - margin
         self.x0, self.x1 = self._decades([p[0] for p in points])
         self.y0, self.y1 = self._decades([p[1] for p in points])
         self.write = write
@@ -162,18 +152,22 @@ class _Axes:
 
     @property
     def right(self) -> float:
+        """The size at the right edge."""
         return 10.0**self.x1
 
     def x(self, value: float) -> float:
+        """Where a size stands."""
         share = (math.log10(value) - self.x0) / (self.x1 - self.x0)
-        return LEFT + share * (WIDTH - LEFT - RIGHT)
+        return LEFT + share * (self.edge - LEFT)
 
     def y(self, value: float) -> float:
+        """Where a cost stands."""
         share = (math.log10(value) - self.y0) / (self.y1 - self.y0)
         return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 
     def grid(self) -> Iterable[Markup]:
-        bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
+        """Lines at the decades, with what they stand for."""
+        bottom, right = HEIGHT - BOTTOM, self.edge
         lines = "".join(f"M{self.x(10.0**p):.1f} {TOP}V{bottom}" for p in self._powers(0))
         lines += "".join(f"M{LEFT} {self.y(10.0**p):.1f}H{right}" for p in self._powers(1))
         yield Markup('<path class="grid" d="{}"/>').format(lines)
@@ -192,19 +186,23 @@ class _Axes:
     def _powers(self, axis: int) -> range:
         return range(self.y0, self.y1 + 1) if axis else range(self.x0, self.x1 + 1)
 
-    def _path(self, points: Iterable[Point]) -> str:
+    def path(self, points: Iterable[Point]) -> str:
+        """The points as the data of a path."""
         return "L".join(f"{self.x(x):.1f} {self.y(y):.1f}" for x, y in points)
 
     def line(self, points: Sequence[Point], style: str, name: str = "") -> Markup:
+        """A line of this class."""
         title = Markup("<title>{}</title>").format(printable(name)) if name else Markup("")
-        path = self._path(points)
+        path = self.path(points)
         return Markup('<path class="{}" d="M{}">{}</path>').format(style, path, title)
 
     def area(self, one: Sequence[Point], other: Sequence[Point]) -> Markup:
-        outline = self._path([*one, *reversed(other)])
+        """What lies between two lines."""
+        outline = self.path([*one, *reversed(other)])
         return Markup('<path class="band" d="M{}Z"/>').format(outline)
 
     def dots(self, points: Sequence[Point]) -> Iterable[Markup]:
+        """A mark at each point, with its values."""
         for x, y in points:
             yield Markup('<circle cx="{:.1f}" cy="{:.1f}" r="4"><title>{}</title></circle>').format(
                 self.x(x), self.y(y), escape(f"{size(x)}: {self.write(y)}")

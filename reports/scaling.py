@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from reports.plots import cost, duration, figure, loglog, size, together, usable
+from reports.family_plots import colours, family_plot
+from reports.plots import cost, duration, figure, loglog, size, usable
 from reports.record import cell_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ OWN_PLOTS = 1_200_000
 """Characters of plots of single cells, the worst first: a night measures thousands of cells, and
 the page is to stay below 5 MB."""
 SHARED_PLOTS = 600_000
-"""Characters of plots of whole families, which the other cells open."""
+"""Characters of plots of whole families, which the other cells lead to."""
 
 WORST_FIRST = ("failed", "superlinear", "inconclusive", "linear")
 EXACT = frozenset({"steps", "instructions"})
@@ -133,7 +134,7 @@ def growth(record: RunRecord) -> list[GrowthGrid]:
     for rows in cells.values():
         rows.sort(key=lambda m: (m.measure != "time", m.measure))
     own = _own_plots(cells)
-    shared = _shared_plots(cells, own)
+    shared = _shared_plots(cells)
     vocabularies = dict.fromkeys(key[0] for key in cells)
     return [
         _grid(vocabulary, place, cells, own, shared, judged)
@@ -175,18 +176,20 @@ def _own_plots(cells: Cells) -> dict[tuple[str, str, str], Markup]:
     return plots
 
 
-def _shared_plots(
-    cells: Cells, own: Mapping[tuple[str, str, str], Markup]
-) -> dict[tuple[str, str], Markup]:
-    """Plots of families that have cells without a plot, as many as there is room for."""
+def _shared_plots(cells: Cells) -> dict[tuple[str, str], Markup]:
+    """Plots of families with all implementations, the worst first, as long as there is room."""
     families: dict[tuple[str, str], list[Measured]] = {}
     for (vocabulary, family, _), rows in cells.items():
         families.setdefault((vocabulary, family), []).append(rows[0])
-    lacking = dict.fromkeys(key[:2] for key in cells if key not in own)
+    places = colours([rows[0] for rows in cells.values()])
+    worst_of = {
+        key: min(_rank(_deciding(cells[(*key, row.implementation)]).verdict) for row in rows)
+        for key, rows in families.items()
+    }
     plots: dict[tuple[str, str], Markup] = {}
     room = SHARED_PLOTS
-    for key in lacking:
-        plot = together(key[1], families[key])
+    for key in sorted(families, key=lambda one: worst_of[one]):
+        plot = family_plot(key[1], families[key], places)
         room -= len(plot)
         if room < 0:
             break

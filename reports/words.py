@@ -50,6 +50,32 @@ _LAWS = {
 }
 
 
+_DOES = {
+    "pre-tokens": "splits the text otherwise than",
+    "words": "splits words otherwise than",
+    "merges": "merges otherwise than",
+    "pieces": "cuts words into other pieces than",
+    "tie": "breaks ties otherwise than",
+    "scores": "adds scores otherwise than",
+    "text": "gives tokens of another text than",
+    "white-space": "treats white space otherwise than",
+    "normalization": "normalizes otherwise than",
+    "special-tokens": "treats special tokens otherwise than",
+    "user-defined": "treats user-defined pieces otherwise than",
+    "unknown": "treats unknown characters otherwise than",
+    "unknown-merging": "joins unknown characters otherwise than",
+    "byte-fallback": "falls back to bytes otherwise than",
+    "rejection": "rejects other inputs than",
+}
+"""What an implementation does that disagrees, by the stage at which outcomes part; what is said of
+any other stage, :data:`_GIVES` has."""
+
+_GIVES = "gives other ids than"
+
+NAMES_SHOWN = 3
+"""Names of implementations in a headline; of more the first stand for all."""
+
+
 def plural(number: int, noun: str, many: str = "") -> str:
     """``1 case``, ``1,204 cases``."""
     return f"{number:,} {noun if number == 1 else many or noun + 's'}"
@@ -65,6 +91,27 @@ def listed(names: Sequence[str]) -> str:
 def headline(bucket: Bucket) -> str:
     """What happened in a cause, in words; the kind of the input where it shows on one kind only."""
     return title(bucket.example, kind=len(bucket.variants) < 2)
+
+
+def spoken(finding: Found) -> str:
+    """What happened, in the words of a maintainer: ``mine merges otherwise than tiktoken``."""
+    check = finding.check.replace("_", "-").replace(" ", "-")
+    plain = heading(finding)
+    disagrees = check == "equivalence" and not finding.undecided and " disagree" in plain
+    if not disagrees:
+        return plain.replace(listed(finding.culprits), some(finding.culprits))
+    does = _DOES.get(finding.stage, _GIVES)
+    if len(finding.culprits) > 1:
+        verb, _, rest = does.partition(" ")
+        does = f"{verb.removesuffix('s')} {rest}"
+    return f"{some(finding.culprits)} {does} {some(finding.groups[0].implementations, 1)}"
+
+
+def some(names: Sequence[str], most: int = NAMES_SHOWN) -> str:
+    """As :func:`listed`, of many the first alone: ``a and 4 others``."""
+    if len(names) <= most + 1:
+        return listed(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} others"
 
 
 def also(bucket: Bucket) -> str:

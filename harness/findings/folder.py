@@ -12,21 +12,31 @@ import re
 import shutil
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from corpora.plain_text import printable_line
+from harness.core.messages import packed
 from harness.core.writing import NO_ROOM, Lines, OutputError, cannot_write, write_whole, writing
 from harness.events import Found
 from harness.findings.describing import described
 from harness.findings.diagnosis import difference
 from harness.findings.recipes import Unsound, plain_name, sound
-from harness.findings.reproducer import NEEDED, reproducer, reproducible
+from harness.findings.reproducer import (
+    NEEDED,
+    by_tokgate,
+    enough,
+    replayed,
+    reproducer,
+    reproducible,
+)
+from impls.interface import Reproducible
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
+    from harness.core.participants import Participant
     from harness.events import Event
     from harness.findings.reproducer import ReproducibleImplementation
     from impls.interface import Recipe
@@ -57,9 +67,10 @@ class FindingsFolder:
         self.path = path
         self._lock = threading.Lock()
         self._recipes: dict[tuple[str, str], tuple[Recipe, str] | str] = {}
+        self._vocabularies: dict[str, str] = {}
 
     def save_finding(self, name: str, violation: Violation, contract: Contract) -> str | None:
-        """Write ``findings/<name>/``; the path of its reproducer, None if it can have none.
+        """Write ``findings/<name>/``; the path of its reproducer.
 
         The input comes last: where there is one, the rest is there, and is of that input.
         Raises OutputError.
@@ -74,36 +85,49 @@ class FindingsFolder:
 
     def _save_reproducer(
         self, folder: Path, name: str, violation: Violation, contract: Contract
-    ) -> str | None:
+    ) -> str:
         placed: dict[str, tuple[Recipe, str]] = {}
         left_out: dict[str, str] = {}
-        for implementation in reproducible(violation, contract):
-            made = self._recipe(implementation, contract)
-            if isinstance(made, str):
-                left_out[implementation.about.name] = made
-            else:
-                placed[implementation.about.name] = made
         needed = NEEDED.get(violation.check)
-        if needed is not None:
-            placed = {n: made for n, made in placed.items() if f"def {needed}(" in made[0].code}
-        if not placed:
-            return None
+        for participant in reproducible(violation, contract):
+            made: tuple[Recipe, str] | str | None = None
+            if isinstance(participant.implementation, Reproducible):
+                made = self._recipe(participant, contract)
+            if isinstance(made, str):
+                left_out[participant.name] = made
+            elif made is not None and (needed is None or f"def {needed}(" in made[0].code):
+                placed[participant.name] = made
+                continue
+            placed[participant.name] = self._by_tokgate(participant, contract)
         _, sentence = difference(violation, contract.vocabulary)
         title = f"tokgate finding {name}: {violation.check}"
-        source = reproducer(title, sentence, violation, contract, placed, left_out)
+        if enough(violation, len(placed)):
+            source = reproducer(title, sentence, violation, contract, placed, left_out)
+        else:
+            source = replayed(name, title, sentence, contract)
         write_whole(folder / "repro.py", source)
         return f"findings/{name}/repro.py"
 
-    def _recipe(
-        self, implementation: ReproducibleImplementation, contract: Contract
-    ) -> tuple[Recipe, str] | str:
+    def _by_tokgate(self, participant: Participant, contract: Contract) -> tuple[Recipe, str]:
+        """Return how tokgate runs it, with the path of the vocabulary as of :meth:`_recipe`."""
+        with self._lock:
+            place = self._vocabularies.get(contract.vocabulary.id)
+            content = packed(contract.vocabulary) if place is None else b""
+            recipe = sound(by_tokgate(participant, contract, content))
+            if place is None:
+                place = self._place(recipe, contract)
+                self._vocabularies[contract.vocabulary.id] = place
+            return replace(recipe, artifact=b""), place
+
+    def _recipe(self, participant: Participant, contract: Contract) -> tuple[Recipe, str] | str:
         """Return a recipe and the path of its vocabulary as seen from a finding's folder.
 
         It is made once. Where the implementation gives none that is sound: the reason.
         """
-        key = (implementation.about.name, contract.id)
+        key = (participant.name, contract.id)
         with self._lock:
             if key not in self._recipes:
+                implementation = cast("ReproducibleImplementation", participant.implementation)
                 self._recipes[key] = self._made(implementation, contract)
             return self._recipes[key]
 

@@ -1,8 +1,10 @@
-"""Stand-alone reproducers: a ``repro.py`` that needs only the libraries concerned.
+"""Reproducers: a ``repro.py`` for each finding, that asks the implementations concerned again.
 
 It calls each library as its users do, on the vocabulary in the library's own format (written
-once a run into ``vocabularies/``), prints what each gives beside what the run recorded, and exits
-with 1 if the finding shows again, 0 if it does not, 2 if a library is missing.
+once a run into ``vocabularies/``). Implementations without a recipe, plug-ins and programs among
+them, are run by tokgate, on the vocabulary as the workers had it. Each is asked in a process of its
+own, which may die of it. What the run recorded is shown beside, and proves nothing. The exit status
+is 1 if the finding shows again, 0 if it does not, 2 if nothing can be said.
 """
 
 from __future__ import annotations
@@ -10,22 +12,31 @@ from __future__ import annotations
 import base64
 import re
 import shlex
-from typing import TYPE_CHECKING, Protocol, cast
+import textwrap
+from typing import TYPE_CHECKING, Protocol
 
 from corpora.plain_text import printable_line
 from harness.checks.base import ids_of
-from harness.core.outcomes import Encoded
+from harness.core.outcomes import Encoded, Failed, Status
 from harness.findings.recipes import function
-from impls.interface import Implementation, Recipe, Reproducible
+from impls.interface import Capability, Implementation, Recipe, Reproducible
+from impls.specs import from_anywhere
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
+    from harness.core.participants import Participant
 
-IDS_RECORDED = 500
-"""Longer encodings are recorded by their first ids: a reproducer is to be read."""
+IDS_RECORDED = 24
+"""Longer encodings are shown by their first ids: a reproducer is to be read."""
+
+MESSAGE_RECORDED = 200
+"""Characters of a recorded message that are shown."""
+
+VOCABULARY = "vocabulary.pickle"
+"""The file with the vocabulary as workers get it, for those whom tokgate runs."""
 
 TEMPLATE = '''\
 #!/usr/bin/env python3
@@ -34,18 +45,22 @@ TEMPLATE = '''\
 {sentence}
 
 Contract: {contract}. Needs: {needs}
-Run it: python {file_name}; exit status 1: the finding still shows, 0: it is gone, 2: a library
-is missing.
+Run it: python {file_name}; exit status 1: the finding still shows, 0: it is gone, 2: nothing can
+be said, since a library is missing or does not load.
 """
 {left_out}
 import base64
+import os
+import pickle
+import signal
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-INPUT = base64.b64decode("{data}")
+INPUT = base64.b64decode({data})
 {ids}
-IDS_RECORDED = {ids_recorded}
+SECONDS = 60  # an answer that takes longer is none
+# What the run saw, to compare by eye: nothing below is decided by it.
 RECORDED = {{
 {recorded}
 }}
@@ -58,27 +73,65 @@ LIBRARIES = {{
 
 
 def shown(value):
-    text = repr(value)
+    text = value if isinstance(value, str) else repr(value)
     return text if len(text) < 1000 else text[:1000] + "..."
+
+
+def ask(load, vocabulary, tell):
+    try:
+        library = load(vocabulary)
+    except ModuleNotFoundError as error:
+        return tell(("missing", str(error.name)))
+    except BaseException as error:  # a panic is one
+        return tell(("unloaded", f"{{type(error).__name__}}: {{error}}"))
+    tell(("loaded", None))
+    try:
+        told = ("answer", {question})
+    except BaseException as error:
+        refused = type(error).__name__ in ("Rejected", "Unsupported", "UnicodeDecodeError")
+        told = ("refused" if refused else "failed", f"{{type(error).__name__}}: {{error}}")
+    tell(told)
+
+
+def apart(load, vocabulary):
+    """A kind and a value: what a library does in a process of its own, which may die of it."""
+    reader, writer = os.pipe()
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        os.close(reader)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(SECONDS){limit}
+        with os.fdopen(writer, "wb", buffering=0) as pipe:
+            ask(load, vocabulary, lambda told: pipe.write(pickle.dumps(told)))
+            os._exit(0)
+    os.close(writer)
+    told = []
+    with os.fdopen(reader, "rb") as pipe:
+        while True:
+            try:
+                told.append(pickle.load(pipe))
+            except (EOFError, pickle.UnpicklingError):
+                break
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if told and told[-1][0] != "loaded":
+        return told[-1]
+    how = f"exit status {{status}}" if status >= 0 else signal.Signals(-status).name
+    if status == -signal.SIGALRM:
+        how = f"no answer within {{SECONDS}} s"
+    return ("died" if told else "unloaded", f"its process ended: {{how}}")
 
 
 def main():
     print("input:", shown(INPUT))
-    answers, missing = {{}}, []
-    for name, (load, vocabulary) in LIBRARIES.items():
-        try:
-            answers[name] = {question}
-        except ModuleNotFoundError as error:
-            missing.append(name)
-            print(f"{{name}}: not installed ({{error.name}})")
-        except BaseException as error:  # a panic is one
-            answers[name] = f"{{type(error).__name__}}: {{error}}"
-    answers |= {{name: ids for name, ids in RECORDED.items() if name not in LIBRARIES}}
-    for name, answer in answers.items():
-        again = "" if name in LIBRARIES else " (as recorded)"
-        print(f"{{name}}{{again}}: {{shown(answer)}}")
-    if missing:
-        print("nothing can be said without them:", {install})
+    answers = {{name: apart(*how) for name, how in LIBRARIES.items()}}
+    for name, (kind, value) in answers.items():
+        said = {{"missing": "not installed: ", "unloaded": "cannot be loaded: "}}
+        print(f"{{name}}: {{said.get(kind, '')}}{{shown(value)}}")
+    for name, value in RECORDED.items():
+        print(f"recorded of {{name}}: {{shown(value)}}")
+    if any(kind in ("missing", "unloaded") for kind, _ in answers.values()):
+        print("nothing can be said without all of them; needed:", {install})
         return 2
     {verdict}
 
@@ -88,45 +141,84 @@ if __name__ == "__main__":
 '''
 
 DIFFER = """\
-given = {repr(answers[name]) for name in LIBRARIES if name in answers}
-    # What was recorded was cut to its first ids.
-    firsts = {repr(a[:IDS_RECORDED] if isinstance(a, list) else a) for a in answers.values()}
-    shows = len(given) > 1 or len(firsts) > 1
-    print("they differ" if shows else "they agree: the finding is gone")
-    return 1 if shows else 0"""
+# Two that refuse the input agree, whatever their messages are.
+    alike = {"failed": "refused"}
+    given = {
+        repr(value) if kind == "answer" else alike.get(kind, kind)
+        for kind, value in answers.values()
+    }
+    print("they differ" if len(given) > 1 else "they agree: the finding is gone")
+    return 1 if len(given) > 1 else 0"""
 
 DIFFER_FROM_INPUT = """\
-shows = any(answer != INPUT for answer in answers.values())
+shows = any(answer != ("answer", INPUT) for answer in answers.values())
     print("not the input" if shows else "the input comes back: the finding is gone")
     return 1 if shows else 0"""
 
 ANOTHER_TEXT = """\
-right = next(iter(RECORDED.values()))  # the token's bytes; none, where there is no such token
-    lossy = right.decode("utf-8", "replace").encode()
-    given = [answers[name] for name in LIBRARIES if name in answers]
-    # To refuse a number that is no token's is right, and a panic is no refusal.
-    texts = [one for one in given if isinstance(one, bytes) or right or "anic" in one]
-    shows = any(one not in (right, lossy) for one in texts)
+lossy = RIGHT.decode("utf-8", "replace").encode()
+    shows = False
+    for kind, value in answers.values():
+        # To refuse a number that is no token's is right, and a panic is no refusal.
+        panic = kind == "died" or (kind == "failed" and "anic" in value)
+        shows |= value not in (RIGHT, lossy) if kind == "answer" else bool(RIGHT) or panic
     print("another text" if shows else "as it should: the finding is gone")
     return 1 if shows else 0"""
 
 FAILS = """\
-shows = any(isinstance(answer, str) for answer in answers.values())
+shows = any(kind in ("failed", "died") for kind, _ in answers.values())
     print("it fails" if shows else "it answers: the finding is gone")
     return 1 if shows else 0"""
 
 UNSTABLE = """\
 shows = False
-    for name, (load, vocabulary) in LIBRARIES.items():
-        run = load(vocabulary)["encode"]
-        seen = {repr(list(run(INPUT))) for _ in range(1000)}
-        shows = shows or len(seen) > 1
-        print(f"{name}: {len(seen)} different answers in 1,000 calls")
+    for name, (kind, value) in answers.items():
+        shows = shows or kind != "answer" or len(value) > 1
+        print(f"{name}: {len(value)} different answers in 1,000 calls")
     return 1 if shows else 0"""
 
-ENCODE = 'list(load(vocabulary)["encode"](INPUT))'
-DECODE = 'load(vocabulary)["decode"](list(IDS))'
-OFFSETS = '[list(span) for span in load(vocabulary)["encode_with_offsets"](INPUT)[1]]'
+ENCODE = '[int(i) for i in library["encode"](INPUT)]'
+ENCODE_OFTEN = 'sorted({str([int(i) for i in library["encode"](INPUT)]) for _ in range(1000)})'
+DECODE = 'bytes(library["decode"](list(IDS)))'
+OFFSETS = '[[int(at) for at in span] for span in library["encode_with_offsets"](INPUT)[1]]'
+
+MEMORY_LIMIT = """
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (4 << 30, 4 << 30))  # 4 GiB"""
+"""This stands in a script whose finding is that the memory did not suffice."""
+
+REPLAYED = '''\
+#!/usr/bin/env python3
+"""{title}
+
+{sentence}
+
+Contract: {contract}. Needs: tokgate, whose check asks again, and this file in the folder of its run
+Run it: python repro.py; exit status 1: the finding still shows, 0: it is gone, 2: nothing can be
+said. It runs what the record of the run names.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+RUN = Path(__file__).resolve().parent.parent.parent
+FINDING = {finding!a}
+TOKGATE = "import sys; from harness.cli.application import main; sys.exit(main())"
+
+
+def main():
+    with tempfile.TemporaryDirectory() as out:
+        command = [sys.executable, "-c", TOKGATE, "replay", FINDING, "--trust"]
+        status = subprocess.call([*command, "--run", str(RUN), "--out", out + "/replay"])
+    return status if status in (0, 1) else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+'''
 
 NEEDED = {
     "round-trip": "decode",
@@ -137,9 +229,56 @@ NEEDED = {
 """The function, by check, that a recipe must define to show a violation where ``encode`` does
 not."""
 
+COMPARED = frozenset({"equivalence", "minimality", *NEEDED})
+"""Checks that concern all who were compared; others concern their culprits alone."""
 
-UNASKED = frozenset({"stream-decoder", "skip-specials", "truncation", "padding"})
-"""Checks of what recipes have no function for: a script that encodes would say nothing of them."""
+ASKED = frozenset({"survival", "determinism", *COMPARED})
+"""Checks whose question a script puts itself; the others are put by ``tokgate replay``."""
+
+
+def asked(violation: Violation) -> bool:
+    """Whether a script can put the question of a violation itself."""
+    left = any(
+        isinstance(part.outcome, Failed) and part.outcome.status is Status.LEFT_PROCESSES
+        for part in violation.parts
+    )
+    return violation.check in ASKED and not left
+
+
+def replayed(name: str, title: str, sentence: str, contract: Contract) -> str:
+    """Return the source of a ``repro.py`` that has tokgate's own check ask again."""
+    return REPLAYED.format(
+        title=_quoted(title),
+        sentence=_quoted(sentence),
+        contract=_quoted(contract.id),
+        finding=name,
+    )
+
+
+def by_tokgate(participant: Participant, contract: Contract, packed: bytes) -> Recipe:
+    """Return how tokgate runs an implementation that has no recipe: on the vocabulary as it was."""
+    code = f"""\
+import pickle
+
+from impls import registry
+from impls.interface import Mode
+
+with open(VOCABULARY, "rb") as file:
+    encoder = registry.resolve({from_anywhere(participant.spec)!a}).load(pickle.load(file))
+
+
+def encode(data):
+    return encoder.encode(data, {contract.mode!r})
+
+
+def encode_with_offsets(data):
+    return encoder.encode_with_offsets(data, {contract.mode!r})
+
+
+def decode(ids):
+    return encoder.decode(ids)
+"""
+    return Recipe(("tokgate",), code, VOCABULARY, packed)
 
 
 def reproducer(
@@ -153,8 +292,8 @@ def reproducer(
     """Return the source of ``repro.py``.
 
     recipes: by implementation, as :func:`harness.findings.recipes.sound` gives them, with the path
-    of the artifact relative to the finding's folder. Implementations without one stand with what
-    the run recorded of them. left_out: those among them whose recipe is not sound, with the reason.
+    of the artifact relative to the finding's folder. left_out: the implementations whose own recipe
+    is not sound, with the reason.
 
     Whatever comes from an implementation stands in the script as a literal of Python in ASCII, in
     the docstring with its quotes escaped, or in a comment of one line; only the code of recipes is
@@ -164,15 +303,25 @@ def reproducer(
     if violation.check == "survival":
         verdict = FAILS
     elif violation.check == "determinism":
-        verdict = UNSTABLE
+        question, verdict = ENCODE_OFTEN, UNSTABLE
     elif violation.check == "release-offsets":
         question = OFFSETS
     elif NEEDED.get(violation.check) == "decode":
         question = DECODE
-        ids = f"IDS = {list(ids_of(violation.parts[0].outcome))!r}\n"
-        verdict = DIFFER_FROM_INPUT if violation.parts[0].names == ("the input",) else DIFFER
-        if violation.check == "single-ids":
+        ids = f"IDS = {_list(ids_of(violation.parts[0].outcome))}\n"
+        if violation.parts[0].names == ("the input",):
+            verdict = DIFFER_FROM_INPUT
+        elif violation.check == "single-ids":
+            outcome = violation.parts[0].outcome
+            right = outcome.text if isinstance(outcome, Encoded) else b""
+            ids += f"RIGHT = {right or b''!a}  # the token's text; none, where there is no token\n"
             verdict = ANOTHER_TEXT
+        elif len(recipes) < 2:
+            verdict = FAILS
+    starved = any(
+        isinstance(part.outcome, Failed) and part.outcome.status is Status.OUT_OF_MEMORY
+        for part in violation.parts
+    )
     functions, table = [], []
     taken: set[str] = set()
     for name, (recipe, path) in recipes.items():
@@ -192,12 +341,13 @@ def reproducer(
         needs=_quoted(install),
         install=ascii(install),
         left_out="".join(
-            f"\n# Not run here, since {why}: {name!a}" for name, why in (left_out or {}).items()
+            f"\n# Not by its own recipe, since {why}: {name!a}"
+            for name, why in (left_out or {}).items()
         ),
         file_name="repro.py",
-        data=base64.b64encode(violation.data).decode("ascii"),
-        ids_recorded=IDS_RECORDED,
+        data=_literal(base64.b64encode(violation.data).decode("ascii")),
         ids=ids,
+        limit=MEMORY_LIMIT if starved else "",
         recorded="\n".join(_recorded(violation)),
         functions="\n".join(functions).strip("\n"),
         table="\n".join(table),
@@ -210,22 +360,36 @@ class ReproducibleImplementation(Implementation, Reproducible, Protocol):
     """An implementation that has recipes."""
 
 
-def reproducible(violation: Violation, contract: Contract) -> list[ReproducibleImplementation]:
-    """The implementations concerned that can be run without tokgate.
+def reproducible(violation: Violation, contract: Contract) -> list[Participant]:
+    """The participants that a script asks, if it can put the question: the culprits.
 
-    A disagreement concerns all who were compared, any other violation its culprits (and, for a
-    failure, nobody else: it shows by itself).
+    Where outputs were compared also those they were compared with: of each side all that have
+    recipes, or the first, if none has.
     """
-    if violation.check in UNASKED:
+    if not asked(violation):
         return []
-    concerned = set(violation.culprits)
-    if violation.check == "equivalence" or violation.check in NEEDED:
-        concerned.update(name for part in violation.parts for name in part.names)
-    return [
-        cast("ReproducibleImplementation", participant.implementation)
-        for participant in contract.participants
-        if participant.name in concerned and isinstance(participant.implementation, Reproducible)
-    ]
+    known = {one.name: one for one in contract.participants}
+    concerned = dict.fromkeys(violation.culprits)
+    if violation.check in COMPARED:
+        for part in violation.parts:
+            members = [name for name in part.names if name in known]
+            light = [n for n in members if isinstance(known[n].implementation, Reproducible)]
+            concerned |= dict.fromkeys(light or members[:1])
+    if NEEDED.get(violation.check) == "decode":
+        able = {name for name, one in known.items() if one.can(Capability.DECODE)}
+        concerned = {name: None for name in concerned if name in able}
+    return [known[name] for name in known if name in concerned]
+
+
+def enough(violation: Violation, names: int) -> bool:
+    """Whether so many that can be asked show a violation, or its absence."""
+    alone = violation.parts[0].names == ("the input",) or violation.check in {
+        "survival",
+        "determinism",
+        "single-ids",
+    }
+    fails = any(isinstance(part.outcome, Failed) for part in violation.parts)
+    return names >= (1 if alone or (violation.check in NEEDED and fails) else 2)
 
 
 def _recorded(violation: Violation) -> list[str]:
@@ -233,17 +397,31 @@ def _recorded(violation: Violation) -> list[str]:
     for part in violation.parts:
         outcome = part.outcome
         if not isinstance(outcome, Encoded):
-            value = f"{outcome.status.label}: {outcome.message}".split("\n", 1)[0]
-            lines += [f"    {name!a}: {value!a}," for name in part.names]
+            told = f"{outcome.status.label}: {outcome.message}".split("\n", 1)[0]
+            value = ascii(told[:MESSAGE_RECORDED])
         elif NEEDED.get(violation.check) == "decode":
-            lines += [f"    {name!a}: {outcome.text!a}," for name in part.names]
+            value = ascii((outcome.text or b"")[:MESSAGE_RECORDED])
         elif violation.check == "release-offsets":
-            spans = [list(span) for span in (outcome.offsets or ())[:IDS_RECORDED]]
-            lines += [f"    {name!a}: {spans!a}," for name in part.names]
+            spans = [list(span) for span in (outcome.offsets or ())]
+            value = ascii(", ".join(map(str, spans[:IDS_RECORDED])))
         else:
-            ids = list(outcome.ids[:IDS_RECORDED])
-            lines += [f"    {name!a}: {ids!a}," for name in part.names]
+            more = len(outcome.ids) - IDS_RECORDED
+            told = ", ".join(map(str, outcome.ids[:IDS_RECORDED]))
+            value = ascii(f"[{told}, and {more} more]" if more > 0 else f"[{told}]")
+        lines += [f"    {name!a}: {value}," for name in part.names]
     return lines
+
+
+def _list(ids: tuple[int, ...]) -> str:
+    """A list as source, in lines that can be read."""
+    told = textwrap.wrap(", ".join(map(str, ids)), 92)
+    return repr(list(ids)) if len(told) < 2 else "[\n    " + "\n    ".join(told) + "\n]"
+
+
+def _literal(text: str) -> str:
+    """A text of ASCII without quotes as source, in lines that can be read."""
+    parts = [text[at : at + 88] for at in range(0, len(text), 88)]
+    return f'"{text}"' if len(parts) < 2 else "".join(f'\n    "{one}"' for one in parts) + "\n"
 
 
 def _quoted(text: str) -> str:

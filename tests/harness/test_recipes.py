@@ -184,22 +184,25 @@ def test_a_script_has_nothing_but_what_it_should(tmp_path: Path) -> None:
     assert isinstance(tree.body[0].value, ast.Constant)
     assert [ast.unparse(node) for node in tree.body if "Import" in type(node).__name__] == [
         "import base64",
+        "import os",
+        "import pickle",
+        "import signal",
         "import sys",
         "from pathlib import Path",
     ]
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert len(functions) == len(set(functions))
     loaders = [name for name in functions if name.startswith("load_")]
-    assert len(loaders) == 5  # tiktoken's, and those of the sound recipes
-    assert sorted(set(functions) - set(loaders)) == ["main", "shown"]
+    assert len(loaders) == len(names) + 1  # tokgate runs those whose recipes are not sound
+    assert sorted(set(functions) - set(loaders)) == ["apart", "ask", "main", "shown"]
     assigned = [
         node.targets[0].id
         for node in tree.body
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     ]
-    assert assigned == ["HERE", "INPUT", "IDS_RECORDED", "RECORDED", "LIBRARIES"]
+    assert assigned == ["HERE", "INPUT", "SECONDS", "RECORDED", "LIBRARIES"]
     assert kinds[-1] == "If"
-    assert len(kinds) == 1 + 3 + len(functions) + len(assigned) + 1
+    assert len(kinds) == 1 + 6 + len(functions) + len(assigned) + 1
 
     recorded = next(
         node.value for node in tree.body
@@ -235,14 +238,12 @@ def test_alike_names_are_two_libraries(tmp_path: Path) -> None:
     assert "a.b: [2]" in done.stdout
 
 
-def test_where_no_recipe_is_sound_there_is_no_script(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "out")
+def test_where_no_recipe_is_sound_tokgate_runs_it(tmp_path: Path) -> None:
     bad = Hostile("bad", replace(GOOD, code="x = ("))
     worse = Hostile("worse", RuntimeError(BREAKING))
-    agreed = terms(bad, worse)
     one = replace(found("bad", "worse"), check="survival", parts=found("bad", "worse").parts[1:])
-    assert folder.save_finding("f-1", one, agreed) is None
-    folder.close()
+    source = saved(tmp_path / "out", one, terms(bad, worse)).read_text(encoding="utf-8")
+    assert source.count("registry.resolve('tiktoken')") == 2
 
 
 @pytest.mark.thorough  # it loads every implementation

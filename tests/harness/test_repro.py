@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,12 +13,15 @@ import pytest
 from harness.checks.base import Violation
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Failed, Status
+from harness.core.participants import Participant
 from harness.core.partition import Part
 from harness.findings.folder import RunFolder
+from impls import registry
 from impls.interface import Mode
 from tests.harness.samples import contract, encoded, violation
 
 TEXT = Mode(pretokenize=True)
+ROOT = Path(__file__).parents[2]
 
 # Runs a script where nothing of this project can be imported.
 ALONE = """
@@ -65,26 +70,138 @@ def test_a_disagreement_that_is_gone(tmp_path: Path) -> None:
     assert "the finding is gone" in done.stdout
 
 
-def test_who_has_no_recipe_stands_with_what_was_recorded(tmp_path: Path) -> None:
-    terms = contract("toy_bytes", "tiktoken", "bpe.naive")
-    found = violation(
-        "equivalence", b"the", ("tiktoken", Encoded((265,))), ("bpe.naive", Encoded((1, 2)))
+def run_here(out: Path, found: Violation, terms: Contract) -> subprocess.CompletedProcess[str]:
+    """As a user runs it who has tokgate installed, from another folder."""
+    folder = RunFolder(out)
+    path = folder.save_finding("f-test", found, terms)
+    folder.close()
+    assert path is not None
+    elsewhere = out.parent / "elsewhere"
+    elsewhere.mkdir(exist_ok=True)
+    return subprocess.run(
+        [sys.executable, str(out / path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=elsewhere,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    done = run_alone(tmp_path / "out", found, terms)
+
+
+PLUG_IN = """
+import os, sys
+from impls.interface import About, Mode
+from impls.registry import resolve
+
+
+class Mine:
+    about = About(name="mine", version="1.0")
+
+    def supports(self, vocabulary, mode):
+        return None
+
+    def load(self, vocabulary):
+        right = resolve("tiktoken").load(vocabulary)
+
+        class Encoder:
+            def encode(self, data, mode):
+                {act}
+                return right.encode(data, mode)[::-1]
+
+        {loading}
+        return Encoder()
+"""
+
+
+def plugged(tmp_path: Path, act: str = "pass", loading: str = "pass") -> Contract:
+    """tiktoken and the user's plug-in on a toy, as a run in the plug-in's folder has them."""
+    (tmp_path / "mine.py").write_text(PLUG_IN.format(act=act, loading=loading))
+    terms = contract("toy_bytes", "tiktoken")
+    spec = f"{tmp_path}/mine.py:Mine"
+    mine = registry.resolve(spec)
+    member = Participant("mine", spec, mine.about, mine)
+    return replace(terms, participants=(*terms.participants, member))
+
+
+def disagreement(data: bytes = b"the cat") -> Violation:
+    """Whose recorded ids are nobody's: what proves something is asked again."""
+    return violation("equivalence", data, ("tiktoken", Encoded((1,))), ("mine", Encoded((2,))))
+
+
+def test_a_plug_in_is_run_from_any_folder_and_decides(tmp_path: Path) -> None:
+    terms = plugged(tmp_path)
+    done = run_here(tmp_path / "out", disagreement(), terms)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "bpe.naive (as recorded): [1, 2]" in done.stdout
-    assert "tiktoken: [265]" in done.stdout
+    assert "they differ" in done.stdout
+    text = (tmp_path / "mine.py").read_text().replace("[::-1]", "")
+    (tmp_path / "mine.py").write_text(text)
+    again = run_here(tmp_path / "out", disagreement(), terms)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "the finding is gone" in again.stdout
+    assert "recorded of mine: [2]" in again.stdout
 
 
-def test_a_long_answer_that_was_recorded_is_compared_as_far_as_it_goes(tmp_path: Path) -> None:
-    terms = contract("toy_bytes", "tiktoken", "bpe.naive")
-    data = b"z" * 700
-    right = encoded(terms, "bpe.naive", data)
-    assert isinstance(right, Encoded)
-    assert len(right.ids) > 600
-    found = violation("equivalence", data, ("tiktoken", Encoded((1,))), ("bpe.naive", right))
-    done = run_alone(tmp_path / "out", found, terms)
+@pytest.mark.parametrize("loading", ["raise ValueError('no such table')", "os._exit(3)"])
+def test_what_does_not_load_says_so_and_proves_nothing(loading: str, tmp_path: Path) -> None:
+    terms = plugged(tmp_path, loading=loading)
+    done = run_here(tmp_path / "out", disagreement(), terms)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "mine: cannot be loaded" in done.stdout
+    assert "they differ" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        ("os.abort()", "SIGABRT"),
+        ("os._exit(7)", "exit status 7"),
+        ("raise IndexError('out of range')", "IndexError: out of range"),
+    ],
+)
+def test_a_crash_has_a_reproducer_which_survives_it(act: str, said: str, tmp_path: Path) -> None:
+    terms = plugged(tmp_path, act=act)
+    found = Violation(
+        "survival", 0, b"the", (Part(("mine",), Failed(Status.CRASHED, "dead")),), ("mine",), None
+    )
+    done = run_here(tmp_path / "out", found, terms)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert said in done.stdout
+    assert "it fails" in done.stdout
+
+
+def test_a_program_is_run_again(tmp_path: Path) -> None:
+    terms = contract("toy_bytes", "tiktoken")
+    spec = f"cmd:{sys.executable} {ROOT / 'impls' / 'examples' / 'stdio_encoder.py'}"
+    made = registry.resolve(spec)
+    terms = replace(
+        terms, participants=(*terms.participants, Participant("mine", spec, made.about, made))
+    )
+    done = run_here(tmp_path / "out", disagreement(), terms)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "the finding is gone" in done.stdout
+
+
+def test_without_tokgate_what_it_would_run_is_missing(tmp_path: Path) -> None:
+    done = run_alone(tmp_path / "out", disagreement(), plugged(tmp_path))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "mine: not installed: impls" in done.stdout
+
+
+def test_no_line_of_a_script_is_long(tmp_path: Path) -> None:
+    terms = contract("toy_bytes", "tiktoken", "bpe.naive")
+    many = tuple(range(100, 200)) * 30
+    data = bytes(range(256)) * 40
+    parts = ("tiktoken", Encoded((1,), text=data)), ("bpe.naive", Encoded(many, text=data[1:]))
+    for number, check in enumerate(("equivalence", "round-trip")):
+        folder = RunFolder(tmp_path / str(number))
+        path = folder.save_finding(
+            "f-test", violation(check, data, *parts[:: 1 - 2 * number]), terms
+        )
+        folder.close()
+        lines = (tmp_path / str(number) / str(path)).read_text().splitlines()
+        # A message of 200 bytes stands in one line, each byte as four signs at most.
+        assert max(map(len, lines)) < 1_000, check
 
 
 def test_a_panic_that_shows_and_one_that_is_gone(tmp_path: Path) -> None:
@@ -135,7 +252,7 @@ def test_a_missing_library_is_said(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 2, done.stdout + done.stderr
-    assert "tiktoken: not installed" in done.stdout
+    assert "tiktoken: not installed: tiktoken" in done.stdout
 
 
 @pytest.mark.parametrize(("token_id", "shows"), [(-1, 1), (131_072, 0)])
@@ -152,10 +269,15 @@ def test_a_single_id_that_decodes_to_another_token(
     assert ("another text" in done.stdout) is bool(shows)
 
 
-def test_what_a_recipe_cannot_ask_has_no_reproducer(tmp_path: Path) -> None:
+def test_a_question_that_no_recipe_has_is_asked_by_a_replay(tmp_path: Path) -> None:
     terms = contract("toy_bytes", "tokenizers")
     parts = (Part(("encode",), Encoded((1, 5))), Part(("tokenizers",), Encoded((1, 6))))
     folder = RunFolder(tmp_path / "out")
     found = Violation("truncation", 0, b"a", parts, ("tokenizers",), "truncation")
-    assert folder.save_finding("f-test", found, terms) is None
+    path = folder.save_finding("f-test", found, terms)
     folder.close()
+    source = (tmp_path / "out" / str(path)).read_text()
+    assert "replay" in source
+    assert "RECORDED" not in source
+    done = run_here(tmp_path / "out", found, terms)  # a folder without the record of a run
+    assert done.returncode == 2, done.stdout + done.stderr

@@ -159,15 +159,15 @@ def test_a_vocabulary_is_written_once_for_many_findings(tmp_path: Path) -> None:
     for name in ("f-1", "f-2"):
         folder.save_finding(name, one, terms)
     folder.close()
-    assert len([path for path in (tmp_path / "vocabularies").rglob("*") if path.is_file()]) == 1
+    assert len([path for path in (tmp_path / "vocabularies").rglob("*") if path.is_file()]) == 2
 
 
-def test_without_recipes_there_is_no_reproducer(tmp_path: Path) -> None:
+def test_without_recipes_tokgate_runs_the_reproducer(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     terms = contract("toy_bytes", "bpe.heap", "bpe.naive")
     one = violation("equivalence", b"a", ("bpe.heap", Encoded((1,))), ("bpe.naive", Encoded((2,))))
-    assert folder.save_finding("f-1", one, terms) is None
-    assert (tmp_path / "findings" / "f-1" / "input.bin").is_file()
+    assert folder.save_finding("f-1", one, terms) == "findings/f-1/repro.py"
+    assert (tmp_path / "vocabularies" / "toy_bytes" / "vocabulary.pickle").is_file()
     folder.close()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import reports
+from reports.family_plots import COLOURS
 
 AA = 4.5
 """Least contrast of body text, WCAG 2.1, success criterion 1.4.3."""
@@ -19,7 +20,7 @@ PAIRS = [
     *(("text", f"{tone}-soft") for tone in ("ok", "bad", "warn", "info")),
     *(("surface", tone) for tone in ("ok", "bad", "warn")),
     ("quiet", "bad-soft"), ("accent", "info-soft"), ("accent", "bad-soft"), ("bg", "text"),
-    ("warn", "surface"),
+    ("warn", "surface"), *((f"c{place}", "surface") for place in range(COLOURS)),
 ]  # fmt: skip
 
 

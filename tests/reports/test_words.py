@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import replace
 
 import pytest
 
-from reports.words import title
+from reports import cards
+from reports.record import RunRecord
+from reports.words import spoken, title
 from tests.reports import records
 
 
@@ -22,3 +25,43 @@ def test_a_title_tells_like_findings_apart(bucket: str, words: str) -> None:
     finding = next(f for f in records.three().findings if f.id == "f-expected")
     wanted = f"tokenizers disagrees with sentencepiece {words}"
     assert title(replace(finding, bucket=bucket)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("stage", "culprits", "words"),
+    [
+        ("merges", ["mine"], "mine merges otherwise than tiktoken"),
+        ("pre-tokens", ["a", "b"], "a and b split the text otherwise than tiktoken"),
+        ("no-such-stage", list("abcdef"), "a, b, c and 3 others give other ids than tiktoken"),
+    ],
+)
+def test_a_headline_says_what_is_done_otherwise(
+    stage: str, culprits: list[str], words: str
+) -> None:
+    parts = [records.group(["tiktoken"], b"aaa", 1), records.group(culprits, b"aaa", 2)]
+    finding = records.found("f-1", b"aaa", culprits=culprits, stage=stage, partition=parts)
+    assert spoken(finding) == words
+
+
+def test_a_headline_is_short_however_many_agree() -> None:
+    right = [f"other-{i}" for i in range(30)]
+    parts = [records.group(right, b"aaa", 1), records.group(["mine"], b"aaa", 2)]
+    finding = records.found("f-1", b"aaa", culprits=["mine"], stage="merges", partition=parts)
+    assert spoken(finding) == "mine merges otherwise than other-0 and 29 others"
+
+
+def test_a_headline_shows_how_a_short_input_is_cut() -> None:
+    right, wrong = (
+        {
+            **records.group([name], b"aaa", 1),
+            "ids": [1, 2],
+            "total": 2,
+            "surfaces": [base64.b64encode(one).decode() for one in tokens],
+        }
+        for name, tokens in (("tiktoken", (b"aa", b"a")), ("mine", (b"a", b"aa")))
+    )
+    finding = records.found("f-1", b"aaa", culprits=["mine"], partition=[right, wrong])
+    record = RunRecord.from_events([*records.opening(), finding, records.finished("fail")])
+    (bucket,) = record.buckets
+    made = cards.card(1, bucket, cards.ROOMY, record, None, unfolded=True)
+    assert made.cuts == ("a|aa", "aa|a")
