@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -228,6 +229,15 @@ def table(
 
 def main() -> None:
     """Print the table; status 1 where anything is not as it should be."""
+    parser = argparse.ArgumentParser("tests.faults.table", description=__doc__)
+    parser.add_argument(
+        "fault",
+        nargs="*",
+        choices=[[], *ACTIONS],
+        metavar="FAULT",
+        help="only these, by name; all where none is named",
+    )
+    faults = parser.parse_args().fault
     print("| fault | step | transport | verdict | named | neighbours | left | s |")
     print("|---|---|---|---|---|---|---|---|")
 
@@ -239,7 +249,7 @@ def main() -> None:
             flush=True,
         )
 
-    made = table(sys.argv[1:] or None, told)
+    made = table(faults or None, told)
     bad = [row for row in made if not row.good]
     print(f"\n{len(made)} faults, {len(bad)} not as they should be")
     sys.exit(1 if bad else 0)
