@@ -106,36 +106,76 @@
   filter?.addEventListener("input", applyFilters);
   choices.forEach((choice) => choice.addEventListener("change", applyFilters));
 
-  // Sorting: a button in each heading of a table that sorts; numbers by data-sort or as they read.
+  // Tables: each column has the heading that stands lowest over it.
+  const lowestHeadings = (head) => {
+    const grid = Array.from(head.rows, () => []);
+    Array.from(head.rows).forEach((row, top) => {
+      let left = 0;
+      Array.from(row.cells).forEach((cell) => {
+        while (grid[top][left]) { left += 1; }
+        for (let y = top; y < Math.min(grid.length, top + cell.rowSpan); y += 1) {
+          for (let x = left; x < left + cell.colSpan; x += 1) { grid[y][x] = cell; }
+        }
+        left += cell.colSpan;
+      });
+    });
+    return grid[grid.length - 1];
+  };
+  // Sorting: a button in each heading; by data-sort, or by numbers with their units, or as text.
+  const units = { ns: 1e-9, "µs": 1e-6, ms: 1e-3, s: 1, B: 1, kB: 1e3, MB: 1e6, GB: 1e9, k: 1e3, M: 1e6, G: 1e9, "%": 1, "×": 1 };
+  const numeric = /^[^\p{L}\d-]*(-?\d[\d,]*(?:\.\d+)?)(?:\s*(ns|µs|ms|s|kB|MB|GB|B|k|M|G|%|×))?(?=[\s,(]|$)/u;
   const sortKey = (row, column) => {
     const cell = row.cells[column];
-    const text = (cell.dataset.sort ?? cell.textContent).trim();
-    const number = Number(text.replace(/,/g, ""));
-    return text !== "" && !Number.isNaN(number) ? number : text.toLowerCase();
+    const text = (cell?.dataset.sort ?? cell?.textContent ?? "").trim();
+    const found = numeric.exec(text);
+    return found ? Number(found[1].replace(/,/g, "")) * (units[found[2]] ?? 1) : text.toLowerCase();
   };
   const compare = (a, b) => {
     if (typeof a === typeof b) { return a < b ? -1 : a > b ? 1 : 0; }
     return typeof a === "number" ? -1 : 1;
   };
-  all("table.sortable").forEach((table) => {
-    const headings = Array.from(table.tHead.rows[0].cells);
-    headings.forEach((heading, column) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "sort";
-      button.append(...heading.childNodes);
-      heading.append(button);
-      button.addEventListener("click", () => {
-        const up = heading.getAttribute("aria-sort") !== "ascending";
-        headings.forEach((other) => other.removeAttribute("aria-sort"));
-        heading.setAttribute("aria-sort", up ? "ascending" : "descending");
-        const body = table.tBodies[0];
-        const rows = Array.from(body.rows).map((row) => [sortKey(row, column), row]);
-        rows.sort((a, b) => (up ? 1 : -1) * compare(a[0], b[0]));
-        body.append(...rows.map((pair) => pair[1]));
-        say(`Sorted by ${button.textContent}, ${up ? "ascending" : "descending"}`);
+  const sortable = (table, headings) => headings.forEach((heading, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "sort";
+    button.append(...heading.childNodes);
+    heading.append(button);
+    button.addEventListener("click", () => {
+      const up = heading.getAttribute("aria-sort") !== "ascending";
+      headings.forEach((other) => other.removeAttribute("aria-sort"));
+      heading.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const body = table.tBodies[0];
+      const rows = Array.from(body.rows).map((row) => [sortKey(row, column), row]);
+      rows.sort((a, b) => (up ? 1 : -1) * compare(a[0], b[0]));
+      body.append(...rows.map((pair) => pair[1]));
+      say(`Sorted by ${button.textContent}, ${up ? "ascending" : "descending"}`);
+    });
+  });
+  // On a narrow screen a row is a block, and each value has its heading before it. What a browser
+  // says of such a table to a screen reader would be lost, so that roles say it.
+  const stacking = (table, headings) => {
+    table.classList.add("stacks");
+    const role = (items, name) => Array.from(items).forEach((item) => item.setAttribute("role", name));
+    role([table], "table");
+    role(table.querySelectorAll("thead, tbody"), "rowgroup");
+    role(table.rows, "row");
+    role(table.tHead.querySelectorAll("th"), "columnheader");
+    role(table.querySelectorAll("tbody th"), "rowheader");
+    role(table.querySelectorAll("td"), "cell");
+    Array.from(table.tBodies[0].rows).forEach((row) => {
+      let column = 0;
+      Array.from(row.cells).forEach((cell) => {
+        cell.dataset.label = cell.colSpan > 1 ? "both" : headings[column]?.textContent.trim() ?? "";
+        column += cell.colSpan;
       });
     });
+  };
+  all("table").filter((table) => table.tHead && table.tBodies[0] && !table.matches(".aligned")).forEach((table) => {
+    const headings = lowestHeadings(table.tHead);
+    const rows = Array.from(table.tBodies[0].rows);
+    stacking(table, headings);
+    const plain = rows.every((row) => Array.from(row.cells).every((cell) => cell.colSpan === 1 && cell.rowSpan === 1));
+    if (plain && rows.length > 1 && !table.matches(".stages")) { table.classList.add("sorts"); sortable(table, headings); }
   });
 
   // Tooltips on hover and on focus; Escape puts them away. Without this script, title does it.

@@ -1,0 +1,235 @@
+"""Pages in headless Chromium: nothing sticks out, contrast, anchors, filters, sorting, axe.
+
+Playwright drives the Chromium of the distribution; both it and axe-core are of the extra ``dev``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reports import write_all
+from tests.reports import records
+from tests.reports.test_browser import CHROMIUM
+
+sync_api = pytest.importorskip("playwright.sync_api")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium binary on PATH"),
+    pytest.mark.thorough,  # a browser starts, and each page is laid out several times
+]
+
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+VIEWS = {"wide": (1400, "light"), "phone": (420, "light"), "dark": (1400, "dark")}
+
+PAGES = {
+    "three": records.three,
+    "nasty": records.nasty,
+    "clean": records.clean,
+    "night": lambda: records.night(40, 0),
+}
+
+STICKING_OUT = """
+() => Array.from(document.querySelectorAll("body *")).filter((item) => {
+  if (!item.checkVisibility() || item.closest(".sr, svg, [popover]")) { return false; }
+  const style = getComputedStyle(item);
+  const own = item.scrollWidth > item.clientWidth + 1 && item.clientWidth > 0
+    && style.display !== "inline" && style.overflowX === "visible";
+  const box = item.getBoundingClientRect();
+  return own || box.right > innerWidth + 1 && !item.closest(".scroll, .expect, .log");
+}).slice(0, 5).map((item) => item.outerHTML.slice(0, 200))
+"""
+"""Elements that are wider than their box, or than the window."""
+
+OPEN_ALL = """() => {
+  document.querySelectorAll("details").forEach((item) => { item.open = true; });
+}"""
+
+CONTRAST = """
+() => {
+  const channels = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = (rgb) => {
+    const [r, g, b] = rgb.map((c) => c / 255)
+      .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (item) => {
+    for (let at = item; at; at = at.parentElement) {
+      const style = getComputedStyle(at);
+      if (style.backgroundImage !== "none") { return null; }
+      const [r, g, b, a = 1] = channels(style.backgroundColor);
+      if (a === 1) { return [r, g, b]; }
+      if (a > 0) { return null; }
+    }
+    return [255, 255, 255];
+  };
+  const low = [];
+  let looked = 0;
+  document.querySelectorAll("body *").forEach((item) => {
+    const says = Array.from(item.childNodes).some((n) => n.nodeType === 3 && n.data.trim());
+    if (!says || !item.checkVisibility() || item.closest(".sr, svg, script")) { return; }
+    const under = ground(item);
+    if (under === null) { return; }
+    looked += 1;
+    const [a, b] = [light(channels(getComputedStyle(item).color).slice(0, 3)), light(under)];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) { low.push(`${ratio.toFixed(2)} ${item.outerHTML.slice(0, 120)}`); }
+  });
+  return [looked, low];
+}
+"""
+"""How many texts were looked at, and those whose contrast WCAG AA does not admit."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    out = tmp_path_factory.mktemp("pages")
+    for name, shape in PAGES.items():
+        write_all(shape(), out / name)
+    return {name: out / name / "report.html" for name in PAGES}
+
+
+def opened(browser: Any, page: Path, view: str = "wide", anchor: str = "") -> Any:
+    width, scheme = VIEWS[view]
+    # axe is put into the page, which the page's own policy forbids.
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
+    )
+    made = context.new_page()
+    made.goto(page.as_uri() + anchor)
+    return made
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_sticks_out_and_every_text_can_be_read(
+    name: str, view: str, browser: Any, written: dict[str, Path], tmp_path: Path
+) -> None:
+    page = opened(browser, written[name], view)
+    page.evaluate(OPEN_ALL)
+    assert page.evaluate("document.documentElement.scrollWidth") <= VIEWS[view][0]
+    assert page.evaluate(STICKING_OUT) == []
+    looked, low = page.evaluate(CONTRAST)
+    assert looked > 50
+    assert low == []
+    shot = tmp_path / "shot.png"
+    page.screenshot(path=shot)
+    assert shot.stat().st_size > 10_000
+    page.context.close()
+
+
+@pytest.mark.parametrize("view", ["wide", "phone"])
+def test_a_column_is_never_cut_on_a_phone(
+    view: str, browser: Any, written: dict[str, Path]
+) -> None:
+    page = opened(browser, written["three"], view)
+    cut = page.evaluate(
+        "() => Array.from(document.querySelectorAll('.scroll')).filter((box) =>"
+        " box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)"
+        ".map((box) => box.getAttribute('aria-label'))"
+    )
+    assert cut == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("view", ["wide", "phone", "dark"])
+@pytest.mark.parametrize("name", ["three", "night"])
+def test_axe_finds_nothing(name: str, view: str, browser: Any, written: dict[str, Path]) -> None:
+    page = opened(browser, written[name], view)
+    found = axe.Axe().run(page).response["violations"]
+    told = [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found]
+    assert told == []
+    page.context.close()
+
+
+def test_a_permanent_address_opens_its_finding(browser: Any, written: dict[str, Path]) -> None:
+    first = opened(browser, written["night"])
+    anchor = first.evaluate("document.querySelector('details.card:last-of-type').id")
+    first.context.close()
+    assert anchor.startswith("f-")
+    page = opened(browser, written["night"], anchor=f"#{anchor}")
+    card = page.locator(f"[id='{anchor}']")
+    assert card.evaluate("(item) => item.open")
+    assert card.locator(".body").is_visible()
+    link = card.locator(".permanent a").first
+    assert link.get_attribute("href") == f"#{anchor}"
+    page.context.close()
+
+
+def test_filters_leave_what_fits_them(browser: Any, written: dict[str, Path]) -> None:
+    page = opened(browser, written["night"])
+    choices = page.locator("select.choice")
+    assert choices.count() >= 2
+    for number in range(choices.count()):
+        choice = choices.nth(number)
+        key = choice.get_attribute("name")
+        value = choice.locator("option").nth(1).get_attribute("value")
+        choice.select_option(value)
+        left = page.evaluate(
+            "(key) => Array.from(document.querySelectorAll('details.card'))"
+            ".filter((card) => !card.hidden).map((card) => card.dataset[key].split('\\n'))",
+            key,
+        )
+        everyone = page.locator("details.card").count()
+        assert 0 < len(left) < everyone
+        assert all(value in one for one in left)
+        choice.select_option("")
+    page.context.close()
+
+
+def test_tables_sort_by_keyboard(browser: Any, written: dict[str, Path]) -> None:
+    page = opened(browser, written["three"])
+    button = page.locator("table.standings button.sort", has_text="Cases judged")
+    button.focus()
+    for direction in ("ascending", "descending"):
+        page.keyboard.press("Enter")
+        assert button.locator("xpath=..").get_attribute("aria-sort") == direction
+        shown = page.locator("table.standings tbody tr td:last-child").all_inner_texts()
+        numbers = [int(text.replace(",", "")) for text in shown]
+        assert len(numbers) > 1
+        assert numbers == sorted(numbers, reverse=direction == "descending")
+    unsorted = page.evaluate(
+        "() => Array.from(document.querySelectorAll('table')).filter((table) =>"
+        " table.tBodies[0].rows.length > 1 && !table.querySelector('button.sort')"
+        " && !table.matches('.stages, .aligned')).length"
+    )
+    assert unsorted == 0
+    page.context.close()
+
+
+def test_a_line_comes_to_the_fore_where_it_is_pointed_at(
+    browser: Any, written: dict[str, Path]
+) -> None:
+    page = opened(browser, written["three"])
+    plot = page.locator("svg.families").first
+    plot.scroll_into_view_if_needed()
+    series = plot.locator("g.series")
+    assert series.count() > 1
+    series.first.locator("text").hover()
+    shades = series.evaluate_all("(items) => items.map((item) => getComputedStyle(item).opacity)")
+    assert shades[0] == "1"
+    assert set(shades[1:]) == {"0.2"}
+    inside = plot.evaluate(
+        "(svg) => Array.from(svg.querySelectorAll('text')).every((text) => {"
+        " const box = text.getBBox(); return box.x >= 0 && box.x + box.width <= 560; })"
+    )
+    assert inside
+    page.context.close()
