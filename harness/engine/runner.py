@@ -166,6 +166,7 @@ def execute(
         judged=tally.judged.total(),
         idle=idle,
         late={name: [*tally.late.get(name, ()), *tally.unreached] for name in idle},
+        why=shortfall.excluded,
         complete=cut_off is None,
         forced=forced,
     )

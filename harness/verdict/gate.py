@@ -85,6 +85,7 @@ def judge(
     judged: int = 0,
     idle: Sequence[str] = (),
     late: Mapping[str, Sequence[str]] | None = None,
+    why: Mapping[str, str] | None = None,
     complete: bool = True,
     forced: Sequence[Forced] = (),
 ) -> Verdict:
@@ -95,7 +96,8 @@ def judge(
     implementation by itself. compared_nothing: why there is no comparison, where there is none.
     judged: outcomes that some check judged. idle: those that the
     user named and of which no outcome was judged; a gate that never looked at them says nothing.
-    late: for each of them the vocabularies for which no time was left.
+    late: for each of them the vocabularies for which no time was left. why: the reason that it gave
+    for taking no part, where it gave one.
     forced: rows of forced tokens, of which the exact method's are held to no error.
     A run that compared and judged nothing does not pass: it says nothing.
     """
@@ -130,7 +132,8 @@ def judge(
                 reasons.append(f"no time was left to judge {name} on {where}; {MORE_TIME}")
         never = [name for name in idle if not late.get(name)]
         if never:
-            reasons.append(f"asked for by name and never judged: {', '.join(never)}")
+            told = [f"{name} ({why[name]})" if why and name in why else name for name in never]
+            reasons.append(f"asked for by name and never judged: {', '.join(told)}")
     elif idle:
         reasons.append(f"the end came before any outcome was judged of: {', '.join(idle)}")
     if failed_to_start:

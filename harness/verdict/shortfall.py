@@ -34,7 +34,8 @@ class Shortfall:
     implementation, those of which the survival check judged the outcome, and those without an
     answer. how: by implementation, its first failure that was found. withdrawn: by implementation
     and vocabulary. compared: implementations of which any outcome was compared. remarks: what
-    limits the comparison, by vocabulary.
+    limits the comparison, by vocabulary. excluded: the first reason of each implementation that
+    takes no part in a contract.
     """
 
     opened: dict[str, list[str]] = field(default_factory=dict)
@@ -45,6 +46,7 @@ class Shortfall:
     withdrawn: dict[tuple[str, str], Withdrawn] = field(default_factory=dict)
     compared: set[str] = field(default_factory=set)
     remarks: dict[str, list[str]] = field(default_factory=dict)
+    excluded: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Shortfall:
@@ -61,6 +63,7 @@ class Shortfall:
                 self.remarks[event.id] = event.remarks
             case ContractOpened():
                 self.opened[event.id] = event.implementations
+                self.excluded = {**event.excluded, **self.excluded}
             case BatchDone():
                 self.cases += event.cases
                 self.calls.update(event.exercised.get(SURVIVAL, {}))

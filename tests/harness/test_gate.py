@@ -130,7 +130,9 @@ def test_what_fails_the_gate(failing: Verdict) -> None:
 def test_an_implementation_named_and_never_judged_fails_the_gate() -> None:
     failing = judge([], [], [], [], (), 1, idle=["mine"])
     assert failing.exit_status == FAILS
-    assert "never judged: mine" in failing.reasons[0]
+    assert failing.reasons[0].endswith("never judged: mine")
+    told = judge([], [], [], [], (), 1, idle=["mine"], why={"mine": "no BPE", "other": "none"})
+    assert told.reasons[0].endswith("never judged: mine (no BPE)")
 
 
 def test_growth_binds_only_those_that_claim_to_be_linear() -> None:
