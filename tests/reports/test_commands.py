@@ -1,0 +1,130 @@
+"""Every command of a report that can be copied, and every reproducer, is executed.
+
+A run with planted mistakes is made in a folder of its own, with plug-ins named by relative paths;
+what its report offers is executed in another folder.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+MINE = """
+import os
+
+from impls.interface import About, Capability, Mode
+from impls.registry import resolve
+
+
+class Backwards:
+    about = About(name="backwards", version="1.0", capabilities=frozenset({Capability.DECODE}))
+
+    def supports(self, vocabulary, mode):
+        return None if not mode.pretokenize else "no pre-tokenization"
+
+    def load(self, vocabulary):
+        return Encoder(resolve("bpe.plain").load(vocabulary), vocabulary, self.about.name)
+
+
+class Dying(Backwards):
+    about = About(name="dying", version="1.0")
+
+
+class Lossy(Backwards):
+    about = About(name="lossy", version="1.0", capabilities=frozenset({Capability.DECODE}))
+
+
+class Encoder:
+    def __init__(self, right, vocabulary, name):
+        self.right, self.vocabulary, self.name = right, vocabulary, name
+
+    def encode(self, data, mode):
+        if self.name == "dying" and b"a" in data:
+            os._exit(9)
+        ids = list(self.right.encode(data, mode))
+        return ids[::-1] if self.name == "backwards" else ids
+
+    def decode(self, ids):
+        text = self.vocabulary.spell(list(ids))
+        return text.replace(b"b", b"?") if self.name == "lossy" else text
+"""
+
+
+CHECKS = [f"--check={name}" for name in ("equivalence", "survival", "round-trip", "offsets")]
+TOKGATE = [sys.executable, "-c", "from harness.cli.application import main; main()"]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The folder of a run, and another one."""
+    there = tmp_path_factory.mktemp("there")
+    (there / "mine.py").write_text(MINE)
+    planted = [f"--impl=mine.py:{name}" for name in ("Backwards", "Dying", "Lossy")]
+    vocabulary = ["--vocab=toy_bytes", "--budget=400cases"]
+    command = ["run", "--impl=tiktoken", *planted, *vocabulary, *CHECKS]
+    done = executed([*TOKGATE, *command, "--out=out"], there)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return there / "out", tmp_path_factory.mktemp("elsewhere")
+
+
+def executed(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+def offered(report: Path) -> list[str]:
+    """The commands that a button of the report copies."""
+    texts = re.findall(r'data-copy="([^"]*)"', report.read_text(encoding="utf-8"))
+    commands = [html.unescape(one) for one in dict.fromkeys(texts)]
+    return [one for one in commands if one.startswith(("python ", "tokgate "))]
+
+
+@pytest.mark.thorough  # a run, and a replay of each finding
+def test_every_command_of_a_report_does_what_it_says(folders: tuple[Path, Path]) -> None:
+    out, elsewhere = folders
+    commands = offered(out / "report.html")
+    ids = {path.name for path in (out / "findings").iterdir()}
+    assert {one.split("/")[-2] for one in commands if "repro.py" in one} <= ids
+    assert len([one for one in commands if "repro.py" in one]) >= 3
+    kinds = set()
+    # The run itself comes last: it removes what it finds there.
+    for command in sorted(commands, key=lambda one: one.startswith("tokgate run")):
+        words = shlex.split(command)
+        program = {"python": [sys.executable], "tokgate": TOKGATE}[words[0]]
+        folder = out.parent if words[:2] == ["tokgate", "run"] else elsewhere
+        done = executed([*program, *words[1:]], folder)
+        assert done.returncode == 1, f"{command}\n{done.stdout}{done.stderr}"
+        kinds.add(" ".join(words[:2]) if words[0] == "tokgate" else "python")
+    assert kinds == {"python", "tokgate replay", "tokgate run"}
+
+
+@pytest.mark.thorough  # each starts Python, and loads what it compares
+def test_every_reproducer_shows_its_finding_from_any_folder(folders: tuple[Path, Path]) -> None:
+    out, elsewhere = folders
+    found = sorted((out / "findings").iterdir())
+    assert len(found) >= 3
+    seen = {}
+    for folder in found:
+        done = executed([sys.executable, str(folder / "repro.py")], elsewhere)
+        assert done.returncode == 1, f"{folder.name}\n{done.stdout}{done.stderr}"
+        seen[folder.name] = done.stdout
+    said = "\n".join(seen.values())
+    assert "they differ" in said
+    assert "exit status 9" in said
+    assert "not the input" in said
