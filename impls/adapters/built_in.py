@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.patterns import PATTERNS
+from impls.adapters.recipes import Way
 from impls.adapters.rs_bpe import built_in_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import Mode
 
@@ -48,3 +51,33 @@ def openai_name(vocabulary: Vocabulary, mode: Mode, *, pretokenizes: bool = True
     if mode.special == "all" and dict(vocabulary.special_tokens) != SPECIALS[name]:
         return BuiltIn(trouble=f"knows the special tokens of {name} alone")
     return BuiltIn(name)
+
+
+LIKE_TIKTOKEN = """\
+import {module}
+
+tokenizer = {module}.get_encoding({name!r})
+
+
+def encode(data):
+    return tokenizer.{call}
+
+
+def decode(ids):
+    return tokenizer.decode_bytes(ids)
+"""
+
+
+def like_tiktoken(module: str) -> Callable[[Vocabulary, Mode], Way | str]:
+    """The ways of a library that has tiktoken's calls, and OpenAI's vocabularies built in."""
+
+    def way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+        found = openai_name(vocabulary, mode)
+        if found.trouble is not None:
+            return found.trouble
+        call = "encode_ordinary(data.decode())"
+        if mode.special == "all":
+            call = 'encode(data.decode(), allowed_special="all")'
+        return Way("none", bytes, LIKE_TIKTOKEN.format(module=module, name=found.name, call=call))
+
+    return way

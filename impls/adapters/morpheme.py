@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from impls.adapters.like_tokenizers import like_tokenizers
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
-from impls.adapters.vocabularies import ordinary_json, ordinary_trouble
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
-    from impls.interface import Mode
+from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation
 
 LIBRARY = Peer(
     name="morpheme",
@@ -22,24 +16,4 @@ LIBRARY = Peer(
     extra="field",
 )
 
-CODE = """\
-import morpheme
-
-tokenizer = morpheme.Tokenizer.from_file(VOCABULARY)
-
-
-def encode(data):
-    return tokenizer.encode(data.decode(), add_special_tokens=False).ids
-
-
-def decode(ids):
-    return tokenizer.decode(ids, skip_special_tokens=False).encode()
-"""
-
-
-def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
-    trouble = ordinary_trouble(vocabulary, mode)
-    return trouble or Way("tokenizer.json", lambda: ordinary_json(vocabulary, mode), CODE)
-
-
-IMPLEMENTATION = FieldImplementation(LIBRARY, _way, READS_JSON)
+IMPLEMENTATION = FieldImplementation(LIBRARY, like_tokenizers("morpheme"), READS_JSON)

@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
+from impls.adapters.like_tokenizers import like_tokenizers
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation, Way
+from impls.adapters.recipes import DECODES, READS_JSON, FieldImplementation
 from impls.adapters.tokenizers import native_json
-from impls.adapters.vocabularies import (
-    byte_level,
-    has_holes,
-    ordinary_json,
-    ordinary_trouble,
-)
+from impls.adapters.vocabularies import byte_level, has_holes
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
@@ -29,31 +25,15 @@ LIBRARY = Peer(
     extra="field",
 )
 
-CODE = """\
-from snaptokens import Tokenizer
 
-tokenizer = Tokenizer.from_file(VOCABULARY)
-
-
-def encode(data):
-    return tokenizer.encode(data.decode(), add_special_tokens=False).ids
-
-
-def decode(ids):
-    return tokenizer.decode(ids, skip_special_tokens=False).encode()
-"""
-
-
-def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+def _refuses(vocabulary: Vocabulary, mode: Mode) -> str | None:
     if vocabulary.algorithm is not Algorithm.BPE:
         return "byte-pair encoding only"
-    trouble = ordinary_trouble(vocabulary, mode)
-    if not native_json(vocabulary):
-        if not byte_level(vocabulary):
-            return "byte-level BPE only, but for files of the user's"
-        if has_holes(vocabulary, mode):
-            trouble = trouble or "wants ids without holes"
-    return trouble or Way("tokenizer.json", lambda: ordinary_json(vocabulary, mode), CODE)
+    if native_json(vocabulary):
+        return None
+    if not byte_level(vocabulary):
+        return "byte-level BPE only, but for files of the user's"
+    return "wants ids without holes" if has_holes(vocabulary, mode) else None
 
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, _way, READS_JSON)
+IMPLEMENTATION = FieldImplementation(LIBRARY, like_tokenizers("snaptokens", _refuses), READS_JSON)
