@@ -25,7 +25,6 @@ HARNESS = (
     "events",
     "verdict",
     "confinement",
-    "cluster",
     "checks",
     "workers",
     "findings",
