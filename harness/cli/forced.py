@@ -9,8 +9,8 @@ from rich.text import Text
 
 from corpora.vocabularies import sources
 from harness.cli.display import Display
-from harness.cli.progress.bench import BenchProgress
 from harness.cli.progress.run import verdict_word
+from harness.cli.progress.steps import StepProgress
 from harness.engine.selection import SelectionError
 from harness.findings.folder import RunFolder
 from harness.studies.forced.jobs import Task
@@ -60,7 +60,7 @@ def walk(
     next(plan.cases(), None)  # what is no corpus shows before the folder is made
     folder = RunFolder(out)
     record = Record(out, identity)
-    progress = BenchProgress(Display(stderr=True))
+    progress = StepProgress(Display(stderr=True))
     try:
         return execute(plan, out, folder.consume, progress.watch, command, record)
     finally:

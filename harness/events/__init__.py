@@ -26,6 +26,7 @@ from harness.events.running import (
     VocabularyRefused,
     Withdrawn,
 )
+from harness.events.steps import StepDone, StudyStarted
 from harness.events.texts import (
     FirstDifference,
     TextsCompared,
@@ -33,11 +34,10 @@ from harness.events.texts import (
     TextsRead,
     TokenCounts,
 )
-from harness.events.timing import Benched, BenchFinished, BenchStarted, Timing
+from harness.events.timing import Benched, BenchStarted, Timing
 
 __all__ = [
     "BatchDone",
-    "BenchFinished",
     "BenchStarted",
     "Benched",
     "ContractOpened",
@@ -59,6 +59,8 @@ __all__ = [
     "Preparing",
     "SlowOnce",
     "Started",
+    "StepDone",
+    "StudyStarted",
     "TextsCompared",
     "TextsGiven",
     "TextsRead",
