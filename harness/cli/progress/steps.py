@@ -40,14 +40,15 @@ class StepProgress:
         self._log = Seldom(EVERY_SECONDS)
         self._moving = MovingPart(console, self._render)
 
-    def watch(self, done: float, what: str, detail: str = "") -> None:
+    def watch(self, done: float, what: str = "", detail: str = "") -> None:
         """Take note of how much is done, from 0 to 1, and what is being done.
 
-        detail: a line of its own, such as the worst input so far.
+        what: empty where it is the same as before. detail: a line of its own, such as the worst
+        input so far.
         """
-        self._done, self._what, self._detail = max(done, self._done), what, detail
+        self._done, self._what, self._detail = max(done, self._done), what or self._what, detail
         if not self._moving.shown and self._log.due():
-            self._say("  ".join(filter(None, (f"{self._done:4.0%}", detail, what))))
+            self._say("  ".join(filter(None, (f"{self._done:4.0%}", detail, self._what))))
 
     def consume(self, event: Event) -> None:
         """Show what is worth a line."""
