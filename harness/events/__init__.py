@@ -26,7 +26,7 @@ from harness.events.running import (
     VocabularyRefused,
     Withdrawn,
 )
-from harness.events.steps import StepDone, StudyStarted
+from harness.events.steps import Searched, StepDone, StudyStarted
 from harness.events.texts import (
     FirstDifference,
     TextsCompared,
@@ -57,6 +57,7 @@ __all__ = [
     "Measured",
     "Phase",
     "Preparing",
+    "Searched",
     "SlowOnce",
     "Started",
     "StepDone",
