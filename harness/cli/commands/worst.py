@@ -129,10 +129,6 @@ def worst(
 
     study = WorstStudy(plan, out, command_line(), WorstWatcher(progress, seconds), file)
     finished = conducted(study, out, progress, take)
-    if not finished.complete:
-        for reason in finished.reasons:
-            line = f"{reason}; run the same again to go on from {out}"
-            console.print(Text(line, style="yellow"), soft_wrap=True)
     for event in told:
         record = tables.WorstRecord.of(event.report)
         text = Report(**event.report).to_json()
