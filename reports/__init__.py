@@ -19,7 +19,7 @@ from reports import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from reports.bench import BenchRecord
@@ -95,10 +95,22 @@ def write_field(page: Conformance, out: Path) -> None:
     _replace(out / "field.html", field.render_html(page))
 
 
-def _replace(path: Path, text: str) -> None:
+def write_site(files: Iterable[tuple[str, str]], out: Path) -> tuple[int, int]:
+    """Write the files of a site into the folder ``out``, likewise: how many, and their bytes."""
+    number = size = 0
+    for name, text in files:
+        path = out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        size += _replace(path, text)
+        number += 1
+    return number, size
+
+
+def _replace(path: Path, text: str) -> int:
     # Lone surrogates, which JSON admits in a message, have no UTF-8: they are written as escapes.
     data = text.encode("utf-8", "backslashreplace")
     try:
         whole_files.write(path, data)
     except OSError as error:  # what fails to be written says which file it is
         raise OSError(error.errno, error.strerror, str(path)) from error
+    return len(data)

@@ -77,14 +77,17 @@ Ledger = Annotated[
 ]
 
 
-def recorders(ledger: str | None) -> list[Callable[[Event], None]]:
-    """The consumer that keeps a run in the ledger, if there is one. Raises LedgerError."""
+def recorders(ledger: str | None, out: Path | None = None) -> list[Callable[[Event], None]]:
+    """The consumer that keeps a run in the ledger, if there is one. Raises LedgerError.
+
+    out: the folder of the run.
+    """
     if ledger is None:
         return []
     from harness.ledger.engine import open_database  # noqa: PLC0415
     from harness.ledger.recorder import Recorder  # noqa: PLC0415
 
-    return [Recorder(open_database(ledger)).consume]
+    return [Recorder(open_database(ledger), folder=out).consume]
 
 
 def limits_of(timeout: float, memory: float) -> Limits:
