@@ -344,3 +344,13 @@ def test_a_database_from_before_gets_the_tables_that_are_missing(opens: Opens) -
     record(opens(), started(2), found("f-1", "b"), finished())
     known = history(opens())
     assert (len(known.runs), len(known.findings), len(known.details)) == (2, 2, 1)
+
+
+def test_each_finding_was_seen_first_and_last(opens: Opens) -> None:
+    record(opens(), started(2), found("f-1", "b"), finished())
+    record(opens(), started(5), found("f-1", "b"), found("f-2", "c"), finished())
+    told = {
+        name: (first.day, last.day, runs)
+        for name, (first, last, runs) in queries.sightings(opens()).items()
+    }
+    assert told == {"f-1": (2, 5, 2), "f-2": (5, 5, 1)}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from harness.engine.runner import RunResult
     from harness.events import Event
     from harness.workers import Limits
+    from reports.sightings import Sighting
     from reports.trends import Trend
 
 EXIT_STATUSES = """
@@ -143,6 +144,18 @@ def trend_series(ledger: str | None) -> list[Trend]:
     ]
 
 
+def known_findings(ledger: str | None) -> dict[str, Sighting]:
+    """Since when a ledger knows each finding, by its id. Raises LedgerError."""
+    if ledger is None:
+        return {}
+    from harness.ledger import queries  # noqa: PLC0415
+    from harness.ledger.engine import open_database  # noqa: PLC0415
+    from reports.sightings import Sighting  # noqa: PLC0415
+
+    told = queries.sightings(open_database(ledger))
+    return {identity: Sighting(*seen) for identity, seen in told.items()}
+
+
 def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
     """Write all reports, say the last words, exit with the verdict's status."""
     from harness.cli.progress.run import closing  # noqa: PLC0415
@@ -151,7 +164,7 @@ def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
 
     record = recorded(out)
     with writing(out):
-        write_all(record, out, trend_series(ledger))
+        write_all(record, out, trend_series(ledger), known_findings(ledger))
     if github.wanted(os.environ):
         print(github.render(record), end="")
     console = Display(stderr=True)
