@@ -67,8 +67,6 @@ def render(
     series: of all runs, for trends. folder: that of the run, absolute, which commands name; without
     it they are to be run in it. known: since when findings are, by their ids.
     """
-    css = (_TEMPLATES / "report.css").read_text(encoding="utf-8")
-    script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
     heading, icon = _VERDICTS[record.verdict]
     cards = _cards(record, folder, known or {})
     many = len(record.buckets) >= KINDS_FROM
@@ -101,9 +99,7 @@ def render(
             campaign=campaign(record),
             forced=forced_rows(record.forced),
             failures=failures(record.forced_witnesses),
-            css=Markup(css),
-            script=Markup(script),
-            policy=policy(css, script),
+            **assets(),
         )
     )
 
@@ -158,7 +154,18 @@ def _choices(cards: Sequence[Card]) -> list[tuple[str, str, list[str]]]:
     return [(key, label, values) for key, label, values in made if len(values) > 1]
 
 
-def policy(css: str, script: str = "") -> str:
+def assets(*styles: str) -> dict[str, str]:
+    """What ``base.html.j2`` puts into every page: style, script, and the policy that admits them.
+
+    styles: files of further styles.
+    """
+    names = ("report.css", *styles)
+    css = "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
+    script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
+    return {"css": Markup(css), "script": Markup(script), "policy": policy(css, script)}
+
+
+def policy(css: str, script: str) -> str:
     """Nothing may be loaded; only this style and this script may take effect."""
 
     def digest(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from reports.record import Bucket, RunRecord
 from reports.severity import SEVERITIES, severity
 from reports.site.folding import FIXED, LIVE
 from reports.standings import GROWTH_ORDER
+from reports.text import literal
 from reports.trends import Trend
 from reports.words import listed, spoken
 
@@ -24,11 +26,16 @@ if TYPE_CHECKING:
     from reports.site.folding import Defect, Library, Project
 
 PER = 1_000_000
+INPUT_SHOWN = 24
+"""Bytes of an input that a table shows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DefectView:
-    """A defect as a row of a table. worst: the place of its severity; page: whether it has one."""
+    """A defect as a row of a table. worst: the place of its severity; page: whether it has one.
+
+    input: the smallest, as a literal, shortened.
+    """
 
     defect: Defect
     title: str
@@ -37,6 +44,7 @@ class DefectView:
     state: str
     age: str
     page: bool
+    input: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +77,15 @@ def _view(defect: Defect, latest: datetime.datetime | None, *, page: bool) -> De
         state={LIVE: "live", FIXED: "fixed"}.get(defect.state, "unseen"),
         age=age(defect, latest),
         page=page,
+        input=_input(bucket),
     )
+
+
+def _input(bucket: Bucket | None) -> str:
+    if bucket is None:
+        return ""
+    shown = literal(base64.b64decode(bucket.example.input_b64), INPUT_SHOWN)
+    return f"{shown.code}…" if shown.missing else shown.code
 
 
 def age(defect: Defect, latest: datetime.datetime | None) -> str:
