@@ -35,20 +35,23 @@ finding that no longer shows); 2 usage or input error; 3 an implementation could
 or the run broke off; 130 interrupted (143 by SIGTERM).
 """
 
-VOCAB_HELP = (
+ONE_VOCAB_HELP = (
     "A vocabulary: an embedded name, random:KIND:SEED, tiktoken:NAME, hf:ORG/NAME, "
     "pypi:PACKAGE==VERSION/PATH, or a path "
-    "(FILE#pattern=NAME where the format has no pattern). May be repeated."
+    "(FILE#pattern=NAME where the format has no pattern)."
 )
-IMPL_HELP = (
+VOCAB_HELP = f"{ONE_VOCAB_HELP} May be repeated."
+ONE_IMPL_HELP = (
     "An implementation: a registered name, module:attr, path.py:attr, pip:NAME==VERSION, "
-    "npm:NAME==VERSION, or 'cmd:PROGRAM ARGS'. May be repeated."
+    "npm:NAME==VERSION, or 'cmd:PROGRAM ARGS'."
 )
+IMPL_HELP = f"{ONE_IMPL_HELP} May be repeated."
 
 Vocabs = Annotated[list[str] | None, typer.Option("--vocab", "-V", help=VOCAB_HELP)]
 Impls = Annotated[list[str] | None, typer.Option("--impl", "-i", help=IMPL_HELP)]
 References = Annotated[
-    list[str] | None, typer.Option(help="Trusted implementation (default: by format).")
+    list[str] | None,
+    typer.Option(help="Trusted implementation (default: by format). May be repeated."),
 ]
 Checks = Annotated[list[str] | None, typer.Option(help="Only this check. May be repeated.")]
 Generators = Annotated[list[str] | None, typer.Option(help="Only this generator. May be repeated.")]
