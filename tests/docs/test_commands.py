@@ -116,9 +116,7 @@ def test_only_what_may_be_repeated_is_said_to_be() -> None:
     for name, command in group.commands.items():  # type: ignore[attr-defined]
         for parameter in command.params:
             said = getattr(parameter, "help", None) or ""
-            several = (
-                parameter.multiple if hasattr(parameter, "multiple") else parameter.nargs == -1
-            )
+            several = getattr(parameter, "multiple", False) or parameter.nargs == -1
             # One is asked for, and several are refused by the command itself.
             several = several and not said.startswith(("One. ", "One (", "text (pre-tokenized)"))
             if ("May be repeated" in said) != several:
