@@ -21,6 +21,8 @@ class Tallied:
     wrong: int
     deaths: int
     trusted: bool
+    checks: list[str]
+    generators: list[str]
 
 
 class Counting:
@@ -30,6 +32,7 @@ class Counting:
         self._contracts: dict[str, ContractOpened] = {}
         self._judged: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._at_fault: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self._generators: dict[tuple[str, str], set[str]] = defaultdict(set)
 
     def opened(self, contract: ContractOpened) -> None:
         """Take note of the vocabulary of a contract, and of whom it trusts."""
@@ -44,10 +47,14 @@ class Counting:
             for check, by_name in told.items():
                 for name, number in by_name.items():
                     sums[batch.contract, name][check] += number
+                    if number:
+                        self._generators[batch.contract, name].add(batch.generator)
 
     def tallied(self) -> list[Tallied]:
         """The sums, by vocabulary, those of all contracts on one together."""
         sums: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        checks: dict[tuple[str, str], set[str]] = defaultdict(set)
+        generators: dict[tuple[str, str], set[str]] = defaultdict(set)
         trusted = set()
         for (identity, name), judged in self._judged.items():
             contract = self._contracts.get(identity)
@@ -59,11 +66,20 @@ class Counting:
             sums[place]["compared"] += judged["equivalence"]
             sums[place]["wrong"] += min(faults["equivalence"], judged["equivalence"])
             sums[place]["deaths"] += faults["survival"]
+            checks[place].update(check for check, number in judged.items() if number)
+            generators[place] |= self._generators[identity, name]
             if name in contract.references:
                 trusted.add(place)
         return [
             Tallied(
-                *place, one["cases"], one["compared"], one["wrong"], one["deaths"], place in trusted
+                *place,
+                one["cases"],
+                one["compared"],
+                one["wrong"],
+                one["deaths"],
+                place in trusted,
+                sorted(checks[place]),
+                sorted(generators[place]),
             )
             for place, one in sums.items()
         ]

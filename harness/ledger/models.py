@@ -103,7 +103,8 @@ class RunTally(Base):
 
     cases: outcomes of it that some check judged. compared: of these, those that were compared with
     others' outcomes; wrong: those that differed, and were its fault. deaths: how often it gave no
-    answer at all. trusted: it was a reference there.
+    answer at all. trusted: it was a reference there. checks: that
+    judged any outcome of it; generators: whose cases these were.
     """
 
     __tablename__ = "run_tallies"
@@ -116,6 +117,8 @@ class RunTally(Base):
     wrong: Mapped[int] = mapped_column(sa.BigInteger)
     deaths: Mapped[int] = mapped_column(sa.BigInteger)
     trusted: Mapped[bool]
+    checks: Mapped[list[str]] = mapped_column(sa.JSON)
+    generators: Mapped[list[str]] = mapped_column(sa.JSON)
 
 
 class FindingDetail(Base):

@@ -54,7 +54,8 @@ class TallyRow:
     """How often a library was judged on a vocabulary in a run.
 
     cases: outcomes that some check judged; compared: of these, with others'; wrong: those at fault.
-    trusted: it was a reference there, and others are compared with it.
+    trusted: it was a reference there, and others are compared with it. checks: that judged it;
+    generators: whose cases these were.
     """
 
     run: str
@@ -65,6 +66,8 @@ class TallyRow:
     wrong: int
     deaths: int
     trusted: bool
+    checks: Sequence[str] = ()
+    generators: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ class Version:
 class Defect:
     """A finding over all runs.
 
-    seen: in how many of the ``judged`` runs that asked all of ``libraries`` on its vocabulary.
+    seen: in how many of the ``judged`` runs that saw it, or could have (:func:`_able`).
     without: how many such runs came after the last that saw it. fixed_in: the versions of the first
     run without it that had another version than the last one with it. detail: None where the ledger
     is older than it. family: of the vocabulary, as its page is about it. under: libraries with the
@@ -190,10 +190,16 @@ class _Index:
 
     runs: dict[str, RunRow]
     families: dict[tuple[str, str], str]
-    judged: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
+    judged: dict[tuple[str, str], dict[str, list[TallyRow]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
 
     def family(self, run: str, vocabulary: str) -> str:
         return self.families.get((run, vocabulary)) or family_of(vocabulary)
+
+    def asked(self, library: str, family: str, run: str) -> int:
+        """How many cases of a vocabulary, or of all random ones of a kind."""
+        return sum(row.cases for row in self.judged.get((library, family), {}).get(run, ()))
 
     def version(self, run: str, library: str) -> str:
         return self.runs[run].versions.get(library, "")
@@ -210,7 +216,7 @@ def fold(history: History) -> Project:
     for tally in history.tallies:
         if tally.cases:
             family = index.family(tally.run, tally.vocabulary)
-            index.judged[tally.library, family].add(tally.run)
+            index.judged[tally.library, family][tally.run].append(tally)
     defects = _defects(history, index)
     names = {row.library for row in history.tallies} | {row.library for row in history.growth}
     names |= {name for row in history.findings for name in row.culprits}
@@ -355,8 +361,8 @@ def _defect(rows: Sequence[FindingRow], details: Mapping[str, DetailRow], index:
     family = index.family(last.run, last.vocabulary)
     with_it = {row.run for row in rows}
     libraries = tuple(dict.fromkeys(last.culprits))
-    asked = [index.judged.get((name, family), set()) for name in libraries]
-    could = with_it | (set.intersection(*asked) if asked else set())
+    detail = next((details[name] for name in ids if name in details), None)
+    could = with_it | _able(rows, detail, libraries, family, index)
     judged = [run for run in index.runs.values() if run.id in could]
     place = max(number for number, run in enumerate(judged) if run.id in with_it)
     # Only a run that came to its end tells anything by what it did not see.
@@ -380,17 +386,48 @@ def _defect(rows: Sequence[FindingRow], details: Mapping[str, DetailRow], index:
         seen=len(with_it),
         judged=len(judged),
         without=len(after),
-        count=sum(row.count for row in rows),
+        count=last.count,
         state=state,
         since=_versions(first, libraries),
         fixed_in=_versions(fixing, libraries) if fixing else "",
         fixed_at=fixing.when if fixing else None,
-        detail=next((details[name] for name in ids if name in details), None),
+        detail=detail,
         under=frozenset(
             (name, index.version(row.run, name)) for row in rows for name in row.culprits
         ),
         ids=ids,
     )
+
+
+def _able(
+    rows: Sequence[FindingRow],
+    detail: DetailRow | None,
+    libraries: Sequence[str],
+    family: str,
+    index: _Index,
+) -> set[str]:
+    """The runs that could have seen a defect.
+
+    They asked all of its libraries, by the check that finds it, cases of the generator that showed
+    it, and at least as many cases as the least of the runs that saw it.
+    """
+    check = detail.found.check if detail else rows[-1].bucket.partition("/")[0]
+    generator = detail.found.generator if detail else None
+    able: set[str] | None = None
+    for name in libraries:
+        least = min((index.asked(name, family, row.run) for row in rows), default=0)
+        mine = {
+            run
+            for run, tallies in index.judged.get((name, family), {}).items()
+            if any(
+                (not one.checks or check in one.checks)
+                and (generator is None or not one.generators or generator in one.generators)
+                for one in tallies
+            )
+            and index.asked(name, family, run) >= least
+        }
+        able = mine if able is None else able & mine
+    return able or set()
 
 
 def _versions(run: RunRow, libraries: Iterable[str]) -> str:

@@ -297,6 +297,8 @@ def test_tallies_are_the_sums_over_contracts(opens: Opens) -> None:
         for one in known.tallies
     }
     assert told == {"tiktoken": (160, 160, 0, 0, True), "mine": (160, 160, 3, 1, False)}
+    assert {tuple(one.checks) for one in known.tallies} == {("equivalence", "survival")}
+    assert {tuple(one.generators) for one in known.tallies} == {("raw",)}
     (vocabulary,) = known.vocabularies
     assert vocabulary.source == "a\\udc80\\x00b"
 

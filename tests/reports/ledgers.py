@@ -47,12 +47,13 @@ class Planted:
     first: int
     until: int
 
-    def found(self, run: int, folder: Path) -> Found:
-        """The finding; its script is written into the folder."""
+    def found(self, run: int, folder: Path | None) -> Found:
+        """The finding; its script is written into the folder, if there is one."""
         bucket = f"equivalence/bpe/{self.vocabulary}/{self.stage}/{self.kind}/{self.library}"
         name = finding_id(bucket, self.vocabulary)
         data = f"a\u0301 {self.kind} \U0001f600 b".encode()
-        (folder / f"{name}.py").write_text(REPRODUCER)
+        if folder is not None:
+            (folder / f"{name}.py").write_text(REPRODUCER)
         return Found(
             id=name, check="equivalence", stage=self.stage, bucket=bucket,
             contract=f"{self.vocabulary}/text", vocabulary=self.vocabulary, mode="text",

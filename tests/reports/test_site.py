@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urldefrag
 from xml.etree import ElementTree as ET
 
@@ -245,6 +247,31 @@ def test_what_became_of_a_defect(versions: str, shown: str, state: str) -> None:
 def test_a_run_that_was_cut_off_fixes_nothing() -> None:
     (defect,) = fold(history("111122222", "xxxx-----", complete="yyyynnnnn")).defects
     assert defect.state == LIVE
+
+
+@pytest.mark.parametrize(
+    ("changes", "state"),
+    [
+        ({}, FIXED),
+        ({"checks": ["round-trip"]}, LIVE),
+        ({"generators": ["json"]}, LIVE),
+        ({"cases": 3}, LIVE),
+    ],
+)
+def test_only_who_could_see_a_defect_tells_that_it_is_gone(
+    changes: dict[str, Any], state: str
+) -> None:
+    plain = history("1111111112222", "xxxxxxxxx----")
+    found = ledgers.Planted("mine", "vocab", "merges", "Mn", 0, 9).found(0, None)
+    findings = [replace(row, id=found.id, bucket=found.bucket) for row in plain.findings]
+    usual = {"checks": ["equivalence", "survival"], "generators": ["edge", "mutated"]}
+    tallies = [replace(row, **usual) for row in plain.tallies]
+    tallies = [*tallies[:9], *(replace(row, **changes) for row in tallies[9:])]
+    whole = replace(
+        plain, findings=findings, tallies=tallies, details=[data.DetailRow("0", found, None)]
+    )
+    (defect,) = fold(whole).defects
+    assert defect.state == state
 
 
 def test_what_was_asked_twice_counts_once() -> None:

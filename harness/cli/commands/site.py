@@ -94,7 +94,7 @@ def history_of(engine: Engine) -> History:
         tallies=[
             data.TallyRow(
                 row.run, row.implementation, row.vocabulary, row.cases, row.compared, row.wrong,
-                row.deaths, row.trusted,
+                row.deaths, row.trusted, row.checks, row.generators,
             )
             for row in rows.tallies
         ],
