@@ -160,6 +160,7 @@ def _vocabularies(site: _Site) -> Iterator[tuple[str, str]]:
 
 def _defects(site: _Site) -> Iterator[tuple[str, str]]:
     runs = {run.id: run for run in site.project.runs}
+    sources = {(row.run, row.name): row.source for row in site.history.vocabularies}
     spent = 0
     for view in site.views.values():
         defect = view.defect
@@ -172,8 +173,12 @@ def _defects(site: _Site) -> Iterator[tuple[str, str]]:
             script = f"{defect.id}.py"
             yield f"defects/{script}", text
         run = runs.get(defect.detail.run) if defect.detail else None
-        card = card_of(defect, runs, script)
-        page = _page(site, "defect", "../", view=view, defect=defect, c=card, run=run)
+        found = defect.detail.found if defect.detail else None
+        source = sources.get((run.id, found.vocabulary), "") if run and found else ""
+        card = card_of(defect, runs, script, source)
+        page = _page(
+            site, "defect", "../", view=view, defect=defect, c=card, run=run, source=source
+        )
         yield f"defects/{defect.id}.html", page
 
 

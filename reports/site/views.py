@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import shlex
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies.embedded import embedded
 from harness.events import Counted, Started
+from impls.registry import registered
 from reports.cards import ROOMY, Card, card
 from reports.plots import duration
 from reports.record import Bucket, RunRecord
@@ -26,6 +29,10 @@ if TYPE_CHECKING:
     from reports.site.folding import Defect, Library, Project
 
 PER = 1_000_000
+ANYWHERE = ("random:", "tiktoken:", "hf:", "pypi:")
+"""How vocabularies are named that every machine can get."""
+MOST_HEX = 500
+"""Bytes of an input that a command has room for."""
 INPUT_SHOWN = 24
 """Bytes of an input that a table shows."""
 
@@ -122,13 +129,34 @@ def record_of(
     return RunRecord.from_events([began, found, Counted(found.bucket, defect.count)])
 
 
-def card_of(defect: Defect, runs: Mapping[str, RunRow], script: str | None) -> Card | None:
-    """The card of a defect, open, without the command that needs the folder of a run."""
+def command(defect: Defect, source: str) -> str:
+    """A command that asks again on any machine; nothing where it would need a file of the run's.
+
+    source: the text by which the vocabulary was given.
+    """
+    detail = defect.detail
+    if detail is None or detail.found.check != "equivalence" or len(detail.found.partition) < 2:
+        return ""
+    found = detail.found
+    names = [found.groups[0].implementations[0], *found.culprits[:1]]
+    everywhere = source in embedded() or source.startswith(ANYWHERE)
+    data = base64.b64decode(found.input_b64)
+    if not everywhere or not set(names) <= set(registered()) or len(data) > MOST_HEX:
+        return ""
+    words = ["tokgate", "minimize", "--vocab", source]
+    words += [word for name in dict.fromkeys(names) for word in ("--impl", name)]
+    return shlex.join([*words, "--hex", data.hex()])
+
+
+def card_of(
+    defect: Defect, runs: Mapping[str, RunRow], script: str | None, source: str
+) -> Card | None:
+    """The card of a defect, open, with a command that needs no folder of a run."""
     record = record_of(defect, runs, script)
     if record is None:
         return None
     made = card(1, record.buckets[0], ROOMY, record, None, unfolded=True)
-    return replace(made, replay="")
+    return replace(made, replay=command(defect, source))
 
 
 def library_view(library: Library, views: Mapping[str, DefectView]) -> LibraryView:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+import shlex
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,8 +18,10 @@ import pytest
 from harness.cli.commands.site import history_of
 from harness.ledger.history import open_existing
 from reports import write_site
-from reports.site import data, names, pages
+from reports.site import data, names, pages, views
 from reports.site.folding import FIXED, LIVE, UNSEEN, Agreement, fold, per_cent
+from tests.docs.pages import Command
+from tests.docs.test_commands import fault
 from tests.harness.command import tokgate
 from tests.reports import ledgers
 
@@ -97,6 +100,33 @@ def test_a_defect_has_its_page_and_its_reproducer(
         assert f'href="{name}.py"' in page
         assert "tokgate replay" not in page, "nobody else has the folder of the run"
         assert (out / "defects" / f"{name}.py").read_text() == ledgers.REPRODUCER
+
+
+@pytest.mark.parametrize(
+    ("library", "source", "told"),
+    [
+        ("tokenizers", "toy_runs", "tokgate minimize --vocab toy_runs --impl tiktoken --impl tok"),
+        ("tokenizers", "hf:org/name", "tokgate minimize --vocab hf:org/name --impl tiktoken"),
+        ("tokenizers", "/home/me/my.model", ""),
+        ("mine", "toy_runs", ""),
+    ],
+)
+def test_a_command_for_any_machine_needs_nothing_of_a_run(
+    library: str, source: str, told: str
+) -> None:
+    planted = ledgers.Planted(library, "vocab", "merges", "Mn", 0, 2)
+    found = planted.found(0, None)
+    found.partition[0]["implementations"] = ["tiktoken"]
+    plain = history("11", "xx")
+    rows = [replace(row, id=found.id, culprits=[library]) for row in plain.findings]
+    (defect,) = fold(
+        replace(plain, findings=rows, details=[data.DetailRow("1", found, None)])
+    ).defects
+    made = views.command(defect, source)
+    assert made.startswith(told)
+    assert bool(made) == bool(told)
+    if made:
+        assert fault(Command("here:1", tuple(shlex.split(made)[1:]), True)) is None
 
 
 def test_badges_are_those_of_an_endpoint(made: tuple[Path, list[ledgers.Planted]]) -> None:
