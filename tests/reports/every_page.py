@@ -57,7 +57,8 @@ def bench_of_one_size(out: Path) -> Path:
 
 def worst(out: Path) -> Path:
     """What a search found, one a death."""
-    write_worst(WorstRecord.from_json(test_worst_patterns.report().to_json()), out)
+    text = test_worst_patterns.report().to_json()
+    write_worst(WorstRecord.from_json(text), out, text)
     return out / "worst.html"
 
 
