@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import importlib
 import importlib.util
@@ -200,7 +201,7 @@ def resolve(spec: str) -> Implementation:
     target = {**FIELD, **ON_REQUEST, **registered()}.get(spec, spec)
     module_name, colon, attribute = target.rpartition(":")
     if not colon:
-        raise ImplementationError(_unknown(spec), unknown=True)
+        raise ImplementationError(_nameless(spec) or _unknown(spec), unknown=True)
     module = _load_file(spec, module_name) if _is_path(module_name) else _load(spec, module_name)
     return _implementation(spec, module, attribute)
 
@@ -212,6 +213,31 @@ def _unknown(spec: str) -> str:
         f"implementation {spec!r}: no such name; {hint} "
         "(others: module:attr, path.py:attr, cmd:PROGRAM, pip:NAME==VERSION, npm:NAME==VERSION)"
     )
+
+
+def _nameless(spec: str) -> str | None:
+    """What a file's name alone lacks: a name in it, or what makes it a command."""
+    if not _is_path(spec):
+        return None
+    path = Path(spec)
+    if not path.is_file():
+        return f"implementation {spec!r}: no such file"
+    if path.suffix != ".py":
+        return f"implementation {spec!r}: a program is given as {f'cmd:{spec}'!r}"
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError) as error:
+        return f"implementation {spec!r}: cannot be read ({str(error).splitlines()[0]})"
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    fit = [
+        node.name
+        for node in classes
+        if any(isinstance(one, ast.FunctionDef) and one.name == "load" for one in node.body)
+    ]
+    plain = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    names = fit or [node.name for node in classes] or plain
+    hint = f"did you mean {f'{spec}:{names[0]}'!r}?" if names else f"write {spec}:NAME"
+    return f"implementation {spec!r}: names nothing in the file; {hint}"
 
 
 def _is_path(module_name: str) -> bool:

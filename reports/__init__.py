@@ -19,13 +19,14 @@ from reports import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from reports.bench import BenchRecord
     from reports.field import Conformance
     from reports.record import RunRecord
     from reports.selftest import SelftestRecord
+    from reports.sightings import Sighting
     from reports.trends import Trend
     from reports.worst import WorstRecord
 
@@ -49,17 +50,23 @@ FILES = {
 """The file in a run's folder that holds each format; annotations are for standard output alone."""
 
 
-def write_all(record: RunRecord, out: Path, series: Sequence[Trend] = ()) -> None:
+def write_all(
+    record: RunRecord,
+    out: Path,
+    series: Sequence[Trend] = (),
+    known: Mapping[str, Sighting] | None = None,
+) -> None:
     """Write every format that has a file into the folder ``out``, made where it is missing.
 
-    series: of all runs, for the page's trends. The page's commands name this folder.
+    series: of all runs, for the page's trends; known: since when findings are, by their ids. The
+    page's commands name this folder.
     Each file is whole or not there: it is written beside its place and moved. OSError as raised
     by the file system.
     """
     out.mkdir(parents=True, exist_ok=True)
     for name, file in FILES.items():
         page = name == "html"
-        text = html.render(record, series, out.absolute()) if page else FORMATS[name](record)
+        text = html.render(record, series, out.absolute(), known) if page else FORMATS[name](record)
         _replace(out / file, text)
 
 
@@ -95,10 +102,22 @@ def write_field(page: Conformance, out: Path) -> None:
     _replace(out / "field.html", field.render_html(page))
 
 
-def _replace(path: Path, text: str) -> None:
+def write_site(files: Iterable[tuple[str, str]], out: Path) -> tuple[int, int]:
+    """Write the files of a site into the folder ``out``, likewise: how many, and their bytes."""
+    number = size = 0
+    for name, text in files:
+        path = out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        size += _replace(path, text)
+        number += 1
+    return number, size
+
+
+def _replace(path: Path, text: str) -> int:
     # Lone surrogates, which JSON admits in a message, have no UTF-8: they are written as escapes.
     data = text.encode("utf-8", "backslashreplace")
     try:
         whole_files.write(path, data)
     except OSError as error:  # what fails to be written says which file it is
         raise OSError(error.errno, error.strerror, str(path)) from error
+    return len(data)

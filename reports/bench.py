@@ -81,11 +81,15 @@ class BenchRecord:
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """MiB/s of one kind: of the least CPU time, and of the median. ratio: to the base's best."""
+    """MiB/s of one kind: of the least CPU time, of the median, and of the most.
+
+    ratio: of the best to the base's best.
+    """
 
     best: float
     median: float
     ratio: float | None
+    slowest: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +216,7 @@ def _field(cell: Benched, base: str, best: dict[tuple[str, int, str], float]) ->
         if found:
             reference = best.get((base, cell.size, kind), 0.0)
             ratio = max(found) / reference if reference else None
-            speeds[kind] = Speed(max(found), median(found), ratio)
+            speeds[kind] = Speed(max(found), median(found), ratio, min(found))
     return Field(cell.size, cell.status, cell.note, speeds)
 
 

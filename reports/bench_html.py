@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
-
-from jinja2 import Environment
-from markupsafe import Markup
+from typing import TYPE_CHECKING
 
 from reports import bench_plots
 from reports.bench import (
     KINDS,
     MEANINGS,
     BenchRecord,
+    BenchTable,
     caption,
     legend,
     shown_ratio,
@@ -20,16 +18,16 @@ from reports.bench import (
     shown_speed,
     tables,
 )
-from reports.html import environment, policy
+from reports.html import assets, environment
 
-_TEMPLATES = Path(__file__).with_name("templates")
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jinja2 import Environment
 
 
 def render(record: BenchRecord) -> str:
     """The page for a record, as text to be written in UTF-8."""
-    css = "".join(
-        (_TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "bench.css")
-    )
     made = tables(record)
     colours = bench_plots.hues([line for table in made for line in table.lines])
     sections = [
@@ -52,10 +50,25 @@ def render(record: BenchRecord) -> str:
             sections=sections,
             kinds=KINDS,
             meanings=MEANINGS,
-            css=Markup(css),
-            policy=policy(css),
+            leader=leader(made),
+            **assets("bench.css"),
         )
     )
+
+
+def leader(made: Sequence[BenchTable]) -> str:
+    """Who is the fastest in the first table, of those whose answers are right, in a sentence."""
+    for table in made:
+        for line in table.lines:
+            speed = line.fields[-1].speeds.get("fresh") if line.fields else None
+            if speed is None or line.answer != "equal":
+                continue
+            times = ""
+            if table.base not in {"", line.name} and speed.ratio is not None:
+                times = f", {shown_ratio(speed.ratio)} times {table.base}"
+            where = f"{table.text} ({shown_size(line.fields[-1].size)}, {table.vocabulary})"
+            return f"Fastest on {where}: {line.name} with {shown_speed(speed.best)} MiB/s{times}."
+    return "No implementation with the right answers was measured."
 
 
 @cache

@@ -19,6 +19,9 @@ WIDTH, LEFT, RIGHT, TOP, BOTTOM = 680, 52, 150, 16, 42
 LABEL, LINE, GAP = 12, 26, 6
 BAR, BAR_GAP, BAR_LEFT, BAR_RIGHT = 10, 3, 150, 72
 
+NAME_SIGNS = 20
+"""Characters of a name that there is room for beside a plot."""
+
 HUES = 8
 """Classes ``h0`` to ``h7`` of the page's style."""
 
@@ -34,31 +37,40 @@ def by_size(table: BenchTable, colours: dict[str, int]) -> Markup:
     """MiB/s of fresh text by size, both logarithmic; empty markup where there is nothing."""
     drawn = [(line, _points(line)) for line in table.lines]
     drawn = [(line, points) for line, points in drawn if points]
-    if not drawn:
+    if not drawn or len(table.sizes) < 2:  # one size is one column of dots: bars say more
         return Markup("")
     height = max(300, TOP + BOTTOM + LABEL * len(drawn) + 30)
-    axes = _Axes([p for _, points in drawn for p in points], table.sizes, height)
+    ends = [(x, y) for _, points in drawn for x, *both in points for y in both]
+    axes = _Axes(ends, table.sizes, height)
     parts = [*axes.grid()]
     for line, points in drawn:
         base = " base" if line.name == table.base else ""
         wrong = " wrong" if line.answer == "different" else ""
-        path = "L".join(f"{axes.x(x):.1f} {axes.y(y):.1f}" for x, y in points)
+        path = "L".join(f"{axes.x(x):.1f} {axes.y(y):.1f}" for x, y, _ in points)
         colour = colours.get(line.name, 0)
         parts.append(
             Markup('<g class="h{h}{base}{wrong}"><path d="M{path}"/>').format(
                 h=colour, base=base, wrong=wrong, path=path
             )
         )
-        for x, y in points:
+        for x, y, low in points:
+            parts.append(
+                Markup('<path class="spread" d="M{:.1f} {:.1f}V{:.1f}"/>').format(
+                    axes.x(x), axes.y(y), axes.y(low)
+                )
+            )
             parts.append(
                 Markup('<circle cx="{:.1f}" cy="{:.1f}" r="3"><title>{}</title></circle>').format(
                     axes.x(x),
                     axes.y(y),
-                    printable(f"{line.name}, {shown_size(int(x))}: {shown_speed(y)} MiB/s"),
+                    printable(
+                        f"{line.name}, {shown_size(int(x))}: {shown_speed(y)} MiB/s, "
+                        f"{shown_speed(low)} in the slowest round"
+                    ),
                 )
             )
         parts.append(Markup("</g>"))
-    parts += axes.names([(line, points[-1]) for line, points in drawn], colours)
+    parts += axes.names([(line, points[-1][:2]) for line, points in drawn], colours)
     return _svg(f"Speed by size on {table.title}", WIDTH, height, parts)
 
 
@@ -77,7 +89,7 @@ def bars(table: BenchTable, colours: dict[str, int]) -> Markup:
         y = number * step + 6
         parts.append(
             Markup('<text class="name" x="{}" y="{}" text-anchor="end">{}</text>').format(
-                BAR_LEFT - 10, y + step / 2, printable(f"{line.name} {line.mark}".rstrip())
+                BAR_LEFT - 10, y + step / 2, _short(line)
             )
         )
         for place, kind in enumerate(KINDS):
@@ -85,17 +97,25 @@ def bars(table: BenchTable, colours: dict[str, int]) -> Markup:
             if speed is None or speed.ratio is None:
                 continue
             at, width = y + place * (BAR + BAR_GAP), max(1.0, room * speed.ratio / top)
+            mark = f"{line.name}, {kind}: {shown_speed(speed.best)} MiB/s, "
+            mark += f"{shown_speed(speed.slowest)} in the slowest round"
+            low = BAR_LEFT + width * speed.slowest / speed.best
             parts.append(
                 Markup(
                     '<rect class="{k} h{h}" x="{x}" y="{y}" width="{w:.1f}" height="{b}" rx="2">'
                     '<title>{t}</title></rect><text x="{tx:.1f}" y="{ty}">{r}</text>'
                 ).format(
                     k=kind, h=colours.get(line.name, 0), x=BAR_LEFT, y=at, w=width, b=BAR,
-                    t=printable(f"{line.name}, {kind}: {shown_speed(speed.best)} MiB/s"),
+                    t=printable(mark),
                     tx=BAR_LEFT + width + 5, ty=at + BAR - 1,
                     r=f"{shown_ratio(speed.ratio)} {kind}",
                 )
             )  # fmt: skip
+            parts.append(
+                Markup('<path class="whisker" d="M{l:.1f} {t}v4m0 -2H{r:.1f}"/>').format(
+                    l=low, t=at + BAR / 2 - 2, r=BAR_LEFT + width
+                )
+            )
     x = BAR_LEFT + room / top
     parts.append(Markup('<path class="one" d="M{x:.1f} 2V{b}"/>').format(x=x, b=height - 4))
     return _svg(f"Ratios to {table.base} on {table.title}", WIDTH, height, parts)
@@ -107,12 +127,13 @@ def _svg(label: str, width: int, height: int, parts: Sequence[Markup]) -> Markup
     ).format(w=width, h=height, l=printable(label), p=Markup("").join(parts))
 
 
-def _points(line: Line) -> list[Point]:
+def _points(line: Line) -> list[tuple[float, float, float]]:
+    """Size, the best speed and the slowest."""
     found = []
     for one in line.fields:
         speed = next((one.speeds[kind] for kind in KINDS if kind in one.speeds), None)
         if speed is not None and speed.best > 0:
-            found.append((float(one.size), speed.best))
+            found.append((float(one.size), speed.best, speed.slowest))
     return found
 
 
@@ -178,8 +199,14 @@ class _Axes:
                 d=lead,
                 x=edge + LINE - GAP + 2,
                 y=height + 4,
-                n=printable(f"{line.name} {line.mark}".rstrip()),
+                n=_short(line),
             )
+
+
+def _short(line: Line) -> str:
+    name = printable(line.name)
+    name = name if len(name) <= NAME_SIGNS else f"{name[: NAME_SIGNS - 1]}…"
+    return f"{name} {line.mark}".rstrip()
 
 
 def spread(heights: Sequence[float], least: float, bottom: float) -> list[float]:

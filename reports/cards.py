@@ -153,7 +153,8 @@ class Card:
     cuts: the tokens of the one at fault and the right ones, where they are few and differ. anchor:
     the id of its clearest finding, and so the same in every report of the same finding.
     severity: a word. rate: the share of inputs on which it shows, as text, if it is known. expect:
-    the entries of an expectations file that would cover it, nothing where it is covered. replay:
+    the entries of an expectations file that would cover it, nothing where it is covered. history:
+    since when it is known, if a ledger says it. replay:
     the command that asks again. variants: what it shows on, where that is of several kinds.
     """
 
@@ -165,6 +166,7 @@ class Card:
     severity: str
     rate: str
     expect: str
+    history: str
     replay: str
     bucket: Bucket
     finding: Found
@@ -272,8 +274,12 @@ def card(
     folder: Path | None,
     *,
     unfolded: bool,
+    history: str = "",
 ) -> Card:
-    """The ``number``-th bucket (from 1) as a card; folder: of the run, which commands name."""
+    """The ``number``-th bucket (from 1) as a card; folder: of the run, which commands name.
+
+    history: a line that says since when it is known.
+    """
     finding = bucket.example
     variants = bucket.variants if len(bucket.variants) > 1 else ()
     shown = {one.example.id for one in variants} | {finding.id}
@@ -291,6 +297,7 @@ def card(
         severity=severity(bucket),
         rate=f"{share(seen)} of inputs" if seen is not None else "",
         expect=_expectation(bucket, record),
+        history=history,
         replay=_replay(finding, record, folder),
         bucket=bucket,
         finding=finding,

@@ -5,15 +5,11 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-from markupsafe import Markup
 
 from impls.explaining import literal
 from reports.bench import BenchRecord, shown_ratio, shown_speed, tables
-from reports.html import environment, policy
+from reports.html import assets, environment
 from reports.markdown import code, escape
 from reports.words import plural
 
@@ -22,7 +18,6 @@ if TYPE_CHECKING:
 
     from reports.record import RunRecord
 
-_TEMPLATES = Path(__file__).with_name("templates")
 SCHEMA = 1
 LONGEST_INPUT = 60
 """Bytes of an input that a table shows; the finding's folder has all."""
@@ -310,7 +305,6 @@ def shown_growth(row: Growth) -> str:
 
 def render_html(page: Conformance) -> str:
     """``field.html``: self-contained but for links to the runs beside it."""
-    css = _css()
     return (
         environment()
         .get_template("field.html.j2")
@@ -319,13 +313,6 @@ def render_html(page: Conformance) -> str:
             shown_growth=shown_growth,
             shown_speed=shown_speed,
             shown_ratio=shown_ratio,
-            css=Markup(css),
-            policy=policy(css),
+            **assets("bench.css", "field.css"),
         )
     )
-
-
-@cache
-def _css() -> str:
-    names = ("report.css", "bench.css", "field.css")
-    return "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)

@@ -17,20 +17,23 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from corpora.plain_text import printable
+from reports.campaigns import campaign
 from reports.cards import ROOMY, TIGHT, TIGHT_FROM, Card, card, chosen, kinds
 from reports.forced import failures, forced_rows
 from reports.grids import matrices
 from reports.record import FAILING_EXPECTATIONS, RunRecord, Verdict
 from reports.scaling import growth, worst
 from reports.severity import SEVERITIES
+from reports.sightings import told
 from reports.standings import standings
 from reports.trends import trends
 from reports.words import growth_left_out, plural, reason, safe_link, title
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from harness.events import ExpectationJudged
+    from reports.sightings import Sighting
     from reports.trends import Trend
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -53,16 +56,19 @@ _VERDICTS = {
 }
 
 
-def render(record: RunRecord, series: Sequence[Trend] = (), folder: Path | None = None) -> str:
+def render(
+    record: RunRecord,
+    series: Sequence[Trend] = (),
+    folder: Path | None = None,
+    known: Mapping[str, Sighting] | None = None,
+) -> str:
     """The page for a record, to be written in UTF-8.
 
     series: of all runs, for trends. folder: that of the run, absolute, which commands name; without
-    it they are to be run in it.
+    it they are to be run in it. known: since when findings are, by their ids.
     """
-    css = (_TEMPLATES / "report.css").read_text(encoding="utf-8")
-    script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
     heading, icon = _VERDICTS[record.verdict]
-    cards = _cards(record, folder)
+    cards = _cards(record, folder, known or {})
     many = len(record.buckets) >= KINDS_FROM
     anchors = {c.bucket.name: (c.anchor, str(c.number)) for c in cards}
     return (
@@ -90,11 +96,10 @@ def render(record: RunRecord, series: Sequence[Trend] = (), folder: Path | None 
             worst=worst(record.measured),
             left_out=growth_left_out(record),
             trends=trends(series),
+            campaign=campaign(record),
             forced=forced_rows(record.forced),
             failures=failures(record.forced_witnesses),
-            css=Markup(css),
-            script=Markup(script),
-            policy=policy(css, script),
+            **assets(),
         )
     )
 
@@ -119,11 +124,19 @@ def _expectations(record: RunRecord) -> dict[str, list[ExpectationJudged]]:
     }
 
 
-def _cards(record: RunRecord, folder: Path | None) -> list[Card]:
+def _cards(record: RunRecord, folder: Path | None, known: Mapping[str, Sighting]) -> list[Card]:
     budget = ROOMY if len(record.buckets) < TIGHT_FROM else TIGHT
     few = len(record.buckets) <= OPEN_CARDS
     return [
-        card(number, bucket, budget, record, folder, unfolded=few)
+        card(
+            number,
+            bucket,
+            budget,
+            record,
+            folder,
+            unfolded=few,
+            history=told((one.id for one in bucket.findings), known),
+        )
         for number, bucket in enumerate(chosen(record.buckets, MAX_CARDS), start=1)
     ]
 
@@ -141,7 +154,18 @@ def _choices(cards: Sequence[Card]) -> list[tuple[str, str, list[str]]]:
     return [(key, label, values) for key, label, values in made if len(values) > 1]
 
 
-def policy(css: str, script: str = "") -> str:
+def assets(*styles: str) -> dict[str, str]:
+    """What ``base.html.j2`` puts into every page: style, script, and the policy that admits them.
+
+    styles: files of further styles.
+    """
+    names = ("report.css", *styles)
+    css = "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
+    script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
+    return {"css": Markup(css), "script": Markup(script), "policy": policy(css, script)}
+
+
+def policy(css: str, script: str) -> str:
     """Nothing may be loaded; only this style and this script may take effect."""
 
     def digest(text: str) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from harness.events import (
     BatchDone,
+    Campaign,
     ContractOpened,
     Counted,
     ExpectationJudged,
@@ -205,6 +206,7 @@ class RunRecord:
     forced_witnesses: tuple[ForcedWitness, ...]
     expectations: tuple[ExpectationJudged, ...]
     texts: Texts = NO_TEXTS
+    campaign: Campaign | None = None
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> RunRecord:
@@ -412,6 +414,7 @@ class _Fold:
         self.failures: dict[tuple[str, str], ImplementationFailed] = {}
         self.withdrawn: dict[tuple[str, str], Withdrawn] = {}
         self.findings: dict[str, Found] = {}
+        self.campaign: Campaign | None = None
         self.counts: dict[str, int] = {}
         self.generators: dict[str, Counter[str]] = {}
         self.texts = TextsFold()
@@ -446,6 +449,8 @@ class _Fold:
                 if event.replaces is not None:
                     self.findings.pop(event.replaces, None)
                 self.findings[event.id] = event
+            case Campaign():
+                self.campaign = event
             case Counted():
                 self.counts[event.bucket] = event.count
             case BatchDone():
@@ -507,4 +512,5 @@ class _Fold:
             forced_witnesses=tuple(self.forced_witnesses),
             expectations=tuple(self.expectations.values()),
             texts=self.texts.made(),
+            campaign=self.campaign,
         )

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import base64
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
-from reports.html import environment, policy
+from reports.html import assets, environment
 from reports.selftest import (
     SelftestRecord,
     by_check,
@@ -27,15 +24,12 @@ from reports.text import literal
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_TEMPLATES = Path(__file__).with_name("templates")
-
 INPUT_SHOWN = 60
 """Bytes of a minimal input on the page."""
 
 
 def render(record: SelftestRecord) -> str:
     """The page for a record, as text to be written in UTF-8."""
-    css = (_TEMPLATES / "report.css").read_text(encoding="utf-8")
     return (
         _environment()
         .get_template("selftest.html.j2")
@@ -51,8 +45,7 @@ def render(record: SelftestRecord) -> str:
             seconds=shown(middle(seconds_of(record.mistakes)), "s"),
             cases=shown(middle(cases_of(record.mistakes))),
             shown=shown,
-            css=Markup(css),
-            policy=policy(css),
+            **assets("bench.css"),
         )
     )
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from reports import plots
-from reports.html import environment, policy
+from reports.family_plots import COLOURS, family_plot
+from reports.html import assets, environment
 from reports.worst import shown_exponent, shown_times
 
 if TYPE_CHECKING:
     from reports.worst import WorstRecord
-
-_TEMPLATES = Path(__file__).with_name("templates")
 
 PEERS = 2
 """Listed families drawn behind what was found, besides the control."""
@@ -22,20 +20,12 @@ PEERS = 2
 
 def render(record: WorstRecord) -> str:
     """The page for a record, as text to be written in UTF-8."""
-    css = "".join(
-        (_TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "bench.css")
-    )
-    vocabulary = record.facts["vocabulary"]
-    behind = [*record.listed[:PEERS], *([record.control] if record.control else [])]
     sections = [
         {
             "number": number,
             "row": row,
             "times": shown_times(row.times),
             "exponent": shown_exponent(row),
-            "plot": plots.loglog(
-                row.measured(vocabulary), [one.measured(vocabulary) for one in behind]
-            ),
         }
         for number, row in enumerate(record.found, 1)
     ]
@@ -48,7 +38,28 @@ def render(record: WorstRecord) -> str:
             sections=sections,
             known=known,
             hidden=set(record.facts["withheld"]),
-            css=Markup(css),
-            policy=policy(css),
+            overlay=_overlay(record),
+            **assets("bench.css"),
         )
     )
+
+
+def _overlay(record: WorstRecord) -> Markup:
+    """All that was found in one plot, by number; dashed behind it, the worst listed, and prose."""
+    vocabulary = record.facts["vocabulary"]
+    found = [
+        replace(row.measured(vocabulary), implementation=f"{number}: {row.kind}")
+        for number, row in enumerate(record.found, 1)
+        if row.points
+    ]
+    if not found:
+        return Markup("")
+    behind = [*record.listed[:PEERS], *([record.control] if record.control else [])]
+    peers = [one.measured(vocabulary) for one in behind]
+    places = {one.implementation: place % COLOURS for place, one in enumerate(found)}
+    # Places beyond the colours are dashed; the colours go on, so that few lines share one.
+    places |= {
+        one.implementation: COLOURS + (len(found) + place) % COLOURS
+        for place, one in enumerate(peers)
+    }
+    return family_plot(record.title, [*found, *peers], places)

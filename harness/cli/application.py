@@ -27,6 +27,7 @@ from harness.cli.commands import (
     report,
     run,
     selftest,
+    site,
     worst,
 )
 from harness.cli.display import Display, PlainFormatter
@@ -111,6 +112,7 @@ app.command(rich_help_panel=MAIN)(report.report)
 app.command(rich_help_panel=MAIN)(expect.expect)
 app.command(epilog=diff.EPILOG, rich_help_panel=MAIN)(diff.diff)
 app.command(epilog=fuzz.EPILOG, rich_help_panel=MAIN)(fuzz.fuzz)
+app.command(rich_help_panel=MAIN)(site.site)
 app.command(epilog=bench.EPILOG, rich_help_panel=TOOLS)(bench.bench)
 app.command(epilog=forced.EPILOG, rich_help_panel=RESEARCH)(forced.forced)
 app.command(epilog=adversary.EPILOG, rich_help_panel=RESEARCH)(adversary.adversary)

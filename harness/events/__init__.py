@@ -6,6 +6,7 @@ without :class:`Finished` is an incomplete run.
 """
 
 from harness.events.base import Event, read_events, write_events
+from harness.events.campaign import Campaign, Outlook
 from harness.events.causes import by_cause, cause_of, kind_in, named
 from harness.events.forcing import Forced, ForcedCorpus, ForcedWitness
 from harness.events.growth import FamiliesMeasured, GrowthJudged, Measured
@@ -40,6 +41,7 @@ __all__ = [
     "BatchDone",
     "BenchStarted",
     "Benched",
+    "Campaign",
     "ContractOpened",
     "Counted",
     "Event",
@@ -55,6 +57,7 @@ __all__ = [
     "GrowthJudged",
     "ImplementationFailed",
     "Measured",
+    "Outlook",
     "Phase",
     "Preparing",
     "Searched",

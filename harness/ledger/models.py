@@ -82,3 +82,58 @@ class RunGrowth(Base):
     bytes: Mapped[int | None] = mapped_column(sa.BigInteger)
     seconds: Mapped[float | None]
     points: Mapped[list[Any]] = mapped_column(sa.JSON)
+
+
+class RunVocabulary(Base):
+    """A vocabulary of a run. source: the text by which it was given."""
+
+    __tablename__ = "run_vocabularies"
+
+    run: Mapped[str] = mapped_column(sa.ForeignKey(Run.id, ondelete="CASCADE"), primary_key=True)
+    vocabulary: Mapped[str] = mapped_column(primary_key=True)
+    source: Mapped[str]
+    format: Mapped[str]
+    algorithm: Mapped[str]
+    tokens: Mapped[int] = mapped_column(sa.BigInteger)
+    fingerprint: Mapped[str]
+
+
+class RunTally(Base):
+    """How often an implementation was judged on a vocabulary in a run.
+
+    cases: outcomes of it that some check judged. compared: of these, those that were compared with
+    others' outcomes; wrong: those that differed, and were its fault. deaths: how often it gave no
+    answer at all. trusted: it was a reference there. checks: that
+    judged any outcome of it; generators: whose cases these were.
+    """
+
+    __tablename__ = "run_tallies"
+
+    run: Mapped[str] = mapped_column(sa.ForeignKey(Run.id, ondelete="CASCADE"), primary_key=True)
+    implementation: Mapped[str] = mapped_column(primary_key=True)
+    vocabulary: Mapped[str] = mapped_column(primary_key=True)
+    cases: Mapped[int] = mapped_column(sa.BigInteger)
+    compared: Mapped[int] = mapped_column(sa.BigInteger)
+    wrong: Mapped[int] = mapped_column(sa.BigInteger)
+    deaths: Mapped[int] = mapped_column(sa.BigInteger)
+    trusted: Mapped[bool]
+    checks: Mapped[list[str]] = mapped_column(sa.JSON)
+    generators: Mapped[list[str]] = mapped_column(sa.JSON)
+
+
+class FindingDetail(Base):
+    """A finding in full, as a run has told it.
+
+    It is kept once for each set of versions of the implementations that it blames, and again where
+    a run has a smaller input. versions: of these, as text. size: of the input. event: the line
+    of a record, compressed. reproducer: the text of its script.
+    """
+
+    __tablename__ = "finding_details"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    run: Mapped[str] = mapped_column(sa.ForeignKey(Run.id, ondelete="CASCADE"), primary_key=True)
+    versions: Mapped[str]
+    size: Mapped[int] = mapped_column(sa.BigInteger)
+    event: Mapped[bytes]
+    reproducer: Mapped[str | None]

@@ -174,6 +174,27 @@ def seen(engine: Engine) -> list[Seen]:
         ]
 
 
+def sightings(engine: Engine) -> dict[str, tuple[datetime.datetime, datetime.datetime, int]]:
+    """Of each finding, by its id, when it was seen first and last, and in how many runs."""
+    grouped = (
+        sa.select(
+            RunFinding.id,
+            sa.func.min(Run.started),
+            sa.func.max(Run.started),
+            sa.func.count(sa.distinct(Run.id)),
+        )
+        .join(Run, Run.id == RunFinding.run)
+        .where(Run.seconds.is_not(None))
+        .group_by(RunFinding.id)
+    )
+    read = datetime.datetime.fromisoformat
+    with sa.orm.Session(engine) as session:
+        return {
+            identity: (read(first), read(last), runs)
+            for identity, first, last, runs in session.execute(grouped)
+        }
+
+
 def _unit(measure: Measure) -> str:
     return {"seconds": "s", "nanoseconds-a-byte": "ns/byte", "exponent": "exponent"}[measure]
 

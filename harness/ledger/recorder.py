@@ -5,41 +5,80 @@ from __future__ import annotations
 import base64
 import datetime
 import uuid
+import zlib
+from collections import defaultdict
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from harness.events import Counted, Finished, Found, Measured, Started
+from harness.events import (
+    BatchDone,
+    ContractOpened,
+    Counted,
+    Finished,
+    Found,
+    Measured,
+    Started,
+    VocabularyLoaded,
+)
+from harness.ledger.counting import Counting
 from harness.ledger.engine import LedgerError
-from harness.ledger.models import Run, RunFinding, RunGrowth, RunVersion
+from harness.ledger.models import (
+    FindingDetail,
+    Run,
+    RunFinding,
+    RunGrowth,
+    RunTally,
+    RunVersion,
+    RunVocabulary,
+)
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sqlalchemy.engine import Engine
 
     from harness.events import Event
+
+MAX_REPRODUCER = 64 << 10
+"""Bytes of a reproducer that is kept; the few longer ones carry a whole vocabulary."""
 
 
 class Recorder:
     """Writes one run, at its end and in one transaction: it is in the ledger whole, or not at all.
 
-    A run that is killed is not there: its folder has what it found until then.
+    A run that is killed is not there: its folder has what it found until then. folder: that of the
+    run, from which the reproducers are taken.
     """
 
-    def __init__(self, engine: Engine, campaign: str | None = None) -> None:
+    def __init__(
+        self, engine: Engine, campaign: str | None = None, folder: Path | None = None
+    ) -> None:
         self.run = uuid.uuid4().hex
         self._engine = engine
         self._campaign = campaign
+        self._folder = folder
         self._started: Started | None = None
         self._findings: dict[str, Found] = {}
         self._counts: dict[str, int] = {}
         self._growth: dict[tuple[str, str, str], Measured] = {}
+        self._vocabularies: dict[str, VocabularyLoaded] = {}
+        self._counting = Counting()
 
     def consume(self, event: Event) -> None:
         """Take note of an event. Raises LedgerError where the database cannot be written."""
         match event:
             case Started():
                 self._started = event
+            case VocabularyLoaded():
+                self._vocabularies[event.id] = event
+            case ContractOpened():
+                self._counting.opened(event)
+            case BatchDone():
+                self._counting.done(event)
             case Found():
                 if event.replaces is not None:
                     self._findings.pop(event.replaces, None)
@@ -80,12 +119,15 @@ class Recorder:
             ),
             *(self._finding(found) for found in self._findings.values()),
             *(self._grown(measured) for measured in self._growth.values()),
+            *(self._vocabulary(loaded) for loaded in self._vocabularies.values()),
+            *(RunTally(run=self.run, **asdict(one)) for one in self._counting.tallied()),
         ]
         try:
             with Session(self._engine) as session, session.begin():
                 session.add(run)
                 session.flush()  # the others refer to it
                 session.add_all(rows)
+                session.add_all(self._news(session, began.versions))
         except SQLAlchemyError as error:
             raise _unwritable(error) from error
 
@@ -99,6 +141,51 @@ class Recorder:
             data=base64.b64decode(found.input_b64),
             expected=found.expected is not None,
             count=self._counts.get(found.bucket, 1),
+        )
+
+    def _news(self, session: Session, versions: dict[str, str]) -> list[FindingDetail]:
+        """What the ledger does not have in full yet: under these versions, or as small."""
+        known: dict[tuple[str, str], int] = defaultdict(lambda: 1 << 62)
+        kept = sa.select(FindingDetail.id, FindingDetail.versions, FindingDetail.size)
+        for identity, under, size in session.execute(kept):
+            known[identity, under] = min(size, known[identity, under])
+        made = []
+        for found in self._findings.values():
+            under = "; ".join(f"{name} {versions.get(name, '')}" for name in found.culprits)
+            size = len(base64.b64decode(found.input_b64))
+            if size < known[found.id, under]:
+                told = found.to_json().encode("ascii")
+                made.append(
+                    FindingDetail(
+                        id=found.id,
+                        run=self.run,
+                        versions=under,
+                        size=size,
+                        event=zlib.compress(told, 9),
+                        reproducer=self._reproducer(found),
+                    )
+                )
+        return made
+
+    def _reproducer(self, found: Found) -> str | None:
+        if self._folder is None or found.reproducer is None:
+            return None
+        try:
+            text = (self._folder / found.reproducer).read_text(encoding="utf-8")
+        except (OSError, ValueError):  # the finding is worth keeping without it
+            return None
+        # PostgreSQL takes no NUL in a text; a script has none.
+        return None if "\0" in text or len(text) > MAX_REPRODUCER else text
+
+    def _vocabulary(self, loaded: VocabularyLoaded) -> RunVocabulary:
+        return RunVocabulary(
+            run=self.run,
+            vocabulary=loaded.id,
+            source=plain(loaded.source),
+            format=loaded.format,
+            algorithm=loaded.algorithm,
+            tokens=loaded.tokens,
+            fingerprint=loaded.fingerprint,
         )
 
     def _grown(self, measured: Measured) -> RunGrowth:
@@ -122,6 +209,11 @@ def in_utc(time: str) -> str:
     """An ISO 8601 time in UTC, to the second: as a string it sorts as it does as a time."""
     moment = datetime.datetime.fromisoformat(time)
     return moment.astimezone(datetime.UTC).isoformat(timespec="seconds")
+
+
+def plain(text: str) -> str:
+    """A text as every database takes it: a path may have lone surrogates."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
 
 
 def _unwritable(error: SQLAlchemyError) -> LedgerError:

@@ -65,18 +65,23 @@ def prose(text: str) -> str:
     return FENCE.sub(lambda found: "\n" * found[0].count("\n"), text)
 
 
+def split(line: str) -> list[str]:
+    """The words of a command; as in a shell, a comment begins with a word that begins with #."""
+    return shlex.split(re.sub(r"(^|\s)#.*$", "", line))
+
+
 def commands(page: str, text: str) -> Iterator[Command]:
     """The ``tokgate`` commands of a page: of its shell blocks, and of the code in its sentences."""
     for block in blocks(page, text):
         if block.language in ("sh", "bash", "console"):
             for line in block.text.replace("\\\n", " ").splitlines():
-                words = shlex.split(line, comments=True)
+                words = split(line)
                 if words[:1] == ["tokgate"]:
                     yield Command(block.place, tuple(words[1:]), True)
     plain = prose(text)
     for found in INDENTED.finditer(plain):
         line = plain.count("\n", 0, found.start()) + 1
-        words = shlex.split(found[1], comments=True)
+        words = split(found[1])
         yield Command(f"{page}:{line}", tuple(words[1:]), True)
     for found in CODE.finditer(plain):
         if found[1].startswith("tokgate "):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from harness.cli.application import app
 from tests.docs.pages import CODE, ROOT, Command, commands, pages, prose
@@ -107,3 +108,31 @@ def test_quick_commands_run(words: tuple[str, ...]) -> None:
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+def test_only_what_may_be_repeated_is_said_to_be() -> None:
+    group = typer.main.get_command(app)
+    wrong = []
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        for parameter in command.params:
+            said = getattr(parameter, "help", None) or ""
+            several = getattr(parameter, "multiple", False) or parameter.nargs == -1
+            # One is asked for, and several are refused by the command itself.
+            several = several and not said.startswith(("One. ", "One ("))
+            if ("May be repeated" in said) != several:
+                wrong.append(f"{name} {parameter.opts}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("width", ["80", "40"])
+@pytest.mark.parametrize("kind", ["impls", "vocabs", "checks", "generators", "families"])
+def test_a_list_never_breaks_a_name(kind: str, width: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from harness.cli.catalogues import rows
+
+    monkeypatch.setenv("COLUMNS", width)
+    done = CliRunner().invoke(app, ["list", kind])
+    assert done.exit_code == 0
+    words = set(done.stdout.split())
+    names = [str(row["name"]) for row in rows(kind)]
+    assert names
+    assert [name for name in names if name not in words] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tests.docs.pages import ROOT, anchors, files, links, pages, prose
+from tests.docs.pages import ROOT, anchors, blocks, files, links, pages, prose
 
 
 def missing(texts: Mapping[str, str]) -> list[str]:
@@ -71,3 +71,12 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
                 if target.is_relative_to(ROOT):
                     ahead.append(str(target.relative_to(ROOT)))
     assert set(texts) - seen == set()
+
+
+def test_the_readme_is_short_and_its_plug_in_too() -> None:
+    text = pages()["README.md"]
+    assert text.count("\n") < 200
+    (plugin,) = [one for one in blocks("README.md", text) if "`mine.py`" in one.before]
+    lines = [line for line in plugin.text.splitlines() if line.strip()]
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 100

@@ -82,6 +82,29 @@ def test_an_unknown_implementation(line_of: Say) -> None:
     assert "did you mean 'tiktoken'?" in line
 
 
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("class Other: pass\nclass Mine:\n    def load(self, v): ...\n", "mine.py:Mine'?"),
+        ("class Only: pass\n", "mine.py:Only'?"),
+        ("def encode(text): ...\n", "mine.py:encode'?"),
+        ("raise SystemExit('a file that is not run to look into it')\n", "mine.py:NAME"),
+        ("class Mine(:\n", "cannot be read (invalid syntax"),
+    ],
+)
+def test_a_file_without_the_name_in_it(
+    source: str, hint: str, line_of: Say, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(source)
+    assert hint in line_of(2, "run", "--impl", f"{tmp_path}/mine.py")
+
+
+def test_a_path_that_is_no_python_file(line_of: Say, tmp_path: Path) -> None:
+    (tmp_path / "program").write_text("#!/bin/sh\n")
+    assert f"'cmd:{tmp_path}/program'" in line_of(2, "run", "--impl", f"{tmp_path}/program")
+    assert "no such file" in line_of(2, "run", "--impl", f"{tmp_path}/nothing.py")
+
+
 def test_a_plugin_that_fails_to_import(line_of: Say, tmp_path: Path) -> None:
     path = written(tmp_path / "plugin.py", "import tokgate_absent_module\n")
     arguments = ("run", "--vocab", "toy_acbb", "--impl", f"{path}:Mine")

@@ -13,11 +13,30 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
-from harness.events import Counted, Event, Finished, Found, Measured, Started
+from harness.events import (
+    BatchDone,
+    ContractOpened,
+    Counted,
+    Event,
+    Finished,
+    Found,
+    Measured,
+    Started,
+    VocabularyLoaded,
+)
 from harness.ledger import queries
 from harness.ledger.engine import LedgerError, open_database, parse
-from harness.ledger.models import Run, RunFinding, RunGrowth, RunVersion
-from harness.ledger.recorder import Recorder, in_utc
+from harness.ledger.history import history
+from harness.ledger.models import (
+    FindingDetail,
+    Run,
+    RunFinding,
+    RunGrowth,
+    RunTally,
+    RunVersion,
+    RunVocabulary,
+)
+from harness.ledger.recorder import MAX_REPRODUCER, Recorder, in_utc
 from tests.harness.command import tokgate
 from tests.harness.postgres import server
 
@@ -244,3 +263,96 @@ def test_a_run_writes_into_the_ledger(tmp_path: Path) -> None:
         assert (run.verdict, run.cases, run.complete) == ("fail", summary["cases"], True)
         kept = set(session.scalars(sa.select(RunFinding.id)))
         assert kept == {finding["id"] for finding in summary["findings"]}
+
+
+# --- what a site shows ----------------------------------------------------------------------------
+
+
+def batch(mode: str, cases: int, wrong: int = 0, deaths: int = 0) -> BatchDone:
+    judged = {check: {"tiktoken": cases, "mine": cases} for check in ("equivalence", "survival")}
+    faults = {"equivalence": {"mine": wrong}, "survival": {"mine": deaths}}
+    return BatchDone(f"toy/{mode}", "raw", cases, cases, cases, judged, faults)
+
+
+def opened(mode: str) -> ContractOpened:
+    both = ["tiktoken", "mine"]
+    return ContractOpened(f"toy/{mode}", "bpe", "toy", mode, both, ["tiktoken"], {}, [])
+
+
+def test_tallies_are_the_sums_over_contracts(opens: Opens) -> None:
+    record(
+        opens(),
+        started(1),
+        VocabularyLoaded("toy", "tiktoken", "bpe", 7, "ab", None, [], source="a\udc80\x00b"),
+        opened("text"),
+        opened("raw"),
+        batch("text", 100, wrong=3),
+        batch("text", 50, deaths=1),
+        batch("raw", 10),
+        finished(),
+    )
+    known = history(opens())
+    told = {
+        one.implementation: (one.cases, one.compared, one.wrong, one.deaths, one.trusted)
+        for one in known.tallies
+    }
+    assert told == {"tiktoken": (160, 160, 0, 0, True), "mine": (160, 160, 3, 1, False)}
+    assert {tuple(one.checks) for one in known.tallies} == {("equivalence", "survival")}
+    assert {tuple(one.generators) for one in known.tallies} == {("raw",)}
+    (vocabulary,) = known.vocabularies
+    assert vocabulary.source == "a\\udc80\\x00b"
+
+
+def test_a_finding_is_kept_in_full_once_a_version_and_again_where_smaller(
+    opens: Opens, tmp_path: Path
+) -> None:
+    (tmp_path / "repro.py").write_text("print(1)")
+    (tmp_path / "long.py").write_text("#" * (MAX_REPRODUCER + 1))
+
+    def seen(day: int, data: bytes, version: str, script: str = "repro.py") -> None:
+        one = replace(
+            found("f-1", "b"), input_b64=base64.b64encode(data).decode(), culprits=["tiktoken"],
+            reproducer=script,
+        )  # fmt: skip
+        recorder = Recorder(opens(), folder=tmp_path)
+        for event in (started(day, version), one, finished()):
+            recorder.consume(event)
+
+    def kept() -> list[tuple[str, int, str | None]]:
+        with opens().connect() as connection:
+            asked = sa.select(FindingDetail.versions, FindingDetail.size, FindingDetail.reproducer)
+            return sorted(tuple(row) for row in connection.execute(asked))
+
+    seen(1, b"four", "1.0")
+    seen(2, b"four", "1.0")
+    seen(3, b"longer", "1.0")
+    assert kept() == [("tiktoken 1.0", 4, "print(1)")]
+    seen(4, b"two", "1.0")
+    seen(5, b"longer", "2.0", "long.py")
+    assert kept() == [
+        ("tiktoken 1.0", 3, "print(1)"),
+        ("tiktoken 1.0", 4, "print(1)"),
+        ("tiktoken 2.0", 6, None),
+    ]
+    (last,) = history(opens()).details
+    assert (base64.b64decode(last.found.input_b64), last.reproducer) == (b"longer", None)
+
+
+def test_a_database_from_before_gets_the_tables_that_are_missing(opens: Opens) -> None:
+    record(opens(), started(1), found("f-1", "b"), finished())
+    with opens().begin() as connection:
+        for table in (FindingDetail, RunTally, RunVocabulary):
+            connection.execute(sa.schema.DropTable(table.__table__))  # type: ignore[arg-type]
+    record(opens(), started(2), found("f-1", "b"), finished())
+    known = history(opens())
+    assert (len(known.runs), len(known.findings), len(known.details)) == (2, 2, 1)
+
+
+def test_each_finding_was_seen_first_and_last(opens: Opens) -> None:
+    record(opens(), started(2), found("f-1", "b"), finished())
+    record(opens(), started(5), found("f-1", "b"), found("f-2", "c"), finished())
+    told = {
+        name: (first.day, last.day, runs)
+        for name, (first, last, runs) in queries.sightings(opens()).items()
+    }
+    assert told == {"f-1": (2, 5, 2), "f-2": (5, 5, 1)}

@@ -257,10 +257,9 @@ def sighting(generator, check, cases, all_seconds):
     }  # fmt: skip
 
 
-@pytest.fixture
-def record():
-    made = SelftestRecord()
-    for event in (
+def events():
+    """A selftest in which one of three mistakes escaped."""
+    return [
         SelftestStarted(
             "now", "tokgate selftest", 0, 300.0, "ci", {}, "a machine", 3,
             ["edge", "tokens", "json"], ["survival", "equivalence"],
@@ -276,7 +275,13 @@ def record():
         HuntDone("toy_ties", "cases", ["a", "b", "c"], ["right"], 9.0,
                  {"edge": 100, "tokens": 50, "json": 40}),
         Finished(True, "fail", ["c escaped: Wrong."], 12.0, 193, 0, 1),
-    ):  # fmt: skip
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def record():
+    made = SelftestRecord()
+    for event in events():
         made.consume(event)
     return made
 

@@ -229,8 +229,10 @@ def test_the_page_and_the_table_say_what_was_found() -> None:
         "not told of) at 64 KiB; 1 way to bring it down"
     )
     page = worst_html.render(record)
-    assert page.count("<svg") == 1
-    assert "16.0 times prose" in page
+    assert page.count('<svg class="plot') == 1
+    assert page.count('class="series') == 3, "what was found, what is listed, and prose, in one"
+    assert '<td class="num">16.0</td>' in page
+    assert '<td class="num bad" data-sort="9e99">no answer</td>' in page
     assert "killed by SIGSEGV &lt;b&gt;" in page
     assert "(b&#39;#&#39; * n)[:n]" in page
     from rich.console import Console

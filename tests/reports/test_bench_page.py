@@ -86,7 +86,7 @@ def test_without_a_base_there_are_no_ratios() -> None:
     assert table.base == ""
     assert table.lines[0].fields[0].speeds["fresh"].ratio is None
     assert "no base was measured" in printed(record(cell("fast", 1024, 80)))
-    assert "<svg" in bench_html.render(record(cell("fast", 1024, 80)))
+    assert "no base was measured" in bench_html.render(record(cell("fast", 1024, 80)))
 
 
 def test_the_terminal_shows_marks_and_reasons() -> None:
@@ -106,7 +106,8 @@ def test_the_terminal_shows_marks_and_reasons() -> None:
 def test_the_page_loads_nothing_and_escapes_everything() -> None:
     page = bench_html.render(usual())
     assert "default-src 'none'" in unescape(page)
-    assert not re.search(r"<(?:script|link|img|iframe|object|embed)\b", page)
+    assert not re.search(r"<(?:link|img|iframe|object|embed)\b", page)
+    assert len(re.findall(r"<script\b", page)) == 1, "the page's own"
     assert not re.search(r"""(?:src|srcset|poster)=|@import|url\(""", page)
     assert "\u202e" not in page
     assert "javascript:" not in page
@@ -121,6 +122,8 @@ def test_plots_are_valid_and_in_order() -> None:
     colours = bench_plots.hues(table.lines)
     svg = ET.fromstring(str(bench_plots.by_size(table, colours)))
     assert len(svg.findall("g/circle")) == 4 * 2 + 1
+    spreads = [path for path in svg.findall("g/path") if path.get("class") == "spread"]
+    assert len(spreads) == 4 * 2 + 1, "from the best round to the slowest"
     names = [text.text for text in svg.findall("g/text")]
     assert names[:4] == ["fast", "wrong ✗", "tiktoken", "slow"]
     bars = ET.fromstring(str(bench_plots.bars(table, colours)))
@@ -129,6 +132,27 @@ def test_plots_are_valid_and_in_order() -> None:
     assert all(width > 0 for width in widths)
     (empty,) = tables(record(cell("failed", 1024, 1, status="failed", note="x", timings=[])))
     assert str(bench_plots.by_size(empty, {})) == str(bench_plots.bars(empty, {})) == ""
+
+
+def test_one_size_has_bars_and_no_column_of_dots() -> None:
+    one = record(cell("tiktoken", 1024, 8), cell("fast", 1024, 80))
+    (table,) = tables(one)
+    colours = bench_plots.hues(table.lines)
+    assert str(bench_plots.by_size(table, colours)) == ""
+    bars = ET.fromstring(str(bench_plots.bars(table, colours)))
+    whiskers = [path.get("d", "") for path in bars.findall("path[@class='whisker']")]
+    assert len(whiskers) == 2 * 3
+    # The slowest of three rounds takes three times as long: a third of the bar.
+    start, end = (float(n) for n in re.findall(r"M([\d.]+) .*H([\d.]+)", whiskers[0])[0])
+    assert (start - 150) / (end - 150) == pytest.approx(1 / 3, abs=0.01)
+
+
+def test_the_page_says_who_is_the_fastest_of_those_that_are_right() -> None:
+    assert bench_html.leader(tables(usual())) == (
+        "Fastest on source (1 MiB, v): fast with 80.0 MiB/s, 10.0 times tiktoken."
+    )
+    wrong = record(cell("wrong", 1024, 90, answer="different"))
+    assert "No implementation with the right answers" in bench_html.leader(tables(wrong))
 
 
 def test_names_are_pushed_apart() -> None:

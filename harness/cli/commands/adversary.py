@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.commands.common import VOCAB_HELP, Seed
+from harness.cli.commands.common import ONE_VOCAB_HELP, Seed
 from harness.engine.selection import SelectionError
 
 EPILOG = """
@@ -19,7 +19,7 @@ input error; 3 no process could be started; 130 interrupted (143 by SIGTERM), ru
 
 
 def adversary(
-    vocab: Annotated[str | None, typer.Option("--vocab", "-V", help=VOCAB_HELP)] = None,
+    vocab: Annotated[str | None, typer.Option("--vocab", "-V", help=ONE_VOCAB_HELP)] = None,
     policy: Annotated[
         list[str] | None,
         typer.Option(

@@ -11,7 +11,7 @@ import typer
 from harness.cli.commands.common import (
     EXIT_STATUSES,
     IMPL_HELP,
-    VOCAB_HELP,
+    ONE_VOCAB_HELP,
     Out,
     command_line,
     finish,
@@ -23,7 +23,7 @@ EPILOG = EXIT_STATUSES
 
 def minimize(
     impl: Annotated[list[str], typer.Option("--impl", "-i", help="Two of them. " + IMPL_HELP)],
-    vocab: Annotated[str, typer.Option("--vocab", "-V", help=VOCAB_HELP)],
+    vocab: Annotated[str, typer.Option("--vocab", "-V", help=ONE_VOCAB_HELP)],
     text: Annotated[str | None, typer.Option(help="The input as text.")] = None,
     hexadecimal: Annotated[str | None, typer.Option("--hex", help="The input in hex.")] = None,
     file: Annotated[Path | None, typer.Option(help="The input as a file's bytes.")] = None,

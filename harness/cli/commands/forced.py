@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.commands.common import VOCAB_HELP, Seed, command_line, recorded
+from harness.cli.commands.common import ONE_VOCAB_HELP, Seed, command_line, recorded
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 
@@ -32,7 +32,7 @@ def forced(
     corpus: Annotated[
         str, typer.Argument(help="A folder or archive of schemas, or: own (those shipped).")
     ],
-    vocab: Annotated[str, typer.Option("--vocab", "-V", help=VOCAB_HELP)],
+    vocab: Annotated[str, typer.Option("--vocab", "-V", help=ONE_VOCAB_HELP)],
     whitespace: Annotated[
         Whitespace, typer.Option(help="Whether the grammar admits white space between JSON tokens.")
     ] = Whitespace.FLEXIBLE,

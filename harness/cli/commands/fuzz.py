@@ -24,6 +24,7 @@ from harness.cli.commands.common import (
     Timeout,
     Vocabs,
     command_line,
+    known_findings,
     limits_of,
     name_missing,
     recorded,
@@ -211,7 +212,7 @@ def fuzz(
         from reports import write_all  # noqa: PLC0415
 
         with writing(out):
-            write_all(recorded(out), out, trend_series(where))
+            write_all(recorded(out), out, trend_series(where), known_findings(where))
 
     store = CampaignStore(where, name)
     record = run.execute(

@@ -13,6 +13,9 @@ from rich.text import Text
 from harness.cli.commands.common import VOCAB_HELP
 from harness.cli.display import Display
 
+WHOLE = frozenset({"name", "version"})
+"""Columns whose entries stay in one piece."""
+
 
 class Kind(StrEnum):
     """What ``tokgate list`` lists."""
@@ -37,7 +40,16 @@ def list_(
         return
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
     for heading in entries[0] if entries else ["name"]:
-        table.add_column(heading, header_style="dim", overflow="fold")
+        widest = max((len(plain(entry[heading])) for entry in entries), default=0)
+        # What is copied into a command is never broken, however narrow the terminal.
+        whole = heading in WHOLE
+        table.add_column(
+            heading,
+            header_style="dim",
+            overflow="fold",
+            no_wrap=whole,
+            min_width=max(widest, len(heading)) if whole else None,
+        )
     for entry in entries:
         table.add_row(*(Text(plain(value)) for value in entry.values()))
     Display().print(table)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.commands.common import Ledger, recorded, trend_series
+from harness.cli.commands.common import Ledger, known_findings, recorded, trend_series
 from harness.engine.selection import SelectionError
 
 
@@ -31,7 +31,7 @@ def report(
     record = recorded(folder)
     page = form == "html"
     text = (
-        html.render(record, trend_series(ledger), folder.absolute())
+        html.render(record, trend_series(ledger), folder.absolute(), known_findings(ledger))
         if page
         else FORMATS[form](record)
     )

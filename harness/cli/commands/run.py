@@ -164,7 +164,7 @@ def run(
         expect=str(expect.resolve()) if expect is not None else None,
         limits=limits,
     )
-    kept = recorders(ledger)
+    kept = recorders(ledger, out)
     folder = RunFolder(out)
     console.print(
         promised(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from harness.cli.commands.common import IMPL_HELP, VOCAB_HELP, Seed, command_line
+from harness.cli.commands.common import ONE_IMPL_HELP, ONE_VOCAB_HELP, Seed, command_line
 from harness.cli.display import Display
 from harness.core.countdown import seconds_text
 from harness.core.writing import writing
@@ -28,10 +28,10 @@ could not be started; 130 interrupted (143 by SIGTERM), with the search kept.
 
 
 def worst(
-    impl: Annotated[list[str], typer.Option("--impl", "-i", help="One. " + IMPL_HELP)],
+    impl: Annotated[list[str], typer.Option("--impl", "-i", help="One. " + ONE_IMPL_HELP)],
     vocab: Annotated[
         list[str] | None,
-        typer.Option("--vocab", "-V", help="One (default: an embedded one). " + VOCAB_HELP),
+        typer.Option("--vocab", "-V", help="One (default: an embedded one). " + ONE_VOCAB_HELP),
     ] = None,
     budget: Annotated[
         str,

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from harness.engine.planning import Tally
 from harness.engine.runner import budget_text, versions
 from harness.events import (
+    Campaign,
     Counted,
     Event,
     ExpectationJudged,
     Finished,
     Found,
+    Outlook,
     Started,
     VocabularyLoaded,
     Withdrawn,
@@ -123,7 +125,7 @@ def record(
     ]
     unasked = [name for name in names if name not in kept or not kept[name].state.cases]
     finished = _finished(plan, events, judged, tally, seconds, ended, unasked)
-    events.append(finished)
+    events += [_campaign(store, kept, counts, seconds, ended), finished]
     new = [found for found in findings if found.id not in known]
     about = _about(plan, store, kept, findings, new, counts, seconds, ended)
     return Record(events, finished, findings, judged, new, about, ended.cases)
@@ -270,6 +272,44 @@ def _started(plan: FuzzPlan, store: CampaignStore, command: str) -> Started:
         memory=one.limits.memory,
         expect=one.expect,
         confinement=confined.line(one.limits.memory, one.participants),
+    )
+
+
+def _campaign(
+    store: CampaignStore,
+    kept: Mapping[str, Kept],
+    counts: Mapping[str, int],
+    seconds: float,
+    ended: Ended,
+) -> Campaign:
+    """What reports tell of the campaign."""
+    cases = sum(one.state.cases for one in kept.values())
+    rate = cases / seconds if seconds else 0.0
+    ahead = rate * HOUR
+    return Campaign(
+        name=store.name,
+        time=store.started,
+        rate=rate,
+        canary=ended.canary,
+        said=ended.said,
+        source=estimate.SOURCE,
+        ahead=f"{ahead:,.0f} cases",
+        outlooks=[
+            Outlook(
+                kind=name,
+                seen=seen.species,
+                once=seen.once,
+                twice=seen.twice,
+                chance=estimate.chance(seen, ahead),
+                to_come=estimate.expected(seen, ahead),
+                next=estimate.discovery(seen),
+            )
+            for name, seen in abundances(kept, counts).items()
+        ],
+        curves={
+            name: [(point[0], point[1], point[2], point[3]) for point in one.state.curve]
+            for name, one in kept.items()
+        },
     )
 
 

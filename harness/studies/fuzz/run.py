@@ -227,16 +227,16 @@ def execute(
             seen.stop()
         made = written(ended_as(session, ending.how, ending.status))
         folder.tidy(made.findings)
-        keep(store, made, began)
+        keep(store, made, began, out)
         report(made)
         # Last of all: whoever is killed before this tells it again.
         store.tell([found.id for found in made.new])
         return made
 
 
-def keep(store: CampaignStore, made: Record, began: str) -> None:
+def keep(store: CampaignStore, made: Record, began: str, out: Path) -> None:
     """Keep the session in the ledger, as a run that began when it did. Raises LedgerError."""
-    recorder = Recorder(store.engine, store.name)
+    recorder = Recorder(store.engine, store.name, out)
     for event in made.events:
         recorder.consume(replace(event, time=began) if isinstance(event, Started) else event)
 

@@ -1,0 +1,119 @@
+"""``tokgate site``: a static site of all runs in a ledger."""
+
+from __future__ import annotations
+
+import datetime
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from harness.cli.display import Display
+from harness.core.writing import writing
+from harness.engine.selection import SelectionError
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Engine
+
+    from reports.site.data import History
+
+
+def site(
+    ledger: Annotated[
+        str,
+        typer.Option(
+            envvar="TOKGATE_LEDGER",
+            help="The database that runs were kept in: a SQLite file, or postgresql://..",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder that receives the site.")] = Path(
+        "tokgate-site"
+    ),
+    url: Annotated[
+        str,
+        typer.Option(help="Where the site will be, https://..: for its feed and badges."),
+    ] = "",
+    title: Annotated[str, typer.Option(help="What the site is called.")] = "tokgate",
+) -> None:
+    """Write a static site of all runs in a ledger: libraries, vocabularies, defects, trends.
+
+    The files need no server and no network. What runs no longer have is left in the folder.
+    """
+    from harness.ledger.history import open_existing  # noqa: PLC0415
+    from reports import write_site  # noqa: PLC0415
+    from reports.site import pages  # noqa: PLC0415
+
+    if url and not url.startswith(("https://", "http://")):
+        raise SelectionError(f"--url {url!r}: no address; write https://..")
+    known = history_of(open_existing(ledger))
+    with writing(out):
+        files, size = write_site(pages.render(known, title, url), out)
+    told = f"{len(known.runs):,} runs: {files:,} files, {size / 1e6:.1f} MB"
+    console = Display(stderr=True)
+    console.print(Text(told), soft_wrap=True)
+    console.print(Text(f"  {out / 'index.html'}", style="dim"), soft_wrap=True)
+
+
+def history_of(engine: Engine) -> History:
+    """The rows of a ledger as a site takes them. Raises LedgerError."""
+    from harness.ledger import queries  # noqa: PLC0415
+    from harness.ledger.history import history  # noqa: PLC0415
+    from reports.site import data  # noqa: PLC0415
+    from reports.trends import Trend  # noqa: PLC0415
+
+    rows = history(engine)
+    versions: dict[str, dict[str, str]] = defaultdict(dict)
+    for version in rows.versions:
+        versions[version.run][version.name] = version.version
+    return data.History(
+        runs=[
+            data.RunRow(
+                id=run.id,
+                when=datetime.datetime.fromisoformat(run.started),
+                suite=run.suite,
+                budget=run.budget,
+                seed=run.seed,
+                campaign=run.campaign,
+                complete=run.complete,
+                verdict=run.verdict,
+                cases=run.cases,
+                comparisons=run.comparisons,
+                versions=versions[run.id],
+            )
+            for run in rows.runs
+        ],
+        vocabularies=[
+            data.VocabularyRow(
+                row.run, row.vocabulary, row.source, row.format, row.algorithm, row.tokens,
+                row.fingerprint,
+            )
+            for row in rows.vocabularies
+        ],
+        tallies=[
+            data.TallyRow(
+                row.run, row.implementation, row.vocabulary, row.cases, row.compared, row.wrong,
+                row.deaths, row.trusted, row.checks, row.generators,
+            )
+            for row in rows.tallies
+        ],
+        findings=[
+            data.FindingRow(
+                row.run, row.id, row.bucket, row.vocabulary, row.culprits, row.expected, row.count
+            )
+            for row in rows.findings
+        ],
+        growth=[
+            data.GrowthRow(
+                row.run, row.implementation, row.vocabulary, row.family, row.verdict,
+                row.exponent, row.low, row.high, row.bytes, row.seconds,
+            )
+            for row in rows.growth
+        ],
+        details=[data.DetailRow(one.run, one.found, one.reproducer) for one in rows.details],
+        trends=[
+            Trend(one.name, one.unit, [(p.when, p.version, p.value) for p in one.points])
+            for one in [*queries.findings(engine), *queries.worst(engine)]
+        ],
+    )  # fmt: skip

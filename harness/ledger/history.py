@@ -1,0 +1,115 @@
+"""All that the ledger knows of all runs, for a site that shows it."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session, defer
+
+from harness.events import Event, Found
+from harness.ledger.engine import LedgerError, open_database, parse
+from harness.ledger.models import (
+    FindingDetail,
+    Run,
+    RunFinding,
+    RunGrowth,
+    RunTally,
+    RunVersion,
+    RunVocabulary,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy.engine import Engine
+
+Row = TypeVar("Row", RunVersion, RunVocabulary, RunTally, RunFinding, RunGrowth, FindingDetail)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A finding in full, as the run ``run`` has told it."""
+
+    run: str
+    found: Found
+    reproducer: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class History:
+    """The rows of all finished runs, in the order of time; details: of a finding, the last ones."""
+
+    runs: Sequence[Run]
+    versions: Sequence[RunVersion]
+    vocabularies: Sequence[RunVocabulary]
+    tallies: Sequence[RunTally]
+    findings: Sequence[RunFinding]
+    growth: Sequence[RunGrowth]
+    details: Sequence[Told]
+
+
+def open_existing(where: str) -> Engine:
+    """The engine of a ledger that is there: a reader makes none. Raises LedgerError."""
+    url = parse(where)
+    if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
+        raise LedgerError(f"--ledger {where}: no such file; name the ledger that runs were kept in")
+    return open_database(where)
+
+
+def history(engine: Engine) -> History:
+    """Everything, read in one transaction. Raises LedgerError."""
+    ended = Run.seconds.is_not(None)
+    try:
+        with Session(engine, expire_on_commit=False) as session, session.begin():
+            runs = session.scalars(sa.select(Run).where(ended).order_by(Run.started, Run.id)).all()
+            rows = History(
+                runs=runs,
+                versions=_of_runs(session, RunVersion),
+                vocabularies=_of_runs(session, RunVocabulary),
+                tallies=_of_runs(session, RunTally),
+                findings=_of_runs(session, RunFinding, RunFinding.data),
+                growth=_of_runs(session, RunGrowth, RunGrowth.points),
+                details=_latest(_of_runs(session, FindingDetail)),
+            )
+            session.expunge_all()
+    except SQLAlchemyError as error:
+        line = str(getattr(error, "orig", None) or error).strip().split("\n", 1)[0]
+        raise LedgerError(f"--ledger: cannot be read ({line}); name another") from error
+    return rows
+
+
+def _of_runs(
+    session: Session, table: type[Row], *unread: sa.orm.InstrumentedAttribute[Any]
+) -> Sequence[Row]:
+    """The rows of finished runs, by time. unread: columns that nobody asks for, and may be long."""
+    chosen = (
+        sa.select(table)
+        .join(Run, Run.id == table.run)
+        .where(Run.seconds.is_not(None))
+        .order_by(Run.started, Run.id)
+        .options(*(defer(column) for column in unread))
+    )
+    return session.scalars(chosen).all()
+
+
+def _latest(rows: Iterable[FindingDetail]) -> list[Told]:
+    """Of each finding the last row that this version can read."""
+    told: dict[str, Told] = {}
+    for row in rows:
+        found = _read(row.event)
+        if found is not None:
+            told[row.id] = Told(row.run, found, row.reproducer)
+    return list(told.values())
+
+
+def _read(line: bytes) -> Found | None:
+    try:
+        read = Event.from_json(zlib.decompress(line).decode())
+    except (zlib.error, ValueError):
+        return None
+    return read if isinstance(read, Found) else None

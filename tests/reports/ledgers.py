@@ -1,0 +1,190 @@
+"""Made-up ledgers of many runs, through the recorder that real runs go through."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import random
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from harness.events import (
+    BatchDone,
+    ContractOpened,
+    Counted,
+    Event,
+    Finished,
+    Found,
+    Measured,
+    Started,
+    VocabularyLoaded,
+)
+from harness.findings.tracker import finding_id
+from harness.ledger.engine import open_database
+from harness.ledger.recorder import Recorder
+from tests.reports.records import b64, group
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BEGAN = datetime.datetime(2026, 6, 1, 3, 30, tzinfo=datetime.UTC)
+CHECKS = ["equivalence", "survival", "round-trip"]
+KINDS = ["Mn", "Zs", "digits", "emoji", "Hangul", "tags", "Lo", "punctuation"]
+STAGES = ["pre-tokens", "merges", "normalization", "special-tokens"]
+FAMILIES = ["spaces", "letters", "brackets", "newlines"]
+REPRODUCER = "# what a reproducer says\n" + "print('beside each other')\n" * 180
+"""About as long as those of real findings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """A defect of a library on a vocabulary, in the runs from ``first`` until ``until``."""
+
+    library: str
+    vocabulary: str
+    stage: str
+    kind: str
+    first: int
+    until: int
+
+    def found(self, run: int, folder: Path | None) -> Found:
+        """The finding; its script is written into the folder, if there is one."""
+        bucket = f"equivalence/bpe/{self.vocabulary}/{self.stage}/{self.kind}/{self.library}"
+        name = finding_id(bucket, self.vocabulary)
+        data = f"a\u0301 {self.kind} \U0001f600 b".encode()
+        if folder is not None:
+            (folder / f"{name}.py").write_text(REPRODUCER)
+        return Found(
+            id=name, check="equivalence", stage=self.stage, bucket=bucket,
+            contract=f"{self.vocabulary}/text", vocabulary=self.vocabulary, mode="text",
+            culprits=[self.library],
+            partition=[group(["trusted"], data, 3), group([self.library], data, 2)],
+            input_b64=b64(data), difference="token 1 of the one is longer than that of the other",
+            first_difference=1, generator="mutated", seed=run, index=17, original_bytes=812,
+            minimal=True,
+            expected="known upstream" if self.kind == "tags" else None,
+            link=None, reproducer=f"{name}.py",
+        )  # fmt: skip
+
+
+def version(library: int, run: int) -> str:
+    """A release of a library every twenty runs or so, each at its own time."""
+    return f"1.{(run + library) // 20}.0"
+
+
+def fill(
+    database: str | Path,
+    folder: Path,
+    *,
+    runs: int = 100,
+    libraries: int = 25,
+    vocabularies: int = 8,
+    defects: int = 12,
+) -> list[Planted]:
+    """Fill a ledger; what was planted is returned. defects: of each library."""
+    chance = random.Random(5)
+    names = [f"library-{number:02}" for number in range(libraries)]
+    vocabs = [f"vocab_{number}" for number in range(vocabularies)]
+    planted = []
+    for name in names:
+        for _ in range(defects):
+            first = chance.randrange(runs)
+            until = runs if chance.random() < 0.6 else min(runs, first + chance.randrange(5, 60))
+            made = Planted(
+                name, chance.choice(vocabs), chance.choice(STAGES), chance.choice(KINDS),
+                first, until,
+            )  # fmt: skip
+            planted.append(made)
+    engine = open_database(str(database))
+    folder.mkdir(exist_ok=True)
+    for run in range(runs):
+        recorder = Recorder(engine, folder=folder)
+        for event in events(run, names, vocabs, planted, folder, chance):
+            recorder.consume(event)
+    engine.dispose()
+    return planted
+
+
+def events(
+    run: int,
+    names: list[str],
+    vocabs: list[str],
+    planted: list[Planted],
+    folder: Path,
+    chance: random.Random,
+) -> list[Event]:
+    """A run of all libraries on all vocabularies."""
+    cases = 5_000
+    shown = [one for one in planted if one.first <= run < one.until]
+    made: list[Event] = [
+        Started(
+            time=(BEGAN + datetime.timedelta(days=run)).isoformat(), seed=run, suite="nightly",
+            budget="8h", command="tokgate run --suite nightly",
+            versions={
+                "tokgate": "0.1.0", "python": "3.12", "trusted": "1.0",
+                **{name: version(number, run) for number, name in enumerate(names)},
+            },
+            machine="Linux x86_64, 8 cores",
+        )
+    ]  # fmt: skip
+    for vocabulary in vocabs:
+        contract = f"{vocabulary}/text"
+        everybody = ["trusted", *names]
+        wrong = {one.library: 7 for one in shown if one.vocabulary == vocabulary}
+        made += [
+            VocabularyLoaded(
+                vocabulary, "tiktoken", "bpe", 100_000, "ab" * 32, None, [], source=vocabulary
+            ),
+            ContractOpened(
+                contract, "bpe", vocabulary, "text", everybody, ["trusted"], {}, CHECKS
+            ),
+            BatchDone(
+                contract, "mutated", cases, cases * 40, cases * len(names),
+                {check: dict.fromkeys(everybody, cases) for check in CHECKS},
+                {"equivalence": wrong},
+            ),
+        ]  # fmt: skip
+        for name in names:
+            slow = 2e-8 * chance.uniform(0.95, 1.05)
+            for family in FAMILIES:
+                points = [[float(n), n * slow] for n in (1000, 10_000, 100_000)]
+                made.append(Measured(name, vocabulary, family, 1.02, 0.97, 1.06, "linear", points))
+    for one in shown:
+        found = one.found(run, folder)
+        made += [found, Counted(found.bucket, chance.randrange(3, 90))]
+    made.append(Finished(True, "fail", [], 28_800.0, cases * len(vocabs), 10**6, 1))
+    return made
+
+
+def hostile(database: str | Path, folder: Path) -> str:
+    """A ledger of three runs in which a library, a vocabulary and a message attack the page."""
+    name = "</script><script>alert(1)</script>\u202e../../etc\x00"
+    vocabulary = '"><img src=x onerror=alert(2)>\ufffe'
+    engine = open_database(str(database))
+    folder.mkdir(exist_ok=True)
+    for run in range(3):
+        recorder = Recorder(engine, folder=folder)
+        planted = Planted("library-00", "vocab_0", "merges", "Mn", 0, 3)
+        chance = random.Random(1)
+        for event in events(run, ["library-00"], ["vocab_0"], [planted], folder, chance):
+            recorder.consume(_renamed(event, name, vocabulary))
+    engine.dispose()
+    return name
+
+
+def _renamed(event: Event, name: str, vocabulary: str) -> Event:
+    line = event.to_json()
+    if isinstance(event, Found):
+        event = replace(event, expected=f"{name} & {vocabulary}", difference=vocabulary * 2)
+        line = event.to_json()
+
+    def spoken(value: object) -> object:
+        if isinstance(value, str):
+            return value.replace("library-00", name).replace("vocab_0", vocabulary)
+        if isinstance(value, dict):
+            return {spoken(k): spoken(v) for k, v in value.items()}
+        return [spoken(one) for one in value] if isinstance(value, list) else value
+
+    made = Event.from_json(json.dumps(spoken(json.loads(line))))
+    assert made is not None
+    return made

@@ -1,0 +1,388 @@
+"""``tokgate site``: what became of each defect, its pages, its feed, its badges, its size."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import shlex
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urldefrag
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from harness.cli.commands.site import history_of
+from harness.ledger.history import open_existing
+from reports import write_site
+from reports.site import data, names, pages, views
+from reports.site.folding import FIXED, LIVE, UNSEEN, Agreement, fold, per_cent
+from tests.docs.pages import Command
+from tests.docs.test_commands import fault
+from tests.harness.command import tokgate
+from tests.reports import ledgers
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[ledgers.Planted]]:
+    """The site of thirty runs of three libraries, and what was planted."""
+    folder = tmp_path_factory.mktemp("site")
+    planted = ledgers.fill(
+        folder / "runs.db", folder / "scripts", runs=30, libraries=3, vocabularies=2, defects=4
+    )
+    history = history_of(open_existing(str(folder / "runs.db")))
+    write_site(pages.render(history, url="https://example.org/gate"), folder / "out")
+    return folder / "out", planted
+
+
+class Links(HTMLParser):
+    """The addresses and the ids of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: set[str] = set()
+        self.tags: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for key, value in attrs:
+            if key in {"href", "src", "action"} and value is not None:
+                self.links.append(value)
+            if key == "id" and value is not None:
+                self.ids.add(value)
+
+
+def broken(out: Path) -> list[str]:
+    """Links inside the site that lead nowhere."""
+    read = {path: Links(path.read_text()) for path in out.rglob("*.html")}
+    found = []
+    for page, parsed in read.items():
+        for link in parsed.links:
+            address, anchor = urldefrag(link)
+            if address.startswith(("https://", "http://")):
+                continue
+            target = (page.parent / unquote(address)).resolve() if address else page
+            there = target.is_file()
+            if not there or (anchor and target in read and anchor not in read[target].ids):
+                found.append(f"{page.name}: {link}")
+    return found
+
+
+def test_every_link_leads_somewhere(made: tuple[Path, list[ledgers.Planted]]) -> None:
+    out, _ = made
+    assert broken(out) == []
+    assert len(list(out.rglob("*.html"))) > 15
+
+
+def test_a_broken_link_would_be_seen(made: tuple[Path, list[ledgers.Planted]]) -> None:
+    out, _ = made
+    page = out / "wrong.html"
+    page.write_text('<a href="libraries/nobody.html">x</a> <a href="index.html#nothing">y</a>')
+    assert len(broken(out)) == 2
+    page.unlink()
+
+
+def test_a_defect_has_its_page_and_its_reproducer(
+    made: tuple[Path, list[ledgers.Planted]], tmp_path: Path
+) -> None:
+    out, planted = made
+    for one in planted:
+        name = one.found(0, tmp_path).id
+        page = (out / "defects" / f"{name}.html").read_text()
+        assert f'id="{name}"' in page
+        assert f'href="{name}.py"' in page
+        assert "tokgate replay" not in page, "nobody else has the folder of the run"
+        assert (out / "defects" / f"{name}.py").read_text() == ledgers.REPRODUCER
+
+
+@pytest.mark.parametrize(
+    ("library", "source", "told"),
+    [
+        ("tokenizers", "toy_runs", "tokgate minimize --vocab toy_runs --impl tiktoken --impl tok"),
+        ("tokenizers", "hf:org/name", "tokgate minimize --vocab hf:org/name --impl tiktoken"),
+        ("tokenizers", "/home/me/my.model", ""),
+        ("mine", "toy_runs", ""),
+    ],
+)
+def test_a_command_for_any_machine_needs_nothing_of_a_run(
+    library: str, source: str, told: str
+) -> None:
+    planted = ledgers.Planted(library, "vocab", "merges", "Mn", 0, 2)
+    found = planted.found(0, None)
+    found.partition[0]["implementations"] = ["tiktoken"]
+    plain = history("11", "xx")
+    rows = [replace(row, id=found.id, culprits=[library]) for row in plain.findings]
+    (defect,) = fold(
+        replace(plain, findings=rows, details=[data.DetailRow("1", found, None)])
+    ).defects
+    made = views.command(defect, source)
+    assert made.startswith(told)
+    assert bool(made) == bool(told)
+    if made:
+        assert fault(Command("here:1", tuple(shlex.split(made)[1:]), True)) is None
+
+
+def test_badges_are_those_of_an_endpoint(made: tuple[Path, list[ledgers.Planted]]) -> None:
+    out, _ = made
+    told = [json.loads(path.read_text()) for path in (out / "badges").rglob("*.json")]
+    assert len(told) == 4 + 4 * 2  # three libraries and the trusted one, on two vocabularies
+    for one in told:
+        assert set(one) == {"schemaVersion", "label", "message", "color"}
+        assert one["schemaVersion"] == 1
+    trusted = json.loads((out / "badges" / "trusted.json").read_text())
+    assert trusted["message"] == "reference in 300 k cases"
+    assert json.loads(pages.badge("o200k", Agreement(1_200_000, 0, 1_200_000)))["message"] == (
+        "100 % of 1.2 M cases"
+    )
+    wrong = json.loads(pages.badge("o200k", Agreement(1_200_000, 1, 1_200_000)))
+    assert (wrong["message"], wrong["color"]) == ("99.999916 % of 1.2 M cases", "green")
+    assert json.loads(pages.badge("o200k", Agreement()))["message"] == "not compared"
+
+
+def test_the_feed_has_what_is_new_and_what_is_fixed(
+    made: tuple[Path, list[ledgers.Planted]],
+) -> None:
+    out, planted = made
+    root = ET.fromstring((out / "feed.xml").read_text())
+    assert root.tag == f"{ATOM}feed"
+    entries = root.findall(f"{ATOM}entry")
+    ids = [one.findtext(f"{ATOM}id") for one in entries]
+    assert len(ids) == len(set(ids))
+    news = {(one.library, one.vocabulary, one.stage, one.kind) for one in planted}
+    unexpected = [key for key in news if key[3] != "tags"]
+    titles = [str(one.findtext(f"{ATOM}title")) for one in entries]
+    assert sum(title.startswith("New: ") for title in titles) == len(unexpected)
+    dates = [str(one.findtext(f"{ATOM}updated")) for one in entries]
+    assert dates == sorted(dates, reverse=True)
+    for one in entries:
+        link = one.find(f"{ATOM}link")
+        assert link is not None
+        address = link.get("href", "")
+        assert address.startswith("https://example.org/gate/defects/f-")
+        assert (out / address.removeprefix("https://example.org/gate/")).is_file()
+
+
+def test_the_search_knows_every_page(made: tuple[Path, list[ledgers.Planted]]) -> None:
+    out, _ = made
+    text = (out / "search.html").read_text()
+    index = re.search(r'<script type="application/json" id="entries">(.*?)</script>', text, re.S)
+    assert index is not None
+    addresses = [entry[2] for entry in json.loads(index[1])]
+    there = [
+        str(path.relative_to(out))
+        for folder in ("libraries", "vocabularies", "defects")
+        for path in (out / folder).glob("*.html")
+    ]
+    assert sorted(addresses) == sorted(there)
+
+
+def test_no_name_gets_out_of_its_place(tmp_path: Path) -> None:
+    name = ledgers.hostile(tmp_path / "runs.db", tmp_path / "scripts")
+    out = tmp_path / "out"
+    write_site(pages.render(history_of(open_existing(str(tmp_path / "runs.db")))), out)
+    assert "<script>alert" in name
+    whole = [path for path in out.rglob("*") if path.is_file()]
+    assert all(out in path.resolve().parents for path in whole)
+    assert all(re.fullmatch(r"\.?[\w.-]+", path.name) for path in whole)
+    for path in out.rglob("*.html"):
+        text = path.read_text()
+        assert "alert(1)" in text or "alert(2)" in text or path.name == "trends.html"
+        parsed = Links(text)
+        assert "img" not in parsed.tags
+        assert parsed.tags.count("script") == (2 if path.name == "search.html" else 1)
+        assert "\u202e" not in text
+        assert "\x00" not in text
+    assert broken(out) == []
+    ET.fromstring((out / "feed.xml").read_text())
+    for path in (out / "badges").rglob("*.json"):
+        assert "\u202e" not in json.loads(path.read_text())["label"]
+
+
+@pytest.mark.thorough
+def test_a_hundred_runs_of_many_libraries_stay_small(tmp_path: Path) -> None:
+    planted = ledgers.fill(tmp_path / "runs.db", tmp_path / "scripts", runs=100, libraries=25)
+    history = history_of(open_existing(str(tmp_path / "runs.db")))
+    number, size = write_site(pages.render(history), tmp_path / "out")
+    assert size < 20_000_000
+    assert size > 2_000_000, "there is something in it"
+    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert len(files) == number
+    assert sum(path.stat().st_size for path in files) == size
+    assert len(list((tmp_path / "out" / "libraries").iterdir())) == 26
+    different = {(one.library, one.vocabulary, one.stage, one.kind) for one in planted}
+    assert len(list((tmp_path / "out" / "defects").glob("*.html"))) == len(different)
+
+
+# --- what became of a defect ----------------------------------------------------------------------
+
+
+def history(
+    versions: str, shown: str, *, complete: str = "", seeds: list[int] | None = None
+) -> data.History:
+    """A run a sign: the library's version, and whether its defect showed (x) or not (-)."""
+    began = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+    runs = [
+        data.RunRow(
+            id=str(day), when=began + datetime.timedelta(days=day), suite="ci", budget="1m",
+            seed=seeds[day] if seeds else day, campaign=None,
+            complete=not complete or complete[day] == "y", verdict="fail", cases=10, comparisons=10,
+            versions={"tokgate": "1", "mine": version},
+        )
+        for day, version in enumerate(versions)
+    ]  # fmt: skip
+    return data.History(
+        runs=runs,
+        tallies=[
+            data.TallyRow(run.id, "mine", "vocab", 100, 100, int(sign == "x"), 0, False)
+            for run, sign in zip(runs, shown, strict=True)
+            if sign in "x-"
+        ],
+        findings=[
+            data.FindingRow(run.id, "f-1", "bucket", "vocab", ["mine"], False, 1)
+            for run, sign in zip(runs, shown, strict=True)
+            if sign == "x"
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("versions", "shown", "state"),
+    [
+        ("1112", "xxxx", LIVE),
+        ("1111", "-xxx", LIVE),
+        ("1111111", "xx-----", UNSEEN),  # of the same version: chance, or another seed
+        ("11112222", "xxxx--xx", LIVE),
+        ("111111", "xxxx--", UNSEEN),
+        ("1111111112222", "xxxxxxxxx----", FIXED),
+        ("1111111112", "xxxxxxxxx-", UNSEEN),  # one run says little
+        ("1111122222222", "x----xxxx----", UNSEEN),  # it did not show before, either
+        ("1111111112222", "xxxxxxxxx    ", LIVE),  # nobody asked the library there
+    ],
+)
+def test_what_became_of_a_defect(versions: str, shown: str, state: str) -> None:
+    (defect,) = fold(history(versions, shown)).defects
+    assert defect.state == state
+    assert bool(defect.fixed_in) == (state == FIXED)
+    if state == FIXED:
+        assert defect.fixed_in == "mine 2"
+
+
+def test_a_run_that_was_cut_off_fixes_nothing() -> None:
+    (defect,) = fold(history("111122222", "xxxx-----", complete="yyyynnnnn")).defects
+    assert defect.state == LIVE
+
+
+@pytest.mark.parametrize(
+    ("changes", "state"),
+    [
+        ({}, FIXED),
+        ({"checks": ["round-trip"]}, LIVE),
+        ({"generators": ["json"]}, LIVE),
+        ({"cases": 3}, LIVE),
+    ],
+)
+def test_only_who_could_see_a_defect_tells_that_it_is_gone(
+    changes: dict[str, Any], state: str
+) -> None:
+    plain = history("1111111112222", "xxxxxxxxx----")
+    found = ledgers.Planted("mine", "vocab", "merges", "Mn", 0, 9).found(0, None)
+    findings = [replace(row, id=found.id, bucket=found.bucket) for row in plain.findings]
+    usual = {"checks": ["equivalence", "survival"], "generators": ["edge", "mutated"]}
+    tallies = [replace(row, **usual) for row in plain.tallies]
+    tallies = [*tallies[:9], *(replace(row, **changes) for row in tallies[9:])]
+    whole = replace(
+        plain, findings=findings, tallies=tallies, details=[data.DetailRow("0", found, None)]
+    )
+    (defect,) = fold(whole).defects
+    assert defect.state == state
+
+
+def test_what_was_asked_twice_counts_once() -> None:
+    (library,) = fold(history("1111", "x---", seeds=[7, 7, 7, 8])).libraries
+    assert library.overall.compared == 200
+    assert [one.agreement.compared for one in library.versions] == [200]
+
+
+def test_the_latest_version_is_the_one_told() -> None:
+    (library,) = fold(history("1122", "xx--")).libraries
+    assert library.version == "2"
+    assert (library.overall.compared, library.overall.wrong) == (200, 0)
+    assert [(one.name, one.runs, one.defects) for one in library.versions] == [
+        ("1", 2, 1),
+        ("2", 2, 0),
+    ]
+
+
+def test_random_vocabularies_are_told_together() -> None:
+    assert names.family_of("random:bpe:17") == "random bpe"
+    assert names.family_of("drawn-17", "random:unigram:17") == "random unigram"
+    assert names.family_of("o200k") == "o200k"
+    plain = history("11", "xx")
+    rows = [
+        data.FindingRow(str(day), f"f-{day}", "bucket", f"random:bpe:{day}", ["mine"], False, 1)
+        for day in range(2)
+    ]
+    (defect,) = fold(data.History(runs=plain.runs, findings=rows)).defects
+    assert (defect.id, defect.ids, defect.seen) == ("f-0", ("f-0", "f-1"), 2)
+
+
+def test_a_name_is_a_file_of_its_own() -> None:
+    assert names.slug("bpe.heap") == "bpe.heap"
+    others = ["Mine", "mine", "../mine", "mine/", "mine.", "", "\u202e", "a" * 300]
+    made = [names.slug(one) for one in others]
+    assert len(set(made)) == len(others)
+    assert all(re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,80}", one) for one in made)
+    assert ".." not in "".join(made)
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (1.0, "100 %"), (0.0, "0 %"), (0.9986, "99.86 %"), (0.5, "50.0 %"), (0.999971, "99.9971 %"),
+        (1 - 1e-12, "99.999999 %"),
+    ],
+)  # fmt: skip
+def test_a_share_never_becomes_whole(share: float, shown: str) -> None:
+    assert per_cent(share) == shown
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def test_an_older_ledger_has_a_site_too(tmp_path: Path) -> None:
+    """A ledger of before, without the tables that came later, is read as it is."""
+    plain = history("11", "xx")
+    old = data.History(runs=plain.runs, findings=plain.findings)
+    out = tmp_path / "out"
+    write_site(pages.render(old), out)
+    assert "kept by an earlier version" in (out / "defects" / "f-1.html").read_text()
+    assert broken(out) == []
+
+
+def test_an_empty_ledger_has_a_site_too(tmp_path: Path) -> None:
+    write_site(pages.render(data.History(runs=[])), tmp_path)
+    assert "The ledger has no run yet." in (tmp_path / "index.html").read_text()
+    assert not (tmp_path / "feed.xml").exists()
+
+
+def test_the_command(tmp_path: Path) -> None:
+    ledgers.fill(
+        tmp_path / "runs.db", tmp_path / "s", runs=3, libraries=1, vocabularies=1, defects=2
+    )
+    where = ["--ledger", str(tmp_path / "runs.db"), "--out", str(tmp_path / "out")]
+    done = tokgate("site", *where)
+    assert done.returncode == 0, done.stderr
+    assert "3 runs: " in done.stderr
+    assert (tmp_path / "out" / "index.html").is_file()
+    missing = tokgate("site", "--ledger", str(tmp_path / "none.db"))
+    assert (missing.returncode, "no such file" in missing.stderr) == (2, True)
+    assert not (tmp_path / "none.db").exists()
+    wrong = tokgate("site", *where, "--url", "javascript:alert(1)")
+    assert (wrong.returncode, "no address" in wrong.stderr) == (2, True)
