@@ -132,12 +132,15 @@ def execute(
         complete=ending.complete,
         forced=forced,
     )
-    verdict = texts.judged(verdict)
+    lone = gate.without_rival(
+        verdict, shortfall.compared_nothing(), rivals=not shortfall.nothing_to_compare()
+    )
+    verdict = texts.judged(lone or verdict)
     if not ending.complete:
         reasons = (f"{ending.how}: what was found so far is here", *verdict.reasons)
         verdict = gate.Verdict(False, reasons, ending.status, verdict.notes)
     finished = Finished(
-        complete=ending.complete,
+        complete=ending.complete and lone is None,
         verdict="pass" if verdict.passed else "fail",
         reasons=list(verdict.reasons),
         seconds=time.monotonic() - started,

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.events import ExpectationJudged, by_cause, named
+from harness.events import NOTHING_TO_COMPARE, ExpectationJudged, by_cause, named
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -146,6 +146,18 @@ def judge(
     elif comparing and not comparisons:
         reasons.append(compared_nothing)
     return Verdict(not reasons, tuple(reasons), FAILS if reasons else HOLDS, notes)
+
+
+def without_rival(verdict: Verdict, compared_nothing: str, rivals: bool) -> Verdict | None:
+    """The verdict where nothing was compared as there was nobody to compare with; else None.
+
+    compared_nothing: the reason that a verdict without comparisons has. rivals: whether there was
+    anybody. Such a run has not failed, and has not passed either: who asked for a comparison got
+    none. One that found anything else failed as any other.
+    """
+    if rivals or verdict.reasons != (compared_nothing,):
+        return None
+    return Verdict(False, (NOTHING_TO_COMPARE,), verdict.exit_status, verdict.notes)
 
 
 def broken_bounds(growth: Collection[GrowthJudged]) -> list[str]:

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.events import BatchDone, ContractOpened, Event, VocabularyLoaded, Withdrawn
+from harness.events import (
+    NOTHING_TO_COMPARE,
+    BatchDone,
+    ContractOpened,
+    Event,
+    VocabularyLoaded,
+    Withdrawn,
+)
 from harness.verdict import gate
 from harness.verdict.shortfall import Shortfall
 from tests.reports.records import died, found
@@ -90,3 +97,45 @@ def test_a_vocabulary_without_its_pattern_is_told_of() -> None:
 def test_who_was_compared_is_counted() -> None:
     done = BatchDone("toy/raw", "edge", 9, 9, 0, {"equivalence": {"a": 9, "b": 9, "c": 0}}, {})
     assert Shortfall.of([opened("a", "b", "c", "d"), done]).compared == {"a", "b"}
+
+
+def loaded(name: str, *, unexpressed: bool) -> VocabularyLoaded:
+    told = ["compared among those only who read it"] if unexpressed else []
+    return VocabularyLoaded(
+        *(name, "gguf", "bpe", 9, "", None, []), remarks=told, unexpressed=unexpressed
+    )
+
+
+def opened_on(name: str, *readers: str) -> ContractOpened:
+    return ContractOpened(f"{name}/text", "bpe", name, "text", list(readers), [], {}, [])
+
+
+def test_a_vocabulary_that_one_alone_reads_is_one_line() -> None:
+    alone = [loaded("odd", unexpressed=True), opened_on("odd", "llama.cpp")]
+    line = "odd: llama.cpp alone reads it of those that take part: nothing to compare with"
+    assert Shortfall.of(alone).limits() == [line]
+    assert Shortfall.of(alone).nothing_to_compare() == [line]
+    others = [loaded("toy", unexpressed=False), opened_on("toy", "mine", "right")]
+    both = Shortfall.of([*alone, *others])
+    assert both.limits() == [line]
+    assert both.nothing_to_compare() == []
+
+
+@pytest.mark.parametrize(
+    ("unexpressed", "readers"), [(False, ["mine"]), (True, ["mine", "right"]), (True, [])]
+)
+def test_nobody_else_is_said_to_be_alone(unexpressed: bool, readers: list[str]) -> None:
+    seen = Shortfall.of([loaded("odd", unexpressed=unexpressed), opened_on("odd", *readers)])
+    assert seen.nothing_to_compare() == []
+
+
+def test_a_run_without_a_rival_neither_fails_nor_passes() -> None:
+    why = Shortfall.of([]).compared_nothing()
+    nothing = gate.Verdict(False, (why,), gate.FAILS)
+    lone = gate.without_rival(nothing, why, rivals=False)
+    assert lone is not None
+    assert lone.reasons == (NOTHING_TO_COMPARE,)
+    assert lone.exit_status == gate.FAILS
+    assert gate.without_rival(nothing, why, rivals=True) is None
+    found_too = gate.Verdict(False, ("1 unexpected finding", why), gate.FAILS)
+    assert gate.without_rival(found_too, why, rivals=False) is None
