@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.checks import NEEDS
 from harness.core.writing import OutputError
 from harness.engine.bus import Bus
 from harness.engine.ending import to_the_end
@@ -125,6 +126,7 @@ def execute(
         tally.comparisons,
         comparing=len(plan.participants) > 1 and any(c.name == "equivalence" for c in plan.checks),
         compared_nothing=shortfall.compared_nothing(),
+        inapplicable=shortfall.inapplicable({c.name: NEEDS.get(c.name, ()) for c in plan.checks}),
         judged=tally.judged.total(),
         idle=idle,
         late={name: [*tally.late.get(name, ()), *tally.unreached] for name in idle},

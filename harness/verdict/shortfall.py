@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from harness.events import BatchDone, ContractOpened, Found, VocabularyLoaded, Withdrawn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from harness.events import Event
 
@@ -36,7 +36,8 @@ class Shortfall:
     and vocabulary. compared: implementations of which any outcome was compared. remarks: what
     limits the comparison, by vocabulary. readers: who takes part in any contract of a vocabulary.
     unexpressed: vocabularies of which only those take part who read the file. excluded: the first
-    reason of each implementation that takes no part in a contract.
+    reason of each implementation that takes no part in a contract. applied: checks that applied
+    to any contract.
     """
 
     opened: dict[str, list[str]] = field(default_factory=dict)
@@ -50,6 +51,7 @@ class Shortfall:
     excluded: dict[str, str] = field(default_factory=dict)
     readers: dict[str, set[str]] = field(default_factory=dict)
     unexpressed: set[str] = field(default_factory=set)
+    applied: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Shortfall:
@@ -68,6 +70,7 @@ class Shortfall:
                     self.unexpressed.add(event.id)
             case ContractOpened():
                 self.opened[event.id] = event.implementations
+                self.applied.update(event.checks)
                 self.readers.setdefault(event.vocabulary, set()).update(event.implementations)
                 self.excluded = {**event.excluded, **self.excluded}
             case BatchDone():
@@ -105,6 +108,26 @@ class Shortfall:
         count = self.calls[name]
         calls = "the one call" if count == 1 else f"all {count:,} calls"
         return f"{calls} of {name} gave no answer ({self.how.get(name, 'see the report')})"
+
+    def inapplicable(self, needs: Mapping[str, Sequence[str]]) -> str:
+        """Why none of the checks that were chosen applied to anybody; empty where one did.
+
+        needs: the checks that were chosen, each with the capabilities of which it asks for one.
+        """
+        names = sorted(set().union(*self.readers.values()))
+        if not names or not needs or self.applied:
+            return ""
+        shown = ", ".join(names[:SHOWN])
+        rest = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        lacks = "; ".join(
+            f"{check} asks for the capability {' or '.join(asked)}"
+            if asked
+            else f"{check} does not apply"
+            for check, asked in needs.items()
+        )
+        do = "does" if len(names) == 1 else "do"
+        claims = f", which {shown}{rest} {do} not claim" if all(needs.values()) else ""
+        return f"nothing was checked: {lacks}{claims}"
 
     def alone(self) -> dict[str, str]:
         """Vocabularies that one implementation alone reads, and that one.

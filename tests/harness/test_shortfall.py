@@ -139,3 +139,22 @@ def test_a_run_without_a_rival_neither_fails_nor_passes() -> None:
     assert gate.without_rival(nothing, why, rivals=True) is None
     found_too = gate.Verdict(False, ("1 unexpected finding", why), gate.FAILS)
     assert gate.without_rival(found_too, why, rivals=False) is None
+
+
+def test_a_check_that_applies_to_nobody_is_one_line() -> None:
+    alone = Shortfall.of([opened_on("toy", "mine")])
+    line = alone.inapplicable({"heal": ("heal",)})
+    asks = "nothing was checked: heal asks for the capability heal, which"
+    assert line == f"{asks} mine does not claim"
+    crowd = Shortfall.of([opened_on("toy", "a", "b", "c", "d")])
+    assert crowd.inapplicable({"heal": ("heal",)}) == f"{asks} a, b, c and 1 more do not claim"
+    assert crowd.inapplicable({"batch": ()}) == "nothing was checked: batch does not apply"
+    told = gate.judge((), (), (), (), [], 0, inapplicable=line, idle=["mine"])
+    assert told.reasons == (line,)
+    assert told.exit_status == gate.FAILS
+
+
+def test_a_check_that_applied_anywhere_is_not_told() -> None:
+    contract = ContractOpened("toy/text", "bpe", "toy", "text", ["mine"], [], {}, ["heal"])
+    assert Shortfall.of([contract]).inapplicable({"heal": ("heal",), "split": ("split",)}) == ""
+    assert Shortfall.of([]).inapplicable({"heal": ("heal",)}) == ""
