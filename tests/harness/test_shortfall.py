@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from harness.checks import CHECKS, NEEDS
 from harness.events import (
     NOTHING_TO_COMPARE,
     BatchDone,
@@ -16,6 +17,8 @@ from harness.events import (
 )
 from harness.verdict import gate
 from harness.verdict.shortfall import Shortfall
+from impls.interface import Mode
+from tests.harness.samples import contract
 from tests.reports.records import died, found
 
 
@@ -158,3 +161,10 @@ def test_a_check_that_applied_anywhere_is_not_told() -> None:
     contract = ContractOpened("toy/text", "bpe", "toy", "text", ["mine"], [], {}, ["heal"])
     assert Shortfall.of([contract]).inapplicable({"heal": ("heal",), "split": ("split",)}) == ""
     assert Shortfall.of([]).inapplicable({"heal": ("heal",)}) == ""
+
+
+def test_a_check_that_needs_a_capability_does_not_apply_without_it() -> None:
+    for check, asked in NEEDS.items():
+        plain = contract("toy_bytes", "bpe.naive", mode=Mode())
+        claimed = plain.participants[0].about.capabilities
+        assert CHECKS[check].applies(plain) == (not claimed.isdisjoint(asked)), check
