@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
 
-CANDIDATES = sorted(ENDS.union(*ROLES.values()) | {"<s>", "<|user|>", "< EOT >", "</S>", "<pad>"})
+CANDIDATES = sorted(
+    ENDS.union(*ROLES.values())
+    | {"</s>", "<|im_end|>", "<|fim_prefix|>", "<s>", "<|user|>", "< EOT >", "</S>", "<pad>"}
+)
 CONTROL_BIT = 8
 """``LLAMA_TOKEN_ATTR_CONTROL``."""
 
