@@ -263,9 +263,10 @@ def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
     if unknown:
         steps.append(f"tokenizer.ggml.pre {shown_json(pre)}, whose pattern is not known here")
     merges = _merges(fields, ids)
-    built = {texts[i] for i in set(merges.merged.tolist()) if tokens[i] is None}
-    if built:
-        steps.append(f"merges that build the control token {shown_json(min(built))}")
+    # A control token by its text alone that merges build (qwen2's) is what text yields, too.
+    for token_id in set(merges.merged.tolist()):
+        if tokens[token_id] is None:
+            tokens[token_id] = unspell(texts[token_id])
     return Vocabulary(
         id=name,
         algorithm=Algorithm.BPE,

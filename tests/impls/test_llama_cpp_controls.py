@@ -94,7 +94,7 @@ def test_byte_level_bpe_has_them_as_special_tokens(tmp_path: Path) -> None:
     assert vocabulary.tokens[3] is None
 
 
-def test_merges_that_build_one_are_left_to_llama_cpp(tmp_path: Path) -> None:
+def test_one_that_merges_build_is_what_text_yields_too(tmp_path: Path) -> None:
     fields = {
         "pre": "gpt-2",
         "tokens": ["<eo", "s>", "<eos>"],
@@ -102,7 +102,9 @@ def test_merges_that_build_one_are_left_to_llama_cpp(tmp_path: Path) -> None:
         "merges": ["<eo s>"],
     }
     vocabulary = gguf_file.load(gguf(tmp_path / "x.gguf", "gpt2", **fields))
-    assert vocabulary.unexpressed == ('merges that build the control token "<eos>"',)
+    assert not vocabulary.unexpressed
+    assert vocabulary.special_tokens == {"<eos>": 2}
+    assert vocabulary.tokens[2] == b"<eos>"
 
 
 def test_several_unknown_pieces_are_no_failure_to_start(tmp_path: Path) -> None:
