@@ -112,7 +112,6 @@ REFERENCES: Mapping[str, tuple[str, ...]] = {
     "tekken": ("tiktoken", "mistral-common"),
     "sentencepiece": ("sentencepiece",),
     "tokenizer.json": ("tokenizers",),
-    "gguf": ("llama.cpp",),
     "bpe": ("tiktoken",),
     "spm": ("sentencepiece",),
     "unigram": ("sentencepiece",),
@@ -120,7 +119,8 @@ REFERENCES: Mapping[str, tuple[str, ...]] = {
 }
 """The built-in implementations that are references where a run declares none, in order of
 preference, by the format of the vocabulary: the program whose files these are decides what they
-mean. Formats of our own (toys and random vocabularies) are looked up by their algorithm."""
+mean. Formats of our own (toys and random vocabularies) are looked up by their algorithm. GGUF has
+none: see :func:`harness.core.standing.references_of`."""
 
 DEFINITIONS: Mapping[str, tuple[str, ...]] = {
     "bpe": ("bpe.naive", "bpe.heap"),

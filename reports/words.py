@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.plain_text import printable_line
+from harness.events import NOTHING_TO_COMPARE
 from reports.record import DEATHS, FAILING_EXPECTATIONS, Verdict
 
 if TYPE_CHECKING:
@@ -180,6 +181,8 @@ def reason(record: RunRecord) -> str:
     unexpected = len(record.unexpected)
     counted = plural(unexpected, "unexpected finding")
     if record.verdict is Verdict.INCOMPLETE:
+        if record.finished is not None and NOTHING_TO_COMPARE in record.finished.reasons:
+            return f"{NOTHING_TO_COMPARE[0].upper()}{NOTHING_TO_COMPARE[1:]}."
         so_far = f"{counted} so far" if unexpected else "nothing unexpected so far"
         return (
             f"The run did not come to its end, so nothing can be concluded: "

@@ -8,12 +8,14 @@ the tokens alone are read, and llama.cpp runs it.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from corpora.vocabularies import gguf_metadata, wordpiece_file
 from corpora.vocabularies.byte_alphabet import unspell
+from corpora.vocabularies.gguf_controls import ROLES, controls_of
 from corpora.vocabularies.limits import COPY, MAX_IDS, MAX_MERGES, check_count, check_tokens
 from corpora.vocabularies.model import (
     AddedToken,
@@ -88,7 +90,7 @@ def from_bytes(
 def _of_another_model(fields: _Fields, name: str, kind: str) -> Vocabulary:
     """What is known of a vocabulary that llama.cpp alone can run: tokens, by their texts."""
     texts = fields.strings("tokens", MAX_IDS)
-    types = fields.types(len(texts))
+    types, _ = fields.types_of(texts)
     tokens: list[bytes | None] = []
     for text, type_ in zip(texts, types, strict=True):
         if type_ is PieceType.BYTE and re.fullmatch("<0x[0-9A-Fa-f]{2}>", text):
@@ -180,6 +182,22 @@ class _Fields:
                 self.source, f"tokenizer.ggml.token_type[{at}] is {error}", "types are 1 to 6"
             ) from None
 
+    def types_of(self, texts: Sequence[str]) -> tuple[list[PieceType], tuple[str, ...]]:
+        """The type of each token as llama.cpp has it, who overrides what the file says of some.
+
+        And a line for what only llama.cpp can tell.
+        """
+        types = self.types(len(texts))
+        named = [role for role in ROLES if self._get(f"{role}_token_id", int) is not None]
+        controls = controls_of(texts, named)
+        for at, text in enumerate(texts):
+            if text in controls.texts:
+                types[at] = PieceType.CONTROL
+        if not controls.unknown:
+            return types, ()
+        shown_ones = ", ".join(map(shown_json, controls.unknown[:STEPS_SHOWN]))
+        return types, (f"several tokens for one part of filling a gap ({shown_ones})",)
+
     def raw(self, name: str) -> bytes | None:
         """The bytes of an array of bytes."""
         array = self._get(name, np.ndarray)
@@ -211,7 +229,9 @@ def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
     ids: dict[str, int] = {}
     added: list[AddedToken] = []
     beyond: list[str] = []
-    for token_id, (text, kind) in enumerate(zip(texts, fields.types(len(texts)), strict=True)):
+    types, steps_of_types = fields.types_of(texts)
+    said = fields.types(len(texts))
+    for token_id, (text, kind) in enumerate(zip(texts, types, strict=True)):
         if not text:  # a hole: nothing ever yields it
             tokens.append(None)
             continue
@@ -233,21 +253,26 @@ def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
         if kind in (PieceType.CONTROL, PieceType.USER_DEFINED, PieceType.UNKNOWN):
             special = kind is not PieceType.USER_DEFINED
             added.append(AddedToken(text, token_id, special=special))
-        if kind is PieceType.USER_DEFINED:
+        if kind is PieceType.USER_DEFINED or said[token_id] is PieceType.NORMAL:
             ids.setdefault(text, token_id)
     check_tokens(tokens, fields.source)
     pre = fields.text("pre") or "default"
     unknown = pattern is None and pre not in GGUF_PRE
     splits = splits_of(pattern, fields.source) if pattern else PATTERNS[GGUF_PRE.get(pre, "none")]
-    steps = beyond[:STEPS_SHOWN]
+    steps = [*beyond[:STEPS_SHOWN], *steps_of_types]
     if unknown:
         steps.append(f"tokenizer.ggml.pre {shown_json(pre)}, whose pattern is not known here")
+    merges = _merges(fields, ids)
+    # A control token by its text alone that merges build (qwen2's) is what text yields, too.
+    for token_id in set(merges.merged.tolist()):
+        if tokens[token_id] is None:
+            tokens[token_id] = unspell(texts[token_id])
     return Vocabulary(
         id=name,
         algorithm=Algorithm.BPE,
         format="gguf",
         tokens=tuple(tokens),
-        merges=_merges(fields, ids),
+        merges=merges,
         rank_order=RankOrder.MERGES,
         splits=splits,
         special_tokens={token.text: token.id for token in added if token.special},
@@ -276,13 +301,14 @@ def _merges(fields: _Fields, ids: dict[str, int]) -> Merges:
     return Merges.of(triples)
 
 
-def _pieces(fields: _Fields) -> tuple[Piece, ...]:
+def _pieces(fields: _Fields) -> tuple[tuple[Piece, ...], tuple[str, ...]]:
+    """The pieces, and what only llama.cpp can tell of their types."""
     texts = fields.strings("tokens", MAX_IDS)
     scores = fields.floats("scores", len(texts))
     if not scores:
         raise VocabularyError(fields.source, "has no tokenizer.ggml.scores", COPY)
-    types = fields.types(len(texts))
-    return tuple(map(Piece, texts, scores, types))
+    types, steps = fields.types_of(texts)
+    return tuple(map(Piece, texts, scores, types)), steps
 
 
 def _spm(fields: _Fields, name: str) -> Vocabulary:
@@ -317,7 +343,7 @@ def _wpm(fields: _Fields, name: str) -> Vocabulary:
     return wordpiece_file.from_gguf(
         name,
         texts,
-        fields.types(len(texts)),
+        fields.types_of(texts)[0],
         unk_id=fields.token_id("unknown_token_id", _BERT_UNKNOWN, len(texts)) or 0,
         lowercase=lowercase,
         strip_accents=fields.flag("normalizer.strip_accents", lowercase),
@@ -333,9 +359,9 @@ def _from_pieces(
     *,
     byte_fallback: bool,
 ) -> Vocabulary:
-    pieces: Sequence[Piece] = _pieces(fields)
+    pieces, steps = _pieces(fields)
     unk_id = fields.token_id("unknown_token_id", None, len(pieces))
-    return from_pieces(
+    made = from_pieces(
         name,
         pieces,
         algorithm=algorithm,
@@ -345,3 +371,4 @@ def _from_pieces(
         source_path=fields.source,
         unk_id=unk_id,
     )
+    return replace(made, native=NativeFile(b"", unexpressed=steps)) if steps else made

@@ -15,7 +15,18 @@ def trouble(vocabulary: Vocabulary) -> str | None:
         return "its merges have no scores, which a .model needs"
     if vocabulary.normalizer.form is not None:
         return f"normalizes to {vocabulary.normalizer.form}, which a .model cannot say"
-    return None
+    return unknown_trouble(vocabulary)
+
+
+def unknown_trouble(vocabulary: Vocabulary) -> str | None:
+    """Why SentencePiece loads no ``.model`` with these pieces: it asks for one unknown piece.
+
+    Holes of a GGUF file are unknown tokens for who converted it, so that it may have hundreds.
+    """
+    unknown = sum(piece.type is PieceType.UNKNOWN for piece in vocabulary.pieces)
+    if unknown == 1:
+        return None
+    return f"has {unknown} unknown pieces, and SentencePiece takes a model with exactly one"
 
 
 def to_model_proto(vocabulary: Vocabulary) -> bytes:

@@ -24,6 +24,7 @@ from harness.checks.stream_decoder import StreamDecoder
 from harness.checks.streaming import Streaming
 from harness.checks.survival import Survival
 from harness.checks.validity import Validity
+from impls.interface import Capability
 
 CHECKS: dict[str, Check] = {
     check.name: check
@@ -56,6 +57,16 @@ CHECKS: dict[str, Check] = {
     )
 }
 """All checks by name, in the order in which they judge."""
+
+NEEDS: dict[str, tuple[Capability, ...]] = {
+    "incremental": (Capability.APPEND, Capability.PREPEND),
+    "interval": (Capability.INTERVAL,),
+    "count-till-limit": (Capability.COUNT, Capability.COUNT_TILL_LIMIT),
+    "split": (Capability.SPLIT,),
+    "offsets": (Capability.OFFSETS,),
+    "heal": (Capability.HEAL,),
+}
+"""The capabilities of which a check asks for one; of the others it is told by their summaries."""
 
 MEASURES = {
     "scaling": "cost grows linearly with the length of the input, on every hostile family",

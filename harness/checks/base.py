@@ -113,3 +113,12 @@ def encoded_indices(results: Results) -> list[int]:
 def ids_of(outcome: Outcome) -> tuple[int, ...]:
     """The ids, or none."""
     return outcome.ids if isinstance(outcome, Encoded) else ()
+
+
+def is_text(data: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

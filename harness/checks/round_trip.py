@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.base import (
+    Judgement,
+    Observation,
+    Probe,
+    Violation,
+    encoded_indices,
+    is_text,
+)
 from harness.core.comparisons import Contract
 from harness.core.messages import Decode
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
@@ -82,11 +89,18 @@ class RoundTrip:
         common = trusted(seen)
         circles = seen.contract.circles(named)
         for index in encoded_indices(common):
-            outcomes: dict[str, Outcome] = {n: a.outcome(index) for n, a in named.items()}
+            outcomes: dict[str, Outcome] = {
+                name: answer.outcome(index)
+                for name, answer in named.items()
+                if speaks_of(seen, name, index, common)
+            }
             asked = [n for n, one in outcomes.items() if not isinstance(one, Unsupported)]
             judgement.exercised.update(asked)
             parted = [
-                partition({name: outcomes[name] for name in circle.names}, circle.standing)
+                partition(
+                    {name: outcomes[name] for name in circle.names if name in outcomes},
+                    circle.standing,
+                )
                 for circle in circles
             ]
             parts = parted[0] if parted else ()
@@ -109,6 +123,19 @@ class RoundTrip:
 def trusted(seen: Observation) -> Results:
     """The encodings of the most trusted implementation, the first of several."""
     return seen.results[most_trusted(seen.results, seen.contract.standing)]
+
+
+def speaks_of(seen: Observation, name: str, index: int, common: Results) -> bool:
+    """Whether the ids that are decoded are of this implementation's world, too.
+
+    Ids of bytes that are no text come from an encoder of bytes. Who takes text alone, or reads
+    U+FFFD there, has no such ids, and is not held to decode them to what its strings cannot hold.
+    """
+    own = seen.results.get(name)
+    if own is None or is_text(seen.inputs[index]):
+        return True
+    outcome = own.outcome(index)
+    return isinstance(outcome, Encoded) and outcome.ids == tuple(common.ids_of(index))
 
 
 def rewrites(contract: Contract) -> bool:

@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.base import (
+    Judgement,
+    Observation,
+    Probe,
+    Violation,
+    encoded_indices,
+    is_text,
+)
 from harness.checks.single_ids import REPLACEMENT, decoders
 from harness.core.comparisons import Contract
 from harness.core.messages import Decode
@@ -86,15 +93,6 @@ def settled(outcome: Encoded) -> bytes:
     while text.endswith(REPLACEMENT):
         text = text.removesuffix(REPLACEMENT)
     return text
-
-
-def is_text(data: bytes) -> bool:
-    """Whether bytes are UTF-8."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def stage_of(outcome: Outcome) -> str:

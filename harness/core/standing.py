@@ -42,14 +42,16 @@ def references_of(
     """Return the names of the references among those who take part in a comparison.
 
     Those that the user declared, or, where none of these takes part, the first one that takes part
-    of those that the vocabulary's format has by default. Byte-level BPE means the same to every
-    engine, so that a GGUF file of it has no reference but our definitions.
+    of those that the vocabulary's format has by default. A GGUF file has none: byte-level BPE means
+    the same to every engine, and our definitions decide; the other algorithms are llama.cpp's own
+    way with a vocabulary that was made by SentencePiece or for BERT. Whoever is not llama.cpp is
+    given a conversion back to that, so that a difference is worth telling, and is nobody's fault.
     """
     chosen = declared & {one.name for one in members}
     if chosen:
         return chosen
     kind = vocabulary.format
-    if kind == "gguf" and algorithm == "bpe":
+    if kind == "gguf":
         return frozenset()
     default = registry.REFERENCES.get(kind) or registry.REFERENCES.get(algorithm, ())
     by_spec = {one.spec: one.name for one in members if registry.built_in(one.spec)}

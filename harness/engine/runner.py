@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.checks import NEEDS
 from harness.core.writing import OutputError
 from harness.engine.bus import Bus
 from harness.engine.ending import to_the_end
@@ -125,6 +126,7 @@ def execute(
         tally.comparisons,
         comparing=len(plan.participants) > 1 and any(c.name == "equivalence" for c in plan.checks),
         compared_nothing=shortfall.compared_nothing(),
+        inapplicable=shortfall.inapplicable({c.name: NEEDS.get(c.name, ()) for c in plan.checks}),
         judged=tally.judged.total(),
         idle=idle,
         late={name: [*tally.late.get(name, ()), *tally.unreached] for name in idle},
@@ -132,12 +134,15 @@ def execute(
         complete=ending.complete,
         forced=forced,
     )
-    verdict = texts.judged(verdict)
+    lone = gate.without_rival(
+        verdict, shortfall.compared_nothing(), rivals=not shortfall.nothing_to_compare()
+    )
+    verdict = texts.judged(lone or verdict)
     if not ending.complete:
         reasons = (f"{ending.how}: what was found so far is here", *verdict.reasons)
         verdict = gate.Verdict(False, reasons, ending.status, verdict.notes)
     finished = Finished(
-        complete=ending.complete,
+        complete=ending.complete and lone is None,
         verdict="pass" if verdict.passed else "fail",
         reasons=list(verdict.reasons),
         seconds=time.monotonic() - started,

@@ -11,6 +11,7 @@ from harness.events.causes import by_cause, cause_of, kind_in, named
 from harness.events.forcing import Forced, ForcedCorpus, ForcedWitness
 from harness.events.growth import FamiliesMeasured, GrowthJudged, Measured
 from harness.events.running import (
+    NOTHING_TO_COMPARE,
     BatchDone,
     ContractOpened,
     Counted,
@@ -38,6 +39,7 @@ from harness.events.texts import (
 from harness.events.timing import Benched, BenchStarted, Timing
 
 __all__ = [
+    "NOTHING_TO_COMPARE",
     "BatchDone",
     "BenchStarted",
     "Benched",

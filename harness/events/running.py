@@ -21,6 +21,10 @@ SHOWN_BYTES = 1024
 """Bytes that a note keeps of an input that was slow once."""
 
 
+NOTHING_TO_COMPARE = "one implementation alone reads what was given: there is nothing to compare"
+"""The reason of a run that neither passed nor failed: it had nobody to compare with."""
+
+
 @event
 @dataclass(frozen=True, slots=True)
 class Started(Event):
@@ -64,6 +68,8 @@ class VocabularyLoaded(Event):
     """The hash of the file's content, where it was read from a file and is kept."""
     remarks: list[str] = field(default_factory=list)
     """The limits of the comparison on this vocabulary, a line each."""
+    unexpressed: bool = False
+    """Whether only those take part who read the file: the plain model cannot express it."""
 
     @classmethod
     def of(
@@ -81,6 +87,7 @@ class VocabularyLoaded(Event):
             source=source,
             sha256=_hash(vocabulary),
             remarks=remarks(vocabulary),
+            unexpressed=bool(vocabulary.unexpressed),
         )
 
 

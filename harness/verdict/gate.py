@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.events import ExpectationJudged, by_cause, named
+from harness.events import NOTHING_TO_COMPARE, ExpectationJudged, by_cause, named
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -82,6 +82,7 @@ def judge(
     *,
     comparing: bool = True,
     compared_nothing: str = "nothing was compared",
+    inapplicable: str = "",
     judged: int = 0,
     idle: Sequence[str] = (),
     late: Mapping[str, Sequence[str]] | None = None,
@@ -94,6 +95,7 @@ def judge(
     growth: the cells that bounds are on. failed_to_start: one line each.
     comparing: whether the run was to compare at all, and not only to measure or to check each
     implementation by itself. compared_nothing: why there is no comparison, where there is none.
+    inapplicable: why no check applied to anybody, where none did; nothing else is said then.
     judged: outcomes that some check judged. idle: those that the
     user named and of which no outcome was judged; a gate that never looked at them says nothing.
     late: for each of them the vocabularies for which no time was left. why: the reason that it gave
@@ -124,6 +126,9 @@ def judge(
     if erring:
         where = ", ".join(f"{one.vocabulary} ({one.unsafe} sequences)" for one in erring)
         reasons.append(f"exact forces tokens that are not canonical: {where}")
+    if inapplicable and complete and not measured and not forced:
+        idle = ()
+        reasons.append(inapplicable)
     if idle and complete:
         late = late or {}
         for name in idle:
@@ -139,13 +144,25 @@ def judge(
     if failed_to_start:
         reasons.append(f"could not be started: {'; '.join(failed_to_start[:REASONS_SHOWN])}")
         return Verdict(False, tuple(reasons), CANNOT_START, notes)
-    if not complete:
-        pass  # what did not happen may only not have been reached
+    if not complete or inapplicable in reasons:
+        pass  # what did not happen may only not have been reached, or is told already
     elif not comparing and not measured and not judged and not forced:
         reasons.append("nothing was judged or measured: no implementation can run a vocabulary")
     elif comparing and not comparisons:
         reasons.append(compared_nothing)
     return Verdict(not reasons, tuple(reasons), FAILS if reasons else HOLDS, notes)
+
+
+def without_rival(verdict: Verdict, compared_nothing: str, rivals: bool) -> Verdict | None:
+    """The verdict where nothing was compared as there was nobody to compare with; else None.
+
+    compared_nothing: the reason that a verdict without comparisons has. rivals: whether there was
+    anybody. Such a run has not failed, and has not passed either: who asked for a comparison got
+    none. One that found anything else failed as any other.
+    """
+    if rivals or verdict.reasons != (compared_nothing,):
+        return None
+    return Verdict(False, (NOTHING_TO_COMPARE,), verdict.exit_status, verdict.notes)
 
 
 def broken_bounds(growth: Collection[GrowthJudged]) -> list[str]:

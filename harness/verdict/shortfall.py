@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from harness.events import BatchDone, ContractOpened, Found, VocabularyLoaded, Withdrawn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from harness.events import Event
 
@@ -34,8 +34,10 @@ class Shortfall:
     implementation, those of which the survival check judged the outcome, and those without an
     answer. how: by implementation, its first failure that was found. withdrawn: by implementation
     and vocabulary. compared: implementations of which any outcome was compared. remarks: what
-    limits the comparison, by vocabulary. excluded: the first reason of each implementation that
-    takes no part in a contract.
+    limits the comparison, by vocabulary. readers: who takes part in any contract of a vocabulary.
+    unexpressed: vocabularies of which only those take part who read the file. excluded: the first
+    reason of each implementation that takes no part in a contract. applied: checks that applied
+    to any contract.
     """
 
     opened: dict[str, list[str]] = field(default_factory=dict)
@@ -47,6 +49,9 @@ class Shortfall:
     compared: set[str] = field(default_factory=set)
     remarks: dict[str, list[str]] = field(default_factory=dict)
     excluded: dict[str, str] = field(default_factory=dict)
+    readers: dict[str, set[str]] = field(default_factory=dict)
+    unexpressed: set[str] = field(default_factory=set)
+    applied: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Shortfall:
@@ -61,8 +66,12 @@ class Shortfall:
         match event:
             case VocabularyLoaded():
                 self.remarks[event.id] = event.remarks
+                if event.unexpressed:
+                    self.unexpressed.add(event.id)
             case ContractOpened():
                 self.opened[event.id] = event.implementations
+                self.applied.update(event.checks)
+                self.readers.setdefault(event.vocabulary, set()).update(event.implementations)
                 self.excluded = {**event.excluded, **self.excluded}
             case BatchDone():
                 self.cases += event.cases
@@ -100,13 +109,62 @@ class Shortfall:
         calls = "the one call" if count == 1 else f"all {count:,} calls"
         return f"{calls} of {name} gave no answer ({self.how.get(name, 'see the report')})"
 
+    def inapplicable(self, needs: Mapping[str, Sequence[str]]) -> str:
+        """Why none of the checks that were chosen applied to anybody; empty where one did.
+
+        needs: the checks that were chosen, each with the capabilities of which it asks for one.
+        """
+        names = sorted(set().union(*self.readers.values()))
+        if not names or not needs or self.applied:
+            return ""
+        shown = ", ".join(names[:SHOWN])
+        rest = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        lacks = "; ".join(
+            f"{check} asks for the capability {' or '.join(asked)}"
+            if asked
+            else f"{check} does not apply"
+            for check, asked in needs.items()
+        )
+        do = "does" if len(names) == 1 else "do"
+        claims = f", which {shown}{rest} {do} not claim" if all(needs.values()) else ""
+        return f"nothing was checked: {lacks}{claims}"
+
+    def alone(self) -> dict[str, str]:
+        """Vocabularies that one implementation alone reads, and that one.
+
+        Whoever else there is reads no such file, and the plain model cannot express it.
+        """
+        return {
+            name: next(iter(readers))
+            for name, readers in self.readers.items()
+            if name in self.unexpressed and len(readers) == 1
+        }
+
+    def nothing_to_compare(self) -> list[str]:
+        """A line for each vocabulary, where on all of them there was nobody to compare with."""
+        alone = self.alone()
+        if not alone or set(self.remarks) - set(alone):
+            return []
+        return [unmatched(name, reader) for name, reader in alone.items()]
+
     def limits(self) -> list[str]:
         """A line for each thing that limits what could be compared on a vocabulary."""
-        return [f"{name}: {line}" for name, lines in self.remarks.items() for line in lines]
+        matched = [
+            f"{name}: {line}"
+            for name, lines in self.remarks.items()
+            if name not in self.alone()
+            for line in lines
+        ]
+        return [*(unmatched(*one) for one in self.alone().items()), *matched]
 
     def withdrawals(self) -> list[str]:
         """A line for each implementation that was withdrawn from a vocabulary."""
         return [event.line for event in self.withdrawn.values()]
+
+
+def unmatched(vocabulary: str, reader: str) -> str:
+    """The line on a vocabulary that one implementation alone reads."""
+    return f"{vocabulary}: {reader} alone reads it of those that take part: nothing to compare with"
 
 
 def slow_once(excused: Mapping[str, int]) -> list[str]:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corpora.vocabularies.model import RankOrder
+from corpora.vocabularies.model import Alphabet, RankOrder
 from impls.interface import About, Capability, Unsupported
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from corpora.vocabularies.model import Vocabulary
 
 ABSENT = "not installed"
@@ -121,3 +123,47 @@ def rank_file(vocabulary: Vocabulary) -> bytes:
     """A ``.tiktoken`` rank file: a line with base64 bytes and id for each token."""
     lines = (b"%s %d\n" % (base64.b64encode(text), i) for text, i in vocabulary.ids.items())
     return b"".join(lines)
+
+
+def misread(vocabulary: Vocabulary) -> frozenset[int]:
+    """Ids of added tokens that a tokenizer.json cannot say, so far as decoding goes.
+
+    Its byte-level decoder reads each token's text in the byte alphabet, an added token's, too: one
+    that is ``ú`` becomes the byte FA. A file of the user's may say so, and means it then; in one
+    that is written from another format it is the conversion that is at fault, and nobody else.
+    """
+    from corpora.vocabularies.byte_alphabet import unspell  # noqa: PLC0415 (only needed here)
+
+    own = vocabulary.native is not None and vocabulary.format == "tokenizer.json"
+    if own or vocabulary.alphabet is not Alphabet.BYTES:
+        return frozenset()
+    return frozenset(
+        token.id
+        for token in vocabulary.added_tokens
+        if not token.text.isascii() and unspell(token.text) is not None
+    )
+
+
+@lru_cache(maxsize=16)
+def clash(vocabulary: Vocabulary) -> str | None:
+    """Why no tokenizer.json can be written: an added token has the spelling of another token.
+
+    Both are looked up by their text in that format, so that the one would get the id of the other.
+    """
+    from corpora.vocabularies.byte_alphabet import unspell  # noqa: PLC0415 (only needed here)
+
+    own = vocabulary.native is not None and vocabulary.format == "tokenizer.json"
+    if own or vocabulary.alphabet is not Alphabet.BYTES:
+        return None
+    for token in vocabulary.added_tokens:
+        spelled = unspell(token.text)
+        other = None if spelled is None else vocabulary.ids.get(spelled)
+        if other is not None and other != token.id:
+            return f"the added token {token.text!r} is spelled as token {other} in a tokenizer.json"
+    return None
+
+
+def refuse_misread(ids: Iterable[int], unsaid: frozenset[int]) -> None:
+    """Raise Unsupported if any of the ids is of :func:`misread`."""
+    if unsaid and not unsaid.isdisjoint(ids):
+        raise Unsupported("an added token that a tokenizer.json's decoder reads as bytes")

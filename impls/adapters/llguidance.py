@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from corpora.vocabularies.model import Algorithm, Alphabet
 from impls.adapters import tokenizers as huggingface
-from impls.adapters.common import Library, rank_file, rank_trouble, text_of
+from impls.adapters.common import (
+    Library,
+    clash,
+    misread,
+    rank_file,
+    rank_trouble,
+    refuse_misread,
+    text_of,
+)
 from impls.interface import Capability, Mode, Recipe
 
 if TYPE_CHECKING:
@@ -26,8 +34,9 @@ LIBRARY = Library(
 
 
 class _Encoder:
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any, unsaid: frozenset[int] = frozenset()) -> None:
         self._tokenizer = tokenizer
+        self._unsaid = unsaid
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         # From invalid UTF-8 on it would take the longest token that fits, as documented.
@@ -41,6 +50,7 @@ class _Encoder:
         return lambda: tokenize(data, parse_special=special)
 
     def decode(self, ids: Sequence[int]) -> bytes:
+        refuse_misread(ids, self._unsaid)
         return cast("bytes", self._tokenizer.decode_bytes(list(ids)))
 
 
@@ -94,11 +104,12 @@ class Implementation:
             return "byte-pair encoding only: it cannot tell how unigram pieces decode"
         if vocabulary.normalizer.add_dummy_prefix:
             return "leaves out the space before the text: it encodes what continues a text"
-        return None
+        return None if _reads_ranks(vocabulary) else clash(vocabulary)
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:
         """Build the tokenizer and its trie: about a second for 200,000 tokens."""
-        return _Encoder(tokenizer_of(vocabulary))
+        unsaid = frozenset() if _reads_ranks(vocabulary) else misread(vocabulary)
+        return _Encoder(tokenizer_of(vocabulary), unsaid)
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A rank file with the pattern as a literal, or a tokenizer.json."""

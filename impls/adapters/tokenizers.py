@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from corpora.vocabularies.tokenizer_json_native import given
-from impls.adapters.common import Library, in_bytes, text_of
+from impls.adapters.common import Library, clash, in_bytes, misread, refuse_misread, text_of
 from impls.interface import Capability, Mode, Recipe
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class _Encoder:
         self._vocabulary = vocabulary
         self._tokenizers: dict[Mode, Any] = {}
         self._whole: dict[Mode, Any] = {}
+        self._unsaid = misread(vocabulary)
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         encoding = self.tokenizer(mode).encode(text_of(data), add_special_tokens=False)
@@ -60,17 +61,20 @@ class _Encoder:
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """As its users get it: text, with U+FFFD where the bytes are not."""
+        refuse_misread(ids, self._unsaid)
         # The modes decode alike: any tokenizer that is there will do.
         tokenizer = next(iter(self._tokenizers.values()), None) or self.tokenizer(Mode())
         return cast("str", tokenizer.decode(list(ids), skip_special_tokens=False)).encode()
 
     def decode_without_specials(self, ids: Sequence[int]) -> bytes:
         """As most of its users decode, with ``skip_special_tokens``."""
+        refuse_misread(ids, self._unsaid)
         tokenizer = next(iter(self._tokenizers.values()), None) or self.tokenizer(Mode())
         return cast("str", tokenizer.decode(list(ids), skip_special_tokens=True)).encode()
 
     def decode_stream(self, ids: Sequence[int]) -> list[bytes]:
         """By its ``DecodeStream``, which gives text only where characters are whole."""
+        refuse_misread(ids, self._unsaid)
         tokenizer = next(iter(self._tokenizers.values()), None) or self.tokenizer(Mode())
         stream = LIBRARY.load().decoders.DecodeStream(skip_special_tokens=False)
         given = (stream.step(tokenizer, token_id) for token_id in ids)
@@ -180,7 +184,7 @@ class Implementation:
         """Everything that a tokenizer.json can say."""
         if vocabulary.unexpressed and not mode.pretokenize:
             return "the steps of the file cannot be left out"
-        return None
+        return clash(vocabulary)
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:
         """Tokenizers are built on the first use of a mode: about a second for 200,000 tokens."""

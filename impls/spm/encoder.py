@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from corpora.vocabularies.gguf_controls import controls_of
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, RankOrder
+from corpora.vocabularies.sentencepiece_proto import unknown_trouble
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Rejected, Step
 from impls.spm import variants
@@ -131,7 +133,11 @@ class SpmImplementation:
         if not mode.pretokenize:
             return "the variant's handling of white space cannot be left out"
         if self._variant.normalizes:
-            return "never reads control tokens from text" if mode.special == "all" else None
+            if mode.special == "all":
+                return "never reads control tokens from text"
+            return unknown_trouble(vocabulary)
+        if controls_of(piece.text for piece in vocabulary.pieces).unknown:
+            return "several tokens for one part of filling a gap, of which llama.cpp takes any"
         plain = Normalizer(add_dummy_prefix=normalizer.add_dummy_prefix, escape_whitespaces=True)
         if normalizer != plain:
             return "no normalization but escaped spaces and the dummy space before the text"

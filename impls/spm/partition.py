@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from corpora.vocabularies.gguf_controls import controls_of
 from corpora.vocabularies.model import PieceType
 
 if TYPE_CHECKING:
@@ -44,9 +45,11 @@ def separate_symbols(
     if variant.freezes:
         return []
     found = []
+    controls = controls_of(piece.text for piece in vocabulary.pieces).texts
     for i, piece in enumerate(vocabulary.pieces):
-        ordinary = piece.type is PieceType.USER_DEFINED and piece.text not in variant.controls
-        if ordinary or (special and piece.type in _SPECIAL):
+        control = piece.text in controls
+        ordinary = piece.type is PieceType.USER_DEFINED and not control
+        if ordinary or (special and (control or piece.type in _SPECIAL)):
             found.append((piece.text.encode(), i))
     return sorted(found, key=lambda symbol: -len(symbol[0]))
 

@@ -40,7 +40,6 @@ class Variant:
     checks: the vocabulary must have what SentencePiece asks for when it loads: one unknown piece,
         the 256 byte pieces under byte fallback and none without it, no NUL, no overlong piece.
     names_empty: an empty piece gets this text, with its id; None where it is an error.
-    controls: user-defined symbols of these texts are control tokens all the same.
     """
 
     name: str
@@ -56,7 +55,6 @@ class Variant:
     joins_unknown: bool
     checks: bool
     names_empty: str | None
-    controls: frozenset[str] = frozenset()
 
 
 SENTENCEPIECE = Variant(
@@ -91,24 +89,6 @@ LLAMA_CPP = Variant(
     joins_unknown=False,
     checks=False,
     names_empty="[EMPTY_{}]",
-    controls=frozenset(
-        {
-            "<|eot_id|>",
-            "<|im_end|>",
-            "<|end|>",
-            "<|return|>",
-            "<|call|>",
-            "<|flush|>",
-            "<|calls|>",
-            "<end_of_turn>",
-            "<|endoftext|>",
-            "<|eom_id|>",
-            "<EOT>",
-            "_<EOT>",
-            "<|end_of_text|>",
-            "<end_of_utterance>",
-        }
-    ),
 )
 """llama.cpp. A text that merges to ``</s>`` or ``<0x41>`` yields that token, whatever its type. Its
 resegmentation is never reached: what was offered for merging is a token."""

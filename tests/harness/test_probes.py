@@ -66,3 +66,19 @@ def test_one_violation_an_input_however_many_are_shorter() -> None:
     assert [violation.index for violation in found] == [0, 1]
     assert [violation.parts[0].names for violation in found] == [("bpe.naive",), ("bpe.naive",)]
     assert {violation.culprits for violation in found} == {("bpe.minimal",)}
+
+
+def test_who_takes_text_alone_is_not_held_to_decode_bytes_that_are_none() -> None:
+    names = ("sentencepiece", "tokenizers")
+    terms = contract("unigram_nfkc", *names, mode=Mode(pretokenize=True))
+    for theirs, data, blamed in (
+        (Rejected("not UTF-8"), b"\xba", []),
+        (Encoded((6,)), b"\xba", []),
+        (Encoded((5,)), b"\xba", [("tokenizers",)]),
+        (Encoded((6,)), b"a", [("tokenizers",)]),
+    ):
+        results = {"sentencepiece": Results.of([Encoded((5,))]), "tokenizers": Results.of([theirs])}
+        seen = Observation(terms, Inputs.of([data]), results)
+        texts = (Encoded((5,), text=b"\xba"), Encoded((5,), text="\ufffd".encode()))
+        judgement = RoundTrip().judge(seen, [Results.of([text]) for text in texts])
+        assert [violation.culprits for violation in judgement.violations] == blamed

@@ -6,9 +6,19 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.events import BatchDone, ContractOpened, Event, VocabularyLoaded, Withdrawn
+from harness.checks import CHECKS, NEEDS
+from harness.events import (
+    NOTHING_TO_COMPARE,
+    BatchDone,
+    ContractOpened,
+    Event,
+    VocabularyLoaded,
+    Withdrawn,
+)
 from harness.verdict import gate
 from harness.verdict.shortfall import Shortfall
+from impls.interface import Mode
+from tests.harness.samples import contract
 from tests.reports.records import died, found
 
 
@@ -90,3 +100,71 @@ def test_a_vocabulary_without_its_pattern_is_told_of() -> None:
 def test_who_was_compared_is_counted() -> None:
     done = BatchDone("toy/raw", "edge", 9, 9, 0, {"equivalence": {"a": 9, "b": 9, "c": 0}}, {})
     assert Shortfall.of([opened("a", "b", "c", "d"), done]).compared == {"a", "b"}
+
+
+def loaded(name: str, *, unexpressed: bool) -> VocabularyLoaded:
+    told = ["compared among those only who read it"] if unexpressed else []
+    return VocabularyLoaded(
+        *(name, "gguf", "bpe", 9, "", None, []), remarks=told, unexpressed=unexpressed
+    )
+
+
+def opened_on(name: str, *readers: str) -> ContractOpened:
+    return ContractOpened(f"{name}/text", "bpe", name, "text", list(readers), [], {}, [])
+
+
+def test_a_vocabulary_that_one_alone_reads_is_one_line() -> None:
+    alone = [loaded("odd", unexpressed=True), opened_on("odd", "llama.cpp")]
+    line = "odd: llama.cpp alone reads it of those that take part: nothing to compare with"
+    assert Shortfall.of(alone).limits() == [line]
+    assert Shortfall.of(alone).nothing_to_compare() == [line]
+    others = [loaded("toy", unexpressed=False), opened_on("toy", "mine", "right")]
+    both = Shortfall.of([*alone, *others])
+    assert both.limits() == [line]
+    assert both.nothing_to_compare() == []
+
+
+@pytest.mark.parametrize(
+    ("unexpressed", "readers"), [(False, ["mine"]), (True, ["mine", "right"]), (True, [])]
+)
+def test_nobody_else_is_said_to_be_alone(unexpressed: bool, readers: list[str]) -> None:
+    seen = Shortfall.of([loaded("odd", unexpressed=unexpressed), opened_on("odd", *readers)])
+    assert seen.nothing_to_compare() == []
+
+
+def test_a_run_without_a_rival_neither_fails_nor_passes() -> None:
+    why = Shortfall.of([]).compared_nothing()
+    nothing = gate.Verdict(False, (why,), gate.FAILS)
+    lone = gate.without_rival(nothing, why, rivals=False)
+    assert lone is not None
+    assert lone.reasons == (NOTHING_TO_COMPARE,)
+    assert lone.exit_status == gate.FAILS
+    assert gate.without_rival(nothing, why, rivals=True) is None
+    found_too = gate.Verdict(False, ("1 unexpected finding", why), gate.FAILS)
+    assert gate.without_rival(found_too, why, rivals=False) is None
+
+
+def test_a_check_that_applies_to_nobody_is_one_line() -> None:
+    alone = Shortfall.of([opened_on("toy", "mine")])
+    line = alone.inapplicable({"heal": ("heal",)})
+    asks = "nothing was checked: heal asks for the capability heal, which"
+    assert line == f"{asks} mine does not claim"
+    crowd = Shortfall.of([opened_on("toy", "a", "b", "c", "d")])
+    assert crowd.inapplicable({"heal": ("heal",)}) == f"{asks} a, b, c and 1 more do not claim"
+    assert crowd.inapplicable({"batch": ()}) == "nothing was checked: batch does not apply"
+    told = gate.judge((), (), (), (), [], 0, inapplicable=line, idle=["mine"])
+    assert told.reasons == (line,)
+    assert told.exit_status == gate.FAILS
+
+
+def test_a_check_that_applied_anywhere_is_not_told() -> None:
+    contract = ContractOpened("toy/text", "bpe", "toy", "text", ["mine"], [], {}, ["heal"])
+    assert Shortfall.of([contract]).inapplicable({"heal": ("heal",), "split": ("split",)}) == ""
+    assert Shortfall.of([]).inapplicable({"heal": ("heal",)}) == ""
+
+
+def test_a_check_that_needs_a_capability_does_not_apply_without_it() -> None:
+    for check, asked in NEEDS.items():
+        plain = contract("toy_bytes", "bpe.naive", mode=Mode())
+        claimed = plain.participants[0].about.capabilities
+        assert CHECKS[check].applies(plain) == (not claimed.isdisjoint(asked)), check

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from corpora.vocabularies.model import NativeFile, Vocabulary
+from corpora.vocabularies.model import AddedToken, NativeFile, Vocabulary
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.remarks import remarks
 from corpora.vocabularies.sources import resolve
@@ -20,6 +20,7 @@ from harness.core.comparisons import contracts_of, modes_of
 from harness.core.participants import Participant
 from harness.engine import selection
 from impls import registry
+from impls.adapters import llguidance, tokenizers
 from impls.interface import Mode, Respells, Unsupported
 from tests.breadth import thorough
 
@@ -197,3 +198,22 @@ def test_a_sentencepiece_model_is_given_byte_by_byte() -> None:
     again = encoder.respelled()
     assert again is not None
     assert list(again.encode(b"a test", TEXT)) == list(encoder.encode(b"a test", TEXT))
+
+
+def test_an_added_token_that_a_written_file_cannot_say_is_not_decoded() -> None:
+    plain = resolve("toy_bytes")
+    spelled = AddedToken("\xfa", len(plain))
+    tokens = [*plain.tokens, spelled.text.encode()]
+    added = (*plain.added_tokens, spelled)
+    both = replace(plain, tokens=tuple(tokens), added_tokens=added)
+    for one in (tokenizers.IMPLEMENTATION, llguidance.IMPLEMENTATION):
+        assert "is spelled as token 250" in str(one.supports(both, TEXT))
+    tokens[plain.ids[b"\xfa"]] = None
+    vocabulary = replace(both, tokens=tuple(tokens))
+    assert tokenizers.IMPLEMENTATION.supports(vocabulary, TEXT) is None
+    encoder = tokenizers.IMPLEMENTATION.load(vocabulary)
+    assert encoder.encode("a\xfa".encode(), Mode())[-1] == spelled.id
+    assert encoder.decode(encoder.encode(b"a", Mode())) == b"a"
+    for decode in (encoder.decode, encoder.decode_without_specials, encoder.decode_stream):
+        with pytest.raises(Unsupported, match="added token"):
+            decode([spelled.id])
