@@ -33,6 +33,7 @@ from harness.cli.commands import (
     worst,
 )
 from harness.cli.display import Display, PlainFormatter
+from harness.cluster.executor import ClusterError
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
 from harness.core.interruption import INTERRUPTED, Terminated, cause, exit_status, listen
 from harness.core.writing import NO_ROOM, OutputError, cannot_write
@@ -43,6 +44,7 @@ from impls.errors import ImplementationError
 
 USERS = (
     VocabularyError, FamiliesError, SelectionError, ExpectationsError, OutputError, TextsError,
+    ClusterError,
 )  # fmt: skip
 """These errors are the user's to mend, and each is shown as one line."""
 

@@ -69,10 +69,12 @@ def execute(
     consumers: list[Callable[[Event], None]],
     command: str,
     studies: Callable[[RunState], Sequence[Study]],
+    elsewhere: Callable[[RunState, RunFolder], None] | None = None,
 ) -> RunResult:
     """Run a plan. Nothing found is lost: Ctrl-C, or a fault, gives a result that is not complete.
 
-    studies: what is done with each vocabulary, of the run as it begins.
+    studies: what is done with each vocabulary, of the run as it begins. elsewhere: has all of it
+    done on other machines instead.
 
     Raises OutputError where the record itself cannot be written.
     """
@@ -116,7 +118,10 @@ def execute(
     tracker.limit_by(lambda: run.countdown.left)
     cut_off: tuple[str, int] | None = None
     try:
-        Sessions(run, studies(run)).run(plan.budget.seconds)
+        if elsewhere is not None:
+            elsewhere(run, folder)
+        else:
+            Sessions(run, studies(run)).run(plan.budget.seconds)
     except KeyboardInterrupt as interrupt:
         cut_off = "interrupted before its end", exit_status(interrupt)
     except OutputError:

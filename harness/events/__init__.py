@@ -7,6 +7,7 @@ without :class:`Finished` is an incomplete run.
 
 from harness.events.base import Event, read_events, write_events
 from harness.events.causes import by_cause, cause_of, kind_in, named
+from harness.events.cluster import NodeJoined, NodeLeft, UnitDone, UnitLost, UnitStarted
 from harness.events.forcing import Forced, ForcedCorpus, ForcedWitness
 from harness.events.growth import FamiliesMeasured, GrowthJudged, Measured
 from harness.events.running import (
@@ -55,6 +56,8 @@ __all__ = [
     "GrowthJudged",
     "ImplementationFailed",
     "Measured",
+    "NodeJoined",
+    "NodeLeft",
     "Phase",
     "Preparing",
     "SlowOnce",
@@ -64,6 +67,9 @@ __all__ = [
     "TextsRead",
     "Timing",
     "TokenCounts",
+    "UnitDone",
+    "UnitLost",
+    "UnitStarted",
     "VocabularyLoaded",
     "VocabularyRefused",
     "Withdrawn",

@@ -13,6 +13,7 @@ import typer
 from harness.cli.commands.common import (
     EXIT_STATUSES,
     Checks,
+    Cluster,
     Expect,
     Generators,
     Impls,
@@ -91,6 +92,7 @@ def run(
     timeout: Timeout = 8.0,
     memory: Memory = 4.0,
     ledger: Ledger = None,
+    cluster: Cluster = None,
 ) -> None:
     """Compare implementations on generated and hostile inputs: the main job.
 
@@ -101,15 +103,21 @@ def run(
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
     from harness.cli.progress.run import Progress, promised  # noqa: PLC0415
+    from harness.cluster import opening  # noqa: PLC0415
     from harness.engine import selection  # noqa: PLC0415
     from harness.engine.planning import Plan  # noqa: PLC0415
     from harness.engine.runner import execute  # noqa: PLC0415
     from harness.engine.suites import SUITES, Budget, parse_budget  # noqa: PLC0415
     from harness.engine.texts import mutated  # noqa: PLC0415
     from harness.findings.folder import RunFolder  # noqa: PLC0415
+    from harness.studies import units  # noqa: PLC0415
     from harness.studies.default import studies  # noqa: PLC0415
     from harness.verdict import bounds, expectations  # noqa: PLC0415
 
+    if cluster is not None:
+        opening.check(cluster)
+        if texts:
+            raise SelectionError("--cluster: texts of --input stay on this machine; run them here")
     chosen_suite = SUITES[suite.value]
     limits = limits_of(timeout, memory)
     if only_input and not texts:
@@ -164,6 +172,9 @@ def run(
         expect=str(expect.resolve()) if expect is not None else None,
         limits=limits,
     )
+    elsewhere = None
+    if cluster is not None:
+        elsewhere = units.on(opening.opened(cluster, len(present)))
     kept = recorders(ledger)
     folder = RunFolder(out)
     console.print(
@@ -179,7 +190,9 @@ def run(
     )
     progress = Progress(console, amount.seconds)
     try:
-        result = execute(plan, folder, [progress.consume, *kept], command_line(), studies)
+        result = execute(
+            plan, folder, [progress.consume, *kept], command_line(), studies, elsewhere
+        )
     finally:
         progress.stop()
     finish(result, out, ledger)

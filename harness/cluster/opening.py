@@ -1,0 +1,37 @@
+"""From ``--cluster`` to an executor; nothing of Ray is imported before one is opened."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from typing import TYPE_CHECKING
+
+from harness.cluster.executor import ClusterError
+
+if TYPE_CHECKING:
+    from harness.cluster.executor import Executor
+
+ADDRESS = re.compile(r"auto|ray://[^/\s]+:\d+|local:[1-9]\d*")
+"""What may stand after ``--cluster``."""
+
+
+WORKER_BYTES = 256 << 20
+"""What a worker with a large vocabulary holds, as Ray is told; its limit is many times that."""
+
+
+def check(address: str) -> None:
+    """Raise ClusterError for what is no address, and where Ray is not installed."""
+    if not ADDRESS.fullmatch(address):
+        raise ClusterError(
+            f"--cluster {address!r}: is no cluster; write auto, ray://HOST:10001, or local:4"
+        )
+    if importlib.util.find_spec("ray") is None:
+        raise ClusterError(f"--cluster {address}: Ray is not installed; pip install 'tokgate[ray]'")
+
+
+def opened(address: str, workers: int) -> Executor:
+    """Return the executor of a cluster for units that run so many workers. Raises ClusterError."""
+    check(address)
+    from harness.cluster.ray_executor import RayExecutor  # noqa: PLC0415 (heavy, and an extra)
+
+    return RayExecutor(address, workers, workers * WORKER_BYTES)
