@@ -29,23 +29,32 @@ class Unit:
     """A piece of work.
 
     name: tells it from all others of its executor. work: a function of a module, which is found by
-    its name on every node. shared: what :meth:`Executor.share` gave, its first arguments.
-    arguments: those after them; small, as they travel with the unit.
+    its name on every node; its first argument is a dictionary in which a place keeps from one unit
+    to the next what is dear to make, and which no result may depend on. shared: what
+    :meth:`Executor.share` gave, its next arguments. arguments: those after them; small, as they
+    travel with the unit. prefers: the place that is warm for it, if any; another takes it only
+    where that one is busy or gone.
     """
 
     name: str
     work: Callable[..., bytes]
     shared: Sequence[Any] = ()
     arguments: Sequence[Any] = ()
+    prefers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a unit came to. tries: how often it was begun. seconds: that the last of them took."""
+    """What a unit came to.
+
+    place: what :attr:`Unit.prefers` may name. tries: how often it was begun until it came to an
+    end. seconds: that the last of them took, with all that travelled.
+    """
 
     name: str
     result: bytes
     node: str
+    place: str
     tries: int
     seconds: float
 

@@ -1,38 +1,33 @@
 """The executor of a Ray cluster: actors on its nodes, which units are handed to.
 
 Ray starts and watches the actors and carries what travels. Each actor is placed on a node that is
-known by name, so that a node that always fails can be told from a unit that does. An actor that is
-lost, with its process or with its node, has its unit performed by another one.
+known by name, so that a node that always fails can be told from a unit that does (``blame.py``). An
+actor that is lost, with its process or with its node, has its unit performed by another one.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import socket
+import signal
 import time
 from collections import Counter, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import ray
-from ray.exceptions import RayActorError, RayError, RayTaskError
+from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from harness.cluster.blame import FAILURES, Blame
 from harness.cluster.executor import ClusterError, Done, UnitError
-from harness.events.cluster import NodeJoined, NodeLeft, UnitDone, UnitLost, UnitStarted
+from harness.events.cluster import NodeJoined, NodeLeft, UnitLost, UnitStarted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from harness.cluster.executor import Unit
     from harness.events import Event
-
-FAILURES = 3
-"""A node is excluded after so many failures one after another."""
-
-TRIES = 5
-"""A unit that was lost so often is what fails, and not the nodes."""
 
 LOOK_SECONDS = 1.0
 """Seconds between two looks at which nodes there are."""
@@ -47,19 +42,23 @@ NOBODY_SECONDS = 120.0
 class Performer:
     """The actor: performs one unit after another, in a process of its own."""
 
-    def hello(self) -> str:
-        """Say on which machine it is; whoever answers is ready."""
-        return socket.gethostname()
+    def __init__(self) -> None:
+        self._keep: dict[str, Any] = {}
 
-    def perform(self, work: Callable[..., bytes], shared: int, *arguments: Any) -> bytes:
-        """Perform a unit. shared: how many of the arguments Ray has brought by reference."""
-        return work(*arguments)
+    def hello(self) -> bool:
+        """Answer: whoever does is ready."""
+        return True
+
+    def perform(self, work: Callable[..., bytes], *arguments: Any) -> bytes:
+        """Perform a unit."""
+        return work(self._keep, *arguments)
 
 
 @dataclass(slots=True, eq=False)
 class Actor:
     """An actor of ours, what it was asked last, and the unit that it is at."""
 
+    place: str
     node: str
     handle: Any
     asked: Any
@@ -70,11 +69,14 @@ class Actor:
 
 @dataclass(slots=True)
 class Node:
-    """A node that takes part. failed: how often, one after another."""
+    """A node that takes part. cpus, memory: of each of its slots. unstarted: actors that never
+    answered, one after another."""
 
     name: str
     slots: int
-    failed: int = 0
+    cpus: int
+    memory: int
+    unstarted: int = 0
     excluded: bool = False
 
 
@@ -82,8 +84,8 @@ class RayExecutor:
     """Performs units on a cluster.
 
     address: ``auto``, ``ray://HOST:PORT``, or ``local:N``. workers: how many processes a unit keeps
-    busy; it is given so many CPUs, or all those of the smallest node. memory: that it may take, in
-    bytes; of a smaller node, all. Raises ClusterError.
+    busy, each of which is declared to Ray as a CPU. memory: that a unit may take, in bytes. Of a
+    node that has less of either, a unit gets all. Raises ClusterError.
     """
 
     def __init__(self, address: str, workers: int, memory: int) -> None:
@@ -91,13 +93,16 @@ class RayExecutor:
         self._workers, self._memory = workers, memory
         self._nodes: dict[str, Node] = {}
         self._actors: list[Actor] = []
+        self._made = 0
         self._waiting: deque[Unit] = deque()
         self._finished: deque[Done] = deque()
-        self._tries: Counter[str] = Counter()
+        self._blame = Blame()
+        self._lost: Counter[str] = Counter()
         self._shared: dict[str, Any] = {}
         self._looked = 0.0
         self._somebody = time.monotonic()
-        self._last = ""
+        self._reasons: dict[str, str] = {}
+        """By node, why something failed there last."""
         self._ours = not ray.is_initialized()
         if self._ours:
             connect(address)
@@ -162,6 +167,10 @@ class RayExecutor:
         if self._ours:
             ray.shutdown()
 
+    @property
+    def _eligible(self) -> list[str]:
+        return [identity for identity, node in self._nodes.items() if not node.excluded]
+
     def _look(self) -> None:
         """Take note of nodes that came and went, and have an actor in each slot."""
         alive = {
@@ -171,60 +180,88 @@ class RayExecutor:
         }
         for identity in [one for one in self._nodes if one not in alive]:
             node = self._nodes.pop(identity)
+            for actor in [one for one in self._actors if one.node == identity]:
+                self._dismiss(actor)
+                self._again(actor, node, "its node is gone")
+            self._blame.gone(identity)
             if not node.excluded:
                 self._tell(NodeLeft(node.name, "it is gone", excluded=False))
-            for actor in [one for one in self._actors if one.node == identity]:
-                self._lost(actor, node.name, "its node is gone")
-        if alive:
-            cpus = min(self._workers, *(int(raw["Resources"]["CPU"]) for raw in alive.values()))
-            for identity, raw in alive.items():
-                if identity not in self._nodes:
-                    name = f"{raw['NodeManagerHostname']}-{identity[:6]}"
-                    slots = self._slots(raw["Resources"], cpus)
-                    self._nodes[identity] = Node(name, slots)
-                    self._tell(NodeJoined(name, slots))
-            self._place(cpus)
+        for identity, raw in alive.items():
+            if identity not in self._nodes:
+                node = self._nodes[identity] = self._node(identity, raw)
+                self._tell(NodeJoined(node.name, node.slots))
+        self._place()
         now = self._looked = time.monotonic()
-        if any(not node.excluded for node in self._nodes.values()):
+        if self._eligible:
             self._somebody = now
         elif self._nodes:
-            raise ClusterError(f"every node of the cluster fails: {self._last}")
+            reasons = " ".join(
+                f"{self._nodes[one].name}: {why}" for one, why in self._reasons.items()
+            )
+            raise ClusterError(f"every node of the cluster fails: {reasons}")
         elif now - self._somebody > NOBODY_SECONDS:
             raise ClusterError("no node of the cluster is left; add some, and run again")
 
-    def _slots(self, resources: dict[str, float], cpus: int) -> int:
-        by_memory = int(resources.get("memory", 0) // max(1, self._memory))
-        return max(1, min(int(resources["CPU"]) // cpus, by_memory))
+    def _node(self, identity: str, raw: dict[str, Any]) -> Node:
+        """Return a node, divided into slots by what a unit takes of its CPUs and its memory."""
+        resources = raw["Resources"]
+        cpus = min(self._workers, int(resources["CPU"]))
+        memory = min(self._memory, int(resources.get("memory", 0)))
+        by_memory = int(resources["memory"] // memory) if memory else int(resources["CPU"])
+        slots = max(1, min(int(resources["CPU"]) // cpus, by_memory))
+        return Node(f"{raw['NodeManagerHostname']}-{identity[:6]}", slots, cpus, memory)
 
-    def _place(self, cpus: int) -> None:
+    def _place(self) -> None:
         present = Counter(actor.node for actor in self._actors)
-        for identity, node in self._nodes.items():
-            if node.excluded:
-                continue
+        for identity in self._eligible:
+            node = self._nodes[identity]
             for _ in range(node.slots - present[identity]):
                 made = ray.remote(Performer).options(
-                    num_cpus=cpus,
+                    num_cpus=node.cpus,
+                    memory=node.memory or None,
                     max_restarts=0,
                     max_task_retries=0,
                     scheduling_strategy=NodeAffinitySchedulingStrategy(identity, soft=False),
                 )
                 handle = made.remote()
-                self._actors.append(Actor(identity, handle, handle.hello.remote()))
+                self._made += 1
+                place = f"{identity}/{self._made}"
+                self._actors.append(Actor(place, identity, handle, handle.hello.remote()))
 
     def _hand_out(self) -> None:
+        """Give each idle actor a unit: such as prefers it first, then the first that may go there.
+
+        Where nobody is at work, whatever waits may go anywhere.
+        """
+        nodes = self._eligible
         for actor in self._actors:
             if not self._waiting:
                 return
-            if actor.ready and actor.asked is None:
-                unit = actor.unit = self._waiting.popleft()
-                self._tries[unit.name] += 1
-                self._tell(
-                    UnitStarted(unit.name, self._nodes[actor.node].name, self._tries[unit.name])
-                )
-                actor.began = time.monotonic()
-                actor.asked = actor.handle.perform.remote(
-                    unit.work, len(unit.shared), *unit.shared, *unit.arguments
-                )
+            if not actor.ready or actor.asked is not None:
+                continue
+            if not self._blame.waits(actor.node, nodes):
+                fitting = [u for u in self._waiting if self._blame.fits(u.name, actor.node, nodes)]
+                unit = self._preferred(actor, fitting)
+                if unit is not None:
+                    self._hand(actor, unit)
+        idle = [actor for actor in self._actors if actor.ready]
+        if self._waiting and idle and not any(actor.asked for actor in self._actors):
+            self._hand(idle[0], self._waiting[0])
+
+    def _preferred(self, actor: Actor, units: list[Unit]) -> Unit | None:
+        idle = {one.place for one in self._actors if one.ready and one.asked is None}
+        for unit in units:
+            if unit.prefers == actor.place:
+                return unit
+        # What another idle actor is warm for is left to that one.
+        return next((unit for unit in units if unit.prefers not in idle), None)
+
+    def _hand(self, actor: Actor, unit: Unit) -> None:
+        self._waiting.remove(unit)
+        actor.unit = unit
+        self._tell(UnitStarted(unit.name, self._nodes[actor.node].name, self._lost[unit.name] + 1))
+        actor.began = time.monotonic()
+        actor.asked = actor.handle.perform.remote(unit.work, *unit.shared, *unit.arguments)
 
     def _answered(self, actor: Actor) -> None:
         node = self._nodes[actor.node]
@@ -234,53 +271,71 @@ class RayExecutor:
             # The actor is well, and the unit raised: here, or everywhere.
             line = str(error.cause or error).strip().split("\n", 1)[0]
             actor.asked = None
-            unit, actor.unit = actor.unit, None
-            self._again(unit, node, f"{type(error.cause).__name__}: {line}")
-            self._failed(actor.node, node)
-        except (RayActorError, RayError) as error:
-            self._lost(actor, node.name, line_of(error))
-            self._failed(actor.node, node)
+            self._failed(actor, node, f"{type(error.cause).__name__}: {line}")
+        except RayError as error:
+            self._dismiss(actor)
+            if actor.ready:
+                self._failed(actor, node, line_of(error))
+            else:
+                self._unstarted(actor.node, line_of(error))
         else:
             actor.asked = None
-            if actor.unit is None:
-                actor.ready = True
-                return
             unit, actor.unit = actor.unit, None
-            node.failed = 0
+            if unit is None:
+                actor.ready, node.unstarted = True, 0
+                return
             seconds = time.monotonic() - actor.began
-            tries = self._tries[unit.name]
-            self._tell(UnitDone(unit.name, node.name, tries, seconds, len(result)))
-            self._finished.append(Done(unit.name, result, node.name, tries, seconds))
+            tries = self._lost[unit.name] + 1
+            done = Done(unit.name, result, node.name, actor.place, tries, seconds)
+            self._finished.append(done)
+            for identity in self._blame.done(unit.name, actor.node):
+                self._exclude(identity)
 
-    def _lost(self, actor: Actor, node: str, reason: str) -> None:
-        """Take leave of an actor, and have its unit performed by another one."""
+    def _failed(self, actor: Actor, node: Node, reason: str) -> None:
+        """Have a unit that failed performed again, unless it is to blame. Raises UnitError."""
+        unit = actor.unit
+        if unit is None:
+            return
+        self._blame.failed(unit.name, actor.node)
+        self._reasons[actor.node] = reason
+        self._again(actor, node, reason)
+        if self._blame.hopeless(unit.name, self._eligible):
+            raise UnitError(
+                f"{unit.name}: failed {self._lost[unit.name]} times, the last time on "
+                f"{node.name}: {reason}"
+            )
+
+    def _again(self, actor: Actor, node: Node, reason: str) -> None:
+        """Have the unit of an actor performed again, before those that wait."""
+        unit, actor.unit = actor.unit, None
+        if unit is not None:
+            self._lost[unit.name] += 1
+            self._tell(UnitLost(unit.name, node.name, reason))
+            self._waiting.appendleft(unit)
+
+    def _unstarted(self, identity: str, reason: str) -> None:
+        """Take note that an actor never answered, and exclude a node where none ever does."""
+        node = self._nodes[identity]
+        node.unstarted += 1
+        self._reasons[identity] = reason
+        if node.unstarted >= FAILURES:
+            self._exclude(identity)
+
+    def _exclude(self, identity: str) -> None:
+        node = self._nodes[identity]
+        node.excluded = True
+        reason = self._reasons[identity]
+        self._tell(NodeLeft(node.name, reason, excluded=True))
+        for actor in [one for one in self._actors if one.node == identity]:
+            self._dismiss(actor)
+            self._again(actor, node, "its node is excluded")
+
+    def _dismiss(self, actor: Actor) -> None:
+        """Take leave of an actor."""
         self._actors.remove(actor)
         with contextlib.suppress(RayError, ConnectionError):
             ray.kill(actor.handle)
         self._looked = 0.0  # another one is placed at once
-        self._last = f"{node}: {reason}"
-        if actor.unit is not None:
-            self._again(actor.unit, None, reason, node)
-
-    def _again(self, unit: Unit | None, node: Node | None, reason: str, name: str = "") -> None:
-        if unit is None:
-            return
-        name = node.name if node is not None else name
-        self._last = f"{name}: {reason}"
-        self._tell(UnitLost(unit.name, name, reason))
-        if self._tries[unit.name] >= TRIES:
-            raise UnitError(f"{unit.name}: failed {TRIES} times, the last time on {name}: {reason}")
-        self._waiting.appendleft(unit)
-
-    def _failed(self, identity: str, node: Node) -> None:
-        """Count a failure of a node, and exclude one that fails always, if it is not the last."""
-        node.failed += 1
-        if node.failed < FAILURES or node.excluded:
-            return
-        node.excluded = True
-        self._tell(NodeLeft(node.name, self._last, excluded=True))
-        for actor in [one for one in self._actors if one.node == identity]:
-            self._lost(actor, node.name, "its node is excluded")
 
 
 def line_of(error: BaseException) -> str:
@@ -294,6 +349,7 @@ def connect(address: str) -> None:
     # Ray would ask the terminal, and tell its makers what it is used for.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    terminating = signal.getsignal(signal.SIGTERM)
     try:
         if address.startswith("local:"):
             ray.init(address="local", num_cpus=count_of(address), include_dashboard=False, **quiet)
@@ -304,6 +360,9 @@ def connect(address: str) -> None:
             f"--cluster {address}: no cluster is reached there ({line_of(error)}); start one with "
             "`ray start --head`, or try `--cluster local:4`"
         ) from error
+    finally:
+        with contextlib.suppress(ValueError):  # signals are the main thread's
+            signal.signal(signal.SIGTERM, terminating)  # Ray's own would end us without a report
 
 
 def count_of(address: str) -> int:

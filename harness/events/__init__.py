@@ -7,7 +7,16 @@ without :class:`Finished` is an incomplete run.
 
 from harness.events.base import Event, read_events, write_events
 from harness.events.causes import by_cause, cause_of, kind_in, named
-from harness.events.cluster import NodeJoined, NodeLeft, UnitDone, UnitLost, UnitStarted
+from harness.events.cluster import (
+    ClusterUsed,
+    NodeJoined,
+    NodeLeft,
+    NodeUsed,
+    UnitDone,
+    UnitLost,
+    UnitResumed,
+    UnitStarted,
+)
 from harness.events.forcing import Forced, ForcedCorpus, ForcedWitness
 from harness.events.growth import FamiliesMeasured, GrowthJudged, Measured
 from harness.events.running import (
@@ -41,6 +50,7 @@ __all__ = [
     "BenchFinished",
     "BenchStarted",
     "Benched",
+    "ClusterUsed",
     "ContractOpened",
     "Counted",
     "Event",
@@ -58,6 +68,7 @@ __all__ = [
     "Measured",
     "NodeJoined",
     "NodeLeft",
+    "NodeUsed",
     "Phase",
     "Preparing",
     "SlowOnce",
@@ -69,6 +80,7 @@ __all__ = [
     "TokenCounts",
     "UnitDone",
     "UnitLost",
+    "UnitResumed",
     "UnitStarted",
     "VocabularyLoaded",
     "VocabularyRefused",

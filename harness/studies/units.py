@@ -9,40 +9,38 @@ when, or how often. Findings of different vocabularies never depend on one anoth
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
+import threading
 import zlib
 from collections import Counter
-from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path, PurePosixPath
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpora.generators.catalog import generators
 from corpora.vocabularies import scratch
-from harness.checks import CHECKS
 from harness.cluster.executor import Unit
+from harness.cluster.usage import Usage
 from harness.core.writing import write_whole, writing
-from harness.engine import selection
 from harness.engine.opening import NamedFailed
-from harness.engine.selection import SelectionError
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.suites import Budget
-from harness.events import Counted, Event, Found
+from harness.events import Counted, Event, Found, UnitDone, UnitResumed
 from harness.findings.entries import Snapshot
 from harness.findings.folder import FindingsFolder
 from harness.findings.tracker import FindingTracker
 from harness.studies.default import studies
+from harness.studies.portable import Portable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from corpora.vocabularies.model import Vocabulary
     from harness.cluster.executor import Done, Executor
-    from harness.core.participants import Participant
-    from harness.engine.planning import Plan, Tally
+    from harness.engine.planning import Tally
     from harness.findings.folder import RunFolder
+    from harness.studies.journal import Journal
 
 AHEAD = 2
 """Units for each slot that are submitted at a time, so that nobody waits for the driver and not all
@@ -51,91 +49,21 @@ vocabularies are in memory at once."""
 POLL_SECONDS = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class PlugIn:
-    """A participant as another machine makes it. source: of a file that the driver alone has."""
-
-    name: str
-    spec: str
-    version: str
-    source: bytes | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Portable:
-    """What all units of a run share: its plan, with names in place of code.
-
-    plan: without vocabularies, participants, generators and checks.
-    """
-
-    plan: Plan
-    participants: tuple[PlugIn, ...]
-    generators: tuple[str, ...]
-    checks: tuple[str, ...]
-
-    @classmethod
-    def of(cls, plan: Plan) -> Portable:
-        """What travels of a plan. Raises SelectionError for one that cannot."""
-        if plan.texts is not None:
-            raise SelectionError("--cluster: texts of --input stay on this machine; run them here")
-        return cls(
-            plan=replace(plan, vocabularies={}, participants=(), generators=(), checks=()),
-            participants=tuple(map(portable, plan.participants)),
-            generators=tuple(one.name for one in plan.generators),
-            checks=tuple(one.name for one in plan.checks),
-        )
-
-
-def portable(participant: Participant) -> PlugIn:
-    """Return what travels of a participant: its name, and its file if it is one."""
-    path, _, _ = participant.spec.rpartition(":")
-    file = Path(path)
-    source = file.read_bytes() if path.endswith(".py") and file.is_file() else None
-    return PlugIn(participant.name, participant.spec, participant.about.version, source)
-
-
-@cache
-def made(one: PlugIn) -> Participant:
-    """Return the participant on this machine. Raises ImplementationError, SelectionError."""
-    spec = one.spec
-    if one.source is not None:
-        path, _, attribute = spec.rpartition(":")
-        spec = f"{placed(one.source, PurePosixPath(path).name)}:{attribute}"
-    (participant,), _ = selection.participants([spec])
-    if participant.about.version != one.version:
-        raise SelectionError(
-            f"{one.name}: this node has {participant.about.version}, and the driver "
-            f"{one.version}; install the same version everywhere"
-        )
-    return replace(participant, name=one.name)
-
-
-@cache
-def placed(source: bytes, name: str) -> Path:
-    """Write a file of the driver's, once for each content, for as long as this process lives."""
-    folder = scratch.folder() / f"sent-{hashlib.sha256(source).hexdigest()[:16]}"
-    folder.mkdir(exist_ok=True)
-    write_whole(folder / name, source)
-    return folder / name
-
-
 def perform(
-    shared: Portable, load: Callable[[], Vocabulary], source: str, seconds: float | None
+    keep: dict[str, Any],
+    shared: Portable,
+    load: Callable[[], Vocabulary],
+    source: str,
+    seconds: float | None,
 ) -> bytes:
     """Go through one vocabulary; a pure function of its arguments, but for what a clock decides.
 
-    seconds: from its first case on, where time is the limit.
+    keep: nothing is. seconds: from its first case on, where time is the limit.
     """
-    catalog = generators()
     amount = shared.plan.budget if seconds is None else Budget(seconds)
-    scaled = [one for one in shared.plan.scaled if one == source or seconds is None]
     plan = replace(
-        shared.plan,
-        vocabularies={source: load},
-        participants=[made(one) for one in shared.participants],
-        generators=[catalog[name] for name in shared.generators],
-        checks=[CHECKS[name] for name in shared.checks],
-        scaled=scaled,
+        shared.here({source: load}),
+        scaled=[one for one in shared.plan.scaled if one == source or seconds is None],
         budget=amount,
         jobs=1,
     )
@@ -156,19 +84,26 @@ def perform(
             Sessions(run, studies(run)).run(amount.seconds)
         except NamedFailed as error:
             failed = [error.name, error.vocabulary, error.trace]
-        files = {
-            str(one.relative_to(path)): base64.b64encode(one.read_bytes()).decode("ascii")
-            for one in sorted(Path(path).rglob("*"))
-            if one.is_file()
-        }
+        files = files_below(Path(path))
     told = {
         "events": [event.to_json() for event in events],
         "tally": tally_told(run.tally),
         "failed": failed,
         "unexpected": tracker.unexpected,
-        "files": files,
+        "files": {
+            name: base64.b64encode(content).decode("ascii") for name, content in files.items()
+        },
     }
     return zlib.compress(json.dumps(told).encode(), 6)
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    """Return the contents of the files of a folder by their paths in it."""
+    return {
+        str(one.relative_to(folder)): one.read_bytes()
+        for one in sorted(folder.rglob("*"))
+        if one.is_file()
+    }
 
 
 def tally_told(tally: Tally) -> dict[str, Any]:
@@ -192,48 +127,101 @@ def add(tally: Tally, told: Mapping[str, Any]) -> None:
                 kept.setdefault(key, []).extend(several)
 
 
-class Driver:
-    """Has the units of a run performed, and commits what they come to."""
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A unit's result, unpacked."""
 
-    def __init__(self, run: RunState, folder: RunFolder, executor: Executor) -> None:
+    told: Mapping[str, Any]
+    size: int
+
+    @classmethod
+    def of(cls, done: Done) -> Received:
+        """Unpack a result."""
+        return cls(json.loads(zlib.decompress(done.result)), len(done.result))
+
+    @property
+    def cases(self) -> int:
+        """How many it asked."""
+        cases: int = self.told["tally"]["cases"]
+        return cases
+
+
+@dataclass(slots=True)
+class Committed:
+    """What the record has so far. units: how many; in the order of the plan, until the end."""
+
+    units: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    findings: dict[str, Found] = field(default_factory=dict)
+
+
+class Driver:
+    """Has the units of a run performed, and commits what they come to.
+
+    journal: keeps what was performed until it is committed, and is gone on with.
+    """
+
+    def __init__(
+        self,
+        run: RunState,
+        folder: RunFolder,
+        executor: Executor,
+        journal: Journal | None = None,
+    ) -> None:
         self._run, self._folder, self._executor = run, folder, executor
-        self._counts: Counter[str] = Counter()
-        self._findings: dict[str, Found] = {}
-        self._done: dict[str, Done] = {}
-        self._committed = 0
+        self._journal = journal
+        self._sources = run.plan.visited
+        self._received: dict[str, Received] = {}
+        self._committed = Committed()
+        self._usage = Usage()
+        self._telling = threading.Lock()
 
     def go(self) -> None:
         """Perform everything; what was done before an interruption is committed all the same.
 
         Raises NamedFailed, ClusterError, UnitError, KeyboardInterrupt, OutputError.
         """
-        plan, executor = self._run.plan, self._executor
-        executor.listen(self._run.emit)
-        shared = executor.share("plan", Portable.of(plan))
-        sources = plan.visited
-        waiting = list(reversed(sources))
-        self._run.countdown.start()
+        executor, sources = self._executor, self._sources
+        # Signals interrupt the main thread alone: a commit is made whole, and made once.
+        commits = ThreadPoolExecutor(1, thread_name_prefix="commits")
         try:
-            while self._committed < len(sources) and not self._run.stop.is_set():
-                underway = len(sources) - len(waiting) - len(self._done)
+            self._take_up()
+            executor.listen(self._tell)
+            shared = executor.share("plan", Portable.of(self._run.plan))
+            waiting = [one for one in reversed(sources) if one not in self._received]
+            underway = 0
+            self._run.countdown.start()
+            commit = commits.submit(self._commit_in_turn)
+            while not self._ended:
                 while waiting and underway < AHEAD * executor.slots:
                     executor.submit(self._unit(shared, waiting.pop()))
                     underway += 1
-                done = executor.next(POLL_SECONDS)
+                done = executor.next(POLL_SECONDS) if underway else None
                 if done is not None:
-                    self._done[done.name] = done
-                    self._commit_in_turn(sources)
+                    underway -= 1
+                    self._receive(done)
+                if done is not None or not underway or commit.done():
+                    commit.result()
+                    commit = commits.submit(self._commit_in_turn)
         finally:
             executor.close()
-            if self._committed < len(sources):
-                for source in sources[self._committed :]:
-                    if source in self._done:
-                        self._commit(self._done[source])
-                    else:
-                        self._run.note_unreached(source)
-            self._run.tracker.restore(
-                Snapshot(findings=list(self._findings.values()), counts=dict(self._counts))
-            )
+            commits.submit(self._commit_all).result()
+            commits.shutdown()
+
+    @property
+    def _ended(self) -> bool:
+        return self._committed.units == len(self._sources) or self._run.stop.is_set()
+
+    def _take_up(self) -> None:
+        """Take what an earlier driver had performed."""
+        for name, done in (self._journal.kept(self._sources) if self._journal else {}).items():
+            self._received[name] = Received.of(done)
+            self._tell(UnitResumed(name, done.node))
+
+    def _tell(self, event: Event) -> None:
+        with self._telling:
+            self._usage.consume(event)
+        self._run.emit(event)
 
     def _unit(self, shared: Any, source: str) -> Unit:
         load = self._executor.share(source, self._run.plan.vocabularies[source])
@@ -248,16 +236,35 @@ class Driver:
         slots = min(self._executor.slots, len(plan.visited))
         return plan.budget.seconds * min(1.0, slots * plan.weight(source) / whole)
 
-    def _commit_in_turn(self, sources: Sequence[str]) -> None:
-        while self._committed < len(sources) and sources[self._committed] in self._done:
-            done = self._done[sources[self._committed]]
-            self._committed += 1
-            self._commit(done)
-            if self._run.stop.is_set():
-                return
+    def _receive(self, done: Done) -> None:
+        """Keep a result, on disk before anything is told of it."""
+        if self._journal is not None:
+            self._journal.keep(done)
+        one = Received.of(done)
+        self._received[done.name] = one
+        self._tell(UnitDone(done.name, done.node, done.tries, done.seconds, one.size, one.cases))
 
-    def _commit(self, done: Done) -> None:
-        told = json.loads(zlib.decompress(done.result))
+    def _commit_in_turn(self) -> None:
+        """Commit all that follows what was committed. Raises NamedFailed."""
+        while not self._ended and self._sources[self._committed.units] in self._received:
+            source = self._sources[self._committed.units]
+            self._commit(self._received.pop(source))
+
+    def _commit_all(self) -> None:
+        """Commit what was performed beyond what is missing, and end the record of the units."""
+        try:
+            for source in self._sources[self._committed.units :]:
+                if source in self._received and not self._run.stop.is_set():
+                    self._commit(self._received.pop(source))
+        finally:
+            known = self._committed
+            self._run.tracker.restore(
+                Snapshot(findings=list(known.findings.values()), counts=dict(known.counts))
+            )
+            self._run.emit(self._usage.told())
+
+    def _commit(self, one: Received) -> None:
+        told, known = one.told, self._committed
         for name, content in told["files"].items():
             path = self._folder.path / name
             with writing(path):
@@ -266,20 +273,21 @@ class Driver:
         for line in told["events"]:
             event = Event.from_json(line)
             if isinstance(event, Counted):
-                self._counts[event.bucket] += 1
-                event = Counted(event.bucket, self._counts[event.bucket])
+                known.counts[event.bucket] += 1
+                event = Counted(event.bucket, known.counts[event.bucket])
             elif isinstance(event, Found):
-                self._findings.pop(event.replaces or "", None)
-                self._findings[event.id] = event
+                known.findings.pop(event.replaces or "", None)
+                known.findings[event.id] = event
             if event is not None:
                 self._run.emit(event)
         add(self._run.tally, told["tally"])
+        known.units += 1
         if told["failed"]:
             raise NamedFailed(*told["failed"])
         if told["unexpected"] and self._run.plan.fail_fast:
             self._run.stop.set()
 
 
-def on(executor: Executor) -> Callable[[RunState, RunFolder], None]:
+def on(executor: Executor, journal: Journal | None = None) -> Callable[[RunState, RunFolder], None]:
     """Return what has a run done by an executor."""
-    return lambda run, folder: Driver(run, folder, executor).go()
+    return lambda run, folder: Driver(run, folder, executor, journal).go()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from harness.events import Event
 from harness.findings.folder import RunFolder
 from harness.studies import units
 from harness.studies.default import studies
+from harness.studies.journal import Journal
 
 VOCABULARIES = ("toy_bytes", "random:4")
 IMPLEMENTATIONS = ("bpe.naive", "bpe.heap", "bpe.table")
@@ -81,13 +84,16 @@ def finished(
     out: Path,
     executor: Executor | None = None,
     consume: Callable[[Event], None] = lambda event: None,
+    journal: Journal | None = None,
 ) -> RunResult:
     """Run a plan here, or by an executor."""
-    elsewhere = None if executor is None else units.on(executor)
+    elsewhere = None if executor is None else units.on(executor, journal)
     return execute(plan, RunFolder(out), [consume], "tokgate run", studies, elsewhere)
 
 
-OF_THE_MACHINE = ("Started", "Finished", "Phase", "Preparing", "NodeJoined", "NodeLeft")
+OF_THE_MACHINE = (
+    "Started", "Finished", "Phase", "Preparing", "NodeJoined", "NodeLeft", "ClusterUsed",
+)  # fmt: skip
 """Events that tell of time and machines, as do all of units."""
 
 
@@ -101,10 +107,20 @@ def record_of(out: Path) -> list[dict[str, Any]]:
     ]
 
 
+def equal(there: RunResult, here: RunResult, elsewhere: Path, usual: Path) -> None:
+    """Hold what a run came to elsewhere to what it comes to here: all of it, exactly."""
+    assert record_of(elsewhere) == record_of(usual)
+    assert there.findings == here.findings
+    assert there.expectations == here.expectations
+    assert verdict_of(there) == verdict_of(here)
+    assert files_of(elsewhere) == files_of(usual)
+    assert len(here.findings) > 1, "else the rest says little"
+
+
 def verdict_of(result: RunResult) -> tuple[object, ...]:
-    """The verdict, and the counts that it rests on."""
-    one = result.finished
-    return one.complete, one.verdict, one.reasons, one.exit_status, one.cases, one.comparisons
+    """The verdict, and all that it says but the time."""
+    one = replace(result.finished, seconds=0.0, prepared=0.0)
+    return dataclasses.astuple(one)
 
 
 def files_of(out: Path) -> dict[str, bytes]:

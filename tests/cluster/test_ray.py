@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -13,13 +16,19 @@ from typing import Any
 import psutil
 import pytest
 
-from harness.cluster.executor import ClusterError, Executor, Unit, UnitError
+from harness.cluster.executor import ClusterError, Done, Executor, Unit, UnitError
 from harness.events import Event, NodeJoined, NodeLeft, UnitDone, UnitLost, UnitStarted
-from tests.cluster.plans import files_of, finished, plug_in, record_of, small_plan, verdict_of
+from harness.studies.journal import Journal
+from tests.cluster.plans import equal, finished, plug_in, small_plan
 
 ray: Any = pytest.importorskip("ray", reason="Ray is not installed: the extra 'ray'")
 
 pytestmark = pytest.mark.thorough  # a cluster of several processes each
+
+ROOT = Path(__file__).parents[2]
+
+MEMORY = 64 << 20
+"""That a unit of these tests is declared to take."""
 
 
 @pytest.fixture
@@ -36,102 +45,157 @@ def cluster() -> Iterator[Any]:
     made.shutdown()
 
 
-def executor(cluster: Any) -> Executor:
+def executor(cluster: Any, workers: int = 4) -> Executor:
     """An executor of ours on it."""
     from harness.cluster.ray_executor import RayExecutor, connect
 
     connect(cluster.address)
-    return RayExecutor("auto", 4, 1 << 20)
+    return RayExecutor("auto", workers, MEMORY)
 
 
-def equal(here: Path, there: Path) -> None:
-    """Hold what a run came to elsewhere to what it comes to here."""
-    assert record_of(there) == record_of(here)
-    assert files_of(there) == files_of(here)
+class Watching:
+    """Remembers events, and does something when units were begun so often."""
 
-
-def test_a_run_on_three_nodes_is_the_run_itself(cluster: Any, tmp_path: Path) -> None:
-    plan = small_plan(plug_in(tmp_path))
-    events: list[Event] = []
-    usual = finished(plan, tmp_path / "here")
-    there = finished(plan, tmp_path / "there", executor(cluster), events.append)
-    assert verdict_of(there) == verdict_of(usual)
-    equal(tmp_path / "here", tmp_path / "there")
-    assert sum(isinstance(one, NodeJoined) for one in events) == 3
-    done = Counter(one.unit for one in events if isinstance(one, UnitDone))
-    assert done == Counter(plan.visited)
-    assert len({one.node for one in events if isinstance(one, UnitDone)}) > 1
-
-
-def actors() -> list[psutil.Process]:
-    """The processes of our actors on this machine."""
-    return [
-        one
-        for one in psutil.Process().children(recursive=True)
-        if "ray::Performer" in " ".join(one.cmdline() or ["-"])
-    ]
-
-
-class Killing:
-    """Kills something when the second unit is on its way."""
-
-    def __init__(self, cluster: Any, what: str) -> None:
-        self.cluster, self.what = cluster, what
+    def __init__(self, begun: int, act: Any) -> None:
         self.events: list[Event] = []
-        self.killed = False
+        self._begun, self._act = begun, act
 
     def __call__(self, event: Event) -> None:
         self.events.append(event)
-        begun = sum(isinstance(one, UnitStarted) for one in self.events)
-        if begun < 2 or self.killed:
-            return
-        self.killed = True
-        if self.what == "raylet":
-            names = {one.node for one in self.events if isinstance(one, UnitStarted)}
-            node = next(
-                n for n in self.cluster.worker_nodes if any(n.unique_id[:6] in m for m in names)
-            )
-            (raylet,) = node.all_processes["raylet"]
-            os.kill(raylet.process.pid, signal.SIGKILL)
-        else:
-            time.sleep(1)  # so that it is at work; what is killed before is lost all the same
-            for one in actors():
-                if "perform" in " ".join(one.cmdline()):
-                    one.kill()
-                    return
+        if isinstance(event, UnitStarted) and len(self.of(UnitStarted)) == self._begun:
+            self._act()
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [one for one in self.events if isinstance(one, kind)]
 
 
-@pytest.mark.parametrize("what", ["worker", "raylet"])
+def test_a_run_on_three_nodes_is_the_run_itself(cluster: Any, tmp_path: Path) -> None:
+    """The plug-in's file is gone from here before anybody there could read it."""
+    spec = plug_in(tmp_path)
+    plan = small_plan(spec)
+    here = finished(plan, tmp_path / "here")
+    watching = Watching(1, Path(spec.rpartition(":")[0]).unlink)
+    there = finished(plan, tmp_path / "there", executor(cluster), watching)
+    equal(there, here, tmp_path / "there", tmp_path / "here")
+    assert len(watching.of(NodeJoined)) == 3
+    done = watching.of(UnitDone)
+    assert Counter(one.unit for one in done) == Counter(plan.visited)
+    assert len({one.node for one in done}) == 3
+    assert sum(one.cases for one in done) == here.finished.cases
+    assert not watching.of(UnitLost)
+
+
+def kill_raylet(cluster: Any) -> None:
+    """Kill the raylet of a node, and with it all that the node is at."""
+    (raylet,) = cluster.worker_nodes[0].all_processes["raylet"]
+    os.kill(raylet.process.pid, signal.SIGKILL)
+
+
+def kill_worker(cluster: Any) -> None:
+    """Kill an actor's process that is at work."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for one in psutil.Process().children(recursive=True):
+            if one.status() != psutil.STATUS_ZOMBIE and "perform" in " ".join(one.cmdline()):
+                one.kill()
+                return
+    raise AssertionError("nobody is at work")
+
+
+@pytest.mark.parametrize("kill", [kill_worker, kill_raylet])
 def test_whatever_is_killed_nothing_is_lost_and_nothing_comes_twice(
-    cluster: Any, tmp_path: Path, what: str
+    cluster: Any, tmp_path: Path, kill: Any
 ) -> None:
     plan = small_plan(plug_in(tmp_path))
-    usual = finished(plan, tmp_path / "here")
-    killing = Killing(cluster, what)
-    there = finished(plan, tmp_path / "there", executor(cluster), killing)
-    assert killing.killed
-    assert [one for one in killing.events if isinstance(one, UnitLost)]
-    assert verdict_of(there) == verdict_of(usual)
-    equal(tmp_path / "here", tmp_path / "there")
-    done = Counter(one.unit for one in killing.events if isinstance(one, UnitDone))
-    assert done == Counter(plan.visited)
+    here = finished(plan, tmp_path / "here")
+    # All three nodes are at work when the third unit was begun.
+    watching = Watching(3, lambda: kill(cluster))
+    there = finished(plan, tmp_path / "there", executor(cluster), watching)
+    equal(there, here, tmp_path / "there", tmp_path / "here")
+    assert watching.of(UnitLost)
+    assert bool(watching.of(NodeLeft)) == (kill is kill_raylet)
+    assert not [one for one in watching.of(NodeLeft) if one.excluded]
+    assert Counter(one.unit for one in watching.of(UnitDone)) == Counter(plan.visited)
 
 
-def elsewhere_only(banned: str, number: int) -> bytes:
-    """A unit that fails on one node."""
+def drive(address: str, out: Path, spec: str) -> None:
+    """Be a driver that kills itself when two units are done and others are on."""
+    from harness.cluster.ray_executor import RayExecutor, connect
+
+    def kill(event: Event) -> None:
+        if isinstance(event, UnitDone):
+            done.append(event)
+            if len(done) == 2:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    done: list[Event] = []
+    plan = small_plan(spec)
+    connect(address)
+    with Journal(out, plan) as journal:
+        finished(plan, out, RayExecutor("auto", 4, MEMORY), kill, journal)
+
+
+def test_a_driver_that_is_killed_is_gone_on_with(cluster: Any, tmp_path: Path) -> None:
+    spec = plug_in(tmp_path)
+    plan = small_plan(spec)
+    here = finished(plan, tmp_path / "here")
+    code = "import sys, pathlib; from tests.cluster.test_ray import drive;"
+    code += "drive(sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3])"
+    out = tmp_path / "there"
+    command = [sys.executable, "-c", code, cluster.address, str(out), spec]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=300, check=False)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    watching = Watching(0, None)
+    with Journal(out, plan) as journal:
+        there = finished(plan, out, executor(cluster), watching, journal)
+    equal(there, here, out, tmp_path / "here")
+    record = [json.loads(line) for line in (out / "run.jsonl").read_text().splitlines()]
+    resumed = [one["unit"] for one in record if one["event"] == "UnitResumed"]
+    done = [one["unit"] for one in record if one["event"] == "UnitDone"]
+    assert len(resumed) == 2
+    assert Counter(resumed + done) == Counter(plan.visited)
+
+
+def test_cpus_and_memory_are_declared(cluster: Any) -> None:
+    cluster.add_node(num_cpus=9, memory=10 * MEMORY)
+    cluster.add_node(num_cpus=9, memory=MEMORY)
+    cluster.wait_for_nodes()
+    made = executor(cluster, workers=4)
+    events: list[Event] = []
+    made.listen(events.append)
+    slots = sorted(one.slots for one in events if isinstance(one, NodeJoined))
+    assert slots == [1, 1, 1, 1, 2]
+    for number in range(made.slots):
+        made.submit(Unit(str(number), sleeping, arguments=(2.0,)))
+    assert len(all_of(made, made.slots)) == 6
+    there, free = ray.cluster_resources(), ray.available_resources()
+    assert there["CPU"] - free.get("CPU", 0) == 3 * 1 + 3 * 4
+    assert there["memory"] - free["memory"] == pytest.approx(6 * MEMORY, rel=0.01)
+    made.close()
+
+
+def sleeping(keep: dict[str, Any], seconds: float) -> bytes:
+    """A unit that takes its time."""
+    time.sleep(seconds)
+    return b""
+
+
+def elsewhere_only(keep: dict[str, Any], banned: str, number: int) -> bytes:
+    """A unit that fails on one node, and takes a moment on the others."""
     if ray.get_runtime_context().get_node_id().startswith(banned):
         raise OSError("no disk here")
+    time.sleep(0.2)
     return bytes([number])
 
 
-def all_of(made: Executor, count: int) -> list[bytes]:
-    """The results of so many units."""
-    results: list[bytes] = []
+def all_of(made: Executor, count: int) -> list[Done]:
+    """What so many units came to."""
+    results: list[Done] = []
     while len(results) < count:
         done = made.next(60)
         assert done is not None
-        results.append(done.result)
-    return sorted(results)
+        results.append(done)
+    return results
 
 
 def test_a_node_that_always_fails_is_excluded(cluster: Any) -> None:
@@ -139,9 +203,9 @@ def test_a_node_that_always_fails_is_excluded(cluster: Any) -> None:
     events: list[Event] = []
     made.listen(events.append)
     banned = next(one.node for one in events if isinstance(one, NodeJoined)).rpartition("-")[2]
-    for number in range(12):
+    for number in range(24):
         made.submit(Unit(str(number), elsewhere_only, arguments=(banned, number)))
-    assert all_of(made, 12) == [bytes([number]) for number in range(12)]
+    assert sorted(one.result for one in all_of(made, 24)) == [bytes([n]) for n in range(24)]
     made.close()
     (left,) = [one for one in events if isinstance(one, NodeLeft)]
     assert left.excluded
@@ -150,16 +214,40 @@ def test_a_node_that_always_fails_is_excluded(cluster: Any) -> None:
     assert {one.node for one in events if isinstance(one, UnitLost)} == {left.node}
 
 
-def never() -> bytes:
+def never(keep: dict[str, Any]) -> bytes:
     """A unit that fails everywhere."""
     raise ValueError("wrong in itself")
 
 
-def test_a_unit_that_fails_everywhere_ends_the_work(cluster: Any) -> None:
+def test_a_unit_that_fails_everywhere_ends_the_work_and_blames_no_node(cluster: Any) -> None:
     made = executor(cluster)
+    events: list[Event] = []
+    made.listen(events.append)
     made.submit(Unit("poison", never))
-    with pytest.raises((UnitError, ClusterError), match="wrong in itself"):
+    with pytest.raises(UnitError, match="poison: failed 3 times.*wrong in itself"):
         made.next(60)
+    made.close()
+    assert not [one for one in events if isinstance(one, NodeLeft)]
+    assert len({one.node for one in events if isinstance(one, UnitLost)}) == 3
+
+
+def counting(keep: dict[str, Any]) -> bytes:
+    """A unit that counts those of its place."""
+    keep["count"] = keep.get("count", 0) + 1
+    return bytes([keep["count"]])
+
+
+def test_units_go_where_it_is_warm(cluster: Any) -> None:
+    made = executor(cluster)
+    made.submit(Unit("first", counting))
+    (first,) = all_of(made, 1)
+    for number in range(5):
+        made.submit(Unit(str(number), counting, prefers=first.place))
+    done = all_of(made, 5)
+    assert {one.place for one in done} >= {first.place}
+    made.submit(Unit("last", counting, prefers=first.place))
+    (last,) = all_of(made, 1)
+    assert last.place == first.place
     made.close()
 
 

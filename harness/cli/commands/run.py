@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import replace
 from enum import StrEnum
@@ -112,12 +113,14 @@ def run(
     from harness.findings.folder import RunFolder  # noqa: PLC0415
     from harness.studies import units  # noqa: PLC0415
     from harness.studies.default import studies  # noqa: PLC0415
+    from harness.studies.journal import Journal  # noqa: PLC0415
+    from harness.studies.portable import TEXTS_STAY  # noqa: PLC0415
     from harness.verdict import bounds, expectations  # noqa: PLC0415
 
     if cluster is not None:
         opening.check(cluster)
         if texts:
-            raise SelectionError("--cluster: texts of --input stay on this machine; run them here")
+            raise SelectionError(TEXTS_STAY)
     chosen_suite = SUITES[suite.value]
     limits = limits_of(timeout, memory)
     if only_input and not texts:
@@ -172,27 +175,32 @@ def run(
         expect=str(expect.resolve()) if expect is not None else None,
         limits=limits,
     )
-    elsewhere = None
-    if cluster is not None:
-        elsewhere = units.on(opening.opened(cluster, len(present)))
-    kept = recorders(ledger)
-    folder = RunFolder(out)
-    console.print(
-        promised(
-            len(plan.visited),
-            len(present),
-            "all of your texts" if amount == Budget() else budget or chosen_suite.budget,
-            len(checks),
-            len(plan.scaled),
-            seed,
-        ),
-        soft_wrap=True,
-    )
-    progress = Progress(console, amount.seconds)
-    try:
-        result = execute(
-            plan, folder, [progress.consume, *kept], command_line(), studies, elsewhere
+    with contextlib.ExitStack() as held:
+        elsewhere = journal = None
+        if cluster is not None:
+            # First of all: what another driver has in this folder stays.
+            journal = held.enter_context(Journal(out, plan))
+            elsewhere = units.on(opening.opened(cluster, len(present)), journal)
+        kept = recorders(ledger)
+        folder = RunFolder(out)
+        console.print(
+            promised(
+                len(plan.visited),
+                len(present),
+                "all of your texts" if amount == Budget() else budget or chosen_suite.budget,
+                len(checks),
+                len(plan.scaled),
+                seed,
+            ),
+            soft_wrap=True,
         )
-    finally:
-        progress.stop()
+        progress = Progress(console, amount.seconds)
+        try:
+            result = execute(
+                plan, folder, [progress.consume, *kept], command_line(), studies, elsewhere
+            )
+        finally:
+            progress.stop()
+        if journal is not None and result.finished.complete:
+            journal.remove()
     finish(result, out, ledger)
