@@ -11,6 +11,7 @@ import contextlib
 import os
 import signal
 import time
+import warnings
 from collections import Counter, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -350,11 +351,12 @@ def connect(address: str) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     terminating = signal.getsignal(signal.SIGTERM)
+    if address.startswith("local:"):
+        quiet |= {"num_cpus": count_of(address), "include_dashboard": False}
     try:
-        if address.startswith("local:"):
-            ray.init(address="local", num_cpus=count_of(address), include_dashboard=False, **quiet)
-        else:
-            ray.init(address=address, **quiet)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what matters is raised as well
+            ray.init(address="local" if address.startswith("local:") else address, **quiet)
     except (ConnectionError, RuntimeError, OSError, TimeoutError, RayError) as error:
         raise ClusterError(
             f"--cluster {address}: no cluster is reached there ({line_of(error)}); start one with "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -124,10 +125,20 @@ def verdict_of(result: RunResult) -> tuple[object, ...]:
 
 
 def files_of(out: Path) -> dict[str, bytes]:
-    """The findings of a run, and the vocabularies beside them, as files."""
+    """The findings of a run, and the vocabularies beside them, as files.
+
+    Of a pickle what it holds: two of one vocabulary may share their parts in other ways.
+    """
     return {
-        str(path.relative_to(out)): path.read_bytes()
+        str(path.relative_to(out)): content_of(path)
         for folder in ("findings", "vocabularies")
         for path in sorted((out / folder).rglob("*"))
         if path.is_file()
     }
+
+
+def content_of(path: Path) -> bytes:
+    """The bytes of a file, or of what was pickled there."""
+    if path.suffix != ".pickle":
+        return path.read_bytes()
+    return repr(pickle.loads(path.read_bytes())).encode("utf-8", "surrogatepass")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -31,8 +32,8 @@ MEMORY = 64 << 20
 """That a unit of these tests is declared to take."""
 
 
-@pytest.fixture
-def cluster() -> Iterator[Any]:
+@contextlib.contextmanager
+def three_nodes() -> Iterator[Any]:
     """A head that does not work, and three nodes of one CPU each in raylets of their own."""
     from ray.cluster_utils import Cluster
 
@@ -45,10 +46,25 @@ def cluster() -> Iterator[Any]:
     made.shutdown()
 
 
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """A cluster to do anything to."""
+    with three_nodes() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def lasting() -> Iterator[Any]:
+    """A cluster whose nodes are left as they are."""
+    with three_nodes() as made:
+        yield made
+
+
 def executor(cluster: Any, workers: int = 4) -> Executor:
     """An executor of ours on it."""
     from harness.cluster.ray_executor import RayExecutor, connect
 
+    ray.shutdown()
     connect(cluster.address)
     return RayExecutor("auto", workers, MEMORY)
 
@@ -69,13 +85,13 @@ class Watching:
         return [one for one in self.events if isinstance(one, kind)]
 
 
-def test_a_run_on_three_nodes_is_the_run_itself(cluster: Any, tmp_path: Path) -> None:
+def test_a_run_on_three_nodes_is_the_run_itself(lasting: Any, tmp_path: Path) -> None:
     """The plug-in's file is gone from here before anybody there could read it."""
     spec = plug_in(tmp_path)
     plan = small_plan(spec)
     here = finished(plan, tmp_path / "here")
     watching = Watching(1, Path(spec.rpartition(":")[0]).unlink)
-    there = finished(plan, tmp_path / "there", executor(cluster), watching)
+    there = finished(plan, tmp_path / "there", executor(lasting), watching)
     equal(there, here, tmp_path / "there", tmp_path / "here")
     assert len(watching.of(NodeJoined)) == 3
     done = watching.of(UnitDone)
@@ -87,7 +103,7 @@ def test_a_run_on_three_nodes_is_the_run_itself(cluster: Any, tmp_path: Path) ->
 
 def kill_raylet(cluster: Any) -> None:
     """Kill the raylet of a node, and with it all that the node is at."""
-    (raylet,) = cluster.worker_nodes[0].all_processes["raylet"]
+    (raylet,) = next(iter(cluster.worker_nodes)).all_processes["raylet"]
     os.kill(raylet.process.pid, signal.SIGKILL)
 
 
@@ -135,19 +151,19 @@ def drive(address: str, out: Path, spec: str) -> None:
         finished(plan, out, RayExecutor("auto", 4, MEMORY), kill, journal)
 
 
-def test_a_driver_that_is_killed_is_gone_on_with(cluster: Any, tmp_path: Path) -> None:
+def test_a_driver_that_is_killed_is_gone_on_with(lasting: Any, tmp_path: Path) -> None:
     spec = plug_in(tmp_path)
     plan = small_plan(spec)
     here = finished(plan, tmp_path / "here")
     code = "import sys, pathlib; from tests.cluster.test_ray import drive;"
     code += "drive(sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3])"
     out = tmp_path / "there"
-    command = [sys.executable, "-c", code, cluster.address, str(out), spec]
+    command = [sys.executable, "-c", code, lasting.address, str(out), spec]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=300, check=False)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     watching = Watching(0, None)
     with Journal(out, plan) as journal:
-        there = finished(plan, out, executor(cluster), watching, journal)
+        there = finished(plan, out, executor(lasting), watching, journal)
     equal(there, here, out, tmp_path / "here")
     record = [json.loads(line) for line in (out / "run.jsonl").read_text().splitlines()]
     resumed = [one["unit"] for one in record if one["event"] == "UnitResumed"]
@@ -198,8 +214,8 @@ def all_of(made: Executor, count: int) -> list[Done]:
     return results
 
 
-def test_a_node_that_always_fails_is_excluded(cluster: Any) -> None:
-    made = executor(cluster)
+def test_a_node_that_always_fails_is_excluded(lasting: Any) -> None:
+    made = executor(lasting)
     events: list[Event] = []
     made.listen(events.append)
     banned = next(one.node for one in events if isinstance(one, NodeJoined)).rpartition("-")[2]
@@ -219,12 +235,12 @@ def never(keep: dict[str, Any]) -> bytes:
     raise ValueError("wrong in itself")
 
 
-def test_a_unit_that_fails_everywhere_ends_the_work_and_blames_no_node(cluster: Any) -> None:
-    made = executor(cluster)
+def test_a_unit_that_fails_everywhere_ends_the_work_and_blames_no_node(lasting: Any) -> None:
+    made = executor(lasting)
     events: list[Event] = []
     made.listen(events.append)
     made.submit(Unit("poison", never))
-    with pytest.raises(UnitError, match="poison: failed 3 times.*wrong in itself"):
+    with pytest.raises(UnitError, match=r"poison: failed 3 times.*wrong in itself"):
         made.next(60)
     made.close()
     assert not [one for one in events if isinstance(one, NodeLeft)]
@@ -237,8 +253,8 @@ def counting(keep: dict[str, Any]) -> bytes:
     return bytes([keep["count"]])
 
 
-def test_units_go_where_it_is_warm(cluster: Any) -> None:
-    made = executor(cluster)
+def test_units_go_where_it_is_warm(lasting: Any) -> None:
+    made = executor(lasting)
     made.submit(Unit("first", counting))
     (first,) = all_of(made, 1)
     for number in range(5):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from harness.engine.planning import Tally
 from harness.engine.runner import budget_text, versions
 from harness.events import (
+    ClusterUsed,
     Counted,
     Event,
     ExpectationJudged,
@@ -52,7 +53,7 @@ class Ended:
 
     canary: None where none rides, else whether it was found; said: what is known about it.
     cases: committed in the session. awaited, late: who might hang and was waited for after its
-    time, and for how many seconds.
+    time, and for how many seconds. cluster: what it did in the session, if there was one.
     """
 
     how: str | None = None
@@ -62,6 +63,7 @@ class Ended:
     cases: int = 0
     awaited: frozenset[str] = frozenset()
     late: float = 0.0
+    cluster: ClusterUsed | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,6 +122,7 @@ def record(
         *withdrawals(kept.values()),
         *(Counted(bucket, count) for bucket, count in counts.items()),
         *judged,
+        *([ended.cluster] if ended.cluster else []),
     ]
     unasked = [name for name in names if name not in kept or not kept[name].state.cases]
     finished = _finished(plan, events, judged, tally, seconds, ended, unasked)
