@@ -38,6 +38,7 @@ from harness.events import (
     kind_in,
     named,
 )
+from reports.cluster import NO_CLUSTER, Cluster, ClusterFold
 from reports.texts import NO_TEXTS, Texts, TextsFold
 
 if TYPE_CHECKING:
@@ -205,6 +206,7 @@ class RunRecord:
     forced_witnesses: tuple[ForcedWitness, ...]
     expectations: tuple[ExpectationJudged, ...]
     texts: Texts = NO_TEXTS
+    cluster: Cluster = NO_CLUSTER
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> RunRecord:
@@ -415,6 +417,7 @@ class _Fold:
         self.counts: dict[str, int] = {}
         self.generators: dict[str, Counter[str]] = {}
         self.texts = TextsFold()
+        self.cluster = ClusterFold()
         self.exercised: Counter[tuple[str, str, str]] = Counter()
         self.violations: Counter[tuple[str, str, str]] = Counter()
         self.measured: dict[tuple[str, ...], Measured] = {}
@@ -467,7 +470,7 @@ class _Fold:
             case ExpectationJudged():
                 self.expectations[(event.bucket, event.vocabulary, *event.implementations)] = event
             case _:
-                pass
+                self.cluster.take(event)
 
     def _batch(self, batch: BatchDone) -> None:
         totals = self.generators.setdefault(batch.generator, Counter())
@@ -507,4 +510,5 @@ class _Fold:
             forced_witnesses=tuple(self.forced_witnesses),
             expectations=tuple(self.expectations.values()),
             texts=self.texts.made(),
+            cluster=self.cluster.made(),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,4 +147,7 @@ def test_what_workers_leave_behind_is_found_once(tmp_path: Path, mark: str) -> N
     there = session(plan, str(tmp_path / "there.db"), tmp_path / "there", LocalExecutor(2))
     left = [one for one in here.findings if one.stage == "left-processes"]
     assert len(left) == 1
-    assert [asdict(one) for one in there.findings] == [asdict(one) for one in here.findings]
+    # Of how many processes it was is told by each worker, of which there are more.
+    assert [(one.id, one.contract) for one in there.findings] == [
+        (one.id, one.contract) for one in here.findings
+    ]

@@ -12,6 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from harness.cli.progress.cluster import ClusterView
 from harness.events import (
     BatchDone,
     Counted,
@@ -67,6 +68,7 @@ class Progress:
         self._given: TextsGiven | None = None
         self._read: TextsRead | None = None
         self._grown: set[tuple[str, str, str]] = set()
+        self._cluster = ClusterView()
         self._live: Live | None = None
         if console.is_terminal:
             self._live = Live(
@@ -76,6 +78,9 @@ class Progress:
 
     def consume(self, event: Event) -> None:
         """Take note of an event; print what is worth a line."""
+        told = self._cluster.consume(event)
+        if told is not None:
+            self._say(told, "dim")
         match event:
             case Phase():
                 self._phase = event.text
@@ -191,6 +196,7 @@ class Progress:
             " expected",
         )
         rows: list[RenderableType] = [grid, facts]
+        rows += self._cluster.rows()
         if self._read is not None:
             rows.append(Text(far(self._read, self._given)))
         if self._preparing is not None:
