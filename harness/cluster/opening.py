@@ -9,14 +9,29 @@ from typing import TYPE_CHECKING
 from harness.cluster.executor import ClusterError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from harness.cluster.executor import Executor
 
 ADDRESS = re.compile(r"auto|ray://[^/\s]+:\d+|local:[1-9]\d*")
 """What may stand after ``--cluster``."""
 
+COMMANDS = ("run", "fuzz")
+"""The commands that run on a cluster."""
 
 WORKER_BYTES = 256 << 20
 """What a worker with a large vocabulary holds, as Ray is told; its limit is many times that."""
+
+
+def check_command(arguments: Sequence[str]) -> None:
+    """Raise ClusterError where a command is to run on a cluster, and does not."""
+    command = next((one for one in arguments if not one.startswith("-")), "")
+    asked = any(one.split("=", 1)[0] == "--cluster" for one in arguments)
+    if asked and command not in COMMANDS:
+        raise ClusterError(
+            f"--cluster: tokgate {command} runs on this machine alone; on a cluster run "
+            f"{' and '.join(f'tokgate {one}' for one in COMMANDS)}"
+        )
 
 
 def check(address: str) -> None:

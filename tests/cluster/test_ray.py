@@ -205,6 +205,7 @@ def test_units_go_where_it_is_warm(lasting: Any) -> None:
 def test_no_cluster_is_one_line() -> None:
     from harness.cluster.opening import opened
 
+    ray.shutdown()
     with pytest.raises(ClusterError, match="no cluster is reached there") as said:
         opened("ray://127.0.0.1:1", 1)
     assert "\n" not in str(said.value)

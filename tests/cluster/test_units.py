@@ -228,3 +228,23 @@ def test_a_mistake_in_the_option_ends_with_status_2() -> None:
     assert ended.returncode == 2
     assert "--cluster 'nowhere': is no cluster" in ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["worst", "forced", "field"])
+def test_a_command_that_runs_on_no_cluster_says_so(command: str) -> None:
+    ended = here(command, "--cluster=auto")
+    assert ended.returncode == 2
+    assert f"--cluster: tokgate {command} runs on this machine alone" in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("option", [("--input", "x.txt"), ("--database", "shared")])
+def test_what_stays_on_this_machine_is_refused(
+    option: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening.importlib.util, "find_spec", lambda name: object())
+    for command in ("run", "fuzz"):
+        if (command, option[0]) != ("run", "--database"):
+            ended = here(command, "--cluster=auto", *option)
+            assert ended.returncode == 2
+            assert "tokgate: --cluster: " in ended.stderr
