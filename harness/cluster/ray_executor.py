@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import threading
 import time
 import warnings
 from collections import Counter, deque
@@ -22,10 +23,12 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from harness.cluster.blame import FAILURES, Blame
 from harness.cluster.executor import ClusterError, Done, UnitError
+from harness.core.interruption import Terminated
 from harness.events.cluster import NodeJoined, NodeLeft, UnitLost, UnitStarted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
     from harness.cluster.executor import Unit
     from harness.events import Event
@@ -38,6 +41,10 @@ POLL_SECONDS = 0.2
 
 NOBODY_SECONDS = 120.0
 """For so long a cluster may have no node that takes part: one that grows takes minutes to."""
+
+
+TERMINATED = threading.Event()
+"""Whether SIGTERM has come."""
 
 
 class Performer:
@@ -141,6 +148,14 @@ class RayExecutor:
 
         Raises UnitError and ClusterError.
         """
+        try:
+            return self._next(seconds)
+        except KeyboardInterrupt as interrupt:
+            if TERMINATED.is_set():  # Ray makes one of any signal's that comes while it waits
+                raise Terminated from interrupt
+            raise
+
+    def _next(self, seconds: float) -> Done | None:
         end = time.monotonic() + seconds
         while not self._finished:
             if time.monotonic() - self._looked > LOOK_SECONDS:
@@ -362,9 +377,24 @@ def connect(address: str) -> None:
             f"--cluster {address}: no cluster is reached there ({line_of(error)}); start one with "
             "`ray start --head`, or try `--cluster local:4`"
         ) from error
+    except SystemExit as ended:
+        raise Terminated from ended  # Ray has made this of a SIGTERM
     finally:
         with contextlib.suppress(ValueError):  # signals are the main thread's
-            signal.signal(signal.SIGTERM, terminating)  # Ray's own would end us without a report
+            # Ray's own handler would end us without a report.
+            signal.signal(
+                signal.SIGTERM, noted(terminating) if callable(terminating) else terminating
+            )
+
+
+def noted(handler: Callable[[int, FrameType | None], Any]) -> Callable[..., Any]:
+    """Return a handler of SIGTERM that notes the signal, and does what another one does."""
+
+    def handle(number: int, frame: FrameType | None) -> Any:
+        TERMINATED.set()
+        return handler(number, frame)
+
+    return handle
 
 
 def count_of(address: str) -> int:

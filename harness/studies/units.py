@@ -26,7 +26,7 @@ from harness.engine.opening import NamedFailed
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.suites import Budget
-from harness.events import Counted, Event, Found, UnitDone, UnitResumed
+from harness.events import Counted, Event, Found, Phase, Preparing, UnitDone, UnitResumed
 from harness.findings.entries import Snapshot
 from harness.findings.folder import FindingsFolder
 from harness.findings.tracker import FindingTracker
@@ -47,6 +47,9 @@ AHEAD = 2
 vocabularies are in memory at once."""
 
 POLL_SECONDS = 0.5
+
+OF_THE_MOMENT = (Phase, Preparing)
+"""Events that say what a unit was doing: when it is committed that is over."""
 
 
 def perform(
@@ -190,7 +193,6 @@ class Driver:
             shared = executor.share("plan", Portable.of(self._run.plan))
             waiting = [one for one in reversed(sources) if one not in self._received]
             underway = 0
-            self._run.countdown.start()
             commit = commits.submit(self._commit_in_turn)
             while not self._ended:
                 while waiting and underway < AHEAD * executor.slots:
@@ -278,7 +280,7 @@ class Driver:
             elif isinstance(event, Found):
                 known.findings.pop(event.replaces or "", None)
                 known.findings[event.id] = event
-            if event is not None:
+            if event is not None and not isinstance(event, OF_THE_MOMENT):
                 self._run.emit(event)
         add(self._run.tally, told["tally"])
         known.units += 1

@@ -27,6 +27,7 @@ from tests.cluster.nodes import (
     lasting,
 )
 from tests.cluster.plans import equal, finished, plug_in, small_plan
+from tests.harness.command import TOKGATE
 
 ray: Any = pytest.importorskip("ray", reason="Ray is not installed: the extra 'ray'")
 
@@ -209,3 +210,26 @@ def test_no_cluster_is_one_line() -> None:
     with pytest.raises(ClusterError, match="no cluster is reached there") as said:
         opened("ray://127.0.0.1:1", 1)
     assert "\n" not in str(said.value)
+
+
+def test_the_command_is_ended_by_a_signal_and_goes_on(tmp_path: Path) -> None:
+    """With reports, the exit status of SIGTERM, and what was done before."""
+    command = [
+        *(TOKGATE, "run", "--cluster", "local:2", "--impl", "bpe.naive", "--impl", "bpe.heap"),
+        *("--vocab", "toy_bytes", "--vocab", "toy_acbb", "--vocab", "random:2"),
+        *("--check", "equivalence", "--budget", "40000cases", "--out", str(tmp_path)),
+    ]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        for line in running.stderr:
+            if line.startswith("toy_acbb: "):
+                running.terminate()
+                break
+        told = running.stderr.read()
+    assert running.returncode == 143, told
+    assert "INCOMPLETE" in told
+    assert "toy_acbb" in (tmp_path / "report.html").read_text()
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "toy_acbb was performed before" in ended.stderr
+    assert "PASSED  240,000 cases" in ended.stderr

@@ -228,6 +228,8 @@ def fuzz(
 
     store = CampaignStore(where, name)
     elsewhere = None if cluster is None else opening.opened(cluster, len(present))
+    if elsewhere is not None:
+        campaign = replace(campaign, plan=replace(campaign.plan, jobs=elsewhere.slots))
     record = run.execute(
         campaign, store, out, command_line(), progress, report, report_seconds, anew=not resume,
         executor=elsewhere,

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.cluster.usage import Usage
-from harness.events import ClusterUsed, NodeJoined, NodeLeft, UnitLost, UnitResumed
+from harness.events import ClusterUsed, NodeJoined, NodeLeft, UnitDone, UnitLost, UnitResumed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -21,10 +21,11 @@ NODES_SHOWN = 8
 
 
 class ClusterView:
-    """Counts what happens on a cluster, for a display."""
+    """Counts what happens on a cluster, for a display. each: whether each unit is worth a line."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, each: bool = False) -> None:
         self._usage = Usage()
+        self._each = each
 
     def consume(self, event: Event) -> str | None:
         """Take note of an event; return a line where it is worth one."""
@@ -38,6 +39,9 @@ class ClusterView:
                 return f"node {event.node} takes no part any more: {event.reason}"
             case UnitLost():
                 return f"{event.unit} is performed again: {event.node}: {event.reason}"
+            case UnitDone() if self._each:
+                cases = counted(event.cases, "case")
+                return f"{event.unit}: {cases} in {event.seconds:.1f} s, on {event.node}"
             case UnitResumed():
                 return f"{event.unit} was performed before, on {event.node}"
             case ClusterUsed():

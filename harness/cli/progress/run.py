@@ -26,6 +26,7 @@ from harness.events import (
     SlowOnce,
     TextsGiven,
     TextsRead,
+    UnitStarted,
     Withdrawn,
     by_cause,
     cause_of,
@@ -68,7 +69,7 @@ class Progress:
         self._given: TextsGiven | None = None
         self._read: TextsRead | None = None
         self._grown: set[tuple[str, str, str]] = set()
-        self._cluster = ClusterView()
+        self._cluster = ClusterView(each=True)
         self._live: Live | None = None
         if console.is_terminal:
             self._live = Live(
@@ -88,6 +89,8 @@ class Progress:
                     self._first_case = time.monotonic()
                 if self._live is None:
                     self._console.print(Text(event.text, style="dim"), soft_wrap=True)
+            case UnitStarted() if self._first_case is None:
+                self._phase, self._first_case = "on a cluster", time.monotonic()
             case Preparing():
                 self._prepare(event)
             case SlowOnce():
