@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from corpora.generators.catalog import generators
 from corpora.vocabularies import scratch
 from harness.checks import CHECKS
-from harness.core.writing import write_whole
+from harness.cluster.executor import UnitError
+from harness.core.writing import write_whole, writing
 from harness.engine import selection
 from harness.engine.selection import SelectionError
 from impls.specs import COMMAND, from_anywhere
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.participants import Participant
     from harness.engine.planning import Plan
+
+SENT = ("findings", "vocabularies")
+"""The folders of an output folder that files are sent for."""
 
 TEXTS_STAY = "--cluster: texts of --input stay on this machine; run them without --cluster"
 
@@ -135,6 +139,20 @@ def placed(content: bytes, word: str) -> Path:
     write_whole(path, content)
     path.chmod(0o755)  # it may be a program
     return path
+
+
+def write_sent(folder: Path, name: str, content: bytes) -> None:
+    """Write a file that a node has sent below a folder, where findings and vocabularies are.
+
+    Raises OutputError, and UnitError for a name that leads elsewhere.
+    """
+    parts = PurePosixPath(name).parts
+    if len(parts) < 3 or parts[0] not in SENT or ".." in parts:
+        raise UnitError(f"a node has sent {name!r}, which is no file of a finding")
+    path = folder / name
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, content)
 
 
 def digest_of(plan: Plan) -> dict[str, str]:

@@ -9,6 +9,7 @@ when, or how often. Findings of different vocabularies never depend on one anoth
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import threading
 import zlib
@@ -19,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies import scratch
-from harness.cluster.executor import Unit
+from harness.cluster.executor import Unit, UnitError
 from harness.cluster.usage import Usage
-from harness.core.writing import write_whole, writing
+from harness.core import stored
 from harness.engine.opening import NamedFailed
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
@@ -31,7 +32,7 @@ from harness.findings.entries import Snapshot
 from harness.findings.folder import FindingsFolder
 from harness.findings.tracker import FindingTracker
 from harness.studies.default import studies
-from harness.studies.portable import Portable
+from harness.studies.portable import Portable, write_sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 AHEAD = 2
 """Units for each slot that are submitted at a time, so that nobody waits for the driver and not all
 vocabularies are in memory at once."""
+
+MAX_BYTES = 1 << 30
+"""The greatest size of a unit's result, unpacked: its events, and the files of its findings."""
 
 POLL_SECONDS = 0.5
 
@@ -139,8 +143,14 @@ class Received:
 
     @classmethod
     def of(cls, done: Done) -> Received:
-        """Unpack a result."""
-        return cls(json.loads(zlib.decompress(done.result)), len(done.result))
+        """Unpack a result. Raises UnitError for what is none."""
+        try:
+            told = json.loads(stored.unzipped(done.result, MAX_BYTES))
+            if set(told) != {"events", "tally", "failed", "unexpected", "files"}:
+                raise ValueError("it has other fields")
+        except (ValueError, TypeError) as error:
+            raise UnitError(f"{done.name}: its result cannot be read: {error}") from error
+        return cls(told, len(done.result))
 
     @property
     def cases(self) -> int:
@@ -217,8 +227,9 @@ class Driver:
     def _take_up(self) -> None:
         """Take what an earlier driver had performed."""
         for name, done in (self._journal.kept(self._sources) if self._journal else {}).items():
-            self._received[name] = Received.of(done)
-            self._tell(UnitResumed(name, done.node))
+            with contextlib.suppress(UnitError):  # a file that was damaged: it is performed again
+                self._received[name] = Received.of(done)
+                self._tell(UnitResumed(name, done.node))
 
     def _tell(self, event: Event) -> None:
         with self._telling:
@@ -268,10 +279,7 @@ class Driver:
     def _commit(self, one: Received) -> None:
         told, known = one.told, self._committed
         for name, content in told["files"].items():
-            path = self._folder.path / name
-            with writing(path):
-                path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, base64.b64decode(content))
+            write_sent(self._folder.path, name, base64.b64decode(content))
         for line in told["events"]:
             event = Event.from_json(line)
             if isinstance(event, Counted):

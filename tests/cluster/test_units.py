@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,10 @@ from harness.cluster.local import LocalExecutor
 from harness.engine.planning import Plan
 from harness.engine.runner import RunResult
 from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
+from harness.studies.fuzz.scattered import Came
 from harness.studies.journal import FOLDER, Journal
+from harness.studies.portable import write_sent
+from harness.studies.units import Received
 from tests.cluster.plans import equal, finished, plug_in, record_of, small_plan
 from tests.harness.command import here
 
@@ -147,6 +151,33 @@ def test_a_second_driver_is_refused(usual: Usual, tmp_path: Path) -> None:
         pytest.raises(ClusterError, match="another driver is at a run there; wait for it, or"),
     ):
         Journal(tmp_path, usual.plan)
+
+
+def test_a_result_that_was_damaged_is_performed_again(usual: Usual, tmp_path: Path) -> None:
+    with Journal(tmp_path, usual.plan) as journal:
+        journal.keep(Done("toy_bytes", b"no result", "somewhere", "", 1, 2.5))
+        there = finished(usual.plan, tmp_path, LocalExecutor(1), journal=journal)
+    equal(there, usual.result, tmp_path, usual.out)
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "/findings/f-1/x", "findings/../../x", "run.jsonl", "findings/x", ""]
+)
+def test_a_node_writes_nothing_but_findings(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UnitError, match="which is no file of a finding"):
+        write_sent(tmp_path / "out", name, b"")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "result", [b"", b"no result", zlib.compress(b"{}"), zlib.compress(b"\x80")]
+)
+def test_what_is_no_result_is_said_in_one_line(result: bytes) -> None:
+    with pytest.raises(UnitError, match="cannot be read") as said:
+        Received.of(Done("toy", result, "node", "", 1, 0.0))
+    assert "\n" not in str(said.value)
+    with pytest.raises(UnitError, match="cannot be read"):
+        Came.unpacked(result)
 
 
 def raising(keep: dict[str, Any], word: str) -> bytes:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from harness.core.countdown import Countdown
     from harness.events import ClusterUsed, Event
     from harness.studies.fuzz.plan import FuzzPlan
-    from harness.studies.fuzz.run import CampaignFolder
     from harness.studies.fuzz.store import CampaignStore, Kept
 
 CANARY = "the canary"
@@ -81,7 +80,7 @@ class Course:
 class ClusterSession:
     """Runs the targets of a plan by an executor; as :class:`harness.studies.fuzz.session.Session`.
 
-    folder: takes the files of findings, before the commit. publish: gets each round once it is
+    place: writes the files of findings, before the commit. publish: gets each round once it is
     committed. announce: gets what happens on the cluster. countdown: of the budget; it begins to
     run when the first round is done. done: by target, the cases of earlier sessions.
     """
@@ -90,7 +89,7 @@ class ClusterSession:
         self,
         plan: FuzzPlan,
         store: CampaignStore,
-        folder: CampaignFolder,
+        place: Callable[[Mapping[str, bytes]], None],
         publish: Callable[[Round], None],
         announce: Callable[[Event], None],
         countdown: Countdown,
@@ -98,7 +97,7 @@ class ClusterSession:
         done: Mapping[str, int] = MappingProxyType({}),
         prepared: Callable[[float], None] = lambda seconds: None,
     ) -> None:
-        self._plan, self._store, self._folder = plan, store, folder
+        self._plan, self._store, self._place = plan, store, place
         self._publish, self._announce = publish, announce
         self._countdown, self._executor, self._prepared = countdown, executor, prepared
         self._campaign = Campaign.of(plan, store.mark, MEMORY)
@@ -229,7 +228,7 @@ class ClusterSession:
         self._tell(UnitDone(done.name, done.node, done.tries, done.seconds, size, cases))
 
     def _commit(self, done: Round, files: Mapping[str, bytes]) -> None:
-        self._folder.place(files, smallest=self._plan.shards > 1)
+        self._place(files)
         self._store.commit(done)
         self._publish(done)
 

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -28,6 +29,7 @@ from harness.studies.fuzz.plan import target_name
 from harness.studies.fuzz.record import Ended, Record, record, smallness
 from harness.studies.fuzz.session import Session
 from harness.studies.fuzz.store import now
+from harness.studies.portable import write_sent
 from harness.verdict import gate
 
 if TYPE_CHECKING:
@@ -116,9 +118,7 @@ class CampaignFolder(FindingsFolder):
         }
         for path in sorted(files, key=lambda one: (one.endswith("/input.bin"), one)):
             if path.rpartition("/")[0] not in larger:
-                with writing(self.path / path):
-                    (self.path / path).parent.mkdir(parents=True, exist_ok=True)
-                write_whole(self.path / path, files[path])
+                write_sent(self.path, path, files[path])
 
     def _smaller(self, folder: Path, files: Mapping[str, bytes], name: str) -> bool:
         """Whether a finding that came is smaller than what its folder has."""
@@ -250,8 +250,8 @@ def execute(
             )
         else:
             session = ClusterSession(
-                plan, store, folder, published, seen.announce, countdown, executor, cases,
-                seen.prepared,
+                plan, store, partial(folder.place, smallest=plan.shards > 1), published,
+                seen.announce, countdown, executor, cases, seen.prepared,
             )  # fmt: skip
 
         def written(ended: Ended) -> Record:

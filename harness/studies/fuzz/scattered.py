@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import pickle
 import time
 import uuid
 import zlib
@@ -17,14 +16,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import psutil
 
 from corpora.vocabularies import scratch
+from harness.cluster.executor import UnitError
+from harness.core import stored
+from harness.events import Event, Found
 from harness.findings.folder import FindingsFolder
 from harness.studies.fuzz.canary import CanaryWatch
+from harness.studies.fuzz.corpus import Entry
 from harness.studies.fuzz.leaving import left_behind
 from harness.studies.fuzz.plan import FuzzPlan, target_name
 from harness.studies.fuzz.sizing import ROUND_SECONDS, TooLong
+from harness.studies.fuzz.state import MAX_BYTES, Round, State
 from harness.studies.fuzz.target import Guides, Target
 from harness.studies.portable import Portable
 from harness.workers.pool import WorkerPool
@@ -34,7 +39,6 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
-    from harness.studies.fuzz.state import Round
     from harness.studies.fuzz.store import Kept
     from impls.interface import Recipe
 
@@ -82,14 +86,75 @@ class Came:
 
     def packed(self) -> bytes:
         """The form in which it travels."""
-        return zlib.compress(pickle.dumps(self, protocol=pickle.HIGHEST_PROTOCOL), 1)
+        fields = {name: getattr(self, name) for name in _Came.__struct_fields__ if name != "done"}
+        told = _Came(**fields, done=None if self.done is None else _told(self.done))
+        return zlib.compress(msgspec.msgpack.encode(told), 1)
 
     @classmethod
     def unpacked(cls, packed: bytes) -> Came:
-        """Return what :meth:`packed` made: of a node that runs our own code, which is trusted."""
-        came = pickle.loads(zlib.decompress(packed))
-        assert isinstance(came, cls)
-        return came
+        """Return what :meth:`packed` made. Raises UnitError for what no node of ours sends."""
+        try:
+            told = msgspec.msgpack.decode(stored.unzipped(packed, MAX_BYTES), type=_Came)
+            fields = {name: getattr(told, name) for name in _Came.__struct_fields__}
+            return cls(**fields | {"done": None if told.done is None else _done(told.done)})
+        except (ValueError, TypeError) as error:  # those of msgspec among them
+            raise UnitError(f"the result of a round cannot be read: {error}") from error
+
+
+class _Round(msgspec.Struct):
+    """See :class:`harness.studies.fuzz.state.Round`."""
+
+    target: str
+    state: bytes
+    map: bytes
+    first: int
+    joined: list[tuple[bytes, str, int]]
+    findings: list[str]
+    gone: list[str]
+    events: list[str]
+    seconds: float
+
+
+class _Came(msgspec.Struct):
+    """See :class:`Came`."""
+
+    mark: str
+    cold: bool
+    too_long: int | None
+    done: _Round | None
+    files: dict[str, bytes]
+    opened: float
+    asked: tuple[str, ...]
+
+
+def _told(done: Round) -> _Round:
+    return _Round(
+        target=done.target,
+        state=done.state.packed(),
+        map=done.map,
+        first=done.first,
+        joined=[(one.data, one.origin, one.fresh) for one in done.joined],
+        findings=[found.to_json() for found in done.findings],
+        gone=list(done.gone),
+        events=[event.to_json() for event in done.events],
+        seconds=done.seconds,
+    )
+
+
+def _done(told: _Round) -> Round:
+    findings = [Event.from_json(line) for line in told.findings]
+    events = [Event.from_json(line) for line in told.events]
+    return Round(
+        target=told.target,
+        state=State.unpacked(told.state),
+        map=told.map,
+        first=told.first,
+        joined=[Entry(*one) for one in told.joined],
+        findings=[found for found in findings if isinstance(found, Found)],
+        gone=told.gone,
+        events=[event for event in events if event is not None],
+        seconds=told.seconds,
+    )
 
 
 class NodeFolder(FindingsFolder):
