@@ -33,7 +33,7 @@ from harness.cli.commands import (
     worst,
 )
 from harness.cli.display import Display, PlainFormatter
-from harness.cluster.executor import ClusterError
+from harness.cluster.executor import ClusterError, UnitError
 from harness.cluster.opening import check_command
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
 from harness.core.interruption import INTERRUPTED, Terminated, cause, exit_status, listen
@@ -45,7 +45,7 @@ from impls.errors import ImplementationError
 
 USERS = (
     VocabularyError, FamiliesError, SelectionError, ExpectationsError, OutputError, TextsError,
-    ClusterError,
+    ClusterError, UnitError,
 )  # fmt: skip
 """These errors are the user's to mend, and each is shown as one line."""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ADDRESS = re.compile(r"auto|ray://[^/\s]+:\d+|local:[1-9]\d*")
 """What may stand after ``--cluster``."""
 
-COMMANDS = ("run", "fuzz")
+COMMANDS = ("run", "fuzz", "forced")
 """The commands that run on a cluster."""
 
 WORKER_BYTES = 256 << 20
@@ -30,7 +30,7 @@ def check_command(arguments: Sequence[str]) -> None:
     if asked and command not in COMMANDS:
         raise ClusterError(
             f"--cluster: tokgate {command} runs on this machine alone; on a cluster run "
-            f"{' and '.join(f'tokgate {one}' for one in COMMANDS)}"
+            f"{', '.join(f'tokgate {one}' for one in COMMANDS)}"
         )
 
 
@@ -44,9 +44,12 @@ def check(address: str) -> None:
         raise ClusterError(f"--cluster {address}: Ray is not installed; pip install 'tokgate[ray]'")
 
 
-def opened(address: str, workers: int) -> Executor:
-    """Return the executor of a cluster for units that run so many workers. Raises ClusterError."""
+def opened(address: str, workers: int, memory: int | None = None) -> Executor:
+    """Return the executor of a cluster for units that run so many workers.
+
+    memory: that a unit may take, in bytes, where more is known of it. Raises ClusterError.
+    """
     check(address)
     from harness.cluster.ray_executor import RayExecutor  # noqa: PLC0415 (heavy, and an extra)
 
-    return RayExecutor(address, workers, workers * WORKER_BYTES)
+    return RayExecutor(address, workers, memory or workers * WORKER_BYTES)

@@ -23,7 +23,7 @@ MEMORY = 64 << 20
 @contextlib.contextmanager
 def three_nodes() -> Iterator[Any]:
     """A head that does not work, and three nodes of one CPU each in raylets of their own."""
-    import ray
+    ray = pytest.importorskip("ray", reason="Ray is not installed: the extra 'ray'")
     from ray.cluster_utils import Cluster
 
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
