@@ -169,8 +169,11 @@ class RayExecutor:
                 time.sleep(min(POLL_SECONDS, left))
                 continue
             ready, _ = ray.wait(list(asked), num_returns=1, timeout=min(POLL_SECONDS, left))
+            if ready:  # and all that have come with it
+                ready, _ = ray.wait(list(asked), num_returns=len(asked), timeout=0)
             for one in ready:
-                self._answered(asked[one])
+                if asked[one] in self._actors:  # it may be dismissed by what another one said
+                    self._answered(asked[one])
         return self._finished.popleft()
 
     def close(self) -> None:

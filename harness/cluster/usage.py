@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 from dataclasses import replace
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
 
 
 class Usage:
-    """Counts by node. clock: in seconds."""
+    """Counts by node. clock: in seconds. Events may come from several threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
+        self._lock = threading.Lock()
         self._present: dict[str, float] = {}
         self._slot_seconds = 0.0
         self._first: float | None = None
@@ -46,6 +48,10 @@ class Usage:
 
     def consume(self, event: Event) -> None:
         """Take note of an event; those of other things are passed over."""
+        with self._lock:
+            self._consume(event)
+
+    def _consume(self, event: Event) -> None:
         match event:
             case NodeJoined():
                 known = self.nodes.get(event.node)
@@ -101,6 +107,10 @@ class Usage:
 
     def told(self) -> ClusterUsed:
         """What it came to, up to the last unit that was done."""
+        with self._lock:
+            return self._told()
+
+    def _told(self) -> ClusterUsed:
         seconds = self._last - self._first if self._first is not None else 0.0
         slots = self._slot_seconds + sum(
             self._of(node).slots * max(0.0, self._last - since)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+import threading
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 SENT = ("findings", "vocabularies")
 """The folders of an output folder that files are sent for."""
+
+_making = threading.Lock()
 
 TEXTS_STAY = "--cluster: texts of --input stay on this machine; run them without --cluster"
 
@@ -108,9 +111,14 @@ def words_of(spec: str) -> Sequence[str]:
     return (spec.rpartition(":")[0],)
 
 
-@cache
 def made(one: PlugIn) -> Participant:
     """Return the participant on this machine. Raises ImplementationError, SelectionError."""
+    with _making:  # a module that another thread is loading is half of one
+        return _made(one)
+
+
+@cache
+def _made(one: PlugIn) -> Participant:
     (participant,), _ = selection.participants([spec_here(one)])
     if participant.about.version != one.version:
         raise SelectionError(

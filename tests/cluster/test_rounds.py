@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.cluster.executor import Done
+from harness.cluster.executor import Done, Unit
 from harness.cluster.local import LocalExecutor
 from harness.events import ClusterUsed, UnitDone
 from harness.studies.fuzz import scattered
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
+from harness.studies.fuzz.state import Round
+from harness.studies.fuzz.store import CampaignStore
 from tests.cluster.campaigns import Quiet, campaign, everything, session, verdict_of
 from tests.cluster.plans import content_of, plug_in
 from tests.harness import fuzz_campaign
@@ -52,8 +56,8 @@ def equal(usual: Usual, there: Record, where: str, out: Path) -> None:
     whole = everything(usual.where)
     assert len(whole["findings"]) > 2, "else the rest says little"
     assert len(whole["inputs"]) > 20
-    assert everything(where) == whole
     assert verdict_of(there) == verdict_of(usual.made)
+    assert everything(where) == whole
     assert findings_in(out) == findings_in(usual.out)
     for path in (usual.out / "findings").rglob("repro.py"):
         assert (out / path.relative_to(usual.out)).is_file()
@@ -151,3 +155,40 @@ def test_what_workers_leave_behind_is_found_once(tmp_path: Path, mark: str) -> N
     assert [(one.id, one.contract) for one in there.findings] == [
         (one.id, one.contract) for one in here.findings
     ]
+
+
+class Gathering(LocalExecutor):
+    """Hands out nothing before all units are done that were submitted, and then all of them."""
+
+    def __init__(self, slots: int) -> None:
+        super().__init__(slots)
+        self._underway = 0
+
+    def submit(self, unit: Unit) -> None:
+        self._underway += 1
+        super().submit(unit)
+
+    def next(self, seconds: float) -> Done | None:
+        while seconds and self._done.qsize() < self._underway:
+            time.sleep(0.05)
+        done = super().next(seconds)
+        self._underway -= done is not None
+        return done
+
+
+def test_what_comes_together_is_committed_together(
+    usual: Usual, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    commit = CampaignStore.commit_all
+
+    def counted(store: CampaignStore, rounds: Sequence[Round]) -> None:
+        sizes.append(len(rounds))
+        assert len({one.target for one in rounds}) == len(rounds)
+        commit(store, rounds)
+
+    monkeypatch.setattr(CampaignStore, "commit_all", counted)
+    where = str(tmp_path / "there.db")
+    there = session(usual.plan, where, tmp_path / "there", Gathering(4))
+    equal(usual, there, where, tmp_path / "there")
+    assert max(sizes) > 1

@@ -29,7 +29,7 @@ from harness.studies.fuzz.sizing import ROUND_SECONDS
 from harness.studies.fuzz.state import Round, State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from harness.cluster.executor import Done, Executor
     from harness.core.countdown import Countdown
@@ -43,6 +43,10 @@ CANARY = "the canary"
 GRACE = 2 * ROUND_SECONDS
 """Seconds for which rounds that are on when time is up are waited for: so that none is lost that is
 nearly done, and what workers left behind is told."""
+
+TOGETHER = 64
+"""Rounds that are committed together at the most. A transaction costs as much as several rounds in
+it; and what is not committed yet is lost with the driver."""
 
 MEMORY = 2 << 30
 """Bytes that the open targets of a place may hold in all; the last one stays open in any case."""
@@ -131,9 +135,7 @@ class ClusterSession:
                 executor.submit(Unit(CANARY, scattered.watch, (self._shared,)))
             while self._on:
                 self._begin_more()
-                done = executor.next(POLL_SECONDS)
-                if done is not None:
-                    self._take(done)
+                self._take_all()
                 each()
             if CHECKS[left_processes.CHECK] in self._plan.plan.checks:
                 self._commit_leavings()
@@ -179,13 +181,35 @@ class ClusterSession:
             )
         )
 
-    def _take(self, done: Done) -> None:
-        """Take what a unit came to."""
+    def _take_all(self) -> None:
+        """Wait for a result, and take all that have come: what there is to commit, in one go."""
+        rounds: list[tuple[Course, Done, Round, Mapping[str, bytes]]] = []
+        try:
+            done = self._executor.next(POLL_SECONDS)
+            while done is not None:
+                taken = self._taken(done)
+                if taken is not None and taken[1].done is not None:
+                    rounds.append((taken[0], done, taken[1].done, taken[1].files))
+                done = self._executor.next(0.0) if len(rounds) < TOGETHER else None
+        finally:  # whatever ends the session
+            if rounds:
+                self._commit([(committed, files) for _, _, committed, files in rounds])
+        for course, result, committed, _ in rounds:
+            cases = committed.state.cases - course.cases
+            self._count(result, cases)
+            self.cases += cases
+            course.cases += cases
+            course.rounds += 1
+            course.turn += result.seconds
+            self._go_on(course)
+
+    def _taken(self, done: Done) -> tuple[Course, Came] | None:
+        """Take what a unit came to; a target's round where there is one to commit."""
         if done.name == CANARY:
             assert self.canary is not None
             self.canary.found, self.canary.said = json.loads(done.result)
             self._count(done, 0)
-            return
+            return None
         self._places.add(done.place)
         came = Came.unpacked(done.result)
         name = done.name.rpartition(", round ")[0]
@@ -193,25 +217,15 @@ class ClusterSession:
         course.place, course.mark = done.place, came.mark
         if came.cold:
             self._next(course, anew=True)
-            return
+            return None
         self._start_clock()
+        if came.done is not None:
+            return course, came
+        self._count(done, 0)
         if came.too_long is not None:
-            kept = self._store.target(name)
-            self._commit(lessened(name, kept, came.too_long), {})
-            self._count(done, 0)
+            self._commit([(lessened(name, self._store.target(name), came.too_long), {})])
             self._next(course, anew=True)
-            return
-        if came.done is None:
-            self._count(done, 0)
-            return
-        cases = came.done.state.cases - course.cases
-        self._commit(came.done, came.files)
-        self._count(done, cases)
-        self.cases += cases
-        course.cases += cases
-        course.rounds += 1
-        course.turn += done.seconds
-        self._go_on(course)
+        return None
 
     def _go_on(self, course: Course) -> None:
         """Another round of a target, unless it has had enough, or others waited long enough."""
@@ -227,10 +241,13 @@ class ClusterSession:
         size = len(done.result)
         self._tell(UnitDone(done.name, done.node, done.tries, done.seconds, size, cases))
 
-    def _commit(self, done: Round, files: Mapping[str, bytes]) -> None:
-        self._place(files)
-        self._store.commit(done)
-        self._publish(done)
+    def _commit(self, rounds: Sequence[tuple[Round, Mapping[str, bytes]]]) -> None:
+        """Write the files of findings, and then the rounds, all of them or none."""
+        for _, files in rounds:
+            self._place(files)
+        self._store.commit_all([done for done, _ in rounds])
+        for done, _ in rounds:
+            self._publish(done)
 
     def _start_clock(self) -> None:
         if not self._countdown.running:
@@ -265,7 +282,7 @@ class ClusterSession:
             for done in self._rest(1):
                 came = Came.unpacked(done.result)
                 if came.done is not None:
-                    self._commit(came.done, came.files)
+                    self._commit([(came.done, came.files)])
                 left = {author: line for author, line in left.items() if author not in came.asked}
 
     def _rest(self, count: int) -> list[Done]:
