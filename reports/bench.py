@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from harness.events import (
     Benched,
-    BenchFinished,
     BenchStarted,
+    Finished,
     ImplementationFailed,
     VocabularyLoaded,
 )
@@ -45,7 +45,7 @@ class BenchRecord:
     vocabularies: list[VocabularyLoaded] = field(default_factory=list)
     failures: list[ImplementationFailed] = field(default_factory=list)
     cells: list[Benched] = field(default_factory=list)
-    finished: BenchFinished | None = None
+    finished: Finished | None = None
 
     def consume(self, event: Event) -> None:
         """Take note of an event."""
@@ -58,7 +58,7 @@ class BenchRecord:
                 self.failures.append(event)
             case Benched():
                 self.cells.append(event)
-            case BenchFinished():
+            case Finished():
                 self.finished = event
 
     @property

@@ -36,7 +36,7 @@ class SelftestRecord:
                 (self.mistakes if told["check"] else self.controls).append(told)
             case "HuntDone":
                 self.hunts.append(told)
-            case "SelftestFinished":
+            case "Finished":
                 self.finished = told
 
     def to_json(self) -> str:

@@ -7,6 +7,7 @@ an encoder that remembers pieces knows the language and not the text.
 
 from __future__ import annotations
 
+import hashlib
 import random
 import sysconfig
 from bisect import bisect_right
@@ -52,11 +53,15 @@ MAX_TEXT_BYTES = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A kind of text. ``summary`` ends the sentence "speed on ..."."""
+    """A kind of text. ``summary`` ends the sentence "speed on ...".
+
+    digest: of the content of a user's own file, by which it is known again; empty otherwise.
+    """
 
     name: str
     summary: str
     make: Callable[[Vocabulary, int, int], bytes]
+    digest: str = ""
 
     def of(self, vocabulary: Vocabulary, size: int, seed: int) -> bytes:
         """``size`` bytes of UTF-8, up to three less where the last character does not fit."""
@@ -224,4 +229,5 @@ def of_file(path: Path) -> Text:
             at -= 1
         return whole[at : at + size + 1]
 
-    return Text(str(path), f"the file {path.name}", make)
+    digest = hashlib.sha256(whole).hexdigest()
+    return Text(str(path), f"the file {path.name}", make, digest)

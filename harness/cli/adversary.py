@@ -13,7 +13,7 @@ from corpora.generators.material import is_text
 from corpora.vocabularies import sources
 from harness.cli.display import Display
 from harness.cli.forced import LOG_WIDTH
-from harness.cli.progress.bench import BenchProgress
+from harness.cli.progress.steps import StepProgress
 from harness.core.countdown import Countdown, seconds_text
 from harness.core.interruption import exit_status
 from harness.engine.selection import SelectionError
@@ -69,7 +69,7 @@ def search(
     if amount.cases is not None:
         how_long = f"for {amount.cases:,} grammars"
     console.print(Text(f"{what} {how_long}, seed {seed}"), soft_wrap=True)
-    progress = BenchProgress(console)
+    progress = StepProgress(console)
 
     def prepared(spent: float) -> None:
         console.print(Text(f"prepared in {spent:.0f} s", style="dim"))

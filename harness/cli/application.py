@@ -13,9 +13,6 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from corpora.families.user import FamiliesError
-from corpora.texts.documents import TextsError
-from corpora.vocabularies.model import VocabularyError
 from harness.cli.commands import (
     adversary,
     again,
@@ -33,21 +30,13 @@ from harness.cli.commands import (
     worst,
 )
 from harness.cli.display import Display, PlainFormatter
-from harness.cluster.executor import ClusterError, UnitError
+from harness.cli.mendable import USERS
 from harness.cluster.opening import check_command
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
 from harness.core.interruption import INTERRUPTED, Terminated, cause, exit_status, listen
-from harness.core.writing import NO_ROOM, OutputError, cannot_write
-from harness.engine.selection import SelectionError
+from harness.core.writing import NO_ROOM, cannot_write
 from harness.verdict import gate
-from harness.verdict.expectations import ExpectationsError
 from impls.errors import ImplementationError
-
-USERS = (
-    VocabularyError, FamiliesError, SelectionError, ExpectationsError, OutputError, TextsError,
-    ClusterError, UnitError,
-)  # fmt: skip
-"""These errors are the user's to mend, and each is shown as one line."""
 
 app = typer.Typer(
     name="tokgate",

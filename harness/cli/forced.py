@@ -9,9 +9,9 @@ from rich.text import Text
 
 from corpora.vocabularies import sources
 from harness.cli.display import Display
-from harness.cli.progress.bench import BenchProgress
 from harness.cli.progress.cluster import ClusterView
 from harness.cli.progress.run import verdict_word
+from harness.cli.progress.steps import StepProgress
 from harness.cluster import opening
 from harness.engine.selection import SelectionError
 from harness.findings.folder import RunFolder
@@ -70,7 +70,7 @@ def walk(
     folder = RunFolder(out)
     record = Record(out, identity)
     console = Display(stderr=True)
-    progress = BenchProgress(console)
+    progress = StepProgress(console)
     view = ClusterView()
 
     def tell(event: Event) -> None:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
-import logging
 import os
 import platform
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.core.interruption import exit_status
-from harness.core.writing import NO_ROOM, OutputError, cannot_write
-from harness.engine.opening import NamedFailed
+from harness.core.writing import OutputError
+from harness.engine.bus import Bus
+from harness.engine.ending import to_the_end
 from harness.engine.planning import Plan, Tally
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
@@ -36,10 +34,6 @@ if TYPE_CHECKING:
     from harness.findings.folder import RunFolder
 
 
-LOG = logging.getLogger(__name__)
-"""Shown under ``--debug`` only."""
-
-
 @dataclass(frozen=True, slots=True)
 class RunResult:
     """What a run came to."""
@@ -47,20 +41,6 @@ class RunResult:
     finished: Finished
     findings: list[Found]
     expectations: list[ExpectationJudged]
-
-
-class Bus:
-    """Hands each event to every consumer, one event at a time."""
-
-    def __init__(self, consumers: list[Callable[[Event], None]]) -> None:
-        self._consumers = consumers
-        self._lock = threading.Lock()
-
-    def __call__(self, event: Event) -> None:
-        """Hand on an event."""
-        with self._lock:
-            for consume in self._consumers:
-                consume(event)
 
 
 def execute(
@@ -116,27 +96,17 @@ def execute(
     )
     run = RunState(plan, emit, tracker)
     tracker.limit_by(lambda: run.countdown.left)
-    cut_off: tuple[str, int] | None = None
     try:
-        if elsewhere is not None:
-            elsewhere(run, folder)
-        else:
-            Sessions(run, studies(run)).run(plan.budget.seconds)
-    except KeyboardInterrupt as interrupt:
-        cut_off = "interrupted before its end", exit_status(interrupt)
+        ending = to_the_end(
+            lambda: (
+                Sessions(run, studies(run)).run(plan.budget.seconds)
+                if elsewhere is None
+                else elsewhere(run, folder)
+            )
+        )
     except OutputError:
         folder.close()
         raise
-    except OSError as error:
-        if error.errno not in NO_ROOM:
-            cut_off = broken_off(error)
-        else:
-            folder.close()
-            raise cannot_write(error.filename or "a temporary file", error) from error
-    except NamedFailed as error:
-        cut_off = f"ended at once, as {error}", gate.CANNOT_START
-    except Exception as error:
-        cut_off = broken_off(error)
     tally = run.tally
     judged = gate.judge_expectations(
         plan.expectations,
@@ -167,16 +137,15 @@ def execute(
         idle=idle,
         late={name: [*tally.late.get(name, ()), *tally.unreached] for name in idle},
         why=shortfall.excluded,
-        complete=cut_off is None,
+        complete=ending.complete,
         forced=forced,
     )
     verdict = texts.judged(verdict)
-    if cut_off is not None:
-        how, status = cut_off
-        reasons = (f"{how}: what was found so far is here", *verdict.reasons)
-        verdict = gate.Verdict(False, reasons, status, verdict.notes)
+    if not ending.complete:
+        reasons = (f"{ending.how}: what was found so far is here", *verdict.reasons)
+        verdict = gate.Verdict(False, reasons, ending.status, verdict.notes)
     finished = Finished(
-        complete=cut_off is None,
+        complete=ending.complete,
         verdict="pass" if verdict.passed else "fail",
         reasons=list(verdict.reasons),
         seconds=time.monotonic() - started,
@@ -198,13 +167,6 @@ def execute(
     emit(finished)
     folder.close()
     return RunResult(finished, tracker.findings, judged)
-
-
-def broken_off(error: Exception) -> tuple[str, int]:
-    """Return how a run ended that an error ended, and its exit status."""
-    LOG.debug("the run broke off", exc_info=error)
-    line = str(error).split("\n", 1)[0]
-    return f"broke off ({type(error).__name__}: {line})", gate.CANNOT_START
 
 
 def refusals(refused: Counter[str]) -> list[str]:

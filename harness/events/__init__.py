@@ -36,6 +36,7 @@ from harness.events.running import (
     VocabularyRefused,
     Withdrawn,
 )
+from harness.events.steps import StepDone, StudyStarted
 from harness.events.texts import (
     FirstDifference,
     TextsCompared,
@@ -43,11 +44,10 @@ from harness.events.texts import (
     TextsRead,
     TokenCounts,
 )
-from harness.events.timing import Benched, BenchFinished, BenchStarted, Timing
+from harness.events.timing import Benched, BenchStarted, Timing
 
 __all__ = [
     "BatchDone",
-    "BenchFinished",
     "BenchStarted",
     "Benched",
     "ClusterUsed",
@@ -73,6 +73,8 @@ __all__ = [
     "Preparing",
     "SlowOnce",
     "Started",
+    "StepDone",
+    "StudyStarted",
     "TextsCompared",
     "TextsGiven",
     "TextsRead",

@@ -79,13 +79,3 @@ class Timing:
     passes: int
     cpu: float
     wall: float
-
-
-@event
-@dataclass(frozen=True, slots=True)
-class BenchFinished(Event):
-    """The measurement ended by itself (``complete``) or was interrupted."""
-
-    complete: bool
-    seconds: float
-    exit_status: int

@@ -15,6 +15,7 @@ from harness.core.countdown import Countdown
 from harness.core.messages import Meter
 from harness.core.outcomes import Status
 from harness.engine import selection
+from harness.engine.steps import conduct
 from harness.engine.suites import Budget
 from harness.studies.forced import hunt as hunting
 from harness.studies.forced.adversary import Caught, Round
@@ -244,9 +245,8 @@ def test_a_session_without_a_round_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_selftest_names_how_many_it_had_no_time_for(jobs: int) -> None:
+def test_a_selftest_names_how_many_it_had_no_time_for(jobs: int, tmp_path: Path) -> None:
     clock = Clock()
-    events = []
 
     class Rigged(Selftest):
         def _hunted(self, group: object, share: float) -> list[MistakeJudged]:
@@ -255,7 +255,7 @@ def test_a_selftest_names_how_many_it_had_no_time_for(jobs: int) -> None:
             return []
 
     plan = make_plan(["merging", "growth"], "30s", seed=0, jobs=jobs, command="")
-    finished = Rigged(plan, events.append, clock).run()
+    finished = conduct(Rigged(plan, clock), tmp_path, [])
     assert clock.at <= 30.0 + jobs * 20.0
     assert finished.complete
     assert finished.exit_status == gate.FAILS

@@ -16,12 +16,12 @@ from harness.core.outcomes import Encoded
 from harness.core.participants import Participant
 from harness.core.partition import Part
 from harness.engine.selection import SelectionError
-from harness.events import BatchDone, ContractOpened, Measured
+from harness.engine.steps import conduct
+from harness.events import BatchDone, ContractOpened, Finished, Measured, StudyStarted, read_events
 from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.events import (
     HuntDone,
     MistakeJudged,
-    SelftestFinished,
     SelftestStarted,
 )
 from harness.studies.selftest.ledger import ROUNDS, Ledger, apart, tells
@@ -146,6 +146,10 @@ class TestRounds:
 
     NAME = "merging.rightmost-tie"
 
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path):
+        self.folder = tmp_path
+
     def selftest(self, caught_in_round, budget="60s"):
         """Events of a selftest whose hunt is a stand-in, and the seeds with which it hunted."""
         seeds, events = [], []
@@ -159,7 +163,7 @@ class TestRounds:
                 return [judged(TestRounds.NAME, "equivalence", found, sightings=seen), done]
 
         plan = make_plan([self.NAME], budget, seed=7, jobs=1, command="")
-        status = Rigged(plan, events.append).run().exit_status
+        status = conduct(Rigged(plan), self.folder, [events.append]).exit_status
         return seeds, [one for one in events if isinstance(one, MistakeJudged)], status
 
     def test_caught_in_the_second(self):
@@ -178,6 +182,44 @@ class TestRounds:
         assert seeds == [7]
         assert status == gate.FAILS
         assert not one.caught
+
+
+class TestGoingOn:
+    """What was caught is not hunted again after an interruption; what was not is."""
+
+    def test_what_was_caught_stands(self, tmp_path):
+        hunted = []
+
+        class Rigged(Selftest):
+            def _hunted(self, group, share):
+                names = [one.name for one in group.mistakes]
+                hunted.append(set(names))
+                if len(hunted) == 2:
+                    raise KeyboardInterrupt
+                found = [judged(n, "equivalence", ["equivalence/merges"]) for n in names[1:]]
+                if len(hunted) > 2:
+                    found.append(judged(names[0], "equivalence", ["equivalence/merges"]))
+                done = HuntDone(group.vocabulary, "cases", names, ["right"], 5.0, {"raw": 40})
+                return [*found, done]
+
+        def selftest():
+            plan = make_plan(["merging"], "600s", seed=7, jobs=1, command="")
+            return plan, conduct(Rigged(plan), tmp_path, [])
+
+        _, first = selftest()
+        assert (first.complete, first.exit_status) == (False, 130)
+        caught = set(hunted[0])
+        told = {one.name for one in read_events(tmp_path / "run.jsonl")
+                if isinstance(one, MistakeJudged) and one.rightly}  # fmt: skip
+        assert told < caught and len(told) == len(caught) - 1
+        before = len(hunted)
+        plan, second = selftest()
+        assert second.complete
+        assert not told & set().union(*hunted[before:])
+        events = list(read_events(tmp_path / "run.jsonl"))
+        assert isinstance(events[0], StudyStarted)
+        names = [one.name for one in events if isinstance(one, MistakeJudged) and one.rightly]
+        assert sorted(names) == sorted({one.name for one in plan.mistakes})
 
 
 class TestVerdict:
@@ -233,7 +275,7 @@ def record():
         judged("plain.bpe", "", []),
         HuntDone("toy_ties", "cases", ["a", "b", "c"], ["right"], 9.0,
                  {"edge": 100, "tokens": 50, "json": 40}),
-        SelftestFinished(True, "fail", ["c escaped: Wrong."], 12.0, 1),
+        Finished(True, "fail", ["c escaped: Wrong."], 12.0, 193, 0, 1),
     ):  # fmt: skip
         made.consume(event)
     return made

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 
-from harness.events import Benched, BenchFinished, BenchStarted, VocabularyLoaded
+from harness.events import Benched, BenchStarted, Finished, VocabularyLoaded
 from reports import bench_html, bench_plots, bench_text
 from reports.bench import BenchRecord, record_of, shown_size, shown_speed, tables
 
@@ -47,7 +47,7 @@ def record(*cells: Benched, complete: bool = True) -> BenchRecord:
         cpu="A CPU", machine="Linux",
     )  # fmt: skip
     vocabulary = VocabularyLoaded("v", "tiktoken", "bpe", 9, "f" * 64, None, [])
-    return record_of([started, vocabulary, *cells, BenchFinished(complete, 3.0, 0)])
+    return record_of([started, vocabulary, *cells, Finished(complete, "pass", [], 3.0, 0, 0, 0)])
 
 
 def usual() -> BenchRecord:
@@ -96,7 +96,9 @@ def test_the_terminal_shows_marks_and_reasons() -> None:
     assert "gave other ids than the trusted implementation" in said
     assert "crashed: " in said
     assert "\u202e" not in said
-    assert "Interrupted" in printed(replace(usual(), finished=BenchFinished(False, 1.0, 130)))
+    assert "Interrupted" in printed(
+        replace(usual(), finished=Finished(False, "fail", [], 1.0, 0, 0, 130))
+    )
     assert list(tables(BenchRecord())) == []
     printed(BenchRecord())
 

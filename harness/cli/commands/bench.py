@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -12,13 +12,11 @@ from harness.cli.commands.common import Impls, Vocabs, command_line, name_missin
 from harness.cli.display import Display
 from harness.core.writing import writing
 
-if TYPE_CHECKING:
-    from harness.events import Event
-
 EPILOG = """
 Other fast tokenizers to compare with: pip install 'tokgate\\[bench]'. Exit status: 0 measured;
 2 usage or input error; 3 an implementation could not be started, or none could be measured;
-130 interrupted (143 by SIGTERM), what was measured till then is written.
+130 interrupted (143 by SIGTERM), what was measured till then is written, and the same command goes
+on from there.
 """
 
 
@@ -48,7 +46,7 @@ def bench(
         list[str] | None, typer.Option(help="text (pre-tokenized) or raw (one piece); both.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Same seed and versions: the same texts.")] = 0,
-    out: Annotated[Path, typer.Option(help="Folder that receives bench.json, bench.html.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder for reports and run.jsonl, the record.")] = Path(
         "tokgate-bench"
     ),
     as_json: Annotated[bool, typer.Option("--json", help="Print bench.json, no tables.")] = False,
@@ -58,9 +56,10 @@ def bench(
     Without arguments: an embedded vocabulary, every implementation installed that runs it, four
     kinds of input at three sizes, with and without pre-tokenization, in about two minutes.
     """
-    from harness.cli.progress.bench import BenchProgress  # noqa: PLC0415
+    from harness.cli.conducting import conducted  # noqa: PLC0415
+    from harness.cli.progress.steps import StepProgress  # noqa: PLC0415
     from harness.studies.bench.plan import make_plan  # noqa: PLC0415
-    from harness.studies.bench.run import execute  # noqa: PLC0415
+    from harness.studies.bench.run import BenchStudy  # noqa: PLC0415
     from reports import bench_text, write_bench  # noqa: PLC0415
     from reports.bench import BenchRecord  # noqa: PLC0415
 
@@ -70,18 +69,9 @@ def bench(
     )  # fmt: skip
     console = Display(stderr=True)
     name_missing(console, missing)
-    with writing(f"--out {out}"):
-        out.mkdir(parents=True, exist_ok=True)
-    record, progress = BenchRecord(), BenchProgress(console)
-
-    def emit(event: Event) -> None:
-        record.consume(event)
-        progress.consume(event)
-
-    try:
-        status = execute(plan, command_line(), emit, progress.watch)
-    finally:
-        progress.stop()
+    record, progress = BenchRecord(), StepProgress(console)
+    study = BenchStudy(plan, command_line(), progress.watch)
+    finished = conducted(study, out, progress, record.consume)
     with writing(out):
         write_bench(record, out)
     if as_json:
@@ -91,4 +81,4 @@ def bench(
         for part in bench_text.render(record):
             shown.print(part)
     console.print(Text(f"  {out / 'bench.html'}", style="dim"), soft_wrap=True)
-    raise typer.Exit(status)
+    raise typer.Exit(finished.exit_status)

@@ -40,6 +40,9 @@ SIGTERM), run again to go on.
 
 BENCH_SIZE = 64 << 10
 
+SPEED = "speed"
+"""The folder with the record of how fast the libraries are."""
+
 
 def field(
     vocab: Vocabs = None,
@@ -163,9 +166,10 @@ def _play(
 def _bench(planned: list[Match], seed: int, out: Path, console: Console) -> BenchRecord:
     """The speed of those that run the first vocabulary, as ``tokgate bench`` measures it."""
     from corpora.texts import benchmarks as texts  # noqa: PLC0415
-    from harness.cli.progress.bench import BenchProgress  # noqa: PLC0415
+    from harness.cli.conducting import conducted  # noqa: PLC0415
+    from harness.cli.progress.steps import StepProgress  # noqa: PLC0415
     from harness.studies.bench.plan import BenchPlan  # noqa: PLC0415
-    from harness.studies.bench.run import execute  # noqa: PLC0415
+    from harness.studies.bench.run import BenchStudy  # noqa: PLC0415
     from reports import write_bench  # noqa: PLC0415
     from reports.bench import BenchRecord  # noqa: PLC0415
 
@@ -182,18 +186,11 @@ def _bench(planned: list[Match], seed: int, out: Path, console: Console) -> Benc
         seed=seed,
         seconds=30.0,
     )
-    record, progress = BenchRecord(), BenchProgress(console)
-
-    def emit(event: object) -> None:
-        record.consume(event)  # type: ignore[arg-type]
-        progress.consume(event)  # type: ignore[arg-type]
-
-    try:
-        status = execute(plan, command_line(), emit, progress.watch)
-    finally:
-        progress.stop()
+    record, progress = BenchRecord(), StepProgress(console)
+    study = BenchStudy(plan, command_line(), progress.watch)
+    finished = conducted(study, out / SPEED, progress, record.consume)
     with writing(out):
         write_bench(record, out)
-    if status in {INTERRUPTED, TERMINATED}:
-        raise again(status)
+    if finished.exit_status in {INTERRUPTED, TERMINATED}:
+        raise again(finished.exit_status)
     return record

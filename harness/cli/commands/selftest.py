@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -13,14 +13,11 @@ from harness.cli.display import Display
 from harness.core.countdown import seconds_text
 from harness.core.writing import writing
 
-if TYPE_CHECKING:
-    from harness.events import Event
-
 EPILOG = """
 A mistake by itself: tokgate run --impl harness.studies.selftest.mutants.merging:RightmostTie --impl
 tiktoken --vocab toy_runs. Exit status: 0 every mistake is caught under its name, and nothing is
 found of what is right; 1 not so; 2 usage or input error; 3 it broke off; 130 interrupted (143
-by SIGTERM), what was hunted till then is written.
+by SIGTERM), what was hunted till then is written, and the same command goes on from there.
 """
 
 
@@ -35,9 +32,9 @@ def selftest(
     ] = None,
     seed: Seed = 0,
     jobs: Annotated[int, typer.Option(min=0, help="Campaigns side by side; 0: by the cores.")] = 0,
-    out: Annotated[
-        Path, typer.Option(help="Folder that receives selftest.json, selftest.html.")
-    ] = Path("tokgate-selftest"),
+    out: Annotated[Path, typer.Option(help="Folder for reports and run.jsonl, the record.")] = Path(
+        "tokgate-selftest"
+    ),
     as_json: Annotated[
         bool, typer.Option("--json", help="Print selftest.json, no tables.")
     ] = False,
@@ -48,29 +45,22 @@ def selftest(
     candidates of campaigns with the settings of the suite ci. The report says for each generator
     and check which mistakes it catches and how fast, and names what escapes.
     """
-    from harness.cli.progress.selftest import SelftestProgress  # noqa: PLC0415
+    from harness.cli.conducting import conducted  # noqa: PLC0415
+    from harness.cli.progress.selftest import Caught, escaped  # noqa: PLC0415
+    from harness.cli.progress.steps import StepProgress  # noqa: PLC0415
     from harness.studies.selftest.run import Selftest, make_plan  # noqa: PLC0415
     from reports import selftest_text, write_selftest  # noqa: PLC0415
     from reports.selftest import SelftestRecord  # noqa: PLC0415
 
     plan = make_plan(mutant or [], budget, seed, jobs, command_line())
     console = Display(stderr=True)
-    with writing(f"--out {out}"):
-        out.mkdir(parents=True, exist_ok=True)
     count = len(plan.mistakes)
     what = f"hunting {count} planted mistake{'' if count == 1 else 's'}"
     console.print(Text(f"{what} {seconds_text(plan.seconds)}, seed {seed}"), soft_wrap=True)
     record = SelftestRecord()
-    progress = SelftestProgress(console, len(plan.mistakes))
-
-    def emit(event: Event) -> None:
-        record.consume(event)
-        progress.consume(event)
-
-    try:
-        finished = Selftest(plan, emit).run()
-    finally:
-        progress.stop()
+    progress = StepProgress(console, escaped)
+    caught = Caught(progress, count)
+    finished = conducted(Selftest(plan), out, progress, record.consume, caught.consume)
     with writing(out):
         write_selftest(record, out)
     if as_json:

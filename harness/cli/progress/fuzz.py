@@ -7,11 +7,11 @@ import time
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
-from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from harness.cli.progress.cluster import ClusterView, summary
+from harness.cli.progress.moving import MovingPart, Seldom
 from harness.cli.progress.run import news, shown, tell, verdict_word
 from harness.events import ClusterUsed, Found, ImplementationFailed, Phase, Withdrawn, by_cause
 from harness.studies.fuzz import estimate
@@ -50,14 +50,9 @@ class FuzzProgress:
         self._cases: dict[str, tuple[int, int]] = {}
         self._told: set[str] = set()
         self._phases: dict[int, str] = {}
-        self._line_at = self._start + LINE_SECONDS
         self._cluster = ClusterView()
-        self._live: Live | None = None
-        if console.is_terminal:
-            self._live = Live(
-                get_renderable=self._render, console=console, refresh_per_second=4, transient=True
-            )
-            self._live.start()
+        self._log = Seldom(LINE_SECONDS)
+        self._moving = MovingPart(console, self._render)
 
     def begin(self, cases: Mapping[str, int]) -> None:
         """The targets with the cases that they had when the session began."""
@@ -91,8 +86,7 @@ class FuzzProgress:
                     self._say(f"{event.implementation} on {event.vocabulary}: {line}, for a while")
             for found in done.findings:
                 self._tell(found)
-            if self._live is None and time.monotonic() > self._line_at:
-                self._line_at = time.monotonic() + LINE_SECONDS
+            if not self._moving.shown and self._log.due():
                 self._console.print(Text(self._facts()), soft_wrap=True)
 
     def _tell(self, found: Found) -> None:
@@ -148,9 +142,7 @@ class FuzzProgress:
 
     def stop(self) -> None:
         """Take the moving part off the terminal."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        self._moving.stop()
 
 
 def closing(console: Console, record: Record, report: str) -> None:

@@ -7,12 +7,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
-from rich.live import Live
-from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from harness.cli.progress.cluster import ClusterView
+from harness.cli.progress.moving import MovingPart, barred
 from harness.events import (
     BatchDone,
     Counted,
@@ -70,12 +69,7 @@ class Progress:
         self._read: TextsRead | None = None
         self._grown: set[tuple[str, str, str]] = set()
         self._cluster = ClusterView(each=True)
-        self._live: Live | None = None
-        if console.is_terminal:
-            self._live = Live(
-                get_renderable=self._render, console=console, refresh_per_second=8, transient=True
-            )
-            self._live.start()
+        self._moving = MovingPart(console, self._render, a_second=8)
 
     def consume(self, event: Event) -> None:
         """Take note of an event; print what is worth a line."""
@@ -87,7 +81,7 @@ class Progress:
                 self._phase = event.text
                 if event.text.startswith("checking") and self._first_case is None:
                     self._first_case = time.monotonic()
-                if self._live is None:
+                if not self._moving.shown:
                     self._console.print(Text(event.text, style="dim"), soft_wrap=True)
             case UnitStarted() if self._first_case is None:
                 self._phase, self._first_case = "on a cluster", time.monotonic()
@@ -131,7 +125,7 @@ class Progress:
         """Show how far the texts are read; in a log, a line now and then."""
         self._read = None if event.whole else event
         now = time.monotonic()
-        if self._live is None and self._read and now - self._logged > TEXTS_SECONDS:
+        if not self._moving.shown and self._read and now - self._logged > TEXTS_SECONDS:
             self._logged = now
             self._console.print(Text(far(event, self._given), style="dim"), soft_wrap=True)
 
@@ -151,7 +145,7 @@ class Progress:
         """Show who is still loading; in a log, a line now and then."""
         self._preparing = event if event.waiting else None
         now = time.monotonic()
-        if self._live is None and event.waiting and now - self._logged > LOG_SECONDS:
+        if not self._moving.shown and event.waiting and now - self._logged > LOG_SECONDS:
             self._logged = now
             self._console.print(Text(prepared(event), style="dim"), soft_wrap=True)
 
@@ -168,7 +162,7 @@ class Progress:
 
     def _say(self, line: str, style: str) -> None:
         text = Text(line, style=style)
-        if self._live is not None:
+        if self._moving.shown:
             self._console.print(text, overflow="ellipsis", no_wrap=True)
         else:
             self._console.print(text, soft_wrap=True)
@@ -180,8 +174,8 @@ class Progress:
         if self._first_case is None:
             grid.add_row(f"{now - self._start:.0f} s of preparing", Text(self._phase))
         elif self._seconds is not None:
-            bar = ProgressBar(total=self._seconds, completed=min(spent, self._seconds), width=30)
-            grid.add_row(bar, f"{spent:.0f} of {self._seconds:.0f} s", Text(self._phase))
+            so_far = f"{spent:.0f} of {self._seconds:.0f} s"
+            grid = barred(spent, self._seconds, so_far, Text(self._phase))
         else:
             grid.add_row(f"{spent:.0f} s", Text(self._phase))
         every = list(self._findings.values())
@@ -204,17 +198,13 @@ class Progress:
             rows.append(Text(far(self._read, self._given)))
         if self._preparing is not None:
             ready, waiting = len(self._preparing.ready), len(self._preparing.waiting)
-            bar = ProgressBar(total=ready + waiting, completed=ready, width=30)
-            loading = Table.grid(padding=(0, 2))
-            loading.add_row(bar, Text(prepared(self._preparing), "dim", overflow="ellipsis"))
-            rows.append(loading)
+            line = Text(prepared(self._preparing), "dim", overflow="ellipsis")
+            rows.append(barred(ready, ready + waiting, line))
         return Group(*rows)
 
     def stop(self) -> None:
         """Take the moving part off the terminal."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        self._moving.stop()
 
 
 def far(event: TextsRead, given: TextsGiven | None) -> str:

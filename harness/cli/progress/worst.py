@@ -10,7 +10,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from harness.cli.progress.bench import EVERY_SECONDS
+from harness.cli.progress.steps import EVERY_SECONDS
 from harness.studies.worst.candidates import Aim
 from harness.studies.worst.run import SEARCHING, Watcher
 

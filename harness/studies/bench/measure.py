@@ -1,15 +1,15 @@
 """The measurement itself.
 
-Of each vocabulary first every cell is tried once: who gives which ids, and whom larger sizes would
-take too long. Then each kind of text has its block. Its encoders are loaded afresh, so that none
-knows anything of it, and the first call on the largest text is timed (``cold``). The rounds follow,
+Each kind of text in one mode on one vocabulary is a block. First every cell of it is tried once:
+who gives which ids, and whom larger sizes would take too long. Then its encoders are loaded afresh,
+so that none knows anything of it, and the first call on the largest text is timed (``cold``). The
+rounds follow,
 in which all implementations take their turns, so that a disturbance falls on all alike: the same
 text again (``warm``), and another text of the kind (``fresh``).
 """
 
 from __future__ import annotations
 
-import contextlib
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from harness.core.comparisons import SupportsFailed, answer_of
 from harness.core.messages import Measure
 from harness.core.outcomes import Inputs, Results
-from harness.events import Event, ImplementationFailed, Phase, VocabularyLoaded
 from harness.studies.bench.cells import Cell, Row, foretold, ladder
 from harness.studies.bench.plan import MODES, TRUSTED
 from harness.workers import Limits
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from corpora.texts.benchmarks import Text
     from corpora.vocabularies.model import Vocabulary
     from harness.core.participants import Participant
+    from harness.events import Event
     from harness.studies.bench.plan import BenchPlan
     from impls.interface import Mode
 
@@ -90,21 +90,19 @@ class Block:
 
 
 class Bench:
-    """The measurement of one vocabulary. Whatever is known when it is broken off can be said."""
+    """The measurement of one vocabulary, whose implementations are loaded once for all blocks.
+
+    watch: told how much of a block is done, from 0 to 1, and what is being done. failed: by name,
+    why an implementation cannot be measured.
+    """
 
     def __init__(
-        self,
-        plan: BenchPlan,
-        vocabulary: Vocabulary,
-        watch: Callable[[float, str], None],
-        seconds: float,
+        self, plan: BenchPlan, vocabulary: Vocabulary, watch: Callable[[float, str], None]
     ) -> None:
+        self.vocabulary = vocabulary
+        self.failed: dict[str, str] = {}
         self._plan = plan
-        self._vocabulary = vocabulary
         self._watch = watch
-        self._end = time.monotonic() + seconds
-        self._blocks = [Block(mode, text) for mode in plan.modes for text in plan.texts]
-        self._failed: dict[str, str] = {}
         everyone = [*plan.participants, *plan.judges]
         self._judges = {judge.name for judge in plan.judges}
         self._taking = {mode: list(self._supporting(everyone, mode)) for mode in plan.modes}
@@ -117,50 +115,51 @@ class Bench:
         judged = False
         for one in participants:
             try:
-                reason = answer_of(one, self._vocabulary, MODES[mode])
+                reason = answer_of(one, self.vocabulary, MODES[mode])
             except SupportsFailed as error:
-                self._failed[one.name] = str(error)
+                self.failed[one.name] = str(error)
                 continue
             if reason is not None or (one.name in self._judges and judged):
                 continue
             judged = judged or one.name in TRUSTED
             yield one
 
-    def run(self) -> None:
-        """Measure. What is known is kept whatever happens, KeyboardInterrupt included."""
-        try:
-            self._load(self._names)
-            for at, block in enumerate(self._blocks):
-                self._try(block, at)
-            for at, block in enumerate(self._blocks):
-                self._measure(block, at)
-        except BaseException:
-            self._pool.kill()
-            raise
-        finally:
-            self._pool.close()
-
-    def events(self) -> Iterator[Event]:
-        """All that is known: implementations that failed to load, then every cell."""
-        for name, line in self._failed.items():
-            yield ImplementationFailed(name, self._vocabulary.id, line)
-        for block in self._blocks:
-            for cells in block.cells.values():
-                for cell in cells:
-                    if cell.row.participant.name not in self._judges:
-                        right = block.right.get(cell.size)
-                        yield cell.event(self._vocabulary.id, block.text.name, block.mode, right)
-
-    def _load(self, names: list[str]) -> None:
-        self._watch(0.0, f"loading {self._vocabulary.id} into {len(names)} implementations")
-        for name, loaded in self._pool.load(self._vocabulary, names).items():
+    def load(self) -> None:
+        """Load the vocabulary into all that run it; ``failed`` has those that cannot."""
+        self._watch(0.0, f"loading {self.vocabulary.id} into {len(self._names)} implementations")
+        for name, loaded in self._pool.load(self.vocabulary, self._names).items():
             if not loaded.unsupported:
-                self._failed[name] = (loaded.error or "").split("\n", 1)[0]
+                self.failed[name] = (loaded.error or "").split("\n", 1)[0]
+
+    def measure(self, block: Block, seconds: float) -> None:
+        """Try every cell of a block, then measure it: about so many seconds in all.
+
+        What is known is in the block whatever happens, KeyboardInterrupt included.
+        """
+        until = time.monotonic() + seconds
+        self._try(block)
+        self._measure(block, until)
+
+    def kill(self) -> None:
+        """End the workers at once, whatever they are doing."""
+        self._pool.kill()
+
+    def close(self) -> None:
+        """End the workers."""
+        self._pool.close()
+
+    def events(self, block: Block) -> Iterator[Event]:
+        """All that is known of a block: every cell."""
+        for cells in block.cells.values():
+            for cell in cells:
+                if cell.row.participant.name not in self._judges:
+                    right = block.right.get(cell.size)
+                    yield cell.event(self.vocabulary.id, block.text.name, block.mode, right)
 
     # Trying every cell once.
 
-    def _try(self, block: Block, at: int) -> None:
-        participants = [c for c in self._taking[block.mode] if c.name not in self._failed]
+    def _try(self, block: Block) -> None:
+        participants = [c for c in self._taking[block.mode] if c.name not in self.failed]
         # The trusted one first, so that a measurement broken off has its ids.
         participants.sort(key=lambda one: (*TRUSTED, one.name).index(one.name))
         rows = [Row(one) for one in participants]
@@ -169,12 +168,12 @@ class Bench:
                 Row(one, counting=True) for one in participants if one.name not in self._judges
             ]
         inputs = {
-            size: block.text.of(self._vocabulary, size, self._plan.seed)
+            size: block.text.of(self.vocabulary, size, self._plan.seed)
             for size in ladder(self._plan.sizes)
         }
         for number, row in enumerate(rows):
-            share = (at + number / len(rows)) / len(self._blocks)
-            self._watch(TRYING * share, f"trying {row.name} on {block.text.name}, {block.mode}")
+            done = TRYING * number / len(rows)
+            self._watch(done, f"trying {row.name} on {block.text.name}, {block.mode}")
             self._try_row(block, row, inputs)
             if all(cell.status == "unsupported" for cell in block.cells[row.name]) and row.counting:
                 del block.cells[row.name]  # counts nothing
@@ -234,20 +233,17 @@ class Bench:
 
     # Measuring.
 
-    def _measure(self, block: Block, at: int) -> None:
+    def _measure(self, block: Block, until: float) -> None:
         rows = [row for row in block.rows if row.participant.name not in self._judges]
         if not rows:
             return
-        share, start = 1 / len(self._blocks), time.monotonic()
-        until = start + max(0.0, self._end - start) / (len(self._blocks) - at)
         where = f"{block.text.name}, {block.mode}"
         same = {
-            size: block.text.of(self._vocabulary, size, self._plan.seed)
-            for size in self._plan.sizes
+            size: block.text.of(self.vocabulary, size, self._plan.seed) for size in self._plan.sizes
         }
 
         def watch(done: float, what: str) -> None:
-            self._watch(TRYING + (1 - TRYING) * share * (at + done), f"{where}: {what}")
+            self._watch(TRYING + (1 - TRYING) * done, f"{where}: {what}")
 
         self._cold(block, rows, same, watch)
         planned = self._plan.rounds or LEAST_ROUNDS
@@ -270,7 +266,7 @@ class Bench:
         found = {}
         for size in self._plan.sizes:
             count = max(1, FRESH_BYTES // size)
-            whole = text.of(self._vocabulary, size * count, self._plan.seed + number + 1)
+            whole = text.of(self.vocabulary, size * count, self._plan.seed + number + 1)
             found[size] = list(characters_apart(whole, size))
         return found
 
@@ -287,7 +283,7 @@ class Bench:
             for size in sizes:
                 watch(0.0, "loading afresh")
                 names = list(dict.fromkeys(row.participant.name for row in encoding))
-                late = self._pool.load(self._vocabulary, names)
+                late = self._pool.load(self.vocabulary, names)
                 turn = number % len(encoding) if encoding else 0
                 for row in encoding[turn:] + encoding[:turn]:
                     watch(0.05, f"first call of {row.name}")
@@ -322,32 +318,3 @@ def characters_apart(text: bytes, size: int) -> Iterator[bytes]:
             end -= 1
         yield text[at:end]
         at = end
-
-
-def measure(
-    plan: BenchPlan, emit: Callable[[Event], None], watch: Callable[[float, str], None]
-) -> KeyboardInterrupt | None:
-    """Measure all vocabularies, saying what is known of each; the interrupt that ended it early."""
-    count = len(plan.vocabularies)
-    for at, (source, load) in enumerate(plan.vocabularies.items()):
-        emit(Phase(f"loading {source}"))
-        vocabulary = load()
-        # Its problems are `tokgate preflight`'s to tell.
-        emit(VocabularyLoaded.of(vocabulary, source))
-
-        def watched(done: float, what: str, at: int = at) -> None:
-            watch((at + done) / count, what)
-
-        bench = Bench(plan, vocabulary, watched, plan.seconds / count)
-        cut_off: KeyboardInterrupt | None = None
-        try:
-            bench.run()
-        except KeyboardInterrupt as interrupt:
-            cut_off = interrupt
-        finally:
-            with contextlib.suppress(KeyboardInterrupt):
-                for event in bench.events():
-                    emit(event)
-        if cut_off is not None:
-            return cut_off
-    return None

@@ -1,4 +1,4 @@
-"""One measurement from plan to record: events, interruption, exit status."""
+"""The study of speed: a step for each kind of text, in one mode, on one vocabulary."""
 
 from __future__ import annotations
 
@@ -7,46 +7,150 @@ import importlib.metadata
 import os
 import platform
 import time
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corpora.texts import benchmarks as texts
-from harness.core.interruption import exit_status
-from harness.events import Benched, BenchFinished, BenchStarted, Event, ImplementationFailed
-from harness.studies.bench.measure import LIMITS, measure
+from harness.events import (
+    Benched,
+    BenchStarted,
+    Finished,
+    ImplementationFailed,
+    Phase,
+    StepDone,
+    VocabularyLoaded,
+)
+from harness.studies.bench.measure import LIMITS, Bench, Block
 from harness.studies.bench.plan import BASE
 from harness.verdict import gate
 from harness.workers import confined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from corpora.texts.benchmarks import Text
+    from harness.engine.ending import Ending
+    from harness.events import Event
     from harness.studies.bench.plan import BenchPlan
 
+UNTOLD = ("time", "command", "machine", "confinement")
+"""Fields of ``BenchStarted`` that do not decide what is measured."""
 
-def execute(
-    plan: BenchPlan,
-    command: str,
-    emit: Callable[[Event], None],
-    watch: Callable[[float, str], None],
-) -> int:
-    """Measure; the exit status. Nothing measured is lost to Ctrl-C or SIGTERM."""
-    began = time.monotonic()
-    failed, measured = 0, 0
 
-    def count(event: Event) -> None:
-        nonlocal failed, measured
-        failed += isinstance(event, ImplementationFailed)
-        measured += isinstance(event, Benched) and bool(event.timings)
-        emit(event)
+class BenchStudy:
+    """Measures how fast implementations encode. watch: told the share that is done, and what is."""
 
-    emit(started(plan, command))
-    interrupt = measure(plan, count, watch)
-    status = gate.CANNOT_START if failed or not measured else 0
-    if interrupt is not None:
-        status = exit_status(interrupt)
-    emit(BenchFinished(interrupt is None, time.monotonic() - began, status))
-    return status
+    name = "bench"
+
+    def __init__(self, plan: BenchPlan, command: str, watch: Callable[[float, str], None]) -> None:
+        self._plan = plan
+        self._watch = watch
+        self._started = started(plan, command)
+        self._steps: dict[str, tuple[str, str, Text]] = {
+            f"{source}, {mode}, {text.name}": (source, mode, text)
+            for source in plan.vocabularies
+            for mode in plan.modes
+            for text in plan.texts
+        }
+        self._bench: tuple[str, Bench] | None = None
+        self._told: set[str] = set()
+        self._left = plan.seconds
+        self._ahead = list(self._steps)
+
+    def identity(self) -> dict[str, Any]:
+        """What is measured, of which versions, on which processor."""
+        decides = {k: v for k, v in asdict(self._started).items() if k not in UNTOLD}
+        return {
+            **decides,
+            "vocabularies": list(self._plan.vocabularies),
+            "files": {one.name: one.digest for one in self._plan.texts if one.digest},
+            "implementations": [one.name for one in self._plan.participants],
+            "cold_sizes": self._plan.cold_sizes,
+        }
+
+    def opening(self) -> Sequence[Event]:
+        """What decides the measurement."""
+        return [self._started]
+
+    def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
+        """Nothing: a kind of text is measured in one sitting, all implementations side by side."""
+        return ()
+
+    def plan(self, past: Sequence[Event]) -> Sequence[str]:
+        """The kinds of text, mode by mode, vocabulary by vocabulary."""
+        done = {event.step: event.seconds for event in past if isinstance(event, StepDone)}
+        self._left -= sum(done.values())
+        self._ahead = [name for name in self._steps if name not in done]
+        self._told = {
+            event.to_json()
+            for event in past
+            if isinstance(event, VocabularyLoaded | ImplementationFailed)
+        }
+        return list(self._steps)
+
+    def step(self, name: str, tell: Callable[[Event], None]) -> None:
+        """Measure one kind of text; its cells are told even where it is interrupted."""
+        began = time.monotonic()
+        source, mode, text = self._steps[name]
+        bench = self._opened(source, tell)
+        block = Block(mode, text)
+        try:
+            bench.measure(block, max(0.0, self._left) / max(1, len(self._ahead)))
+        except BaseException:
+            bench.kill()
+            raise
+        finally:
+            for event in bench.events(block):
+                tell(event)
+        self._ahead.remove(name)
+        self._left -= time.monotonic() - began
+
+    def _opened(self, source: str, tell: Callable[[Event], None]) -> Bench:
+        """The measurement of a vocabulary, loaded when its first kind of text comes."""
+        if self._bench is not None and self._bench[0] == source:
+            return self._bench[1]
+        self.close()
+        tell(Phase(f"loading {source}"))
+        vocabulary = self._plan.vocabularies[source]()
+        # Its problems are `tokgate preflight`'s to tell.
+        self._once(VocabularyLoaded.of(vocabulary, source), tell)
+        bench = Bench(self._plan, vocabulary, self._watched)
+        self._bench = source, bench
+        bench.load()
+        for name, line in bench.failed.items():
+            self._once(ImplementationFailed(name, vocabulary.id, line), tell)
+        return bench
+
+    def _once(self, event: Event, tell: Callable[[Event], None]) -> None:
+        """Tell an event unless an earlier sitting did."""
+        if event.to_json() not in self._told:
+            tell(event)
+
+    def _watched(self, done: float, what: str) -> None:
+        before = len(self._steps) - len(self._ahead)
+        self._watch((before + done) / len(self._steps), what)
+
+    def close(self) -> None:
+        """End the workers of the vocabulary that is loaded."""
+        if self._bench is not None:
+            self._bench[1].close()
+            self._bench = None
+
+    def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
+        """The end: no gate, but who could not be started is said by the exit status."""
+        failed = any(isinstance(event, ImplementationFailed) for event in events)
+        measured = any(isinstance(event, Benched) and event.timings for event in events)
+        status = ending.status or (gate.CANNOT_START if failed or not measured else gate.HOLDS)
+        return Finished(
+            complete=ending.complete,
+            verdict="fail" if status else "pass",
+            reasons=[] if ending.how is None else [ending.how],
+            seconds=0.0,
+            cases=0,
+            comparisons=0,
+            exit_status=status,
+        )
 
 
 def started(plan: BenchPlan, command: str) -> BenchStarted:

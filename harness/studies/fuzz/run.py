@@ -6,7 +6,6 @@ import base64
 import hashlib
 import importlib.metadata
 import json
-import logging
 import shutil
 import tempfile
 import threading
@@ -19,8 +18,8 @@ from typing import TYPE_CHECKING, Protocol
 from corpora import whole_files
 from corpora.vocabularies import scratch
 from harness.core.countdown import Countdown
-from harness.core.interruption import exit_status
-from harness.core.writing import NO_ROOM, OutputError, cannot_write, write_whole, writing
+from harness.core.writing import OutputError, cannot_write, write_whole, writing
+from harness.engine.ending import to_the_end
 from harness.events import Started
 from harness.findings.folder import OURS, FindingsFolder, outcomes_text
 from harness.ledger.recorder import Recorder
@@ -30,7 +29,6 @@ from harness.studies.fuzz.record import Ended, Record, record, smallness
 from harness.studies.fuzz.session import Session
 from harness.studies.fuzz.store import now
 from harness.studies.portable import write_sent
-from harness.verdict import gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -42,9 +40,6 @@ if TYPE_CHECKING:
     from harness.studies.fuzz.plan import FuzzPlan
     from harness.studies.fuzz.state import Round
     from harness.studies.fuzz.store import CampaignStore
-
-LOG = logging.getLogger(__name__)
-"""Shown under ``--debug`` only."""
 
 ABOUT = "campaign.json"
 """Besides the files of any run: the schedule, the corpus, the estimates. By it, a folder is known
@@ -267,22 +262,11 @@ def execute(
                 report(written(ended_as(session, "still on", 0)))
                 next_report = time.monotonic() + report_seconds
 
-        how: tuple[str | None, int] = (None, 0)
         try:
-            session.run(each)
-        except KeyboardInterrupt as interrupt:
-            how = "interrupted before its end", exit_status(interrupt)
-        except OutputError:
-            raise
-        except Exception as error:
-            if isinstance(error, OSError) and error.errno in NO_ROOM:
-                raise cannot_write(error.filename or "a temporary file", error) from error
-            LOG.debug("the campaign broke off", exc_info=error)
-            line = str(error).split("\n", 1)[0]
-            how = f"broke off ({type(error).__name__}: {line})", gate.CANNOT_START
+            ending = to_the_end(lambda: session.run(each))
         finally:
             seen.stop()
-        made = written(ended_as(session, *how))
+        made = written(ended_as(session, ending.how, ending.status))
         folder.tidy(made.findings)
         keep(store, made, began)
         report(made)

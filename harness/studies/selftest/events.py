@@ -99,15 +99,3 @@ class HuntDone(Event):
     references: list[str]
     seconds: float
     cases: dict[str, int]
-
-
-@register
-@dataclass(frozen=True, slots=True)
-class SelftestFinished(Event):
-    """The selftest ended by itself (``complete``) or was interrupted."""
-
-    complete: bool
-    verdict: str
-    reasons: list[str]
-    seconds: float
-    exit_status: int

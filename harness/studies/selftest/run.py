@@ -1,4 +1,4 @@
-"""A selftest from its plan to its verdict: groups in lanes, within one time for all."""
+"""The study of the harness itself: planted mistakes in groups, within one time for all."""
 
 from __future__ import annotations
 
@@ -9,32 +9,30 @@ import platform
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corpora.generators.catalog import generators
 from harness.checks import CHECKS, MEASURES
 from harness.core.countdown import Countdown
-from harness.core.interruption import exit_status
 from harness.engine.selection import SelectionError
 from harness.engine.suites import SUITES, parse_budget
-from harness.events import Phase
+from harness.events import Finished, Phase
 from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.events import (
     HuntDone,
     MistakeJudged,
-    SelftestFinished,
     SelftestStarted,
 )
 from harness.studies.selftest.groups import Group, Kind, groups
 from harness.studies.selftest.hunt import Hunt
 from harness.verdict import gate
-from harness.workers import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from harness.engine.ending import Ending
     from harness.engine.suites import Suite
     from harness.events import Event
     from harness.studies.selftest.mistakes import Mistake
@@ -47,6 +45,12 @@ LEAST = 4.0
 
 UNHUNTED_SHOWN = 8
 """Mistakes that are named of those that nobody came to."""
+
+HUNT = "hunt"
+"""The one step of a selftest: its groups are hunted side by side."""
+
+UNTOLD = ("time", "command", "machine")
+"""Fields of ``SelftestStarted`` that do not decide what is hunted."""
 
 ROUND_SEEDS = 1_000_003
 """Between the seeds of two rounds."""
@@ -116,56 +120,82 @@ class Missed:
 
 
 class Selftest:
-    """One selftest. ``emit`` is called from several threads, one call at a time.
+    """One selftest. Its events are told from several threads.
 
     now: the clock of its budget, which begins to run with the first case of the first group.
     """
 
-    def __init__(
-        self,
-        plan: SelftestPlan,
-        emit: Callable[[Event], None],
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
+    name = "selftest"
+
+    def __init__(self, plan: SelftestPlan, now: Callable[[], float] = time.monotonic) -> None:
         self._plan = plan
+        self._now = now
         self._countdown = Countdown(plan.seconds, now)
-        self._consumer = emit
+        self._tell: Callable[[Event], None] = ignored
         self._lock = threading.Lock()
-        self._waiting = groups(plan.mistakes)
+        self._waiting: list[Group] = []
         self._hunts: dict[int, Hunt] = {}
         self._stopped = threading.Event()
-        self._judged: list[MistakeJudged] = []
         self._missed: dict[str, Missed] = {}
         self._round = 0
 
-    def run(self) -> SelftestFinished:
-        """All groups. Ctrl-C gives a result that is not complete."""
-        started = time.monotonic()
-        self._emit(self._beginning())
-        complete, trouble, cut_off = True, "", gate.HOLDS
+    def identity(self) -> dict[str, Any]:
+        """What is hunted, with what, of which versions."""
+        started = asdict(self._beginning())
+        decides = {name: one for name, one in started.items() if name not in UNTOLD}
+        return {**decides, "names": [one.name for one in self._plan.mistakes]}
+
+    def opening(self) -> Sequence[Event]:
+        """What decides the selftest."""
+        return [self._beginning()]
+
+    def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
+        """What was caught under its name, with the groups of which nothing is left to be caught."""
+        caught = caught_of(unfinished)
+        return [
+            event
+            for event in unfinished
+            if isinstance(event, SelftestStarted)
+            or (isinstance(event, MistakeJudged) and event.name in caught)
+            or (isinstance(event, HuntDone) and caught.issuperset(event.mistakes))
+        ]
+
+    def plan(self, past: Sequence[Event]) -> Sequence[str]:
+        """One step: the hunt of all that was not caught before, with its share of the time."""
+        caught = caught_of(past)
+        left = [one for one in self._plan.mistakes if one.name not in caught]
+        self._waiting = groups(left)
+        share = len(left) / max(1, len(self._plan.mistakes))
+        self._countdown = Countdown(self._plan.seconds * share, self._now)
+        return [HUNT]
+
+    def step(self, name: str, tell: Callable[[Event], None]) -> None:
+        """Hunt all groups; what escaped till then is told even where it is interrupted."""
+        self._tell = tell
         try:
             self._rounds()
-        except KeyboardInterrupt as interrupt:
-            complete, cut_off = False, exit_status(interrupt)
-        except Exception as error:
-            complete = False
-            trouble = f"broke off ({type(error).__name__}: {first_line(str(error))})"
-        for missed in self._missed.values():
-            self._emit(missed.judged)
-        late = complete and self._countdown.over
-        reasons, status = verdict(self._judged, self._plan.mistakes, late=late)
-        if not complete:
-            reasons = [trouble or "interrupted before its end", *reasons]
-            status = gate.CANNOT_START if trouble else cut_off
-        finished = SelftestFinished(
-            complete=complete,
+        finally:
+            for missed in self._missed.values():
+                tell(missed.judged)
+
+    def close(self) -> None:
+        """There is nothing to let go of: each hunt ends its own workers."""
+
+    def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
+        """The verdict: every mistake caught under its name, and nothing found of what is right."""
+        judged = [event for event in events if isinstance(event, MistakeJudged)]
+        reasons, status = verdict(judged, self._plan.mistakes, late=ending.complete)
+        if ending.how is not None:
+            reasons, status = [ending.how, *reasons], ending.status
+        return Finished(
+            complete=ending.complete,
             verdict="fail" if reasons else "pass",
             reasons=reasons,
-            seconds=time.monotonic() - started,
+            seconds=0.0,
+            cases=sum(sum(one.cases.values()) for one in events if isinstance(one, HuntDone)),
+            comparisons=0,
             exit_status=status,
         )
-        self._emit(finished)
-        return finished
 
     def _rounds(self) -> None:
         """All groups, and as long as there is time those again that hold what escaped."""
@@ -181,7 +211,7 @@ class Selftest:
             first = not self._countdown.running
             self._countdown.start()
         if first:
-            self._emit(Phase(f"prepared in {self._countdown.prepared:.0f} s"))
+            self._tell(Phase(f"prepared in {self._countdown.prepared:.0f} s"))
 
     @property
     def _seed(self) -> int:
@@ -228,7 +258,7 @@ class Selftest:
             left = self._countdown.left
             share = min(left, max(LEAST, left * part - COMING_UP))
             again = " again" if self._round else ""
-            self._emit(Phase(f"{group.vocabulary}: {len(group.mistakes)} mistakes{again}"))
+            self._tell(Phase(f"{group.vocabulary}: {len(group.mistakes)} mistakes{again}"))
             known = {one.name: one for one in group.mistakes}
             events = self._hunted(group, share)
             done = next((one for one in events if isinstance(one, HuntDone)), None)
@@ -236,7 +266,7 @@ class Selftest:
                 if isinstance(event, MistakeJudged):
                     self._judge(event, known.get(event.name), done)
                 else:
-                    self._emit(event)
+                    self._tell(event)
 
     def _hunted(self, group: Group, share: float) -> Sequence[Event]:
         if group.kind is Kind.FORCED:
@@ -255,7 +285,7 @@ class Selftest:
         """Say what became of a mistake, or keep it for another round if it escaped."""
         if mistake is None:
             if judged.caught or not self._round:
-                self._emit(judged)
+                self._tell(judged)
             return
         before = self._missed.pop(judged.name, None)
         if before is not None:
@@ -265,19 +295,13 @@ class Selftest:
                 return
             judged = before.and_then(judged)
         if judged.caught or judged.trouble or done is None:
-            self._emit(judged)
+            self._tell(judged)
             return
         cases, seconds = sum(done.cases.values()), done.seconds
         if before is not None:
             cases, seconds = cases + before.cases, seconds + before.seconds
         with self._lock:
             self._missed[judged.name] = Missed(mistake, judged, cases, seconds)
-
-    def _emit(self, event: Event) -> None:
-        with self._lock:
-            if isinstance(event, MistakeJudged):
-                self._judged.append(event)
-            self._consumer(event)
 
     def _beginning(self) -> SelftestStarted:
         plan = self._plan
@@ -296,6 +320,19 @@ class Selftest:
             generators=list(generators()),
             checks=[*CHECKS, *MEASURES],
         )
+
+
+def ignored(event: Event) -> None:
+    """Tell an event to nobody: before the step begins, there is nobody to tell."""
+
+
+def caught_of(events: Sequence[Event]) -> set[str]:
+    """The names of mistakes that were caught under their name."""
+    return {
+        event.name
+        for event in events
+        if isinstance(event, MistakeJudged) and event.check and event.rightly
+    }
 
 
 def verdict(

@@ -1,0 +1,33 @@
+"""A study of steps from the command line: its record, its display, and the mistakes of users."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.cli.mendable import USERS
+from harness.engine.steps import conduct
+from impls.errors import ImplementationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from harness.cli.progress.steps import StepProgress
+    from harness.engine.steps import SteppedStudy
+    from harness.events import Event, Finished
+
+
+def conducted(
+    study: SteppedStudy,
+    out: Path,
+    progress: StepProgress,
+    *consumers: Callable[[Event], None],
+) -> Finished:
+    """Do a study, or go on with it, and return its closing event.
+
+    out: the folder of its record. Raises what a user can mend, which ends the command in one line.
+    """
+    try:
+        return conduct(study, out, [*consumers, progress.consume], (*USERS, ImplementationError))
+    finally:
+        progress.stop()

@@ -1,0 +1,59 @@
+"""How the work of a command ends: by itself, by Ctrl-C or SIGTERM, or by a fault."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.core.interruption import exit_status
+from harness.core.writing import NO_ROOM, OutputError, cannot_write
+from harness.engine.opening import NamedFailed
+from harness.verdict import gate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LOG = logging.getLogger(__name__)
+"""The log of faults, which is shown under ``--debug`` only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a piece of work ended.
+
+    how: why it did not come to its end, in words, or None where it did. status: the exit status
+    that this gives the command; 0 where it came to its end.
+    """
+
+    how: str | None = None
+    status: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether the work came to its end."""
+        return self.how is None
+
+
+def to_the_end(work: Callable[[], None], mendable: tuple[type[Exception], ...] = ()) -> Ending:
+    """Do a piece of work, and return how it ended.
+
+    mendable: mistakes of the user, which are raised, since they end a command with one line.
+    Raises OutputError where the output cannot be written.
+    """
+    raised: tuple[type[Exception], ...] = (OutputError, *mendable)
+    try:
+        work()
+    except KeyboardInterrupt as interrupt:
+        return Ending("interrupted before its end", exit_status(interrupt))
+    except raised:
+        raise
+    except NamedFailed as error:
+        return Ending(f"ended at once, as {error}", gate.CANNOT_START)
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            raise cannot_write(error.filename or "a temporary file", error) from error
+        LOG.debug("the work broke off", exc_info=error)
+        line = str(error).split("\n", 1)[0]
+        return Ending(f"broke off ({type(error).__name__}: {line})", gate.CANNOT_START)
+    return Ending()

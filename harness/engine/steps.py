@@ -1,0 +1,113 @@
+"""Studies that are a list of steps, each done whole or done again.
+
+A study of a run does its part with every vocabulary that the engine has loaded (``study.py``). One
+of these loads what it needs by itself: ``bench``, ``selftest``, ``worst`` and ``field``. What they
+have in common is here: the record ``run.jsonl``, going on from it, Ctrl-C and SIGTERM, faults, and
+the closing event.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from harness.engine.bus import Bus
+from harness.engine.ending import to_the_end
+from harness.engine.step_record import StepRecord
+from harness.events import Phase, StepDone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from harness.engine.ending import Ending
+    from harness.events import Event, Finished
+
+
+class SteppedStudy(Protocol):
+    """A study that is a list of steps, told by events."""
+
+    @property
+    def name(self) -> str:
+        """Its name, which is that of its command."""
+        ...
+
+    def identity(self) -> dict[str, Any]:
+        """What must be the same for a record to go on, as plain JSON values."""
+        ...
+
+    def opening(self) -> Sequence[Event]:
+        """The events that a new record begins with: what decides the study."""
+        ...
+
+    def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
+        """What still stands of the events since the last step that was done whole.
+
+        Where no step was, the events of :meth:`opening` are among them.
+        """
+        ...
+
+    def plan(self, past: Sequence[Event]) -> Sequence[str]:
+        """The names of all steps in their order, those done before included.
+
+        past: the events of an earlier sitting, which this one goes on from.
+        """
+        ...
+
+    def step(self, name: str, tell: Callable[[Event], None]) -> None:
+        """Do one step. Whatever it knows when it is interrupted, it tells before it ends."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what the steps have in common, such as a pool of workers."""
+        ...
+
+    def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
+        """Return the closing event, of all events and of nothing else. Its seconds are ignored."""
+        ...
+
+
+def conduct(
+    study: SteppedStudy,
+    folder: Path,
+    consumers: Sequence[Callable[[Event], None]],
+    mendable: tuple[type[Exception], ...] = (),
+) -> Finished:
+    """Do the steps of a study that are not in its record yet, and return the closing event.
+
+    consumers: are given all events, those of an earlier sitting first. mendable: mistakes of the
+    user, which are raised. Raises OutputError where the record cannot be gone on with, or written.
+    """
+    began = time.monotonic()
+    record = StepRecord(folder, study.name, study.identity(), study.kept)
+    told: list[Event] = []
+    replay = Bus([told.append, *consumers])
+    emit = Bus([record.consume, told.append, *consumers])
+    for event in record.past:
+        replay(event)
+    if not record.past:
+        for event in study.opening():
+            emit(event)
+
+    def work() -> None:
+        steps = study.plan(record.past)
+        if record.done:
+            emit(Phase(f"{len(record.done)} of {len(steps)} steps were done before"))
+        for step in steps:
+            if step not in record.done:
+                at = time.monotonic()
+                study.step(step, emit)
+                emit(StepDone(step, time.monotonic() - at))
+
+    try:
+        try:
+            ending = to_the_end(work, mendable)
+        finally:
+            study.close()
+        seconds = sum(record.done.values()) + time.monotonic() - began
+        finished = replace(study.fold(told, ending), seconds=seconds)
+        emit(finished)
+    finally:
+        record.close()
+    return finished

@@ -1,0 +1,32 @@
+"""Events of studies that are made of steps, such as `tokgate bench`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from harness.events.base import Event, event
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class StudyStarted(Event):
+    """A study of steps begins; this is the first line of its record.
+
+    study: its name, such as ``bench``. identity: what must be the same for a record to go on.
+    """
+
+    study: str
+    identity: dict[str, Any]
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class StepDone(Event):
+    """A step was done whole, so that whoever goes on with the record does not do it again.
+
+    seconds: how long it took.
+    """
+
+    step: str
+    seconds: float

@@ -1,0 +1,166 @@
+"""Studies of steps: what is recorded, what is gone on with, what an interruption leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.core.interruption import Terminated
+from harness.core.writing import OutputError
+from harness.engine.ending import Ending
+from harness.engine.selection import SelectionError
+from harness.engine.steps import conduct
+from harness.events import Event, Finished, Phase, StepDone, StudyStarted, read_events
+from harness.verdict import gate
+
+
+class Counting:
+    """Tells a phase before and after each step; one of them raises an error in between."""
+
+    name = "counting"
+
+    def __init__(
+        self, steps: int = 3, error: BaseException | None = None, at: str = "1", option: int = 0
+    ) -> None:
+        self.steps, self.error, self.at, self.option = steps, error, at, option
+        self.asked: list[str] = []
+        self.closed = 0
+
+    def identity(self) -> dict[str, Any]:
+        return {"option": self.option, "pair": (1, 2)}
+
+    def opening(self) -> Sequence[Event]:
+        return [Phase("opening")]
+
+    def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
+        return [one for one in unfinished if one in {Phase("opening"), Phase("kept")}]
+
+    def plan(self, past: Sequence[Event]) -> Sequence[str]:
+        return [str(number) for number in range(self.steps)]
+
+    def step(self, name: str, tell: Callable[[Event], None]) -> None:
+        self.asked.append(name)
+        tell(Phase(f"before {name}"))
+        if self.error is not None and name == self.at:
+            tell(Phase("kept"))
+            raise self.error
+        tell(Phase(f"after {name}"))
+
+    def close(self) -> None:
+        self.closed += 1
+
+    def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
+        steps = sum(isinstance(event, StepDone) for event in events)
+        reasons = [] if ending.how is None else [ending.how]
+        verdict = "pass" if ending.complete else "fail"
+        return Finished(ending.complete, verdict, reasons, 0.0, steps, 0, ending.status)
+
+
+def phases(folder: Path) -> list[str]:
+    return [one.text for one in read_events(folder / "run.jsonl") if isinstance(one, Phase)]
+
+
+def test_a_study_writes_all_and_ends_with_the_closing_event(tmp_path: Path) -> None:
+    study = Counting()
+    seen: list[Event] = []
+    finished = conduct(study, tmp_path, [seen.append])
+    events = list(read_events(tmp_path / "run.jsonl"))
+    assert events[0] == StudyStarted("counting", {"option": 0, "pair": [1, 2]})
+    assert events[1:] == seen
+    assert events[-1] == finished
+    assert (finished.complete, finished.cases, finished.exit_status) == (True, 3, 0)
+    assert study.closed == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "how"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted before its end"),
+        (Terminated(), 143, "interrupted before its end"),
+        (ZeroDivisionError("no\nmore"), gate.CANNOT_START, "broke off (ZeroDivisionError: no)"),
+    ],
+)
+def test_what_is_cut_off_goes_on_where_it_was(
+    tmp_path: Path, error: BaseException, status: int, how: str
+) -> None:
+    first = Counting(error=error)
+    finished = conduct(first, tmp_path, [])
+    assert not finished.complete
+    assert (finished.exit_status, finished.reasons) == (status, [how])
+    assert first.closed == 1
+
+    second = Counting()
+    seen: list[Event] = []
+    assert conduct(second, tmp_path, [seen.append]).cases == 3
+    assert second.asked == ["1", "2"]
+    assert phases(tmp_path) == [
+        "opening", "before 0", "after 0", "kept", "1 of 3 steps were done before",
+        "before 1", "after 1", "before 2", "after 2",
+    ]  # fmt: skip
+    recorded = list(read_events(tmp_path / "run.jsonl"))
+    assert recorded[1:] == seen
+    assert sum(isinstance(one, Finished) for one in recorded) == 1
+
+
+def test_a_kill_loses_the_step_that_was_not_done_and_no_other(tmp_path: Path) -> None:
+    conduct(Counting(), tmp_path / "whole", [])
+    lines = (tmp_path / "whole" / "run.jsonl").read_bytes().splitlines(keepends=True)
+    for count in range(len(lines)):
+        for torn in (b"", lines[count][:-3]):
+            folder = tmp_path / f"{count}-{len(torn)}"
+            folder.mkdir()
+            (folder / "run.jsonl").write_bytes(b"".join(lines[:count]) + torn)
+            study = Counting()
+            assert conduct(study, folder, []).cases == 3
+            told = [one for one in phases(folder) if "steps" not in one]
+            assert told == phases(tmp_path / "whole")
+            done = sum(b'"StepDone"' in line for line in lines[:count])
+            assert study.asked == ["0", "1", "2"][done:]
+
+
+def test_what_came_to_its_end_begins_anew(tmp_path: Path) -> None:
+    conduct(Counting(), tmp_path, [])
+    again = Counting()
+    conduct(again, tmp_path, [])
+    assert again.asked == ["0", "1", "2"]
+    assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
+
+
+def test_another_study_that_was_cut_off_is_kept_beside(tmp_path: Path) -> None:
+    conduct(Counting(error=KeyboardInterrupt()), tmp_path, [])
+    before = (tmp_path / "run.jsonl").read_bytes()
+    other = Counting(option=1)
+    conduct(other, tmp_path, [])
+    assert other.asked == ["0", "1", "2"]
+    assert (tmp_path / "run.jsonl.old").read_bytes() == before
+
+
+def test_the_record_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    content = json.dumps({"event": "Phase", "text": "of a run"}) + "\n"
+    (tmp_path / "run.jsonl").write_text(content)
+    with pytest.raises(OutputError, match=r"has a run\.jsonl that is not of counting"):
+        conduct(Counting(), tmp_path, [])
+    assert (tmp_path / "run.jsonl").read_text() == content
+
+
+def test_a_damaged_record_is_one_line_with_its_number(tmp_path: Path) -> None:
+    conduct(Counting(error=KeyboardInterrupt()), tmp_path, [])
+    path = tmp_path / "run.jsonl"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:2], "{", *lines[2:]]) + "\n")
+    with pytest.raises(OutputError, match=r"damaged \(line 3: .*remove it to begin anew"):
+        conduct(Counting(), tmp_path, [])
+
+
+def test_a_mistake_of_the_user_ends_it_in_one_line_and_keeps_what_was_done(tmp_path: Path) -> None:
+    study = Counting(error=SelectionError("no such thing"))
+    with pytest.raises(SelectionError):
+        conduct(study, tmp_path, [], (SelectionError,))
+    assert study.closed == 1
+    again = Counting()
+    conduct(again, tmp_path, [])
+    assert again.asked == ["1", "2"]
