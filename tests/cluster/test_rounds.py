@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ import pytest
 from harness.cluster.executor import Done, Unit
 from harness.cluster.local import LocalExecutor
 from harness.events import ClusterUsed, UnitDone
-from harness.studies.fuzz import scattered
+from harness.studies.fuzz import scattered, sizing
+from harness.studies.fuzz import session as local_session
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.state import Round
@@ -34,6 +36,20 @@ class Usual:
         self.plan: FuzzPlan = campaign(self.spec)
         self.out, self.where = folder / "usual", str(folder / "usual.db")
         self.made: Record = session(self.plan, self.where, self.out)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def timeless_rounds() -> Iterator[None]:
+    """The clock has no part in how large a round is, so that a busy machine stops where it should.
+
+    A campaign ends with the first round that has all its cases, and so with the size of rounds.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("SHORT_SECONDS", "LONG_SECONDS"):
+            patch.setattr(sizing, name, math.inf)
+        for module in (local_session, scattered):
+            patch.setattr(module, "ROUND_SECONDS", math.inf)
+        yield
 
 
 @pytest.fixture(scope="module")
