@@ -70,9 +70,13 @@ def write_bench(record: BenchRecord, out: Path) -> None:
     _replace(out / "bench.html", bench_html.render(record))
 
 
-def write_worst(record: WorstRecord, out: Path) -> None:
-    """Write ``worst.html`` into the folder ``out``, likewise."""
+def write_worst(record: WorstRecord, out: Path, text: str) -> None:
+    """Write ``worst.json`` and ``worst.html`` into the folder ``out``, likewise.
+
+    text: the record as JSON.
+    """
     out.mkdir(parents=True, exist_ok=True)
+    _replace(out / "worst.json", text)
     _replace(out / "worst.html", worst_html.render(record))
 
 

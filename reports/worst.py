@@ -66,7 +66,11 @@ class WorstRecord:
     @classmethod
     def from_json(cls, text: str) -> WorstRecord:
         """The record. Raises ValueError, KeyError or TypeError for what is none."""
-        data = json.loads(text)
+        return cls.of(json.loads(text))
+
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> WorstRecord:
+        """The record of a report as plain data. Raises KeyError or TypeError for what is none."""
         rows = {"control", "found", "listed"}
         control = data["control"]
         base = control["a_byte"] if control is not None else None

@@ -28,6 +28,10 @@ def conducted(
     out: the folder of its record. Raises what a user can mend, which ends the command in one line.
     """
     try:
-        return conduct(study, out, [*consumers, progress.consume], (*USERS, ImplementationError))
+        everyone = [*consumers, progress.consume]
+        finished = conduct(study, out, everyone, (*USERS, ImplementationError))
     finally:
         progress.stop()
+    if not finished.complete:
+        progress.say(f"{finished.reasons[0]}; run the same again to go on from {out}", "yellow")
+    return finished

@@ -84,13 +84,13 @@ def conduct(
     told: list[Event] = []
     replay = Bus([told.append, *consumers])
     emit = Bus([record.consume, told.append, *consumers])
-    for event in record.past:
-        replay(event)
-    if not record.past:
-        for event in study.opening():
-            emit(event)
 
     def work() -> None:
+        for event in record.past:
+            replay(event)
+        if not record.past:
+            for event in study.opening():
+                emit(event)
         steps = study.plan(record.past)
         if record.done:
             emit(Phase(f"{len(record.done)} of {len(steps)} steps were done before"))

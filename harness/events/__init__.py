@@ -36,7 +36,7 @@ from harness.events.running import (
     VocabularyRefused,
     Withdrawn,
 )
-from harness.events.steps import StepDone, StudyStarted
+from harness.events.steps import Searched, StepDone, StudyStarted
 from harness.events.texts import (
     FirstDifference,
     TextsCompared,
@@ -71,6 +71,7 @@ __all__ = [
     "NodeUsed",
     "Phase",
     "Preparing",
+    "Searched",
     "SlowOnce",
     "Started",
     "StepDone",

@@ -30,3 +30,14 @@ class StepDone(Event):
 
     step: str
     seconds: float
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class Searched(Event):
+    """What a search for the worst input came to.
+
+    report: the whole of ``worst.json``; see ``harness/studies/worst/results.py``.
+    """
+
+    report: dict[str, Any]

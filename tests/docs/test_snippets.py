@@ -19,7 +19,8 @@ BLOCKS = [block for page, text in pages().items() for block in blocks(page, text
 """All fenced blocks of all pages."""
 
 STUDY = "docs/contributing/study.md"
-"""Its second snippet goes on with the names of the first: one program, run by a test of its own."""
+"""Its second snippet goes on with the names of the first, and the third is a study of steps: two
+programs, each run by a test of its own."""
 
 WITH_PYTHON = sorted({one.page for one in BLOCKS if one.language == "python"} - {STUDY})
 """The pages that have Python, each snippet a file."""
@@ -53,20 +54,36 @@ def run_all(paths: list[Path]) -> str | None:
     return None
 
 
-def test_the_study_of_the_docs_counts_alike_for_all(tmp_path: Path) -> None:
-    study, run = (one for one in BLOCKS if one.page == STUDY and one.language == "python")
-    assert study.text.count("\n") < 100
-    (tmp_path / "letters.py").write_text(f"{study.text}\n{run.text}", "utf-8")
+def last_line(program: str, folder: Path) -> str:
+    """The last line that a program prints which is run in a folder."""
+    (folder / "program.py").write_text(program, "utf-8")
     done = subprocess.run(
-        [sys.executable, "letters.py"],
-        cwd=tmp_path,
+        [sys.executable, "program.py"],
+        cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    counts = ast.literal_eval(done.stdout.splitlines()[-1])
+    return done.stdout.splitlines()[-1]
+
+
+def test_the_study_of_steps_of_the_docs_goes_on(tmp_path: Path) -> None:
+    study = [one for one in BLOCKS if one.page == STUDY and one.language == "python"][2]
+    assert study.text.count("\n") < 100
+    said = "2 ['bpe.naive: 4 tokens', 'bpe.heap: 4 tokens']"
+    assert last_line(study.text, tmp_path) == said
+    record = tmp_path / "word-study" / "run.jsonl"
+    whole = record.read_text("utf-8").splitlines(keepends=True)
+    record.write_text("".join(whole[:3]), "utf-8")  # as if killed after the first step
+    assert last_line(study.text, tmp_path).startswith("3 ['bpe.naive: 4 tokens', '1 of 2 steps")
+
+
+def test_the_study_of_the_docs_counts_alike_for_all(tmp_path: Path) -> None:
+    study, run, _ = (one for one in BLOCKS if one.page == STUDY and one.language == "python")
+    assert study.text.count("\n") < 100
+    counts = ast.literal_eval(last_line(f"{study.text}\n{run.text}", tmp_path))
     assert {name for name, _ in counts} == {"bpe.naive", "tiktoken"}
     assert len(set(counts.values())) == 1
 

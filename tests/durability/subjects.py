@@ -41,7 +41,6 @@ from harness.studies.fuzz.run import execute
 from harness.studies.fuzz.store import CampaignStore
 from harness.studies.worst.breeding import Breeder
 from harness.studies.worst.results import Entry, Report, as_families
-from harness.studies.worst.run import write as write_worst_record
 from harness.studies.worst.search import Search, Sizes
 from harness.studies.worst.state import State
 from harness.workers import Limits
@@ -465,12 +464,11 @@ class Worst:
                 )
             )
         report.complete = True
-        write_worst_record(report, out)
         file = out / "families.toml"
         if user.add(file, as_families(report)):
             report.families = str(file)
-        write_worst_record(report, out)
-        write_worst(worst_tables.WorstRecord.from_json(report.to_json()), out)
+        text = report.to_json()
+        write_worst(worst_tables.WorstRecord.from_json(text), out, text)
 
     def outcome(self, home: Path, where: str) -> Outcome:
         out = home / "out"

@@ -56,7 +56,7 @@ class Command:
     """A command that would go on for long, with files that show that it is at work.
 
     arguments: ``{here}`` is a folder of its own, ``{sluggish}`` the plug-in. at_work: a pattern of
-    files, empty where none shows it. written: files that are in the folder in the end.
+    files. written: files that are in the folder in the end.
     """
 
     arguments: str
@@ -84,11 +84,11 @@ COMMANDS = {
     ),
     "selftest": Command(
         "selftest --mutant=merging --budget=10m --out={here}",
-        "", ("selftest.json", "selftest.html"),
+        "run.jsonl", ("run.jsonl", "selftest.json", "selftest.html"),
     ),
     "worst": Command(
         "worst --impl=bpe.naive --vocab=toy_bytes --size=4KB --budget=10m --no-keep --out={here}",
-        "search.json", ("search.json", "worst.json", "worst.html"),
+        "search.json", ("run.jsonl", "search.json", "worst.json", "worst.html"),
     ),
     "field": Command(
         "field --vocab=toy_bytes --impl={sluggish} --budget=10m --no-bench --out={here}",
@@ -97,7 +97,7 @@ COMMANDS = {
     "bench": Command(
         "bench --vocab=toy_bytes --impl={sluggish} --input=tokens --size=1KB --rounds=100000"
         " --mode=raw --out={here}",
-        "", ("bench.json", "bench.html"),
+        "run.jsonl", ("run.jsonl", "bench.json", "bench.html"),
     ),
     "replay": Command(
         "replay {here}/recorded --trust --out={here}/again",
@@ -147,9 +147,8 @@ def test_sigterm_ends_each_command_as_ctrl_c_does(
         text=True,
         start_new_session=True,
     ) as running:
-        if command.at_work:
-            wait_until(lambda: at_work(command, here) or running.poll() is not None)
-        time.sleep(0.5 if command.at_work else 8.0)
+        wait_until(lambda: at_work(command, here) or running.poll() is not None)
+        time.sleep(0.5)
         assert running.poll() is None, running.communicate()
         family = psutil.Process(running.pid).children(recursive=True)
         # As ``timeout`` does: to its child, and then to the whole group.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -12,9 +12,11 @@ from rich.text import Text
 from harness.cli.commands.common import IMPL_HELP, VOCAB_HELP, Seed, command_line
 from harness.cli.display import Display
 from harness.core.countdown import seconds_text
-from harness.core.interruption import exit_status
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
+
+if TYPE_CHECKING:
+    from harness.events import Event
 
 EPILOG = """
 A search goes on where it was left, after Ctrl-C as after a kill: run it again with the same options
@@ -74,12 +76,15 @@ def worst(
     """
     from corpora.families import user  # noqa: PLC0415
     from corpora.families.catalog import families as listed  # noqa: PLC0415
-    from harness.cli.progress.worst import WorstProgress  # noqa: PLC0415
+    from harness.cli.conducting import conducted  # noqa: PLC0415
+    from harness.cli.progress.steps import StepProgress  # noqa: PLC0415
+    from harness.cli.progress.worst import WorstWatcher  # noqa: PLC0415
     from harness.engine.suites import parse_budget  # noqa: PLC0415
+    from harness.events import Searched  # noqa: PLC0415
     from harness.studies.bench.plan import parse_size  # noqa: PLC0415
     from harness.studies.worst import plan as plans  # noqa: PLC0415
-    from harness.studies.worst.results import as_families  # noqa: PLC0415
-    from harness.studies.worst.run import execute, write  # noqa: PLC0415
+    from harness.studies.worst.results import Report  # noqa: PLC0415
+    from harness.studies.worst.run import WorstStudy  # noqa: PLC0415
     from reports import worst as tables  # noqa: PLC0415
     from reports import worst_text, write_worst  # noqa: PLC0415
 
@@ -115,33 +120,28 @@ def worst(
     console = Display(stderr=True)
     said = f"searching for the worst inputs of {participant.name} on {vocabulary.id}"
     console.print(Text(f"{said} {seconds_text(seconds)}, seed {seed}"), soft_wrap=True)
-    progress = WorstProgress(console, seconds)
-    try:
-        report = execute(plan, out, command_line(), progress)
-    except KeyboardInterrupt as interrupt:
-        progress.stop()
-        line = f"interrupted; run the same again to go on from {out}"
-        console.print(Text(line, style="yellow"), soft_wrap=True)
-        if (out / "worst.json").is_file():
-            write_worst(tables.WorstRecord.from_json((out / "worst.json").read_text()), out)
-        raise typer.Exit(exit_status(interrupt)) from None
-    finally:
-        progress.stop()
-    if file is not None:
-        added = user.add(file, as_families(report))
-        report.families = str(file) if added else ""
-        write(report, out)
-    text = report.to_json()
-    record = tables.WorstRecord.from_json(text)
-    with writing(out):
-        write_worst(record, out)
-    if as_json:
-        print(text, end="")
-    else:
-        shown = Display()
-        for part in worst_text.render(record):
-            shown.print(part)
-        if report.families:
-            line = f"  added to {report.families}: tokgate list families"
-            console.print(Text(line, style="dim"), soft_wrap=True)
-    console.print(Text(f"  {out / 'worst.html'}", style="dim"), soft_wrap=True)
+    progress = StepProgress(console)
+    told: list[Searched] = []
+
+    def take(event: Event) -> None:
+        if isinstance(event, Searched):
+            told.append(event)
+
+    study = WorstStudy(plan, out, command_line(), WorstWatcher(progress, seconds), file)
+    finished = conducted(study, out, progress, take)
+    for event in told:
+        record = tables.WorstRecord.of(event.report)
+        text = Report(**event.report).to_json()
+        with writing(out):
+            write_worst(record, out, text)
+        if as_json:
+            print(text, end="")
+        elif finished.complete:
+            shown = Display()
+            for part in worst_text.render(record):
+                shown.print(part)
+            if event.report["families"]:
+                line = f"  added to {event.report['families']}: tokgate list families"
+                console.print(Text(line, style="dim"), soft_wrap=True)
+        console.print(Text(f"  {out / 'worst.html'}", style="dim"), soft_wrap=True)
+    raise typer.Exit(finished.exit_status)

@@ -48,7 +48,7 @@ class StepProgress:
         """
         self._done, self._what, self._detail = max(done, self._done), what or self._what, detail
         if not self._moving.shown and self._log.due():
-            self._say("  ".join(filter(None, (f"{self._done:4.0%}", detail, self._what))))
+            self.say("  ".join(filter(None, (f"{self._done:4.0%}", detail, self._what))))
 
     def consume(self, event: Event) -> None:
         """Show what is worth a line."""
@@ -56,15 +56,17 @@ class StepProgress:
         if line is not None:
             self._console.print(line, soft_wrap=True)
         elif isinstance(event, ImplementationFailed):
-            said = f"{event.implementation} cannot run {event.vocabulary}: {event.message}"
-            self._console.print(Text(said, style="red"), soft_wrap=True)
+            self.say(
+                f"{event.implementation} cannot run {event.vocabulary}: {event.message}", "red"
+            )
         elif isinstance(event, Phase):
             self._what = event.text
             if not self._moving.shown:
-                self._say(event.text)
+                self.say(event.text)
 
-    def _say(self, line: str) -> None:
-        self._console.print(Text(line, style="dim"), soft_wrap=True)
+    def say(self, line: str, style: str = "dim") -> None:
+        """Print a line above the moving part."""
+        self._console.print(Text(line, style=style), soft_wrap=True)
 
     def _render(self) -> RenderableType:
         spent = time.monotonic() - self._start

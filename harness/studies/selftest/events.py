@@ -20,7 +20,7 @@ class Sighting:
 
     generator: for growth, the family. cases: of that generator, up to and with this one;
     seconds: spent on them. all_cases, all_seconds: likewise of all generators together, as the
-    campaign gave them in turn; minimising is left out of the seconds.
+    campaign gave them in turn. Findings are minimised beside the batches, in the same time.
     """
 
     generator: str

@@ -87,25 +87,24 @@ class Ledger(FindingTracker):
         self._asked: Counter[tuple[str, str]] = Counter()
         self._batches: Counter[tuple[str, str]] = Counter()
         self._seconds: defaultdict[str, float] = defaultdict(float)
-        self._aside = 0.0
-        self._began = self._before = self._now()
+        self._began = self._before = time.monotonic()
 
     def consume(self, event: Event) -> None:
         """Keep count of cases and of time; measured growth is found by its family."""
         if isinstance(event, ContractOpened):
-            self._began = self._before = self._now()
+            self._began = self._before = time.monotonic()
         elif isinstance(event, BatchDone):
             self.cases[event.generator] += event.cases
             self._asked[event.contract, event.generator] += event.cases
             self._batches[event.contract, event.generator] += 1
-            now = self._now()
+            now = time.monotonic()
             self._seconds[event.generator] += now - self._before
             self._before = now
         elif isinstance(event, Measured):
             suspect = self.suspects.get(event.implementation)
             if suspect is not None and event.verdict == "superlinear":
                 suspect.superlinear.append(event.family)
-                seconds = self._now() - self._began
+                seconds = time.monotonic() - self._began
                 sighting = Sighting(event.family, "scaling", 0, seconds, 0, seconds)
                 suspect.sightings[event.family, "scaling"] = sighting
 
@@ -126,10 +125,8 @@ class Ledger(FindingTracker):
             self._sight(suspect, contract, violation, case)
             if suspect.wants(violation.check):
                 suspect.attempts[violation.check] += 1
-                started = time.monotonic()
                 alone, between = apart(violation, contract, name, set(self.suspects) - {name})
                 suspect.tracker.consider(pool, between, alone, case)
-                self._aside += time.monotonic() - started
         return ""
 
     def note(self, contract: Contract, violation: Violation, case: Case) -> str:
@@ -151,13 +148,9 @@ class Ledger(FindingTracker):
             for (where, generator), count in self._asked.items()
             if where == contract.id and generator != case.generator
         )
-        now = self._now()
+        now = time.monotonic()
         spent = self._seconds[case.generator] + now - self._before
         suspect.sightings[key] = Sighting(*key, own, spent, own + others, now - self._began)
-
-    def _now(self) -> float:
-        """The clock of the hunt, which stands still while findings are minimised."""
-        return time.monotonic() - self._aside
 
 
 def ignored(_: Event) -> None:

@@ -1,16 +1,18 @@
-"""One search from plan to ``worst.json``: search, minimise, finals, in the time that is given."""
+"""The study of the worst inputs: search, minimise, finals, in the time that is given."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
+from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from corpora.families import user
 from harness.core.countdown import Countdown
 from harness.core.messages import Meter
-from harness.core.writing import write_whole
 from harness.engine.costs import NotLoaded, loaded
+from harness.events import Finished, Searched
 from harness.studies.worst import listed
 from harness.studies.worst.breeding import Breeder
 from harness.studies.worst.candidates import PALPABLE, Aim
@@ -18,7 +20,7 @@ from harness.studies.worst.finals import Entrant, Finals
 from harness.studies.worst.gauge import Live, Timely
 from harness.studies.worst.guide import Guide
 from harness.studies.worst.polish import polished, smallest_deaths, until
-from harness.studies.worst.results import Entry, Report
+from harness.studies.worst.results import Entry, Report, as_families
 from harness.studies.worst.search import Search
 from harness.studies.worst.state import State
 from harness.verdict.exponents import THRESHOLD, judge
@@ -26,13 +28,15 @@ from harness.workers import Limits
 from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from harness.engine.ending import Ending
+    from harness.events import Event
     from harness.studies.worst.candidates import Candidate
     from harness.studies.worst.gauge import Gauge
     from harness.studies.worst.plan import WorstPlan
     from harness.studies.worst.polish import Found
-    from harness.workers.pool import WorkerPool
 
 SEARCHING, MINIMISING = 0.7, 0.12
 """Shares of the budget, which runs from the first measurement on; the rest is for the finals. What
@@ -79,30 +83,84 @@ class Watcher:
         """What is being done from now on."""
 
 
-def execute(plan: WorstPlan, folder: Path, command: str, watcher: Watcher) -> Report:
-    """Search, or go on with it; the report, which is on disk as well.
+class WorstStudy:
+    """The study: one step, which goes on with the state of the search that is in the folder.
 
-    Raises ImplementationError where the implementation cannot be loaded, OutputError. Through
-    KeyboardInterrupt nothing is lost: the state of the last whole generation is on disk, and so is
-    a report of what was found until then, which is not complete.
+    families: the file that what was found is added to, None for no file.
     """
-    countdown = Countdown(plan.budget)
-    report = Report(
-        command=command,
-        implementation=plan.participant.name,
-        version=plan.participant.about.version,
-        vocabulary=plan.vocabulary.id,
-        seed=plan.seed,
-        size=plan.sizes.full,
-        withheld=sorted(plan.withheld),
-    )
-    state = State(folder, plan.identity())
-    limits = Limits(SECONDS, memory=plan.memory, deaths=DEATHS, hangs=HANGS)
-    after = contextlib.ExitStack()  # what is done when the worker has ended
-    try:
+
+    name = "worst"
+
+    def __init__(
+        self,
+        plan: WorstPlan,
+        folder: Path,
+        command: str,
+        watcher: Watcher,
+        families: Path | None = None,
+    ) -> None:
+        self._plan = plan
+        self._folder = folder
+        self._watcher = watcher
+        self._families = families
+        self._report = Report(
+            command=command,
+            implementation=plan.participant.name,
+            version=plan.participant.about.version,
+            vocabulary=plan.vocabulary.id,
+            seed=plan.seed,
+            size=plan.sizes.full,
+            withheld=sorted(plan.withheld),
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """What decides the search; the time that it is given does not."""
+        return self._plan.identity()
+
+    def opening(self) -> Sequence[Event]:
+        """Nothing: what decides the search is told with what it found."""
+        return ()
+
+    def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
+        """Nothing: the search has a state of its own on disk, with every whole generation."""
+        return ()
+
+    def plan(self, past: Sequence[Event]) -> Sequence[str]:
+        """One step."""
+        return ["search"]
+
+    def step(self, name: str, tell: Callable[[Event], None]) -> None:
+        """Search, or go on with it, and tell what was found.
+
+        Raises ImplementationError where the implementation cannot be loaded, OutputError. Through
+        KeyboardInterrupt nothing is lost: the state of the last whole generation is on disk, and
+        what was found until then is told.
+        """
+        try:
+            self._search()
+        except NotLoaded as error:
+            raise ImplementationError(str(error)) from error
+        except KeyboardInterrupt:
+            tell(Searched(asdict(self._report)))
+            raise
+        if self._families is not None and user.add(self._families, as_families(self._report)):
+            self._report.families = str(self._families)
+        tell(Searched(asdict(self._report)))
+
+    def _search(self) -> None:
+        plan, report = self._plan, self._report
+        countdown = Countdown(plan.budget)
+        state = State(self._folder, plan.identity())
+        limits = Limits(SECONDS, memory=plan.memory, deaths=DEATHS, hangs=HANGS)
+        after = contextlib.ExitStack()  # what is done when the worker has ended
         with after, loaded(plan.participant, plan.vocabulary, limits) as on:
-            sitting = Sitting(plan, state, report, Live(on), watcher, countdown)
+
+            def left() -> None:
+                report.left = on.pool.left().get(report.implementation, "")
+
+            sitting = Sitting(plan, state, report, Live(on), self._watcher, countdown)
             sitting.prepare()
+            after.callback(left)
             # A request that would go on past the end is not waited for.
             cutting = threading.Timer(countdown.start().left, on.pool.kill)
             cutting.daemon = True
@@ -111,26 +169,24 @@ def execute(plan: WorstPlan, folder: Path, command: str, watcher: Watcher) -> Re
                 sitting.run()
             except KeyboardInterrupt:
                 sitting.break_off()
-                write(report, folder)
-                after.callback(_close, report, on.pool, folder)
                 raise
             finally:
                 cutting.cancel()
-            after.callback(_close, report, on.pool, folder)
-    except NotLoaded as error:
-        raise ImplementationError(str(error)) from error
-    return report
 
+    def close(self) -> None:
+        """There is nothing to let go of: the worker ends with the search."""
 
-def _close(report: Report, pool: WorkerPool, folder: Path) -> None:
-    """Write the report with what the worker has left behind. Raises OutputError."""
-    report.left = pool.left().get(report.implementation, "")
-    write(report, folder)
-
-
-def write(report: Report, folder: Path) -> None:
-    """Write ``worst.json``. Raises OutputError."""
-    write_whole(folder / "worst.json", report.to_json())
+    def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
+        """The end: there is no gate, whatever was found."""
+        return Finished(
+            complete=ending.complete,
+            verdict="pass" if ending.complete else "fail",
+            reasons=[] if ending.how is None else [ending.how],
+            seconds=0.0,
+            cases=sum(one.report["readings"] for one in events if isinstance(one, Searched)),
+            comparisons=0,
+            exit_status=ending.status,
+        )
 
 
 class Sitting:
