@@ -78,6 +78,7 @@ def _lines(record: RunRecord) -> Iterator[str]:
     yield from _buckets(record)
     yield from _expectations(record)
     yield from _growth(record)
+    yield from _cluster(record)
     if record.started:
         yield ""
         yield f"Again: {code(record.started.command)}"
@@ -156,6 +157,20 @@ def _expectations(record: RunRecord) -> Iterator[str]:
     if quiet:
         yield ""
         yield f"{plural(quiet, 'expectation')} not exercised in this run."
+
+
+def _cluster(record: RunRecord) -> Iterator[str]:
+    if not record.cluster:
+        return
+    yield from ("", "### Cluster", "")
+    yield from (f"- {escape(line)}" for line in record.cluster.told())
+    if record.cluster.nodes:
+        yield ""
+        yield "| Node | Slots | Units | Lost | Cases | Seconds |"
+        yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+        for one in record.cluster.nodes[:MAX_BUCKETS]:
+            numbers = f"{one.slots:,} | {one.units:,} | {one.lost:,} | {one.cases:,}"
+            yield f"| {code(one.node)} | {numbers} | {one.seconds:,.1f} |"
 
 
 def _growth(record: RunRecord) -> Iterator[str]:

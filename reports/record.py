@@ -39,6 +39,7 @@ from harness.events import (
     kind_in,
     named,
 )
+from reports.cluster import NO_CLUSTER, Cluster, ClusterFold
 from reports.texts import NO_TEXTS, Texts, TextsFold
 
 if TYPE_CHECKING:
@@ -207,6 +208,7 @@ class RunRecord:
     expectations: tuple[ExpectationJudged, ...]
     texts: Texts = NO_TEXTS
     campaign: Campaign | None = None
+    cluster: Cluster = NO_CLUSTER
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> RunRecord:
@@ -418,6 +420,7 @@ class _Fold:
         self.counts: dict[str, int] = {}
         self.generators: dict[str, Counter[str]] = {}
         self.texts = TextsFold()
+        self.cluster = ClusterFold()
         self.exercised: Counter[tuple[str, str, str]] = Counter()
         self.violations: Counter[tuple[str, str, str]] = Counter()
         self.measured: dict[tuple[str, ...], Measured] = {}
@@ -472,7 +475,7 @@ class _Fold:
             case ExpectationJudged():
                 self.expectations[(event.bucket, event.vocabulary, *event.implementations)] = event
             case _:
-                pass
+                self.cluster.take(event)
 
     def _batch(self, batch: BatchDone) -> None:
         totals = self.generators.setdefault(batch.generator, Counter())
@@ -513,4 +516,5 @@ class _Fold:
             expectations=tuple(self.expectations.values()),
             texts=self.texts.made(),
             campaign=self.campaign,
+            cluster=self.cluster.made(),
         )

@@ -69,6 +69,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
         ],
         "canonicality_corpora": [asdict(c) for c in record.forced_corpora],
         "canonicality_witnesses": [asdict(w) for w in record.forced_witnesses],
+        **({"cluster": record.cluster.summary()} if record.cluster else {}),
     }
 
 

@@ -25,6 +25,7 @@ HARNESS = (
     "events",
     "verdict",
     "confinement",
+    "cluster",
     "checks",
     "workers",
     "findings",

@@ -32,6 +32,7 @@ from harness.cli.commands import (
 )
 from harness.cli.display import Display, PlainFormatter
 from harness.cli.mendable import USERS
+from harness.cluster.opening import check_command
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
 from harness.core.interruption import INTERRUPTED, Terminated, cause, exit_status, listen
 from harness.core.writing import NO_ROOM, cannot_write
@@ -136,6 +137,7 @@ def main() -> None:
     listen()
     try:
         try:
+            check_command(sys.argv[1:])
             app()
         finally:
             sys.stdout.flush()  # what cannot be written is to be told now, not when Python ends

@@ -9,20 +9,23 @@ from rich.text import Text
 
 from corpora.vocabularies import sources
 from harness.cli.display import Display
+from harness.cli.progress.cluster import ClusterView
 from harness.cli.progress.run import verdict_word
 from harness.cli.progress.steps import StepProgress
+from harness.cluster import opening
 from harness.engine.selection import SelectionError
 from harness.findings.folder import RunFolder
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import named
 from harness.studies.forced.run import JSON_SIGNS, ForcedPlan, Record, execute
+from harness.studies.forced.scattered import Walks, sendable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from corpora.grammars.json_schema import Whitespace
-    from harness.events import Finished
+    from harness.events import Event, Finished
 
 FAILED_SHOWN = 8
 """Schemas named on the terminal whose walk broke off; the report has all."""
@@ -44,11 +47,16 @@ def walk(
     minimised: int,
     out: Path,
     command: str,
+    cluster: str | None = None,
 ) -> Finished:
     """Make the plan, run it with a bar, and leave the record in ``out``.
 
-    Raises SelectionError, VocabularyError, OutputError, ImplementationError: one line each.
+    cluster: where schemas are walked, if not here. Raises SelectionError, VocabularyError,
+    OutputError, ImplementationError, ClusterError, UnitError: one line each.
     """
+    if cluster is not None:
+        opening.check(cluster)
+        sendable(policies)
     named(policies)  # what is no policy shows before the vocabulary is loaded
     vocabulary = sources.resolve(vocab)
     names = named(policies, vocabulary)
@@ -58,11 +66,22 @@ def walk(
     plan = ForcedPlan(corpus, vocab, task, limit, jobs, minimised)
     identity = plan.identity()
     next(plan.cases(), None)  # what is no corpus shows before the folder is made
+    executor = None if cluster is None else opening.opened(cluster, 1, memory)
     folder = RunFolder(out)
     record = Record(out, identity)
-    progress = StepProgress(Display(stderr=True))
+    console = Display(stderr=True)
+    progress = StepProgress(console)
+    view = ClusterView()
+
+    def tell(event: Event) -> None:
+        folder.consume(event)
+        line = view.consume(event)
+        if line is not None:
+            console.print(Text(line, style="dim"), soft_wrap=True)
+
+    walks = None if executor is None else Walks(executor, tell)
     try:
-        return execute(plan, out, folder.consume, progress.watch, command, record)
+        return execute(plan, out, tell, progress.watch, command, record, walks)
     finally:
         progress.stop()
         folder.close()

@@ -11,12 +11,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """An implementation that a run was given: its name, how to make it, and what it says."""
+    """An implementation that a run was given: its name, how to make it, and what it says.
+
+    origin: how it is made on the machine of the user, where that is another one and has its files
+    elsewhere.
+    """
 
     name: str
     spec: str
     about: About
     implementation: Implementation
+    origin: str = ""
 
     def can(self, capability: Capability) -> bool:
         """Whether it claims the capability."""

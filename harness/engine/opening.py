@@ -56,6 +56,7 @@ class NamedFailed(Exception):
 
     def __init__(self, name: str, vocabulary: str, message: str) -> None:
         self.name = name
+        self.vocabulary = vocabulary
         self.trace = message
         line = message.split("\n", 1)[0]
         super().__init__(f"{name} cannot load {vocabulary}: {line}")

@@ -50,10 +50,12 @@ def execute(
     consumers: list[Callable[[Event], None]],
     command: str,
     studies: Callable[[RunState], Sequence[Study]],
+    elsewhere: Callable[[RunState, RunFolder], None] | None = None,
 ) -> RunResult:
     """Run a plan. Nothing found is lost: Ctrl-C, or a fault, gives a result that is not complete.
 
-    studies: what is done with each vocabulary, of the run as it begins.
+    studies: what is done with each vocabulary, of the run as it begins. elsewhere: has all of it
+    done on other machines instead.
 
     Raises OutputError where the record itself cannot be written.
     """
@@ -96,7 +98,13 @@ def execute(
     run = RunState(plan, emit, tracker)
     tracker.limit_by(lambda: run.countdown.left)
     try:
-        ending = to_the_end(lambda: Sessions(run, studies(run)).run(plan.budget.seconds))
+        ending = to_the_end(
+            lambda: (
+                Sessions(run, studies(run)).run(plan.budget.seconds)
+                if elsewhere is None
+                else elsewhere(run, folder)
+            )
+        )
     except OutputError:
         folder.close()
         raise

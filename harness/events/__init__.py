@@ -8,6 +8,16 @@ without :class:`Finished` is an incomplete run.
 from harness.events.base import Event, read_events, write_events
 from harness.events.campaign import Campaign, Outlook
 from harness.events.causes import by_cause, cause_of, kind_in, named
+from harness.events.cluster import (
+    ClusterUsed,
+    NodeJoined,
+    NodeLeft,
+    NodeUsed,
+    UnitDone,
+    UnitLost,
+    UnitResumed,
+    UnitStarted,
+)
 from harness.events.forcing import Forced, ForcedCorpus, ForcedWitness
 from harness.events.growth import FamiliesMeasured, GrowthJudged, Measured
 from harness.events.running import (
@@ -44,6 +54,7 @@ __all__ = [
     "BenchStarted",
     "Benched",
     "Campaign",
+    "ClusterUsed",
     "ContractOpened",
     "Counted",
     "Event",
@@ -59,6 +70,9 @@ __all__ = [
     "GrowthJudged",
     "ImplementationFailed",
     "Measured",
+    "NodeJoined",
+    "NodeLeft",
+    "NodeUsed",
     "Outlook",
     "Phase",
     "Preparing",
@@ -72,6 +86,10 @@ __all__ = [
     "TextsRead",
     "Timing",
     "TokenCounts",
+    "UnitDone",
+    "UnitLost",
+    "UnitResumed",
+    "UnitStarted",
     "VocabularyLoaded",
     "VocabularyRefused",
     "Withdrawn",

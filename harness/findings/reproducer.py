@@ -257,6 +257,7 @@ def replayed(name: str, title: str, sentence: str, contract: Contract) -> str:
 
 def by_tokgate(participant: Participant, contract: Contract, packed: bytes) -> Recipe:
     """Return how tokgate runs an implementation that has no recipe: on the vocabulary as it was."""
+    spec = participant.origin or from_anywhere(participant.spec)
     code = f"""\
 import pickle
 
@@ -264,7 +265,7 @@ from impls import registry
 from impls.interface import Mode
 
 with open(VOCABULARY, "rb") as file:
-    encoder = registry.resolve({from_anywhere(participant.spec)!a}).load(pickle.load(file))
+    encoder = registry.resolve({spec!a}).load(pickle.load(file))
 
 
 def encode(data):

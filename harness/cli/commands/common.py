@@ -80,6 +80,13 @@ Ledger = Annotated[
     ),
 ]
 
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        help="Work on a Ray cluster: auto, ray://HOST:10001, or local:4 to try it (extra 'ray').",
+    ),
+]
+
 
 def recorders(ledger: str | None, out: Path | None = None) -> list[Callable[[Event], None]]:
     """The consumer that keeps a run in the ledger, if there is one. Raises LedgerError.

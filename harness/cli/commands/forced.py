@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.commands.common import ONE_VOCAB_HELP, Seed, command_line, recorded
+from harness.cli.commands.common import ONE_VOCAB_HELP, Cluster, Seed, command_line, recorded
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 
@@ -59,6 +59,7 @@ def forced(
     out: Annotated[
         Path, typer.Option(help="Folder for reports and forced.jsonl, with which it goes on.")
     ] = Path("tokgate-forced"),
+    cluster: Cluster = None,
 ) -> None:  # fmt: skip
     """Compare how grammars' forced tokens are healed, on JSON Schemas with instances.
 
@@ -72,7 +73,7 @@ def forced(
         raise SelectionError("--memory, --timeout: give a finite number")
     finished = walk(
         corpus, vocab, whitespace.value, policy or [], limit, jobs or os.cpu_count() or 1,
-        seed, timeout, int(memory * 2**30), minimize, out, command_line(),
+        seed, timeout, int(memory * 2**30), minimize, out, command_line(), cluster,
     )  # fmt: skip
     from harness.cli.forced import show  # noqa: PLC0415
     from reports import write_all  # noqa: PLC0415

@@ -13,6 +13,7 @@ from rich.text import Text
 from harness.cli.commands.common import (
     EXIT_STATUSES,
     Checks,
+    Cluster,
     Expect,
     Generators,
     Impls,
@@ -133,6 +134,7 @@ def fuzz(
     ] = "10m",
     timeout: Timeout = 8.0,
     memory: Memory = 4.0,
+    cluster: Cluster = None,
 ) -> None:
     """Fuzz: generators chosen by what they still yield, inputs kept that show something new.
 
@@ -142,6 +144,7 @@ def fuzz(
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness.checks import CHECKS  # noqa: PLC0415
     from harness.cli.progress.fuzz import FuzzProgress, closing  # noqa: PLC0415
+    from harness.cluster import opening  # noqa: PLC0415
     from harness.engine import selection  # noqa: PLC0415
     from harness.engine.planning import Plan  # noqa: PLC0415
     from harness.engine.suites import Budget, Suite, parse_budget  # noqa: PLC0415
@@ -149,8 +152,18 @@ def fuzz(
     from harness.studies.fuzz import run  # noqa: PLC0415
     from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds  # noqa: PLC0415
     from harness.studies.fuzz.store import CampaignStore  # noqa: PLC0415
+    from harness.studies.portable import TEXTS_STAY  # noqa: PLC0415
     from harness.verdict import expectations  # noqa: PLC0415
 
+    if cluster is not None:
+        opening.check(cluster)
+        if texts:
+            raise SelectionError(TEXTS_STAY)
+        if database is not None:
+            raise SelectionError(
+                "--cluster: what a --database shares depends on when it is read; leave one of them "
+                "out"
+            )
     limits = limits_of(timeout, memory)
     try:
         amount = parse_budget(budget) if budget else Budget()
@@ -215,9 +228,13 @@ def fuzz(
             write_all(recorded(out), out, trend_series(where), known_findings(where))
 
     store = CampaignStore(where, name)
+    elsewhere = None if cluster is None else opening.opened(cluster, len(present))
+    if elsewhere is not None:
+        campaign = replace(campaign, plan=replace(campaign.plan, jobs=elsewhere.slots))
     record = run.execute(
-        campaign, store, out, command_line(), progress, report, report_seconds, anew=not resume
-    )
+        campaign, store, out, command_line(), progress, report, report_seconds, anew=not resume,
+        executor=elsewhere,
+    )  # fmt: skip
     closing(console, record, str(out / "report.html"))
     if save_corpus is not None:
         new = run.save_corpus(campaign, store, save_corpus)

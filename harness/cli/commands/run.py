@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import replace
 from enum import StrEnum
@@ -13,6 +14,7 @@ import typer
 from harness.cli.commands.common import (
     EXIT_STATUSES,
     Checks,
+    Cluster,
     Expect,
     Generators,
     Impls,
@@ -91,6 +93,7 @@ def run(
     timeout: Timeout = 8.0,
     memory: Memory = 4.0,
     ledger: Ledger = None,
+    cluster: Cluster = None,
 ) -> None:
     """Compare implementations on generated and hostile inputs: the main job.
 
@@ -101,15 +104,23 @@ def run(
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
     from harness.cli.progress.run import Progress, promised  # noqa: PLC0415
+    from harness.cluster import opening  # noqa: PLC0415
     from harness.engine import selection  # noqa: PLC0415
     from harness.engine.planning import Plan  # noqa: PLC0415
     from harness.engine.runner import execute  # noqa: PLC0415
     from harness.engine.suites import SUITES, Budget, parse_budget  # noqa: PLC0415
     from harness.engine.texts import mutated  # noqa: PLC0415
     from harness.findings.folder import RunFolder  # noqa: PLC0415
+    from harness.studies import units  # noqa: PLC0415
     from harness.studies.default import studies  # noqa: PLC0415
+    from harness.studies.journal import Journal  # noqa: PLC0415
+    from harness.studies.portable import TEXTS_STAY  # noqa: PLC0415
     from harness.verdict import bounds, expectations  # noqa: PLC0415
 
+    if cluster is not None:
+        opening.check(cluster)
+        if texts:
+            raise SelectionError(TEXTS_STAY)
     chosen_suite = SUITES[suite.value]
     limits = limits_of(timeout, memory)
     if only_input and not texts:
@@ -164,22 +175,32 @@ def run(
         expect=str(expect.resolve()) if expect is not None else None,
         limits=limits,
     )
-    kept = recorders(ledger, out)
-    folder = RunFolder(out)
-    console.print(
-        promised(
-            len(plan.visited),
-            len(present),
-            "all of your texts" if amount == Budget() else budget or chosen_suite.budget,
-            len(checks),
-            len(plan.scaled),
-            seed,
-        ),
-        soft_wrap=True,
-    )
-    progress = Progress(console, amount.seconds)
-    try:
-        result = execute(plan, folder, [progress.consume, *kept], command_line(), studies)
-    finally:
-        progress.stop()
+    with contextlib.ExitStack() as held:
+        elsewhere = journal = None
+        if cluster is not None:
+            # First of all: what another driver has in this folder stays.
+            journal = held.enter_context(Journal(out, plan))
+            elsewhere = units.on(opening.opened(cluster, len(present)), journal)
+        kept = recorders(ledger, out)
+        folder = RunFolder(out)
+        console.print(
+            promised(
+                len(plan.visited),
+                len(present),
+                "all of your texts" if amount == Budget() else budget or chosen_suite.budget,
+                len(checks),
+                len(plan.scaled),
+                seed,
+            ),
+            soft_wrap=True,
+        )
+        progress = Progress(console, amount.seconds)
+        try:
+            result = execute(
+                plan, folder, [progress.consume, *kept], command_line(), studies, elsewhere
+            )
+        finally:
+            progress.stop()
+        if journal is not None and result.finished.complete:
+            journal.remove()
     finish(result, out, ledger)

@@ -10,9 +10,10 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from harness.cli.progress.cluster import ClusterView, summary
 from harness.cli.progress.moving import MovingPart, Seldom
 from harness.cli.progress.run import news, shown, tell, verdict_word
-from harness.events import Found, ImplementationFailed, Phase, Withdrawn, by_cause
+from harness.events import ClusterUsed, Found, ImplementationFailed, Phase, Withdrawn, by_cause
 from harness.studies.fuzz import estimate
 from harness.studies.fuzz.estimate import Abundance
 from harness.studies.fuzz.plan import spent
@@ -49,6 +50,7 @@ class FuzzProgress:
         self._cases: dict[str, tuple[int, int]] = {}
         self._told: set[str] = set()
         self._phases: dict[int, str] = {}
+        self._cluster = ClusterView()
         self._log = Seldom(LINE_SECONDS)
         self._moving = MovingPart(console, self._render)
 
@@ -61,9 +63,12 @@ class FuzzProgress:
         self._console.print(Text(f"prepared in {spent(seconds)}", style="dim"))
 
     def announce(self, event: Event) -> None:
-        """What a lane is busy with."""
-        if isinstance(event, Phase):
-            with self._lock:
+        """What a lane is busy with, or what happens on a cluster."""
+        with self._lock:
+            told = self._cluster.consume(event)
+            if told is not None:
+                self._console.print(Text(told, style="dim"), soft_wrap=True)
+            if isinstance(event, Phase):
                 self._phases[threading.get_ident()] = event.text
 
     def publish(self, done: Round) -> None:
@@ -130,6 +135,7 @@ class FuzzProgress:
             best = sorted(names, key=lambda name: -names[name])[:ARMS_SHOWN]
             yields = ", ".join(f"{name} {names[name]:.1f}" for name in best)
             parts: list[RenderableType] = [grid, Text(self._facts())]
+            parts += self._cluster.rows()
             if yields:
                 parts.append(Text(f"yield a batch: {yields}", style="dim"))
             return Group(*parts)
@@ -161,6 +167,9 @@ def closing(console: Console, record: Record, report: str) -> None:
         console.print(Text(f"  {reason}"), soft_wrap=True)
     for note in finished.notes:
         console.print(Text(f"  {note}", style="yellow"), soft_wrap=True)
+    for event in record.events:
+        if isinstance(event, ClusterUsed):
+            console.print(Text(f"  {summary(event)}", style="dim"), soft_wrap=True)
     if not record.session_cases and finished.cases:
         line = "no round was finished in this session: all of it is from earlier ones"
         console.print(Text(f"  {line}"), soft_wrap=True)

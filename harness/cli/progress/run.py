@@ -10,6 +10,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from harness.cli.progress.cluster import ClusterView
 from harness.cli.progress.moving import MovingPart, barred
 from harness.events import (
     BatchDone,
@@ -24,6 +25,7 @@ from harness.events import (
     SlowOnce,
     TextsGiven,
     TextsRead,
+    UnitStarted,
     Withdrawn,
     by_cause,
     cause_of,
@@ -66,10 +68,14 @@ class Progress:
         self._given: TextsGiven | None = None
         self._read: TextsRead | None = None
         self._grown: set[tuple[str, str, str]] = set()
+        self._cluster = ClusterView(each=True)
         self._moving = MovingPart(console, self._render, a_second=8)
 
     def consume(self, event: Event) -> None:
         """Take note of an event; print what is worth a line."""
+        told = self._cluster.consume(event)
+        if told is not None:
+            self._say(told, "dim")
         match event:
             case Phase():
                 self._phase = event.text
@@ -77,6 +83,8 @@ class Progress:
                     self._first_case = time.monotonic()
                 if not self._moving.shown:
                     self._console.print(Text(event.text, style="dim"), soft_wrap=True)
+            case UnitStarted() if self._first_case is None:
+                self._phase, self._first_case = "on a cluster", time.monotonic()
             case Preparing():
                 self._prepare(event)
             case SlowOnce():
@@ -185,6 +193,7 @@ class Progress:
             " expected",
         )
         rows: list[RenderableType] = [grid, facts]
+        rows += self._cluster.rows()
         if self._read is not None:
             rows.append(Text(far(self._read, self._given)))
         if self._preparing is not None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from corpora.grammars.corpus import SchemaCase
     from harness.studies.forced.results import Totals
+    from harness.studies.forced.scattered import Walks
 
 OWN = "own"
 """The name of the schemas that ship with tokgate."""
@@ -233,8 +234,11 @@ def execute(
     watch: Callable[[float, str], None],
     command: str,
     record: Record,
+    walks: Walks | None = None,
 ) -> Finished:
     """Walk what is not yet in the record and tell all. Ctrl-C ends it early, with all that is done.
+
+    walks: has schemas walked elsewhere.
 
     Raises SelectionError, OutputError, and ImplementationError where no worker starts.
     """
@@ -259,7 +263,7 @@ def execute(
     cases: dict[str, SchemaCase] = {}
     try:
         names = chosen([case.name for case in plan.cases()], plan.limit)
-        _walk(plan, set(names), record, watch)
+        _walk(plan, set(names), record, watch, walks)
         cases = _minimise(plan, names, record, watch)
     except KeyboardInterrupt as interrupt:
         cut_off = exit_status(interrupt)
@@ -272,6 +276,8 @@ def execute(
     found = _sum(plan, names, record)
     for event in told(plan, found, record, cases):
         emit(event)
+    if walks is not None:
+        emit(walks.used)
     reasons, status = judged(found, plan.task.policies, complete=cut_off is None)
     if cut_off is not None:
         reasons.insert(0, "interrupted before its end: the same command goes on")
@@ -291,14 +297,21 @@ def execute(
 
 
 def _walk(
-    plan: ForcedPlan, names: set[str], record: Record, watch: Callable[[float, str], None]
+    plan: ForcedPlan,
+    names: set[str],
+    record: Record,
+    watch: Callable[[float, str], None],
+    walks: Walks | None,
 ) -> None:
     left = names - set(record.done)
     cases = (case for case in plan.cases() if case.name in left)
     done = len(names) - len(left)
     gone_on = f", {done:,} of them before" if done else ""
-    processes = min(plan.jobs, max(1, len(left)))
-    answers = results(plan.task, map(WalkSchema, cases), processes, left=record.add_left)
+    if walks is not None:
+        answers = walks.results(plan.task, cases, len(left), record.add_left)
+    else:
+        processes = min(plan.jobs, max(1, len(left)))
+        answers = results(plan.task, map(WalkSchema, cases), processes, left=record.add_left)
     with contextlib.closing(answers):  # while the record can still be written
         for result in answers:
             record.add(result)

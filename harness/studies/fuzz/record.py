@@ -14,6 +14,7 @@ from harness.engine.planning import Tally
 from harness.engine.runner import budget_text, versions
 from harness.events import (
     Campaign,
+    ClusterUsed,
     Counted,
     Event,
     ExpectationJudged,
@@ -54,7 +55,7 @@ class Ended:
 
     canary: None where none rides, else whether it was found; said: what is known about it.
     cases: committed in the session. awaited, late: who might hang and was waited for after its
-    time, and for how many seconds.
+    time, and for how many seconds. cluster: what it did in the session, if there was one.
     """
 
     how: str | None = None
@@ -64,6 +65,7 @@ class Ended:
     cases: int = 0
     awaited: frozenset[str] = frozenset()
     late: float = 0.0
+    cluster: ClusterUsed | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,6 +124,7 @@ def record(
         *withdrawals(kept.values()),
         *(Counted(bucket, count) for bucket, count in counts.items()),
         *judged,
+        *([ended.cluster] if ended.cluster else []),
     ]
     unasked = [name for name in names if name not in kept or not kept[name].state.cases]
     finished = _finished(plan, events, judged, tally, seconds, ended, unasked)

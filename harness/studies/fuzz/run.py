@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,15 +23,18 @@ from harness.engine.ending import to_the_end
 from harness.events import Started
 from harness.findings.folder import OURS, FindingsFolder, outcomes_text
 from harness.ledger.recorder import Recorder
+from harness.studies.fuzz.cluster import ClusterSession
 from harness.studies.fuzz.plan import target_name
 from harness.studies.fuzz.record import Ended, Record, record, smallness
 from harness.studies.fuzz.session import Session
 from harness.studies.fuzz.store import now
+from harness.studies.portable import write_sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from harness.checks.base import Violation
+    from harness.cluster.executor import Executor
     from harness.core.comparisons import Contract
     from harness.events import Event, Found
     from harness.studies.fuzz.plan import FuzzPlan
@@ -91,16 +95,34 @@ class CampaignFolder(FindingsFolder):
         folder = self.path / "findings" / name
         new = (smallness(violation.data), outcomes_text(violation, contract))
         with self._saving:
-            try:
-                old = (
-                    smallness((folder / "input.bin").read_bytes()),
-                    (folder / "outcomes.json").read_text(encoding="utf-8"),
-                )
-                if old <= new:
-                    return f"findings/{name}/repro.py" if (folder / "repro.py").exists() else None
-            except (OSError, ValueError):
-                pass  # there is none yet
+            old = recorded(folder)
+            if old is not None and old <= new:
+                return f"findings/{name}/repro.py" if (folder / "repro.py").exists() else None
             return self.save_finding(name, violation, contract)
+
+    def place(self, files: Mapping[str, bytes], *, smallest: bool) -> None:
+        """Write files that another machine made, by their paths here, inputs last of all.
+
+        smallest: of a finding that is here already the smallest stays, as in ``save_smallest``.
+        Raises OutputError.
+        """
+        larger = {
+            name
+            for name in {path.rpartition("/")[0] for path in files if path.startswith("findings/")}
+            if smallest and not self._smaller(self.path / name, files, name)
+        }
+        for path in sorted(files, key=lambda one: (one.endswith("/input.bin"), one)):
+            if path.rpartition("/")[0] not in larger:
+                write_sent(self.path, path, files[path])
+
+    def _smaller(self, folder: Path, files: Mapping[str, bytes], name: str) -> bool:
+        """Whether a finding that came is smaller than what its folder has."""
+        came = (
+            smallness(files[f"{name}/input.bin"]),
+            files[f"{name}/outcomes.json"].decode("utf-8"),
+        )
+        here = recorded(folder)
+        return here is None or came < here
 
     def tidy(self, findings: Sequence[Found]) -> None:
         """Remove folders of what is no finding: replaced by its minimum, or never committed."""
@@ -108,6 +130,17 @@ class CampaignFolder(FindingsFolder):
         for folder in (self.path / "findings").glob("f-*"):
             if folder.name not in kept:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def recorded(folder: Path) -> tuple[tuple[int, bytes], str] | None:
+    """What findings are compared by, of the one in a folder; None where there is none."""
+    try:
+        return (
+            smallness((folder / "input.bin").read_bytes()),
+            (folder / "outcomes.json").read_text(encoding="utf-8"),
+        )
+    except (OSError, ValueError):
+        return None
 
 
 def marked(path: Path, otherwise: str) -> str:
@@ -177,12 +210,13 @@ def execute(
     anew: bool = False,
     committed: Callable[[Round], None] = lambda done: None,
     clock: Callable[[], float] = time.monotonic,
+    executor: Executor | None = None,
 ) -> Record:
     """Run a session; Ctrl-C or a fault gives a record that is not complete.
 
     progress: made when it is known what was found before. report: writes the reports, at the end
     and every so many seconds. committed: called with each round after its commit, one at a time.
-    clock: of the budget, and of rounds.
+    clock: of the budget, and of rounds. executor: performs the rounds elsewhere, and is closed.
     Raises SelectionError where the campaign is another or is taken, LedgerError, OutputError.
     """
     with store.held():
@@ -204,9 +238,16 @@ def execute(
             seen.publish(done)
 
         save = folder.save_finding if plan.shards == 1 else folder.save_smallest
-        session = Session(
-            plan, store, save, published, seen.announce, countdown, cases, seen.prepared, clock
-        )
+        session: Session | ClusterSession
+        if executor is None:
+            session = Session(
+                plan, store, save, published, seen.announce, countdown, cases, seen.prepared, clock
+            )
+        else:
+            session = ClusterSession(
+                plan, store, partial(folder.place, smallest=plan.shards > 1), published,
+                seen.announce, countdown, executor, cases, seen.prepared,
+            )  # fmt: skip
 
         def written(ended: Ended) -> Record:
             made = record(plan, store, command, known, ended)
@@ -241,9 +282,10 @@ def keep(store: CampaignStore, made: Record, began: str, out: Path) -> None:
         recorder.consume(replace(event, time=began) if isinstance(event, Started) else event)
 
 
-def ended_as(session: Session, how: str | None, exit_status: int) -> Ended:
+def ended_as(session: Session | ClusterSession, how: str | None, exit_status: int) -> Ended:
     """How a session ended, with what is known of its canary."""
     watch = session.canary
     found, said = (None, "no canary rode along") if watch is None else (watch.found, watch.said)
     awaited = frozenset(session.awaited)
-    return Ended(how, exit_status, found, said, session.cases, awaited, session.late)
+    used = session.cluster if isinstance(session, ClusterSession) else None
+    return Ended(how, exit_status, found, said, session.cases, awaited, session.late, used)

@@ -201,42 +201,50 @@ class CampaignStore:
 
     def commit(self, done: Round) -> None:
         """Write a round: all of it, or nothing. Raises LedgerError."""
+        self.commit_all([done])
+
+    def commit_all(self, rounds: Sequence[Round]) -> None:
+        """Write rounds of several targets: all of them, or nothing. Raises LedgerError."""
         with self._lock, self._session() as session:
-            row = session.get(TargetRow, (self._id, done.target))
-            packed = done.state.packed()
-            if row is None:
-                session.add(
-                    TargetRow(
-                        campaign=self._id,
-                        target=done.target,
-                        batches=done.state.batches,
-                        cases=done.state.cases,
-                        state=packed,
-                        map=done.map,
-                    )
-                )
-            else:
-                row.batches, row.cases = done.state.batches, done.state.cases
-                row.state, row.map = packed, done.map
-            session.add_all(
-                InputRow(
+            for done in rounds:
+                self._commit(session, done)
+
+    def _commit(self, session: Session, done: Round) -> None:
+        row = session.get(TargetRow, (self._id, done.target))
+        packed = done.state.packed()
+        if row is None:
+            session.add(
+                TargetRow(
                     campaign=self._id,
                     target=done.target,
-                    number=number,
-                    data=entry.data,
-                    origin=entry.origin,
-                    fresh=entry.fresh,
+                    batches=done.state.batches,
+                    cases=done.state.cases,
+                    state=packed,
+                    map=done.map,
                 )
-                for number, entry in enumerate(done.joined, done.first)
             )
-            for identity in done.gone:
-                gone = session.get(FindingRow, (self._id, done.target, identity))
-                if gone is not None:
-                    session.delete(gone)
-            for found in done.findings:
-                self._put(session, done, found)
-            campaign = session.get_one(CampaignRow, self._id)
-            campaign.seconds += done.seconds
+        else:
+            row.batches, row.cases = done.state.batches, done.state.cases
+            row.state, row.map = packed, done.map
+        session.add_all(
+            InputRow(
+                campaign=self._id,
+                target=done.target,
+                number=number,
+                data=entry.data,
+                origin=entry.origin,
+                fresh=entry.fresh,
+            )
+            for number, entry in enumerate(done.joined, done.first)
+        )
+        for identity in done.gone:
+            gone = session.get(FindingRow, (self._id, done.target, identity))
+            if gone is not None:
+                session.delete(gone)
+        for found in done.findings:
+            self._put(session, done, found)
+        campaign = session.get_one(CampaignRow, self._id)
+        campaign.seconds += done.seconds
 
     def _put(self, session: Session, done: Round, found: Found) -> None:
         row = session.get(FindingRow, (self._id, done.target, found.id))

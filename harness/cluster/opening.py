@@ -1,0 +1,55 @@
+"""From ``--cluster`` to an executor; nothing of Ray is imported before one is opened."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from typing import TYPE_CHECKING
+
+from harness.cluster.executor import ClusterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.cluster.executor import Executor
+
+ADDRESS = re.compile(r"auto|ray://[^/\s]+:\d+|local:[1-9]\d*")
+"""What may stand after ``--cluster``."""
+
+COMMANDS = ("run", "fuzz", "forced")
+"""The commands that run on a cluster."""
+
+WORKER_BYTES = 256 << 20
+"""What a worker with a large vocabulary holds, as Ray is told; its limit is many times that."""
+
+
+def check_command(arguments: Sequence[str]) -> None:
+    """Raise ClusterError where a command is to run on a cluster, and does not."""
+    command = next((one for one in arguments if not one.startswith("-")), "")
+    asked = any(one.split("=", 1)[0] == "--cluster" for one in arguments)
+    if asked and command not in COMMANDS:
+        raise ClusterError(
+            f"--cluster: tokgate {command} runs on this machine alone; on a cluster run "
+            f"{', '.join(f'tokgate {one}' for one in COMMANDS)}"
+        )
+
+
+def check(address: str) -> None:
+    """Raise ClusterError for what is no address, and where Ray is not installed."""
+    if not ADDRESS.fullmatch(address):
+        raise ClusterError(
+            f"--cluster {address!r}: is no cluster; write auto, ray://HOST:10001, or local:4"
+        )
+    if importlib.util.find_spec("ray") is None:
+        raise ClusterError(f"--cluster {address}: Ray is not installed; pip install 'tokgate[ray]'")
+
+
+def opened(address: str, workers: int, memory: int | None = None) -> Executor:
+    """Return the executor of a cluster for units that run so many workers.
+
+    memory: that a unit may take, in bytes, where more is known of it. Raises ClusterError.
+    """
+    check(address)
+    from harness.cluster.ray_executor import RayExecutor  # noqa: PLC0415 (heavy, and an extra)
+
+    return RayExecutor(address, workers, memory or workers * WORKER_BYTES)

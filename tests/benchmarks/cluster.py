@@ -1,0 +1,145 @@
+"""What a unit costs on a cluster: ``python -m tests.benchmarks.cluster`` prints it as JSON.
+
+The overhead of a unit is the time from handing it out to its result, beyond what its work takes, on
+Ray and on the executor of this machine, one unit of each in turn, so that both see the same load.
+The costs of the driver are those of a round of a real campaign: reading its result, and its commit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from harness.cluster.executor import Executor, Unit
+from harness.cluster.local import LocalExecutor
+from harness.cluster.opening import opened
+from harness.events import ClusterUsed
+from harness.studies.fuzz.cluster import TOGETHER
+from harness.studies.fuzz.corpus import Entry
+from harness.studies.fuzz.scattered import Came
+from harness.studies.fuzz.state import Round
+from harness.studies.fuzz.store import CampaignStore, Kept
+from tests.cluster.campaigns import campaign, session
+from tests.cluster.plans import plug_in
+from tests.harness.postgres import BINARIES, server
+
+WORK_SECONDS = 0.2
+ROUND_SECONDS = 5.0
+"""Of the rounds that the overhead is told against."""
+
+PAIRS = 40
+COMMITS = 640
+JOINED = 16
+"""New inputs of a round: as many as a target's rounds have in its first hour."""
+
+
+def working(keep: dict[str, Any], seconds: float, size: int) -> bytes:
+    """A unit that takes so long, and whose result has so many bytes."""
+    time.sleep(seconds)
+    return bytes(size)
+
+
+def taken(executor: Executor, number: int, size: int) -> float:
+    """The seconds of one unit beyond its work."""
+    began = time.perf_counter()
+    executor.submit(Unit(str(number), working, arguments=(WORK_SECONDS, size)))
+    while executor.next(10.0) is None:
+        pass
+    return time.perf_counter() - began - WORK_SECONDS
+
+
+def overheads(size: int) -> tuple[list[float], list[float]]:
+    """Those of Ray, and of this machine's executor, in turn."""
+    ray, here = opened("local:1", 1), LocalExecutor(1)
+    try:
+        taken(ray, -1, size)  # the actor starts
+        pairs = [(taken(ray, n, size), taken(here, n, size)) for n in range(PAIRS)]
+    finally:
+        here.close()
+        ray.close()
+    return [one for one, _ in pairs], [other for _, other in pairs]
+
+
+def each(count: int, act: Callable[[int], object]) -> float:
+    """The median of the seconds that something takes."""
+    spent = []
+    for number in range(count):
+        began = time.perf_counter()
+        act(number)
+        spent.append(time.perf_counter() - began)
+    return statistics.median(spent)
+
+
+def round_of(kept: Kept, target: int, number: int) -> Round:
+    """A round of a target like that which was committed last."""
+    joined = [Entry(b"%d/%d" % (number, n), "corpus", 1) for n in range(JOINED)]
+    first = number * JOINED
+    return Round(
+        f"toy_bytes#{target}",
+        replace(kept.state),
+        kept.map,
+        first,
+        joined,
+        [],
+        [],
+        [],
+        ROUND_SECONDS,
+    )
+
+
+def committing(where: str, identity: dict[str, Any], kept: Kept) -> dict[str, float]:
+    """The milliseconds of a commit into a database, alone, and of each of many together."""
+    store = CampaignStore(where, "benchmark")
+    store.begin(identity, anew=False)
+    # Targets of their own, as those that are committed together are.
+    alone = each(COMMITS, lambda n: store.commit(round_of(kept, n % TOGETHER, n // TOGETHER)))
+    together = each(
+        COMMITS // TOGETHER,
+        lambda n: store.commit_all([round_of(kept, m, 100 + n) for m in range(TOGETHER)]),
+    )
+    return {"alone": round(1000 * alone, 2), "together": round(1000 * together / TOGETHER, 2)}
+
+
+def main() -> None:
+    """Measure all, and print it."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    with ExitStack() as held:
+        folder = Path(held.enter_context(tempfile.TemporaryDirectory()))
+        where, plan = str(folder / "campaign.db"), campaign(plug_in(folder), 1, 1500)
+        made = session(plan, where, folder / "out", LocalExecutor(2))
+        (used,) = [one for one in made.events if isinstance(one, ClusterUsed)]
+        store = CampaignStore(where, "test")
+        identity = store.stored_identity()
+        assert identity is not None
+        store.begin(identity, anew=False)
+        kept = store.target("toy_bytes#0")
+        assert kept is not None
+        packed = Came("mark", done=round_of(kept, 0, 0)).packed()
+        size = used.bytes // used.units
+        ray, here = overheads(size)
+        told: dict[str, object] = {
+            "bytes a unit": size,
+            "overhead of a unit on Ray, ms": round(1000 * statistics.median(ray), 2),
+            "the same here, ms": round(1000 * statistics.median(here), 2),
+            "share of a round of 5 s, %": round(
+                100 * (statistics.median(ray) - statistics.median(here)) / ROUND_SECONDS, 3
+            ),
+            "reading a result, ms": round(1000 * each(50, lambda _: Came.unpacked(packed)), 2),
+            "commit, SQLite, ms": committing(str(folder / "other.db"), identity, kept),
+        }
+        if BINARIES:
+            new = held.enter_context(server())
+            told["commit, PostgreSQL, ms"] = committing(new(), identity, kept)
+        print(json.dumps(told, indent=1))
+
+
+if __name__ == "__main__":
+    main()

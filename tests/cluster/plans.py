@@ -1,0 +1,144 @@
+"""Plans and records that tests of executors share."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from corpora.generators.catalog import generators
+from harness.checks import CHECKS
+from harness.cluster.executor import Executor
+from harness.engine import selection
+from harness.engine.planning import Plan
+from harness.engine.runner import RunResult, execute
+from harness.engine.suites import SUITES, Budget
+from harness.events import Event
+from harness.findings.folder import RunFolder
+from harness.studies import units
+from harness.studies.default import studies
+from harness.studies.journal import Journal
+
+VOCABULARIES = ("toy_bytes", "random:4")
+IMPLEMENTATIONS = ("bpe.naive", "bpe.heap", "bpe.table")
+
+WRONG = '''
+"""A plug-in that is wrong wherever two equal bytes meet."""
+
+from impls.bpe.algorithms.heap import IMPLEMENTATION as HEAP
+from impls.interface import About
+
+
+class Encoder:
+    def __init__(self, right):
+        self.right = right
+
+    def encode(self, data, mode):
+        ids = list(self.right.encode(data, mode))
+        return ids[1:] if any(a == b for a, b in zip(data, data[1:])) else ids
+
+
+class Wrong:
+    about = About("wrong", "1", "Python", "drops a token where two equal bytes meet")
+
+    def supports(self, vocabulary, mode):
+        return HEAP.supports(vocabulary, mode)
+
+    def load(self, vocabulary):
+        return Encoder(HEAP.load(vocabulary))
+'''
+"""A candidate with findings on every vocabulary, as a file of the driver's."""
+
+
+def plug_in(folder: Path) -> str:
+    """Write the wrong candidate, and return how it is named."""
+    path = folder / "wrong_plug_in.py"
+    path.write_text(WRONG)
+    return f"{path}:Wrong"
+
+
+def small_plan(*besides: str, cases: int = 150, fail_fast: bool = False) -> Plan:
+    """A run of a few seconds whose budget is a number of cases."""
+    present, _ = selection.participants([*IMPLEMENTATIONS, *besides])
+    catalog = generators()
+    return Plan(
+        vocabularies=selection.vocabularies(VOCABULARIES, 5),
+        participants=present,
+        references=frozenset(),
+        generators=list(catalog.values()),
+        checks=[CHECKS["equivalence"], CHECKS["survival"]],
+        expectations=[],
+        suite=SUITES["smoke"],
+        budget=Budget(cases=cases),
+        seed=5,
+        jobs=1,
+        fail_fast=fail_fast,
+    )
+
+
+def finished(
+    plan: Plan,
+    out: Path,
+    executor: Executor | None = None,
+    consume: Callable[[Event], None] = lambda event: None,
+    journal: Journal | None = None,
+) -> RunResult:
+    """Run a plan here, or by an executor."""
+    elsewhere = None if executor is None else units.on(executor, journal)
+    return execute(plan, RunFolder(out), [consume], "tokgate run", studies, elsewhere)
+
+
+OF_THE_MACHINE = (
+    "Started", "Finished", "Phase", "Preparing", "NodeJoined", "NodeLeft", "ClusterUsed",
+)  # fmt: skip
+"""Events that tell of time and machines, as do all of units."""
+
+
+def record_of(out: Path) -> list[dict[str, Any]]:
+    """What the record of a run says of its cases and findings, in order."""
+    events = [json.loads(line) for line in (out / "run.jsonl").read_text().splitlines()]
+    return [
+        one
+        for one in events
+        if one["event"] not in OF_THE_MACHINE and not one["event"].startswith("Unit")
+    ]
+
+
+def equal(there: RunResult, here: RunResult, elsewhere: Path, usual: Path) -> None:
+    """Hold what a run came to elsewhere to what it comes to here: all of it, exactly."""
+    assert record_of(elsewhere) == record_of(usual)
+    assert there.findings == here.findings
+    assert there.expectations == here.expectations
+    assert verdict_of(there) == verdict_of(here)
+    assert files_of(elsewhere) == files_of(usual)
+    assert len(here.findings) > 1, "else the rest says little"
+
+
+def verdict_of(result: RunResult) -> tuple[object, ...]:
+    """The verdict, and all that it says but the time."""
+    one = replace(result.finished, seconds=0.0, prepared=0.0)
+    return dataclasses.astuple(one)
+
+
+def files_of(out: Path) -> dict[str, bytes]:
+    """The findings of a run, and the vocabularies beside them, as files.
+
+    Of a pickle what it holds: two of one vocabulary may share their parts in other ways.
+    """
+    return {
+        str(path.relative_to(out)): content_of(path)
+        for folder in ("findings", "vocabularies")
+        for path in sorted((out / folder).rglob("*"))
+        if path.is_file()
+    }
+
+
+def content_of(path: Path) -> bytes:
+    """The bytes of a file, or of what was pickled there."""
+    if path.suffix != ".pickle":
+        return path.read_bytes()
+    return repr(pickle.loads(path.read_bytes())).encode("utf-8", "surrogatepass")

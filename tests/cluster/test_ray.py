@@ -1,0 +1,235 @@
+"""A run on a Ray cluster is the run itself, whatever is killed meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cluster.executor import ClusterError, Done, Executor, Unit, UnitError
+from harness.events import Event, NodeJoined, NodeLeft, UnitDone, UnitLost
+from harness.studies.journal import Journal
+from tests.cluster.nodes import (
+    MEMORY,
+    Watching,
+    cluster,
+    executor,
+    kill_raylet,
+    kill_worker,
+    lasting,
+)
+from tests.cluster.plans import equal, finished, plug_in, small_plan
+from tests.harness.command import TOKGATE
+
+ray: Any = pytest.importorskip("ray", reason="Ray is not installed: the extra 'ray'")
+
+__all__ = ["cluster", "lasting"]  # fixtures
+
+pytestmark = pytest.mark.thorough  # a cluster of several processes each
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_run_on_three_nodes_is_the_run_itself(lasting: Any, tmp_path: Path) -> None:
+    """The plug-in's file is gone from here before anybody there could read it."""
+    spec = plug_in(tmp_path)
+    plan = small_plan(spec)
+    here = finished(plan, tmp_path / "here")
+    watching = Watching(1, Path(spec.rpartition(":")[0]).unlink)
+    there = finished(plan, tmp_path / "there", executor(lasting), watching)
+    equal(there, here, tmp_path / "there", tmp_path / "here")
+    assert len(watching.of(NodeJoined)) == 3
+    done = watching.of(UnitDone)
+    assert Counter(one.unit for one in done) == Counter(plan.visited)
+    assert len({one.node for one in done}) == 3
+    assert sum(one.cases for one in done) == here.finished.cases
+    assert not watching.of(UnitLost)
+
+
+@pytest.mark.parametrize("kill", [kill_worker, kill_raylet])
+def test_whatever_is_killed_nothing_is_lost_and_nothing_comes_twice(
+    cluster: Any, tmp_path: Path, kill: Any
+) -> None:
+    plan = small_plan(plug_in(tmp_path))
+    here = finished(plan, tmp_path / "here")
+    # All three nodes are at work when the third unit was begun.
+    watching = Watching(3, lambda: kill(cluster))
+    there = finished(plan, tmp_path / "there", executor(cluster), watching)
+    equal(there, here, tmp_path / "there", tmp_path / "here")
+    assert watching.of(UnitLost)
+    assert bool(watching.of(NodeLeft)) == (kill is kill_raylet)
+    assert not [one for one in watching.of(NodeLeft) if one.excluded]
+    assert Counter(one.unit for one in watching.of(UnitDone)) == Counter(plan.visited)
+
+
+def drive(address: str, out: Path, spec: str) -> None:
+    """Be a driver that kills itself when two units are done and others are on."""
+    from harness.cluster.ray_executor import RayExecutor, connect
+
+    def kill(event: Event) -> None:
+        if isinstance(event, UnitDone):
+            done.append(event)
+            if len(done) == 2:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    done: list[Event] = []
+    plan = small_plan(spec)
+    connect(address)
+    with Journal(out, plan) as journal:
+        finished(plan, out, RayExecutor("auto", 4, MEMORY), kill, journal)
+
+
+def test_a_driver_that_is_killed_is_gone_on_with(lasting: Any, tmp_path: Path) -> None:
+    spec = plug_in(tmp_path)
+    plan = small_plan(spec)
+    here = finished(plan, tmp_path / "here")
+    code = "import sys, pathlib; from tests.cluster.test_ray import drive;"
+    code += "drive(sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3])"
+    out = tmp_path / "there"
+    command = [sys.executable, "-c", code, lasting.address, str(out), spec]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=300, check=False)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    watching = Watching(0, None)
+    with Journal(out, plan) as journal:
+        there = finished(plan, out, executor(lasting), watching, journal)
+    equal(there, here, out, tmp_path / "here")
+    record = [json.loads(line) for line in (out / "run.jsonl").read_text().splitlines()]
+    resumed = [one["unit"] for one in record if one["event"] == "UnitResumed"]
+    done = [one["unit"] for one in record if one["event"] == "UnitDone"]
+    assert len(resumed) == 2
+    assert Counter(resumed + done) == Counter(plan.visited)
+
+
+def test_cpus_and_memory_are_declared(cluster: Any) -> None:
+    cluster.add_node(num_cpus=9, memory=10 * MEMORY)
+    cluster.add_node(num_cpus=9, memory=MEMORY)
+    cluster.wait_for_nodes()
+    made = executor(cluster, workers=4)
+    events: list[Event] = []
+    made.listen(events.append)
+    slots = sorted(one.slots for one in events if isinstance(one, NodeJoined))
+    assert slots == [1, 1, 1, 1, 2]
+    for number in range(made.slots):
+        made.submit(Unit(str(number), sleeping, arguments=(2.0,)))
+    assert len(all_of(made, made.slots)) == 6
+    there, free = ray.cluster_resources(), ray.available_resources()
+    assert there["CPU"] - free.get("CPU", 0) == 3 * 1 + 3 * 4
+    assert there["memory"] - free["memory"] == pytest.approx(6 * MEMORY, rel=0.01)
+    made.close()
+
+
+def sleeping(keep: dict[str, Any], seconds: float) -> bytes:
+    """A unit that takes its time."""
+    time.sleep(seconds)
+    return b""
+
+
+def elsewhere_only(keep: dict[str, Any], banned: str, number: int) -> bytes:
+    """A unit that fails on one node, and takes a moment on the others."""
+    if ray.get_runtime_context().get_node_id().startswith(banned):
+        raise OSError("no disk here")
+    time.sleep(0.2)
+    return bytes([number])
+
+
+def all_of(made: Executor, count: int) -> list[Done]:
+    """What so many units came to."""
+    results: list[Done] = []
+    while len(results) < count:
+        done = made.next(60)
+        assert done is not None
+        results.append(done)
+    return results
+
+
+def test_a_node_that_always_fails_is_excluded(lasting: Any) -> None:
+    made = executor(lasting)
+    events: list[Event] = []
+    made.listen(events.append)
+    banned = next(one.node for one in events if isinstance(one, NodeJoined)).rpartition("-")[2]
+    for number in range(24):
+        made.submit(Unit(str(number), elsewhere_only, arguments=(banned, number)))
+    assert sorted(one.result for one in all_of(made, 24)) == [bytes([n]) for n in range(24)]
+    made.close()
+    (left,) = [one for one in events if isinstance(one, NodeLeft)]
+    assert left.excluded
+    assert left.node.endswith(banned)
+    assert "no disk here" in left.reason
+    assert {one.node for one in events if isinstance(one, UnitLost)} == {left.node}
+
+
+def never(keep: dict[str, Any]) -> bytes:
+    """A unit that fails everywhere."""
+    raise ValueError("wrong in itself")
+
+
+def test_a_unit_that_fails_everywhere_ends_the_work_and_blames_no_node(lasting: Any) -> None:
+    made = executor(lasting)
+    events: list[Event] = []
+    made.listen(events.append)
+    made.submit(Unit("poison", never))
+    with pytest.raises(UnitError, match=r"poison: failed 3 times.*wrong in itself"):
+        made.next(60)
+    made.close()
+    assert not [one for one in events if isinstance(one, NodeLeft)]
+    assert len({one.node for one in events if isinstance(one, UnitLost)}) == 3
+
+
+def counting(keep: dict[str, Any]) -> bytes:
+    """A unit that counts those of its place."""
+    keep["count"] = keep.get("count", 0) + 1
+    return bytes([keep["count"]])
+
+
+def test_units_go_where_it_is_warm(lasting: Any) -> None:
+    made = executor(lasting)
+    made.submit(Unit("first", counting))
+    (first,) = all_of(made, 1)
+    for number in range(5):
+        made.submit(Unit(str(number), counting, prefers=first.place))
+    done = all_of(made, 5)
+    assert {one.place for one in done} >= {first.place}
+    made.submit(Unit("last", counting, prefers=first.place))
+    (last,) = all_of(made, 1)
+    assert last.place == first.place
+    made.close()
+
+
+def test_no_cluster_is_one_line() -> None:
+    from harness.cluster.opening import opened
+
+    ray.shutdown()
+    with pytest.raises(ClusterError, match="no cluster is reached there") as said:
+        opened("ray://127.0.0.1:1", 1)
+    assert "\n" not in str(said.value)
+
+
+def test_the_command_is_ended_by_a_signal_and_goes_on(tmp_path: Path) -> None:
+    """With reports, the exit status of SIGTERM, and what was done before."""
+    command = [
+        *(TOKGATE, "run", "--cluster", "local:2", "--impl", "bpe.naive", "--impl", "bpe.heap"),
+        *("--vocab", "toy_bytes", "--vocab", "toy_acbb", "--vocab", "random:2"),
+        *("--check", "equivalence", "--budget", "40000cases", "--out", str(tmp_path)),
+    ]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        for line in running.stderr:
+            if line.startswith("toy_acbb: "):
+                running.terminate()
+                break
+        told = running.stderr.read()
+    assert running.returncode == 143, told
+    assert "INCOMPLETE" in told
+    assert "toy_acbb" in (tmp_path / "report.html").read_text()
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "toy_acbb was performed before" in ended.stderr
+    assert "PASSED  240,000 cases" in ended.stderr

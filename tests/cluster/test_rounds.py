@@ -1,0 +1,210 @@
+"""A campaign whose rounds are units is the campaign itself, whoever performs them."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cluster.executor import Done, Unit
+from harness.cluster.local import LocalExecutor
+from harness.events import ClusterUsed, UnitDone
+from harness.studies.fuzz import scattered, sizing
+from harness.studies.fuzz import session as local_session
+from harness.studies.fuzz.plan import FuzzPlan
+from harness.studies.fuzz.record import Record
+from harness.studies.fuzz.state import Round
+from harness.studies.fuzz.store import CampaignStore
+from tests.cluster.campaigns import Quiet, campaign, everything, session, verdict_of
+from tests.cluster.plans import content_of, plug_in
+from tests.harness import fuzz_campaign
+from tests.harness.test_leavings import PLUGIN, mark
+
+__all__ = ["fuzz_campaign", "mark"]  # a fixture, and what makes batches small from the start
+
+
+class Usual:
+    """The campaign of this machine that others are held to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.spec = plug_in(folder)
+        self.plan: FuzzPlan = campaign(self.spec)
+        self.out, self.where = folder / "usual", str(folder / "usual.db")
+        self.made: Record = session(self.plan, self.where, self.out)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def timeless_rounds() -> Iterator[None]:
+    """The clock has no part in how large a round is, so that a busy machine stops where it should.
+
+    A campaign ends with the first round that has all its cases, and so with the size of rounds.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("SHORT_SECONDS", "LONG_SECONDS"):
+            patch.setattr(sizing, name, math.inf)
+        for module in (local_session, scattered):
+            patch.setattr(module, "ROUND_SECONDS", math.inf)
+        yield
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Usual:
+    """It is made once."""
+    return Usual(tmp_path_factory.mktemp("usual"))
+
+
+def findings_in(out: Path) -> dict[str, bytes]:
+    """The folders of findings, but for the reproducers, which name vocabularies in other ways."""
+    return {
+        str(path.relative_to(out)): content_of(path)
+        for path in sorted((out / "findings").rglob("*"))
+        if path.is_file() and path.name != "repro.py"
+    }
+
+
+def equal(usual: Usual, there: Record, where: str, out: Path) -> None:
+    """Hold a campaign to the usual one: state, corpus, findings, verdict, files."""
+    whole = everything(usual.where)
+    assert len(whole["findings"]) > 2, "else the rest says little"
+    assert len(whole["inputs"]) > 20
+    assert verdict_of(there) == verdict_of(usual.made)
+    assert everything(where) == whole
+    assert findings_in(out) == findings_in(usual.out)
+    for path in (usual.out / "findings").rglob("repro.py"):
+        assert (out / path.relative_to(usual.out)).is_file()
+
+
+def test_a_campaign_in_units_is_the_campaign_itself(usual: Usual, tmp_path: Path) -> None:
+    """Four targets on three places."""
+    where, seen = str(tmp_path / "there.db"), Quiet()
+    there = session(usual.plan, where, tmp_path / "there", LocalExecutor(3), seen)
+    equal(usual, there, where, tmp_path / "there")
+    (told,) = [one for one in there.events if isinstance(one, ClusterUsed)]
+    assert sum(one.cases for one in told.nodes) == there.session_cases
+    assert sum(one.cases for one in seen.of(UnitDone)) == there.session_cases
+
+
+class Forgetting(LocalExecutor):
+    """Places that have forgotten everything after some units: nothing is warm for long."""
+
+    def next(self, seconds: float) -> Done | None:
+        done = super().next(seconds)
+        if done is not None and " round " in done.name and not done.name.endswith(("1", "2")):
+            return replace(done, place="")
+        return done
+
+
+@pytest.mark.thorough
+def test_where_it_is_cold_a_round_begins_from_what_was_committed(
+    usual: Usual, tmp_path: Path
+) -> None:
+    where = str(tmp_path / "there.db")
+    there = session(usual.plan, where, tmp_path / "there", Forgetting(2))
+    equal(usual, there, where, tmp_path / "there")
+
+
+@pytest.mark.thorough
+def test_an_interrupted_session_goes_on(usual: Usual, tmp_path: Path) -> None:
+    where, out = str(tmp_path / "there.db"), tmp_path / "there"
+    commits = 0
+
+    def interrupt(done: Any) -> None:
+        nonlocal commits
+        commits += 1
+        if commits == 5:
+            raise KeyboardInterrupt
+
+    first = session(usual.plan, where, out, LocalExecutor(2), committed=interrupt)
+    assert not first.finished.complete
+    second = session(usual.plan, where, out, LocalExecutor(2))
+    assert second.finished.complete
+    whole = everything(usual.where)
+    assert everything(where) == whole
+    assert findings_in(out) == findings_in(usual.out)
+
+
+@pytest.mark.thorough
+def test_a_place_that_holds_too_much_closes_what_it_used_last(
+    usual: Usual, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With no memory at all each place keeps one target, and nothing else changes."""
+    from harness.studies.fuzz import cluster
+
+    monkeypatch.setattr(cluster, "MEMORY", 0)
+    monkeypatch.setattr(cluster, "TURN_SECONDS", 0.0)  # targets take turns
+    most = 0
+    make_room = scattered.Targets.make_room
+
+    def watched(targets: scattered.Targets, memory: int) -> None:
+        nonlocal most
+        make_room(targets, memory)
+        most = max(most, len(targets.warm))
+
+    monkeypatch.setattr(scattered.Targets, "make_room", watched)
+    where = str(tmp_path / "there.db")
+    there = session(usual.plan, where, tmp_path / "there", LocalExecutor(1))
+    equal(usual, there, where, tmp_path / "there")
+    assert most == 1
+
+
+def test_the_canary_is_a_unit(usual: Usual, tmp_path: Path) -> None:
+    plan = campaign(usual.spec, shards=1, cases=50, canary=True)
+    there = session(plan, str(tmp_path / "there.db"), tmp_path / "there", LocalExecutor(2))
+    assert there.campaign["canary"]["found"] is True
+    assert "the canary was found within" in there.campaign["canary"]["said"]
+
+
+def test_what_workers_leave_behind_is_found_once(tmp_path: Path, mark: str) -> None:
+    path = tmp_path / "leaving.py"
+    path.write_text(PLUGIN.format(mark=mark, leaves=True))
+    plan = campaign(f"{path}:Leaving", shards=1, cases=20)
+    here = session(plan, str(tmp_path / "here.db"), tmp_path / "here")
+    there = session(plan, str(tmp_path / "there.db"), tmp_path / "there", LocalExecutor(2))
+    left = [one for one in here.findings if one.stage == "left-processes"]
+    assert len(left) == 1
+    # Of how many processes it was is told by each worker, of which there are more.
+    assert [(one.id, one.contract) for one in there.findings] == [
+        (one.id, one.contract) for one in here.findings
+    ]
+
+
+class Gathering(LocalExecutor):
+    """Hands out nothing before all units are done that were submitted, and then all of them."""
+
+    def __init__(self, slots: int) -> None:
+        super().__init__(slots)
+        self._underway = 0
+
+    def submit(self, unit: Unit) -> None:
+        self._underway += 1
+        super().submit(unit)
+
+    def next(self, seconds: float) -> Done | None:
+        while seconds and self._done.qsize() < self._underway:
+            time.sleep(0.05)
+        done = super().next(seconds)
+        self._underway -= done is not None
+        return done
+
+
+def test_what_comes_together_is_committed_together(
+    usual: Usual, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    commit = CampaignStore.commit_all
+
+    def counted(store: CampaignStore, rounds: Sequence[Round]) -> None:
+        sizes.append(len(rounds))
+        assert len({one.target for one in rounds}) == len(rounds)
+        commit(store, rounds)
+
+    monkeypatch.setattr(CampaignStore, "commit_all", counted)
+    where = str(tmp_path / "there.db")
+    there = session(usual.plan, where, tmp_path / "there", Gathering(4))
+    equal(usual, there, where, tmp_path / "there")
+    assert max(sizes) > 1

@@ -1,0 +1,281 @@
+"""A run in units is the run itself, whoever performs them and in whatever order."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cluster import opening
+from harness.cluster.executor import ClusterError, Done, Unit, UnitError
+from harness.cluster.local import LocalExecutor
+from harness.engine.planning import Plan
+from harness.engine.runner import RunResult
+from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
+from harness.studies.fuzz.scattered import Came
+from harness.studies.journal import FOLDER, Journal
+from harness.studies.portable import write_sent
+from harness.studies.units import Received
+from tests.cluster.plans import equal, finished, plug_in, record_of, small_plan
+from tests.harness.command import here
+
+
+class Usual:
+    """The run of this machine that others are held to: its plan, its result, its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.plan: Plan = small_plan(plug_in(folder))
+        self.out = folder / "usual"
+        self.result: RunResult = finished(self.plan, self.out)
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Usual:
+    """It is made once."""
+    return Usual(tmp_path_factory.mktemp("usual"))
+
+
+class Shuffled(LocalExecutor):
+    """Hands results back late and in another order."""
+
+    def __init__(self) -> None:
+        super().__init__(8)
+        self._kept: list[Done] = []
+        self._asked = 0
+
+    def submit(self, unit: Unit) -> None:
+        self._asked += 1
+        super().submit(unit)
+
+    def next(self, seconds: float) -> Done | None:
+        while len(self._kept) < self._asked:
+            done = super().next(60)
+            assert done is not None
+            self._kept.append(done)
+        if not self._kept:
+            return None
+        self._asked -= 1
+        self._kept.sort(key=lambda one: one.name)
+        return self._kept.pop(random.Random(3).randrange(len(self._kept)))
+
+
+def test_a_run_in_units_is_the_run_itself(usual: Usual, tmp_path: Path) -> None:
+    there = finished(usual.plan, tmp_path, Shuffled())
+    equal(there, usual.result, tmp_path, usual.out)
+
+
+class Failing(LocalExecutor):
+    """Breaks off after so many results."""
+
+    def __init__(self, left: int) -> None:
+        super().__init__(1)
+        self._left = left
+
+    def next(self, seconds: float) -> Done | None:
+        if not self._left:
+            raise KeyboardInterrupt
+        done = super().next(seconds)
+        self._left -= done is not None
+        return done
+
+
+def test_what_was_done_before_an_interruption_is_in_the_record(
+    usual: Usual, tmp_path: Path
+) -> None:
+    whole = record_of(usual.out)
+    # With the vocabulary that has the first finding.
+    first = next(one["vocabulary"] for one in whole if one["event"] == "Found")
+    loaded = [one["id"] for one in whole if one["event"] == "VocabularyLoaded"]
+    count = loaded.index(first) + 1
+    cut_off = finished(usual.plan, tmp_path, Failing(count))
+    seen = record_of(tmp_path)
+    assert not cut_off.finished.complete
+    assert "interrupted" in cut_off.finished.reasons[0]
+    assert [one for one in seen if one["event"] == "Found"]
+    assert seen == whole[: len(seen)]
+    assert sum(one["event"] == "VocabularyLoaded" for one in seen) == count
+
+
+class Interrupting:
+    """Raises at one of the commits, as Ctrl-C does in whichever thread it comes."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def __call__(self, event: Event) -> None:
+        self.events.append(event)
+        if isinstance(event, UnitDone) and self.count(UnitDone) == 3:
+            raise KeyboardInterrupt
+
+    def count(self, kind: type[Event]) -> int:
+        return sum(isinstance(one, kind) for one in self.events)
+
+
+def test_a_driver_that_ends_is_gone_on_with(usual: Usual, tmp_path: Path) -> None:
+    first, second = Interrupting(), Interrupting()
+    with Journal(tmp_path, usual.plan) as journal:
+        cut_off = finished(usual.plan, tmp_path, LocalExecutor(1), first, journal)
+    assert not cut_off.finished.complete
+    with Journal(tmp_path, usual.plan) as journal:
+        there = finished(usual.plan, tmp_path, LocalExecutor(1), second, journal)
+        journal.remove()
+    equal(there, usual.result, tmp_path, usual.out)
+    assert second.count(UnitResumed) == 3
+    assert second.count(UnitDone) == len(usual.plan.visited) - 3
+    (told,) = [one for one in second.events if isinstance(one, ClusterUsed)]
+    assert (told.resumed, told.units) == (3, len(usual.plan.visited) - 3)
+    assert not (tmp_path / FOLDER).exists()
+
+
+def test_a_driver_of_another_run_takes_nothing_up(usual: Usual, tmp_path: Path) -> None:
+    with Journal(tmp_path, usual.plan) as journal:
+        journal.keep(Done("toy_bytes", b"result\nof it", "somewhere", "", 1, 2.5))
+    with Journal(tmp_path, usual.plan) as journal:
+        (kept,) = journal.kept(usual.plan.visited).values()
+    assert kept == Done("toy_bytes", b"result\nof it", "somewhere", "", 1, 2.5)
+    with Journal(tmp_path, small_plan(cases=151)) as journal:
+        assert journal.kept(usual.plan.visited) == {}
+    with Journal(tmp_path, usual.plan) as journal:
+        assert journal.kept(usual.plan.visited) == {}, "what was another's is gone"
+
+
+def test_a_second_driver_is_refused(usual: Usual, tmp_path: Path) -> None:
+    with (
+        Journal(tmp_path, usual.plan),
+        pytest.raises(ClusterError, match="another driver is at a run there; wait for it, or"),
+    ):
+        Journal(tmp_path, usual.plan)
+
+
+def test_a_result_that_was_damaged_is_performed_again(usual: Usual, tmp_path: Path) -> None:
+    with Journal(tmp_path, usual.plan) as journal:
+        journal.keep(Done("toy_bytes", b"no result", "somewhere", "", 1, 2.5))
+        there = finished(usual.plan, tmp_path, LocalExecutor(1), journal=journal)
+    equal(there, usual.result, tmp_path, usual.out)
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "/findings/f-1/x", "findings/../../x", "run.jsonl", "findings/x", ""]
+)
+def test_a_node_writes_nothing_but_findings(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UnitError, match="which is no file of a finding"):
+        write_sent(tmp_path / "out", name, b"")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "result", [b"", b"no result", zlib.compress(b"{}"), zlib.compress(b"\x80")]
+)
+def test_what_is_no_result_is_said_in_one_line(result: bytes) -> None:
+    with pytest.raises(UnitError, match="cannot be read") as said:
+        Received.of(Done("toy", result, "node", "", 1, 0.0))
+    assert "\n" not in str(said.value)
+    with pytest.raises(UnitError, match="cannot be read"):
+        Came.unpacked(result)
+
+
+def raising(keep: dict[str, Any], word: str) -> bytes:
+    """A unit that fails."""
+    raise ValueError(f"no {word}\nand more")
+
+
+@pytest.fixture
+def alone() -> Iterator[LocalExecutor]:
+    """An executor with one place."""
+    made = LocalExecutor(1)
+    yield made
+    made.close()
+
+
+def test_a_unit_that_fails_is_named(alone: LocalExecutor) -> None:
+    alone.submit(Unit("one", raising, arguments=("luck",)))
+    with pytest.raises(UnitError, match=r"^one: ValueError: no luck$"):
+        alone.next(60)
+
+
+class Counter:
+    """Something that is kept."""
+
+    def __init__(self) -> None:
+        self.count, self.closed = 0, False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def counting(keep: dict[str, Any], kept: list[Counter]) -> bytes:
+    """A unit that counts those of its place."""
+    one = keep.setdefault("counter", Counter())
+    one.count += 1
+    kept.append(one)
+    return bytes([one.count])
+
+
+def test_a_place_keeps_what_is_dear_and_closes_it() -> None:
+    made = LocalExecutor(2)
+    kept: list[Counter] = []
+    made.submit(Unit("0", counting, arguments=(kept,)))
+    first = made.next(60)
+    assert first is not None
+    for name in "12":
+        made.submit(Unit(name, counting, arguments=(kept,), prefers=first.place))
+    done = [made.next(60), made.next(60)]
+    assert [one.result for one in done if one] == [b"\2", b"\3"]
+    assert not kept[0].closed
+    made.close()
+    assert kept[0].closed
+
+
+def test_without_a_cluster_nothing_of_ray_is_imported() -> None:
+    code = (
+        "import sys, harness.cli.application, harness.studies.units, harness.cluster.opening;"
+        "import harness.studies.journal;"
+        "sys.exit('ray' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("address", ["", "local", "local:0", "ray://host", "http://host:1", "x y"])
+def test_what_is_no_cluster_is_one_line(address: str) -> None:
+    with pytest.raises(ClusterError, match=r"is no cluster; write auto, ray://HOST:10001") as said:
+        opening.check(address)
+    assert "\n" not in str(said.value)
+
+
+def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ClusterError, match=r"Ray is not installed; pip install 'tokgate\[ray\]'"):
+        opening.check("local:2")
+
+
+def test_a_mistake_in_the_option_ends_with_status_2() -> None:
+    ended = here("run", "--cluster", "nowhere")
+    assert ended.returncode == 2
+    assert "--cluster 'nowhere': is no cluster" in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["worst", "bench", "field"])
+def test_a_command_that_runs_on_no_cluster_says_so(command: str) -> None:
+    ended = here(command, "--cluster=auto")
+    assert ended.returncode == 2
+    assert f"--cluster: tokgate {command} runs on this machine alone" in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("option", [("--input", "x.txt"), ("--database", "shared")])
+def test_what_stays_on_this_machine_is_refused(
+    option: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening.importlib.util, "find_spec", lambda name: object())
+    for command in ("run", "fuzz"):
+        if (command, option[0]) != ("run", "--database"):
+            ended = here(command, "--cluster=auto", *option)
+            assert ended.returncode == 2
+            assert "tokgate: --cluster: " in ended.stderr

@@ -1,0 +1,175 @@
+"""Forced tokens walked in units are those walked here, whoever walks them."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpora.vocabularies import sources
+from harness.cluster.executor import ClusterError, Executor, UnitError
+from harness.cluster.local import LocalExecutor
+from harness.events import ClusterUsed, Event, Finished, UnitDone
+from harness.studies.forced import scattered
+from harness.studies.forced.jobs import Task
+from harness.studies.forced.pool import WorkersFailed
+from harness.studies.forced.run import ForcedPlan, Record, execute
+from harness.studies.forced.scattered import Walks, sendable, unpacked
+from tests.cluster.nodes import cluster, kill_raylet, lasting
+from tests.cluster.nodes import executor as on_ray
+
+__all__ = ["cluster", "lasting"]  # fixtures
+
+ROOT = Path(__file__).parents[2]
+
+VOCABULARY = "tekken_240911"
+"""With merges: a policy can err."""
+
+SCHEMAS = 12
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Larger batches, since each loads the vocabulary."""
+    monkeypatch.setattr(scattered, "BATCHES", 4)
+
+
+def plan(limit: int = SCHEMAS) -> ForcedPlan:
+    """A walk of some of the schemas that are shipped."""
+    task = Task(sources.resolve(VOCABULARY), ["none", "exact"], "flexible")
+    return ForcedPlan("own", VOCABULARY, task, limit, minimised=0)
+
+
+def walked(
+    out: Path, executor: Executor | None = None, consume: Any = lambda event: None
+) -> list[Event]:
+    """The events of a walk, but for those of the machine and all times."""
+    events: list[Event] = []
+
+    def tell(event: Event) -> None:
+        events.append(event)
+        consume(event)
+
+    walks = None if executor is None else Walks(executor, tell)
+    one = plan()
+    execute(one, out, tell, lambda share, text: None, "test", Record(out, one.identity()), walks)
+    return events
+
+
+def timeless(events: list[Event]) -> list[dict[str, Any]]:
+    """What a walk found and says, without times and machines."""
+    found = []
+    for one in events:
+        if type(one).__name__ in {"ForcedCorpus", "Forced", "ForcedWitness", "Finished"}:
+            fields = asdict(replace(one, seconds=0.0) if isinstance(one, Finished) else one)
+            found.append({name: value for name, value in fields.items() if name != "seconds"})
+    return found
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """The walk of this machine."""
+    found = timeless(walked(tmp_path_factory.mktemp("usual")))
+    assert sum(one.get("non_canonical", 0) for one in found) > 0
+    return found
+
+
+def test_a_walk_in_units_is_the_walk_itself(usual: list[dict[str, Any]], tmp_path: Path) -> None:
+    events = walked(tmp_path, LocalExecutor(2))
+    assert timeless(events) == usual
+    (told,) = [one for one in events if isinstance(one, ClusterUsed)]
+    assert told.units == sum(isinstance(one, UnitDone) for one in events) == 6
+    assert sum(one.cases for one in told.nodes) == events[-1].cases  # type: ignore[attr-defined]
+
+
+@pytest.mark.thorough  # three walks
+def test_an_interrupted_walk_goes_on(usual: list[dict[str, Any]], tmp_path: Path) -> None:
+    def interrupt(event: Event) -> None:
+        if isinstance(event, UnitDone):
+            done.append(event)
+            if len(done) == 3:
+                raise KeyboardInterrupt
+
+    done: list[Event] = []
+    first = walked(tmp_path, LocalExecutor(1), interrupt)
+    assert not first[-1].complete  # type: ignore[attr-defined]
+    second = walked(tmp_path, LocalExecutor(1))
+    assert timeless(second) == usual
+    again = [one for one in second if isinstance(one, UnitDone)]
+    schemas = sum(1 + int(one.unit.split()[-2]) for one in [*done[:2], *again])  # type: ignore[attr-defined]
+    assert schemas == SCHEMAS, "two batches were kept, and the others walked once"
+
+
+@pytest.mark.parametrize("kill", [None, kill_raylet])
+@pytest.mark.thorough  # a cluster of several processes
+def test_on_three_nodes_it_is_the_walk_itself(
+    cluster: Any, usual: list[dict[str, Any]], tmp_path: Path, kill: Any
+) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed: the extra 'ray'")
+    done: list[Event] = []
+
+    def act(event: Event) -> None:
+        if isinstance(event, UnitDone):
+            done.append(event)
+            if kill is not None and len(done) == 2:
+                kill(cluster)
+
+    events = walked(tmp_path, on_ray(cluster, 1), act)
+    assert timeless(events) == usual
+    assert len({one.unit for one in done}) == len(done)  # type: ignore[attr-defined]
+
+
+DRIVER = """
+import os, pathlib, signal, sys
+from harness.events import UnitDone
+from tests.cluster import test_walks
+from tests.cluster.nodes import executor
+
+class At:
+    address = sys.argv[1]
+
+done = []
+def kill(event):
+    if isinstance(event, UnitDone):
+        done.append(event)
+        if len(done) == 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+test_walks.walked(pathlib.Path(sys.argv[2]), executor(At(), 1), kill)
+"""
+
+
+@pytest.mark.thorough  # likewise
+def test_a_driver_that_is_killed_is_gone_on_with(
+    lasting: Any, usual: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", DRIVER, lasting.address, str(tmp_path)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=300, check=False)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    assert timeless(walked(tmp_path, on_ray(lasting, 1))) == usual
+
+
+def test_where_no_worker_starts_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: Any, **__: Any) -> Any:
+        raise WorkersFailed("no vocabulary for this", supported=False)
+
+    monkeypatch.setattr(scattered, "results", failing)
+    with pytest.raises(WorkersFailed, match="no vocabulary for this") as said:
+        unpacked("schemas 1", scattered.walk({}, plan().task, []))
+    assert not said.value.supported
+
+
+def test_what_is_no_result_is_one_line() -> None:
+    with pytest.raises(UnitError, match="schemas 1: its result cannot be read"):
+        unpacked("schemas 1", b"nothing")
+
+
+def test_a_healer_that_nodes_do_not_have_is_refused() -> None:
+    sendable(["none", "healed:tokens=4", "module:attr", "/opt/mine.py:Mine"])
+    with pytest.raises(ClusterError, match=r"mine\.py:Mine names a file of this machine"):
+        sendable(["mine.py:Mine"])

@@ -1,0 +1,141 @@
+"""Every report tells who performed what on a cluster, and what had to be done again."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from harness.cli.progress.cluster import ClusterView, summary
+from harness.cluster.usage import Usage
+from harness.events import (
+    ClusterUsed,
+    Event,
+    NodeJoined,
+    NodeLeft,
+    UnitDone,
+    UnitLost,
+    UnitResumed,
+    UnitStarted,
+)
+from reports import html, markdown, summary_json
+from reports.record import RunRecord
+
+EVENTS: tuple[Event, ...] = (
+    UnitResumed("tekken", "old-1"),
+    NodeJoined("a-1", 2),
+    NodeJoined("b-2", 1),
+    NodeJoined("c-3", 1),
+    UnitStarted("first", "a-1", 1),
+    UnitStarted("<second>", "b-2", 1),
+    UnitStarted("third", "c-3", 1),
+    UnitLost("<second>", "b-2", "its node is gone"),
+    NodeLeft("b-2", "it is gone", excluded=False),
+    UnitLost("third", "c-3", "OSError: no disk"),
+    NodeLeft("c-3", "OSError: no disk", excluded=True),
+    UnitStarted("<second>", "a-1", 2),
+    UnitDone("first", "a-1", 1, 4.0, 1000, 300),
+    UnitDone("<second>", "a-1", 2, 2.0, 500, 100),
+)
+
+
+class Clock:
+    """A second for each event."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def used(events: tuple[Event, ...] = EVENTS) -> ClusterUsed:
+    """What these events come to."""
+    clock = Clock()
+    usage = Usage(clock)
+    for one in events:
+        usage.consume(one)
+        clock.now += 1
+    return usage.told()
+
+
+def test_what_a_cluster_did_is_counted() -> None:
+    told = used()
+    assert (told.units, told.bytes, told.resumed) == (2, 1500, 1)
+    assert told.retried == {"<second>": 1, "third": 1}
+    rows = {one.node: (one.units, one.lost, one.cases, one.seconds) for one in told.nodes}
+    assert rows == {"a-1": (2, 0, 400, 6.0), "b-2": (0, 1, 0, 0.0), "c-3": (0, 1, 0, 0.0)}
+    assert {one.node: (one.left, one.excluded) for one in told.nodes} == {
+        "a-1": ("", False),
+        "b-2": ("it is gone", False),
+        "c-3": ("OSError: no disk", True),
+    }
+    # From the first unit (4) to the last (13): a-1 has two slots for 9 s, b-2 and c-3 one each for
+    # 4 s and for 6 s; of these 28 s, 6 were units that came to an end.
+    assert told.seconds == 9
+    assert told.efficiency == pytest.approx(6 / 28, abs=1e-4)
+
+
+def test_a_cluster_that_was_waited_for_is_not_slow() -> None:
+    clock = Clock()
+    usage = Usage(clock)
+    usage.consume(NodeJoined("a", 1))
+    clock.now = 100
+    usage.consume(UnitStarted("u", "a", 1))
+    clock.now = 110
+    usage.consume(UnitDone("u", "a", 1, 10.0, 1, 1))
+    assert (usage.told().seconds, usage.told().efficiency) == (10, 1)
+
+
+def test_the_reports_show_it() -> None:
+    record = RunRecord.from_events([*EVENTS, used()])
+    page = html.render(record, ())
+    assert "3 nodes performed 2 units in 9.0 s" in page
+    assert "2 were lost on the way and performed again" in page
+    assert "c-3 was excluded, as it did nothing but fail: OSError: no disk" in page
+    assert "&lt;second&gt;</th><td>a-1</td>" in page
+    assert "<second>" not in page
+    text = markdown.render(record)
+    assert "### Cluster" in text
+    assert "| `a-1` | 2 | 2 | 0 | 400 | 6.0 |" in text
+    told = json.loads(summary_json.render(record))["cluster"]
+    assert told["retried"] == {"<second>": 1, "third": 1}
+    assert {one["unit"]: (one["node"], one["tries"]) for one in told["units"]} == {
+        "tekken": ("old-1", 1),
+        "first": ("a-1", 1),
+        "<second>": ("a-1", 2),
+    }
+
+
+def test_a_run_that_was_cut_off_shows_its_units() -> None:
+    record = RunRecord.from_events(EVENTS)
+    assert "Who performed which unit" in html.render(record, ())
+
+
+def test_a_run_without_a_cluster_says_nothing_of_one() -> None:
+    record = RunRecord.from_events([])
+    assert 'id="cluster"' not in html.render(record, ())
+    assert "### Cluster" not in markdown.render(record)
+    assert "cluster" not in json.loads(summary_json.render(record))
+
+
+def test_the_display_shows_it() -> None:
+    from rich.console import Console, Group
+
+    view = ClusterView()
+    assert view.rows() == []
+    lines = [line for one in EVENTS[:-1] if (line := view.consume(one))]
+    assert "tekken was performed before, on old-1" in lines
+    assert "node a-1 takes part: 2 units at a time" in lines
+    assert "<second> is performed again: b-2: its node is gone" in lines
+    assert "node c-3 is excluded, as it does nothing but fail: OSError: no disk" in lines
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(Group(*view.rows()))
+    shown = console.export_text()
+    assert "1 node   1 of 2 slots at work   1 unit done   2 performed again" in shown
+    assert "a-1  1 of 2  150 cases/s  1 unit" in shown
+    assert summary(used()) == (
+        "3 nodes performed 2 units in 9.0 s, at work for 21% of their time, 2 performed again, "
+        "1 from an earlier driver, 2 nodes left"
+    )
