@@ -13,34 +13,15 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from harness.cli.commands import (
-    adversary,
-    again,
-    bench,
-    diff,
-    expect,
-    field,
-    forced,
-    fuzz,
-    look,
-    prepare,
-    report,
-    run,
-    selftest,
-    site,
-    worst,
-)
+from harness.cli.deferred import Commands
 from harness.cli.display import Display, PlainFormatter
-from harness.cli.mendable import USERS
 from harness.cluster.opening import check_command
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
 from harness.core.interruption import INTERRUPTED, Terminated, cause, exit_status, listen
-from harness.core.writing import NO_ROOM, cannot_write
-from harness.verdict import gate
-from impls.errors import ImplementationError
 
 app = typer.Typer(
     name="tokgate",
+    cls=Commands,
     help="Differential fuzzing and conformance harness for LLM tokenizers.",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -67,8 +48,8 @@ STARTING_WORKERS = frozenset(
 """The commands that run implementations, and so say where they cannot be confined."""
 
 
-MAIN, TOOLS, RESEARCH = "Main commands", "Tools", "Research"
-"""The groups of commands in the help."""
+ENOUGH = 1
+"""The exit status where nobody reads the output any more."""
 
 
 def tell_version(wanted: bool) -> None:
@@ -103,25 +84,6 @@ def tell_of_confinement() -> None:
         Display(stderr=True).print(Text(line, style="dim"), soft_wrap=True)
 
 
-app.command(epilog=run.EPILOG, rich_help_panel=MAIN)(run.run)
-app.command(rich_help_panel=TOOLS)(prepare.prepare)
-app.command("list", rich_help_panel=TOOLS)(look.list_)
-app.command(rich_help_panel=TOOLS)(look.preflight)
-app.command(epilog=again.EPILOG, rich_help_panel=TOOLS)(again.minimize)
-app.command(epilog=again.EPILOG, rich_help_panel=MAIN)(again.replay)
-app.command(rich_help_panel=MAIN)(report.report)
-app.command(rich_help_panel=MAIN)(expect.expect)
-app.command(epilog=diff.EPILOG, rich_help_panel=MAIN)(diff.diff)
-app.command(epilog=fuzz.EPILOG, rich_help_panel=MAIN)(fuzz.fuzz)
-app.command(rich_help_panel=MAIN)(site.site)
-app.command(epilog=bench.EPILOG, rich_help_panel=TOOLS)(bench.bench)
-app.command(epilog=forced.EPILOG, rich_help_panel=RESEARCH)(forced.forced)
-app.command(epilog=adversary.EPILOG, rich_help_panel=RESEARCH)(adversary.adversary)
-app.command(epilog=worst.EPILOG, rich_help_panel=RESEARCH)(worst.worst)
-app.command(epilog=field.EPILOG, rich_help_panel=RESEARCH)(field.field)
-app.command(epilog=selftest.EPILOG, rich_help_panel=TOOLS)(selftest.selftest)
-
-
 def main() -> None:
     """The entry point: one line for what a user can mend, a traceback only on request."""
     debug = "--debug" in sys.argv  # allowed anywhere, so that it can be added to a failed line
@@ -141,10 +103,6 @@ def main() -> None:
             app()
         finally:
             sys.stdout.flush()  # what cannot be written is to be told now, not when Python ends
-    except USERS as error:
-        fail(str(error), gate.USAGE, debug=debug)
-    except ImplementationError as error:
-        fail(str(error), gate.USAGE if error.unknown else gate.CANNOT_START, debug=debug)
     except SystemExit as ended:
         # Typer has one exit status for a KeyboardInterrupt that no command handled.
         interrupt = cause(ended)
@@ -153,14 +111,19 @@ def main() -> None:
         fail("terminated", exit_status(interrupt), debug=debug)
     except KeyboardInterrupt as interrupt:
         fail("interrupted", exit_status(interrupt), debug=debug)
-    except OSError as error:
+    except BrokenPipeError:  # whoever read the output has had enough
         drop_output()
-        if isinstance(error, BrokenPipeError):  # whoever read the output has had enough
-            raise SystemExit(gate.FAILS) from None
-        if error.errno not in NO_ROOM:
+        raise SystemExit(ENOUGH) from None
+    except Exception as error:
+        # Imported now, as it knows the errors of all rooms.
+        from harness.cli.mendable import explained  # noqa: PLC0415
+
+        if isinstance(error, OSError):
+            drop_output()
+        told = explained(error)
+        if told is None:
             raise
-        where = error.filename or "standard output, or a temporary file"
-        fail(str(cannot_write(where, error)), gate.USAGE, debug=debug)
+        fail(*told, debug=debug)
 
 
 def drop_output() -> None:

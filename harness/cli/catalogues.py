@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from corpora.vocabularies import embedded
+from corpora.families import user
+from corpora.families.catalog import families as known
+from corpora.generators import catalog
+from corpora.vocabularies import drawn, embedded
+from harness.checks import CHECKS, MEASURES
 from harness.core.quiet import aside
 from impls import registry
 from impls.errors import ImplementationError
@@ -25,7 +29,6 @@ def rows(kind: str) -> list[Row]:
 
 def vocabularies() -> list[Row]:
     """The embedded vocabularies, and the kinds of random ones."""
-    from corpora.vocabularies import drawn  # noqa: PLC0415
 
     kinds = {f"{embedded.RANDOM}{kind}:SEED": why for kind, (why, _) in drawn.KINDS.items()}
     found = {**embedded.embedded(), **kinds}
@@ -64,15 +67,12 @@ def implementations() -> list[Row]:
 
 def generators() -> list[Row]:
     """The ways of making cases."""
-    from corpora.generators import catalog  # noqa: PLC0415
 
     return [{"name": g.name, "summary": g.summary} for g in catalog.generators().values()]
 
 
 def families() -> list[Row]:
     """The hostile families whose growth is measured, with the user's own."""
-    from corpora.families import user  # noqa: PLC0415
-    from corpora.families.catalog import families as known  # noqa: PLC0415
 
     every = known(user.chosen(None))
     return [{"name": f.name, "reason": f.reason} for f in every.values()]
@@ -80,7 +80,6 @@ def families() -> list[Row]:
 
 def checks() -> list[Row]:
     """The properties, and what is measured."""
-    from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
 
     judged = {check.name: check.summary for check in CHECKS.values()}
     return [{"name": name, "summary": text} for name, text in {**judged, **MEASURES}.items()]

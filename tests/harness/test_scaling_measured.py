@@ -206,8 +206,9 @@ class TestSimulated:
         assert [size for size, _ in said[0].points][:4] == [32, 64, 128, 256]
         assert "stopped at" in said[0].note
 
-    def test_a_quadratic_may_take_longer_until_it_can_be_judged(self) -> None:
-        # A share of a millisecond a call, which it takes at 512 bytes.
+    def test_a_quadratic_may_take_longer_until_it_can_be_judged(self, clock: Clock) -> None:
+        # A share of a millisecond a call, which it takes at 512 bytes. The clock stands still, so
+        # that the 10 ms are not over before a busy machine has asked once.
         letter_run = families()["letter-run"]
         pool = Simulated({"slow": lambda data: len(data) ** 2 * 3})
         said: list[Measured] = []

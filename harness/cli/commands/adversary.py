@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from harness.cli import adversary as cli_adversary
 from harness.cli.commands.common import ONE_VOCAB_HELP, Seed
 from harness.engine.selection import SelectionError
 
@@ -53,7 +54,6 @@ def adversary(
     deepest of each vocabulary, policy and way. Run again with the same folder, it goes on with the
     rounds that were not played; counterexamples of other runs put there are kept unless beaten.
     """
-    from harness.cli import adversary as cli_adversary  # noqa: PLC0415
 
     if not math.isfinite(memory) or not math.isfinite(timeout):
         raise SelectionError("--memory, --timeout: give a finite number")

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from harness.cli.again import examine_inputs, replay_findings
 from harness.cli.commands.common import (
     EXIT_STATUSES,
     IMPL_HELP,
@@ -30,7 +31,6 @@ def minimize(
     out: Out = Path("tokgate-minimize"),
 ) -> None:
     """Minimise one input on which two implementations differ."""
-    from harness.cli.again import examine_inputs  # noqa: PLC0415
 
     given = [one for one in (text, hexadecimal, file) if one is not None]
     if len(given) != 1:
@@ -73,6 +73,5 @@ def replay(
     list impls) run as they are installed here; vocabularies that are embedded, random, tiktoken's,
     or files are loaded. Anything else that it names is told, and needs --trust.
     """
-    from harness.cli.again import replay_findings  # noqa: PLC0415
 
     finish(replay_findings(what, run_folder, out, command_line(), trust=trust), out)

@@ -9,8 +9,14 @@ import typer
 from rich.text import Text
 
 from harness.cli.commands.common import Impls, Vocabs, command_line, name_missing
+from harness.cli.conducting import conducted
 from harness.cli.display import Display
+from harness.cli.progress.steps import StepProgress
 from harness.core.writing import writing
+from harness.studies.bench.plan import make_plan
+from harness.studies.bench.run import BenchStudy
+from reports import bench_text, write_bench
+from reports.bench import BenchRecord
 
 EPILOG = """
 Other fast tokenizers to compare with: pip install 'tokgate\\[bench]'. Exit status: 0 measured;
@@ -59,12 +65,6 @@ def bench(
     Without arguments: an embedded vocabulary, every implementation installed that runs it, four
     kinds of input at three sizes, with and without pre-tokenization, in about two minutes.
     """
-    from harness.cli.conducting import conducted  # noqa: PLC0415
-    from harness.cli.progress.steps import StepProgress  # noqa: PLC0415
-    from harness.studies.bench.plan import make_plan  # noqa: PLC0415
-    from harness.studies.bench.run import BenchStudy  # noqa: PLC0415
-    from reports import bench_text, write_bench  # noqa: PLC0415
-    from reports.bench import BenchRecord  # noqa: PLC0415
 
     plan, missing = make_plan(
         vocab or [], impl or [], input_ or [], size or [], mode or [],

@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from corpora.plain_text import one_line, printable
 from harness.cli.commands.common import recorded
 from harness.cli.display import Display
 from harness.engine.selection import SelectionError
 from harness.verdict import gate
 from harness.verdict.diff import Diff, Growth, Scaling, State, compare
+from reports.markdown import code, escape
+from reports.text import literal
+from reports.texts import changes
+from reports.words import title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +64,6 @@ def diff(
     """Say what is new, fixed, still there, and not observed from one run to another."""
     if as_json and as_markdown:
         raise SelectionError("--json, --markdown: give one of them")
-    from reports.texts import changes  # noqa: PLC0415
 
     before, now = recorded(old), recorded(new)
     result = compare(before, now)
@@ -79,7 +83,6 @@ def diff(
 
 def text_line(line: str) -> str:
     """A line on the user's texts in Markdown."""
-    from reports.markdown import escape  # noqa: PLC0415
 
     return f"\n{escape(line)}"
 
@@ -99,7 +102,6 @@ def cautions(result: Diff) -> Iterator[str]:
 
 def document(result: Diff) -> dict[str, Any]:
     """Everything, as a document for scripts."""
-    from reports.words import title  # noqa: PLC0415
 
     return {
         "new": result.new,
@@ -137,7 +139,6 @@ def document(result: Diff) -> dict[str, Any]:
 
 def show(result: Diff, console: Console) -> None:
     """The changes on a terminal."""
-    from corpora.plain_text import printable  # noqa: PLC0415
 
     for line in cautions(result):
         console.print(Text(line, style="yellow"))
@@ -162,9 +163,6 @@ def show(result: Diff, console: Console) -> None:
 
 def described(change: Change) -> tuple[str, str]:
     """What happened and where, and the smallest input."""
-    from corpora.plain_text import printable  # noqa: PLC0415
-    from reports.text import literal  # noqa: PLC0415
-    from reports.words import title  # noqa: PLC0415
 
     shown = literal(base64.b64decode(change.example.input_b64), limit=60)
     expected = " (expected)" if change.expected else ""
@@ -174,7 +172,6 @@ def described(change: Change) -> tuple[str, str]:
 
 def grown(row: Scaling) -> str:
     """``bpe.heap on runs, tekken: linear (1.02) → superlinear (1.97), in time``."""
-    from corpora.plain_text import printable  # noqa: PLC0415
 
     def told(side: tuple[str, float | None] | None) -> str:
         if side is None:
@@ -187,8 +184,6 @@ def grown(row: Scaling) -> str:
 
 def markdown(result: Diff) -> Iterator[str]:
     """The changes as GitHub-flavoured Markdown."""
-    from corpora.plain_text import one_line  # noqa: PLC0415
-    from reports.markdown import code, escape  # noqa: PLC0415
 
     mark = "❌" if result.new else "✅"
     yield f"## {mark} tokgate diff: {counts(result)}"

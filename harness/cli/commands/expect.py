@@ -11,6 +11,8 @@ from rich.text import Text
 from harness.cli.commands.common import recorded
 from harness.cli.display import Display
 from harness.core.writing import write_whole
+from harness.verdict import expectations
+from reports import proposing
 
 
 def expect(
@@ -24,8 +26,6 @@ def expect(
     One entry is added for each cause that the file does not cover yet; what stands in the file
     stays as it is. Give the file to `tokgate run --expect` when you have filled in the reasons.
     """
-    from harness.verdict import expectations  # noqa: PLC0415
-    from reports import proposing  # noqa: PLC0415
 
     record = recorded(folder)
     known = expectations.load(file) if file.exists() else []

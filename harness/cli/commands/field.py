@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from corpora.texts import benchmarks as texts
+from harness.checks import CHECKS, MEASURES
 from harness.cli.commands.common import (
     Impls,
     Inputs,
@@ -19,10 +21,24 @@ from harness.cli.commands.common import (
     recorded,
     texts_of,
 )
+from harness.cli.conducting import conducted
 from harness.cli.display import Display
+from harness.cli.progress.run import Progress
+from harness.cli.progress.steps import StepProgress
 from harness.core.interruption import INTERRUPTED, TERMINATED, again, exit_status
 from harness.core.writing import writing
+from harness.engine import selection
+from harness.engine.runner import execute
 from harness.engine.selection import SelectionError
+from harness.engine.suites import Budget, parse_budget
+from harness.findings.folder import RunFolder
+from harness.studies.bench.plan import BenchPlan
+from harness.studies.bench.run import BenchStudy
+from harness.studies.default import studies
+from harness.studies.survey.plan import done, libraries, matches, plan_of, vocabularies
+from reports import write_all, write_bench, write_field
+from reports.bench import BenchRecord
+from reports.field import Played, conformance
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,12 +82,6 @@ def field(
     in a folder of its own with its report and reproducers. A match that is there is not played
     again.
     """
-    from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
-    from harness.engine import selection  # noqa: PLC0415
-    from harness.engine.suites import parse_budget  # noqa: PLC0415
-    from harness.studies.survey.plan import libraries, matches, vocabularies  # noqa: PLC0415
-    from reports import write_field  # noqa: PLC0415
-    from reports.field import conformance  # noqa: PLC0415
 
     try:
         amount = parse_budget(budget)
@@ -129,14 +139,6 @@ def _play(
     texts: Corpus | None,
 ) -> Played:
     """One match: its run, unless it is there, and its reports."""
-    from harness.cli.progress.run import Progress  # noqa: PLC0415
-    from harness.engine.runner import execute  # noqa: PLC0415
-    from harness.engine.suites import Budget  # noqa: PLC0415
-    from harness.findings.folder import RunFolder  # noqa: PLC0415
-    from harness.studies.default import studies  # noqa: PLC0415
-    from harness.studies.survey.plan import done, plan_of  # noqa: PLC0415
-    from reports import write_all  # noqa: PLC0415
-    from reports.field import Played  # noqa: PLC0415
 
     about = match.library.about
     assert isinstance(budget, Budget)
@@ -165,13 +167,6 @@ def _play(
 
 def _bench(planned: list[Match], seed: int, out: Path, console: Console) -> BenchRecord:
     """The speed of those that run the first vocabulary, as ``tokgate bench`` measures it."""
-    from corpora.texts import benchmarks as texts  # noqa: PLC0415
-    from harness.cli.conducting import conducted  # noqa: PLC0415
-    from harness.cli.progress.steps import StepProgress  # noqa: PLC0415
-    from harness.studies.bench.plan import BenchPlan  # noqa: PLC0415
-    from harness.studies.bench.run import BenchStudy  # noqa: PLC0415
-    from reports import write_bench  # noqa: PLC0415
-    from reports.bench import BenchRecord  # noqa: PLC0415
 
     first = planned[0]
     here = [m for m in planned if m.source == first.source and m.refusal is None]

@@ -11,8 +11,10 @@ from typing import Annotated
 import typer
 
 from harness.cli.commands.common import ONE_VOCAB_HELP, Cluster, Seed, command_line, recorded
+from harness.cli.forced import show, walk
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
+from reports import write_all
 
 EPILOG = """
 Exit status: 0 the exact policy erred nowhere (or took no part); 1 it did, or nothing was walked;
@@ -67,7 +69,6 @@ def forced(
     shown with the smallest schema and text on which it still errs. Run again with the same options,
     it goes on where it was left.
     """
-    from harness.cli.forced import walk  # noqa: PLC0415
 
     if not math.isfinite(memory) or not math.isfinite(timeout):
         raise SelectionError("--memory, --timeout: give a finite number")
@@ -75,8 +76,6 @@ def forced(
         corpus, vocab, whitespace.value, policy or [], limit, jobs or os.cpu_count() or 1,
         seed, timeout, int(memory * 2**30), minimize, out, command_line(), cluster,
     )  # fmt: skip
-    from harness.cli.forced import show  # noqa: PLC0415
-    from reports import write_all  # noqa: PLC0415
 
     record = recorded(out)
     with writing(out):

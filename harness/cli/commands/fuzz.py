@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from corpora.generators.catalog import generators
+from harness.checks import CHECKS
 from harness.cli.commands.common import (
     EXIT_STATUSES,
     Checks,
@@ -33,9 +35,21 @@ from harness.cli.commands.common import (
     trend_series,
 )
 from harness.cli.display import Display
+from harness.cli.progress.fuzz import FuzzProgress, closing
+from harness.cluster import opening
 from harness.core.countdown import seconds_text
 from harness.core.writing import writing
+from harness.engine import selection
+from harness.engine.planning import Plan
 from harness.engine.selection import SelectionError
+from harness.engine.suites import Budget, Suite, parse_budget
+from harness.engine.texts import DRAWN_FROM, drawn
+from harness.studies.fuzz import run
+from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds
+from harness.studies.fuzz.store import CampaignStore
+from harness.studies.portable import TEXTS_STAY
+from harness.verdict import expectations
+from reports import write_all
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -141,19 +155,6 @@ def fuzz(
     Remembers all it has found, and tells only what is new. Without arguments it takes the embedded
     vocabularies, some random ones, and every implementation installed, and goes on until Ctrl-C.
     """
-    from corpora.generators.catalog import generators  # noqa: PLC0415
-    from harness.checks import CHECKS  # noqa: PLC0415
-    from harness.cli.progress.fuzz import FuzzProgress, closing  # noqa: PLC0415
-    from harness.cluster import opening  # noqa: PLC0415
-    from harness.engine import selection  # noqa: PLC0415
-    from harness.engine.planning import Plan  # noqa: PLC0415
-    from harness.engine.suites import Budget, Suite, parse_budget  # noqa: PLC0415
-    from harness.engine.texts import DRAWN_FROM, drawn  # noqa: PLC0415
-    from harness.studies.fuzz import run  # noqa: PLC0415
-    from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds  # noqa: PLC0415
-    from harness.studies.fuzz.store import CampaignStore  # noqa: PLC0415
-    from harness.studies.portable import TEXTS_STAY  # noqa: PLC0415
-    from harness.verdict import expectations  # noqa: PLC0415
 
     if cluster is not None:
         opening.check(cluster)
@@ -222,8 +223,6 @@ def fuzz(
         return FuzzProgress(console, before, amount.seconds)
 
     def report(made: Record) -> None:
-        from reports import write_all  # noqa: PLC0415
-
         with writing(out):
             write_all(recorded(out), out, trend_series(where), known_findings(where))
 

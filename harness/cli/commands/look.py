@@ -10,6 +10,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from corpora.vocabularies import preflight as rules
+from corpora.vocabularies import sources
+from harness.cli.catalogues import rows
 from harness.cli.commands.common import VOCAB_HELP
 from harness.cli.display import Display
 
@@ -32,7 +35,6 @@ def list_(
     as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
 ) -> None:
     """List what there is: names to use with the options of `tokgate run`."""
-    from harness.cli.catalogues import rows  # noqa: PLC0415
 
     entries = rows(kind.value)
     if as_json:
@@ -60,8 +62,6 @@ def preflight(
     as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
 ) -> None:
     """Say what makes a vocabulary improper for an algorithm."""
-    from corpora.vocabularies import preflight as rules  # noqa: PLC0415
-    from corpora.vocabularies import sources  # noqa: PLC0415
 
     console = Display()
     report: dict[str, list[dict[str, Any]]] = {}

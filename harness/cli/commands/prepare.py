@@ -7,8 +7,19 @@ import time
 
 from rich.text import Text
 
+from corpora.generators.catalog import generators
+from harness.checks import CHECKS, MEASURES
 from harness.cli.commands.common import Jobs, Vocabs
 from harness.cli.display import Display
+from harness.cli.progress.run import Progress
+from harness.engine import selection
+from harness.engine.planning import Plan
+from harness.engine.sessions import Sessions
+from harness.engine.state import RunState
+from harness.engine.suites import SUITES, Budget
+from harness.findings.tracker import FindingTracker
+from harness.studies.preparing import Preparation
+from impls import registry
 
 
 def prepare(vocab: Vocabs = None, jobs: Jobs = 0) -> None:
@@ -17,17 +28,6 @@ def prepare(vocab: Vocabs = None, jobs: Jobs = 0) -> None:
     A run does so by itself for what it comes to, which takes most of a first run's time. What is
     made is kept in the user's cache folder; it is made again where tokgate or Numba is another.
     """
-    from corpora.generators.catalog import generators  # noqa: PLC0415
-    from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
-    from harness.cli.progress.run import Progress  # noqa: PLC0415
-    from harness.engine import selection  # noqa: PLC0415
-    from harness.engine.planning import Plan  # noqa: PLC0415
-    from harness.engine.sessions import Sessions  # noqa: PLC0415
-    from harness.engine.state import RunState  # noqa: PLC0415
-    from harness.engine.suites import SUITES, Budget  # noqa: PLC0415
-    from harness.findings.tracker import FindingTracker  # noqa: PLC0415
-    from harness.studies.preparing import Preparation  # noqa: PLC0415
-    from impls import registry  # noqa: PLC0415
 
     began = time.monotonic()
     present, _ = selection.participants([])

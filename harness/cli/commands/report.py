@@ -10,6 +10,7 @@ import typer
 
 from harness.cli.commands.common import Ledger, known_findings, recorded, trend_series
 from harness.engine.selection import SelectionError
+from reports import FORMATS, html
 
 
 def report(
@@ -24,7 +25,6 @@ def report(
     ledger: Ledger = None,
 ) -> None:
     """Print a report of a recorded run, in another format or of an interrupted run."""
-    from reports import FORMATS, html  # noqa: PLC0415
 
     if form not in FORMATS:
         raise SelectionError(f"--format {form!r}: none; there are {', '.join(FORMATS)}")

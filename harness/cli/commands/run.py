@@ -11,6 +11,10 @@ from typing import Annotated
 
 import typer
 
+from corpora.families import catalog as hostile
+from corpora.families import user
+from corpora.generators.catalog import generators
+from harness.checks import CHECKS, MEASURES
 from harness.cli.commands.common import (
     EXIT_STATUSES,
     Checks,
@@ -35,7 +39,20 @@ from harness.cli.commands.common import (
     texts_of,
 )
 from harness.cli.display import Display
+from harness.cli.progress.run import Progress, promised
+from harness.cluster import opening
+from harness.engine import selection
+from harness.engine.planning import Plan
+from harness.engine.runner import execute
 from harness.engine.selection import SelectionError
+from harness.engine.suites import SUITES, Budget, parse_budget
+from harness.engine.texts import mutated
+from harness.findings.folder import RunFolder
+from harness.studies import units
+from harness.studies.default import studies
+from harness.studies.journal import Journal
+from harness.studies.portable import TEXTS_STAY
+from harness.verdict import bounds, expectations
 
 EPILOG = EXIT_STATUSES
 
@@ -99,23 +116,6 @@ def run(
 
     Without arguments it takes the embedded vocabularies and every implementation installed.
     """
-    from corpora.families import catalog as hostile  # noqa: PLC0415
-    from corpora.families import user  # noqa: PLC0415
-    from corpora.generators.catalog import generators  # noqa: PLC0415
-    from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
-    from harness.cli.progress.run import Progress, promised  # noqa: PLC0415
-    from harness.cluster import opening  # noqa: PLC0415
-    from harness.engine import selection  # noqa: PLC0415
-    from harness.engine.planning import Plan  # noqa: PLC0415
-    from harness.engine.runner import execute  # noqa: PLC0415
-    from harness.engine.suites import SUITES, Budget, parse_budget  # noqa: PLC0415
-    from harness.engine.texts import mutated  # noqa: PLC0415
-    from harness.findings.folder import RunFolder  # noqa: PLC0415
-    from harness.studies import units  # noqa: PLC0415
-    from harness.studies.default import studies  # noqa: PLC0415
-    from harness.studies.journal import Journal  # noqa: PLC0415
-    from harness.studies.portable import TEXTS_STAY  # noqa: PLC0415
-    from harness.verdict import bounds, expectations  # noqa: PLC0415
 
     if cluster is not None:
         opening.check(cluster)

@@ -9,9 +9,15 @@ import typer
 from rich.text import Text
 
 from harness.cli.commands.common import Seed, command_line
+from harness.cli.conducting import conducted
 from harness.cli.display import Display
+from harness.cli.progress.selftest import Caught, escaped
+from harness.cli.progress.steps import StepProgress
 from harness.core.countdown import seconds_text
 from harness.core.writing import writing
+from harness.studies.selftest.run import Selftest, make_plan
+from reports import selftest_text, write_selftest
+from reports.selftest import SelftestRecord
 
 EPILOG = """
 A mistake by itself: tokgate run --impl harness.studies.selftest.mutants.merging:RightmostTie --impl
@@ -45,12 +51,6 @@ def selftest(
     candidates of campaigns with the settings of the suite ci. The report says for each generator
     and check which mistakes it catches and how fast, and names what escapes.
     """
-    from harness.cli.conducting import conducted  # noqa: PLC0415
-    from harness.cli.progress.selftest import Caught, escaped  # noqa: PLC0415
-    from harness.cli.progress.steps import StepProgress  # noqa: PLC0415
-    from harness.studies.selftest.run import Selftest, make_plan  # noqa: PLC0415
-    from reports import selftest_text, write_selftest  # noqa: PLC0415
-    from reports.selftest import SelftestRecord  # noqa: PLC0415
 
     plan = make_plan(mutant or [], budget, seed, jobs, command_line())
     console = Display(stderr=True)

@@ -13,6 +13,11 @@ from rich.text import Text
 from harness.cli.display import Display
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
+from harness.ledger import queries
+from harness.ledger.history import history, open_existing
+from reports import write_site
+from reports.site import data, pages
+from reports.trends import Trend
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
@@ -41,9 +46,6 @@ def site(
 
     The files need no server and no network. What runs no longer have is left in the folder.
     """
-    from harness.ledger.history import open_existing  # noqa: PLC0415
-    from reports import write_site  # noqa: PLC0415
-    from reports.site import pages  # noqa: PLC0415
 
     if url and not url.startswith(("https://", "http://")):
         raise SelectionError(f"--url {url!r}: no address; write https://..")
@@ -58,10 +60,6 @@ def site(
 
 def history_of(engine: Engine) -> History:
     """The rows of a ledger as a site takes them. Raises LedgerError."""
-    from harness.ledger import queries  # noqa: PLC0415
-    from harness.ledger.history import history  # noqa: PLC0415
-    from reports.site import data  # noqa: PLC0415
-    from reports.trends import Trend  # noqa: PLC0415
 
     rows = history(engine)
     versions: dict[str, dict[str, str]] = defaultdict(dict)

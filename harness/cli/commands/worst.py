@@ -9,11 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from corpora.families import user
+from corpora.families.catalog import families as listed
 from harness.cli.commands.common import ONE_IMPL_HELP, ONE_VOCAB_HELP, Seed, command_line
+from harness.cli.conducting import conducted
 from harness.cli.display import Display
+from harness.cli.progress.steps import StepProgress
+from harness.cli.progress.worst import WorstWatcher
 from harness.core.countdown import seconds_text
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
+from harness.engine.suites import parse_budget
+from harness.events import Searched
+from harness.studies.bench.plan import parse_size
+from harness.studies.worst import plan as plans
+from harness.studies.worst.results import Report
+from harness.studies.worst.run import WorstStudy
+from reports import worst as tables
+from reports import worst_text, write_worst
 
 if TYPE_CHECKING:
     from harness.events import Event
@@ -74,19 +87,6 @@ def worst(
     cost a byte, growth and memory, then minimised, compared with the listed families in the same
     process, and added to your own families, which `tokgate run` measures from then on.
     """
-    from corpora.families import user  # noqa: PLC0415
-    from corpora.families.catalog import families as listed  # noqa: PLC0415
-    from harness.cli.conducting import conducted  # noqa: PLC0415
-    from harness.cli.progress.steps import StepProgress  # noqa: PLC0415
-    from harness.cli.progress.worst import WorstWatcher  # noqa: PLC0415
-    from harness.engine.suites import parse_budget  # noqa: PLC0415
-    from harness.events import Searched  # noqa: PLC0415
-    from harness.studies.bench.plan import parse_size  # noqa: PLC0415
-    from harness.studies.worst import plan as plans  # noqa: PLC0415
-    from harness.studies.worst.results import Report  # noqa: PLC0415
-    from harness.studies.worst.run import WorstStudy  # noqa: PLC0415
-    from reports import worst as tables  # noqa: PLC0415
-    from reports import worst_text, write_worst  # noqa: PLC0415
 
     try:
         seconds = parse_budget(budget).seconds
