@@ -217,6 +217,7 @@ class TestSimulated:
             0.01, said.append
         )
         assert len(said[0].points) >= LEAST_POINTS
+        assert said[0].points[0][0] == SMALLEST, "smaller sizes were not needed"
         assert said[0].points[-1][0] < LARGEST
 
     def test_max_input_is_kept(self) -> None:
