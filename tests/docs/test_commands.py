@@ -12,6 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from harness.cli.application import app
+from harness.cli.deferred import COMMANDS
 from tests.docs.pages import CODE, ROOT, Command, commands, pages, prose
 
 UNPARSED = frozenset({"--debug", "--no-confinement"})
@@ -51,10 +52,9 @@ def fault(command: Command) -> str | None:
 
 def known_options() -> set[str]:
     """All options of all commands."""
-    group = typer.main.get_command(app)
     found = set(UNPARSED | NOT_OURS)
-    for one in group.commands.values():  # type: ignore[attr-defined]
-        for parameter in one.params:
+    for one in COMMANDS.values():
+        for parameter in one.loaded().params:
             found.update((*parameter.opts, *parameter.secondary_opts))
     return found
 
@@ -111,10 +111,9 @@ def test_quick_commands_run(words: tuple[str, ...]) -> None:
 
 
 def test_only_what_may_be_repeated_is_said_to_be() -> None:
-    group = typer.main.get_command(app)
     wrong = []
-    for name, command in group.commands.items():  # type: ignore[attr-defined]
-        for parameter in command.params:
+    for name, command in COMMANDS.items():
+        for parameter in command.loaded().params:
             said = getattr(parameter, "help", None) or ""
             several = getattr(parameter, "multiple", False) or parameter.nargs == -1
             # One is asked for, and several are refused by the command itself.

@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impls.bpe.encoder import BpeEncoder
+from impls.bpe.services import split
+from impls.bpe.services.append import Appender
+from impls.bpe.services.characters import character_ends
+from impls.bpe.services.interval import Intervals
+from impls.bpe.services.mirror import mirror_sections
+from impls.bpe.services.prefixes import growing_block
+from impls.bpe.services.prepend import Prepender
+from impls.bpe.services.split import split_piece
+from impls.bpe.tables.linear import suffix_sections, token_sections
 from impls.interface import Mode, Rejected, Unsupported
 from impls.kernels.layout import LATE, LENGTHS, WHOLE_SLOTS, section
+from impls.pretokenize.scanners import scanner_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,23 +46,17 @@ class ServingEncoder(BpeEncoder):
 
     @cached_property
     def _tokens(self) -> dict[int, NDArray[np.int32]]:
-        from impls.bpe.tables.linear import token_sections  # noqa: PLC0415 - Numba takes a second
-
         return token_sections(self._vocabulary)
 
     @cached_property
     def _forward(self) -> NDArray[np.int32]:
         """Tokens by age, and the automaton."""
-        from impls.bpe.services.prefixes import growing_block  # noqa: PLC0415 - likewise
-        from impls.bpe.tables.linear import suffix_sections  # noqa: PLC0415 - Numba takes a second
 
         return growing_block({**self._tokens, **suffix_sections(self._vocabulary, self._tokens)})
 
     @cached_property
     def _backward(self) -> NDArray[np.int32]:
         """Tokens by age, and the automaton of reversed tokens."""
-        from impls.bpe.services.mirror import mirror_sections  # noqa: PLC0415 - likewise
-        from impls.bpe.services.prefixes import growing_block  # noqa: PLC0415 - likewise
 
         return growing_block({**self._tokens, **mirror_sections(self._vocabulary, self._tokens)})
 
@@ -67,7 +71,6 @@ class ServingEncoder(BpeEncoder):
     @cached_property
     def _local(self) -> bool:
         """Whether the pre-tokenizer is known to need no more than a few characters of context."""
-        from impls.pretokenize.scanners import scanner_of  # noqa: PLC0415 - likewise
 
         return scanner_of(self._vocabulary.splits) is not None
 
@@ -90,21 +93,18 @@ class ServingEncoder(BpeEncoder):
 
     def appender(self) -> Appender:
         """An empty text to append to. Unsupported for some improper vocabularies."""
-        from impls.bpe.services.append import Appender  # noqa: PLC0415 - likewise
 
         self._require_determined(RAW)
         return Appender(self._forward)
 
     def prepender(self) -> Prepender:
         """An empty text to prepend to. Unsupported for some improper vocabularies."""
-        from impls.bpe.services.prepend import Prepender  # noqa: PLC0415 - likewise
 
         self._require_determined(RAW)
         return Prepender(self._backward)
 
     def intervals(self, text: bytes) -> Intervals:
         """A text prepared for counting its parts. Unsupported for some improper vocabularies."""
-        from impls.bpe.services.interval import Intervals  # noqa: PLC0415 - likewise
 
         self._require_determined(RAW)
         return Intervals(self._forward, text)
@@ -187,8 +187,6 @@ class ServingEncoder(BpeEncoder):
 
     def split(self, data: bytes, limit: int, mode: Mode) -> list[int]:
         """See ``impls.interface.Splits``; the rule is in :mod:`impls.bpe.services.split`."""
-        from impls.bpe.services import split  # noqa: PLC0415 - Numba takes a second
-        from impls.bpe.services.characters import character_ends  # noqa: PLC0415 - likewise
 
         if limit < 1:
             raise ValueError(f"the limit must be positive, it is {limit}")
@@ -221,8 +219,6 @@ class ServingEncoder(BpeEncoder):
         return split.halved(ends, limit, character_ends(np.frombuffer(data, np.uint8)), tokens)
 
     def _split_piece(self, data: bytes, limit: int) -> list[int]:
-        from impls.bpe.services.split import split_piece  # noqa: PLC0415 - Numba takes a second
-
         ends = np.empty(len(data), dtype=np.int64)
         longest = int(section(self._forward, LENGTHS).max(initial=1))
         chunks = split_piece(self._forward, np.frombuffer(data, np.uint8), limit, longest, ends)
