@@ -305,29 +305,31 @@ def charsmap_keys(blob: bytes) -> dict[bytes, int]:
     """What a charsmap replaces, with the bytes of the replacement.
 
     The format is that of ``sentencepiece``'s ``builder.cc``: the size of a double array (Darts),
-    the array, then strings ended by NUL. Walked level by level, all nodes of a level at once.
+    the array, then strings ended by NUL. Walked level by level, all nodes of a level at once. A
+    node lies where its parent's offset and its label say together, so nodes are sorted by that
+    offset, and the children of all nodes of a level are found by one search.
     """
     size = int.from_bytes(blob[:4], "little")
     units = np.frombuffer(blob[4 : 4 + size], dtype="<u4").astype(np.int64)
     texts = blob[4 + size :]
-    labels = np.arange(1, 256, dtype=np.int64)
+    labels = units & 0x800000FF
+    inner = np.flatnonzero((labels >= 1) & (labels <= 255))
+    inner = inner[np.lexsort((labels[inner], inner ^ labels[inner]))]
+    offsets = inner ^ labels[inner]
     found: dict[bytes, int] = {}
-    keys, bases = [b""], _children(units[:1])
-    while keys and len(keys[0]) < LONGEST:
-        nodes = bases[:, None] ^ labels
-        within = nodes < len(units)
-        there = within & ((units[np.where(within, nodes, 0)] & 0x800000FF) == labels)
-        rows, columns = np.nonzero(there)
-        nodes = nodes[rows, columns]
+    keys, bases = np.zeros((1, 0), dtype=np.uint8), _children(units[:1])
+    while len(keys) and keys.shape[1] < LONGEST:
+        first = np.searchsorted(offsets, bases)
+        many = np.searchsorted(offsets, bases, side="right") - first
+        rows = np.repeat(np.arange(len(bases)), many)
+        before = np.cumsum(many) - many
+        nodes = inner[np.arange(len(rows)) + (first - before)[rows]]
         bases = nodes ^ _children(units[nodes])
-        keys = [
-            keys[row] + bytes((byte + 1,))
-            for row, byte in zip(rows.tolist(), columns.tolist(), strict=True)
-        ]
-        ends = ((units[nodes] & 0x100) != 0) & (bases < len(units))
-        for place in np.flatnonzero(ends).tolist():
-            start = int(units[bases[place]]) & 0x7FFFFFFF
-            found[keys[place]] = max(0, texts.find(b"\0", start) - start)
+        keys = np.concatenate((keys[rows], labels[nodes, None].astype(np.uint8)), axis=1)
+        ends = np.flatnonzero(((units[nodes] & 0x100) != 0) & (bases < len(units)))
+        starts = units[bases[ends]] & 0x7FFFFFFF
+        for key, start in zip(keys[ends], starts.tolist(), strict=True):
+            found[key.tobytes()] = max(0, texts.find(b"\0", start) - start)
     return found
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICK = 1.0 / os.sysconf("SC_CLK_TCK")
 
+KERNEL_LISTS = Path("/proc/thread-self/children")
+"""There is such a file where the kernel lists the children of each process."""
+
 AWAKE = frozenset("RD")
 """States of a thread that has work: running or waiting for a processor, and waiting for a disk."""
 
@@ -60,11 +63,8 @@ class Usage:
 
 def usage_of(process: psutil.Process) -> Usage:
     """What a process and all its descendants have spent; nothing of those that are gone."""
-    members = [process.pid]
-    with contextlib.suppress(psutil.Error, OSError):
-        members += [child.pid for child in process.children(recursive=True)]
     cpu, memory, awake = 0.0, 0, False
-    for pid in members:
+    for pid in family(process):
         with contextlib.suppress(OSError, ValueError, IndexError):
             folder = Path(f"/proc/{pid}")
             fields = _stat(folder / "stat")
@@ -75,6 +75,25 @@ def usage_of(process: psutil.Process) -> Usage:
                 _stat(thread / "stat")[0] in AWAKE for thread in (folder / "task").iterdir()
             )
     return Usage(cpu, memory, awake)
+
+
+def family(process: psutil.Process) -> list[int]:
+    """The numbers of a process and of all its descendants.
+
+    By the kernel's own lists of children, where it keeps them: to look through all processes of
+    the machine, as psutil does, takes ten times as long, and workers are looked at all the time.
+    """
+    members = [process.pid]
+    if not KERNEL_LISTS.exists():
+        with contextlib.suppress(psutil.Error, OSError):
+            members += [child.pid for child in process.children(recursive=True)]
+        return members
+    for pid in members:  # which grows meanwhile
+        with contextlib.suppress(OSError):
+            for task in os.scandir(f"/proc/{pid}/task"):
+                with contextlib.suppress(OSError):
+                    members += map(int, Path(task.path, "children").read_bytes().split())
+    return members
 
 
 def _stat(path: Path) -> list[str]:

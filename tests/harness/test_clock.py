@@ -7,11 +7,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import psutil
 import pytest
 
-from harness.workers.clock import LEAST_WALL, WALL, Control, Stopwatch, Usage, usage_of
+from harness.workers import clock
+from harness.workers.clock import LEAST_WALL, WALL, Control, Stopwatch, Usage, family, usage_of
 
 
 def quiet() -> float:
@@ -136,3 +138,24 @@ def test_the_control_is_never_faster_than_its_best(monkeypatch: pytest.MonkeyPat
     assert control.slowness() == 3.0
     assert control.slowness() == 1.0  # faster than ever
     assert control.slowness() == 2.0
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["kernel", "psutil"])
+def test_the_family_has_grandchildren(
+    listed: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if not listed:
+        monkeypatch.setattr(clock, "KERNEL_LISTS", tmp_path / "none")
+    code = (
+        "import subprocess, sys\n"
+        "one = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)\n"
+        "print(one.pid, flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        grandchild = int(child.stdout.readline())
+        assert family(psutil.Process(child.pid)) == [child.pid, grandchild]
+        assert {child.pid, grandchild} < set(family(psutil.Process()))
+        child.kill()
