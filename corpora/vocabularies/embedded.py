@@ -54,6 +54,22 @@ _TRAINED: dict[str, tuple[str, str]] = {
 """Name to (file in ``data``, summary)."""
 
 
+_TOY_ALGORITHMS = {"toy_unigram": "unigram", "toy_characters": "spm", "toy_wordpiece": "wordpiece"}
+"""The algorithm of each toy that is not byte-level byte-pair encoding."""
+
+
+def algorithm(name: str) -> str | None:
+    """The algorithm of an embedded vocabulary, known without loading it; None for any other name.
+
+    It is ``bpe``, ``spm``, ``unigram`` or ``wordpiece``.
+    """
+    if name in _MISTRAL:
+        return "bpe" if _MISTRAL[name][0].endswith(".json") else "spm"
+    if name in _TRAINED:
+        return "unigram"
+    return _TOY_ALGORITHMS.get(name, "bpe") if name in TOYS else None
+
+
 def embedded() -> dict[str, str]:
     """Name to one-line summary of each vocabulary that needs neither network nor file."""
     return {

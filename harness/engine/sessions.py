@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
-import queue
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies import embedded
 from harness.checks import CHECKS
 from harness.core.countdown import Countdown
 from harness.engine.budgeting import share
 from harness.engine.starting import Start
 from harness.engine.study import Session
+from harness.engine.unvisited import Unvisited
 from harness.events import Phase, Withdrawn
 from harness.findings import left_processes
 from harness.workers.pool import Stopped, WorkerPool
@@ -56,14 +57,14 @@ class Sessions:
         plan = self._run.plan
         if seconds != self._run.countdown.seconds:
             self._run.countdown = Countdown(seconds)
-        waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
-        for source in plan.visited:
-            waiting.put(source)
+        unvisited = Unvisited(plan.visited, embedded.algorithm)
         self._growth_seconds = plan.scaling_seconds(seconds)
         jobs = max(1, min(plan.jobs, len(plan.visited)))
         self._start = Start(plan.named if seconds is not None else (), jobs)
         with ThreadPoolExecutor(jobs, thread_name_prefix="sessions") as threads:
-            futures = [threads.submit(self._go_through, waiting, jobs) for _ in range(jobs)]
+            futures = [
+                threads.submit(self._go_through, unvisited, job, jobs) for job in range(jobs)
+            ]
             try:
                 # Wake up now and then: a thread that only waits is deaf to Ctrl-C.
                 while wait(futures, timeout=0.2).not_done:
@@ -82,7 +83,7 @@ class Sessions:
             for pool in self._pools:
                 pool.kill()
 
-    def _go_through(self, waiting: queue.SimpleQueue[str], jobs: int) -> None:
+    def _go_through(self, unvisited: Unvisited, job: int, jobs: int) -> None:
         run = self._run
         pool = WorkerPool(run.plan.participants, run.plan.limits)
         pool.limit_by(run.left_for_questions)
@@ -90,9 +91,8 @@ class Sessions:
             self._pools.append(pool)
         try:
             while not self._stop.is_set():
-                try:
-                    source = waiting.get_nowait()
-                except queue.Empty:
+                source = unvisited.take(job)
+                if source is None:
                     return
                 if run.left <= 0:
                     run.note_unreached(source)
