@@ -150,8 +150,7 @@ OUR_OWN = (
 
 def registered() -> dict[str, str]:
     """All registered names with their ``module:attr``, built-in ones first."""
-    plugged = {entry.name: entry.value for entry in entry_points(group=GROUP)}
-    return {**BUILT_IN, **dict(sorted(plugged.items()))}
+    return {**BUILT_IN, **_plugged()}
 
 
 def names() -> frozenset[str]:
@@ -175,9 +174,13 @@ def our_own(spec: str) -> bool:
 
 
 @cache
-def _plugged() -> frozenset[str]:
-    """The names of entry points: packages are not installed while tokgate runs."""
-    return frozenset(entry.name for entry in entry_points(group=GROUP))
+def _plugged() -> dict[str, str]:
+    """The entry points of packages, which are not installed while tokgate runs.
+
+    To look for them takes some milliseconds, and names are resolved all the time.
+    """
+    found = {entry.name: entry.value for entry in entry_points(group=GROUP)}
+    return dict(sorted(found.items()))
 
 
 def resolve(spec: str) -> Implementation:

@@ -34,7 +34,7 @@ def test_a_run_that_breaks_off_is_finished_and_reported(
     assert "broke off (ValueError: a fault): what was found so far is here" in said
     assert "Traceback" not in said
     logging.getLogger("harness").setLevel(logging.NOTSET)
-    assert ("the run broke off" in caplog.text) == bool(debug)
+    assert ("the work broke off" in caplog.text) == bool(debug)
     assert ("in fails" in caplog.text) == bool(debug)
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["complete"] is False

@@ -115,7 +115,7 @@ def test_what_the_user_brings_is_a_candidate_whatever_it_calls_itself(spec: str,
 
 
 def test_an_entry_point_is_a_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_plugged", lambda: frozenset({"tiktoken"}))
+    monkeypatch.setattr(registry, "_plugged", lambda: {"tiktoken": "mine:Mine"})
     found = standings(BPE, "tiktoken", named("tiktoken"), named("plugged"))
     assert found == {"tiktoken": CANDIDATE, "plugged": CANDIDATE}
 
