@@ -168,6 +168,26 @@ class Results:
             and np.array_equal(self.ids, other.ids)
         )
 
+    def part(self, first: int, last: int) -> Results:
+        """The outcomes of the inputs from ``first`` to before ``last``, as of a batch of those.
+
+        Costs and what a measurement came to are of the whole batch, and left out.
+        """
+        start, end = _span(self.ends, first, last)
+        text, text_ends = b"", self.text_ends
+        if text_ends is not None:
+            text_start, text_end = _span(text_ends, first, last)
+            text, text_ends = self.text[text_start:text_end], text_ends[first:last] - text_start
+        return Results(
+            self.status[first:last],
+            self.ids[start:end],
+            self.ends[first:last] - start,
+            {row - first: text for row, text in self.messages.items() if first <= row < last},
+            text,
+            text_ends,
+            None if self.offsets is None else self.offsets[start:end],
+        )
+
     @classmethod
     def all_encoded(cls, ids: NDArray[np.int32], ends: NDArray[np.int64]) -> Results:
         """Results of a batch in which every input was encoded."""
@@ -223,11 +243,21 @@ class Inputs:
     def __iter__(self) -> InputsIterator:
         return InputsIterator(self)
 
+    def part(self, first: int, last: int) -> Inputs:
+        """The inputs from ``first`` to before ``last``."""
+        start, end = _span(self.ends, first, last)
+        return Inputs(self.data[start:end], self.ends[first:last] - start)
+
     @classmethod
     def of(cls, inputs: Sequence[bytes]) -> Inputs:
         """Pack a list of inputs."""
         lengths = np.fromiter(map(len, inputs), dtype=np.int64, count=len(inputs))
         return cls(b"".join(inputs), np.cumsum(lengths, dtype=np.int64))
+
+
+def _span(ends: NDArray[np.int64], first: int, last: int) -> tuple[int, int]:
+    """Where the rows from ``first`` to before ``last`` begin and end in what all rows make."""
+    return int(ends[first - 1]) if first else 0, int(ends[last - 1]) if last else 0
 
 
 class InputsIterator:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Status
 from harness.engine.examples import exercises
-from harness.engine.taking import comparisons, due
+from harness.engine.taking import comparisons, due, sample
 from harness.events import BatchDone
 from harness.workers.pool import OutOfTime
 
@@ -87,17 +87,21 @@ class Judge:
         for check in self._run.plan.checks:
             if not check.applies(contract):
                 continue
-            if self._run.plan.sampled and not due(check, batch, contract):
-                continue
+            first, part = 0, seen
+            if self._run.plan.sampled:
+                if not due(check, batch, contract):
+                    continue
+                first, part = sample(check, batch, seen)
             if time.monotonic() > end and check.name not in OF_WHAT_IS_KNOWN:
                 continue
             try:
-                judgement = pool.judge(check, seen)
+                judgement = pool.judge(check, part)
             except OutOfTime:
                 continue  # as if it had never been put
             exercised[check.name] = dict(judgement.exercised)
             blamed: Counter[str] = Counter()
-            for violation in judgement.violations:
+            for shown in judgement.violations:
+                violation = replace(shown, index=first + shown.index)
                 blamed.update(violation.culprits)
                 at_fault.add(violation.index)
                 if violation.check == "survival" and violation.stage == TIMED_OUT:
