@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import event
+from numba.core import entrypoints, event
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.types import unliteral  # type: ignore[attr-defined]
 
@@ -42,6 +42,12 @@ from corpora.vocabularies import caches, compilers
 
 # For this process, for those that it starts, and for whenever Numba reads its variables again.
 os.environ[caches.COMPILED] = numba.config.CACHE_DIR = str(caches.compiled_folder())
+
+if caches.OURS not in os.environ:
+    # Numba would import the packages that extend it, whatever is installed: that runs code of
+    # others, and one of them takes as long to import as all of ours. We use none of them. A worker
+    # that runs a plug-in does not know what that one uses.
+    entrypoints._already_initialized = True
 
 F = TypeVar("F", bound=Callable[..., object])
 
