@@ -15,6 +15,7 @@ from harness.events import (
     ImplementationFailed,
     VocabularyLoaded,
 )
+from reports.bench_ratio import LEAST_ROUNDS, Ratio, paired
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -83,13 +84,15 @@ class BenchRecord:
 class Speed:
     """MiB/s of one kind: of the least CPU time, of the median, and of the most.
 
-    ratio: of the best to the base's best.
+    ratio: of the best to the base's best. paired: how it compares with the base round by round;
+    None of the base itself, and where there is none.
     """
 
     best: float
     median: float
     ratio: float | None
     slowest: float
+    paired: Ratio | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +187,11 @@ def _table(
     measured = {c.row for c in here if c.timings}
     base = next((name for name in started.base.get(mode, []) if name in measured), "")
     rows = dict.fromkeys(c.row for c in here)
-    best = {(c.row, c.size, kind): _best(c, kind) for c in here for kind in KINDS}
+    bases = {c.size: c for c in here if c.row == base}
     lines = []
     for row in rows:
         cells = sorted((c for c in here if c.row == row), key=lambda c: c.size)
-        fields = [_field(c, base, best) for c in cells]
+        fields = [_field(c, bases.get(c.size)) for c in cells]
         name = cells[0].implementation
         answers = {c.answer for c in cells if c.timings}
         worst = next((a for a in ("different", "by-law", "unchecked") if a in answers), "equal")
@@ -200,23 +203,30 @@ def _table(
     return BenchTable(vocabulary, text, about, mode, base, sizes, lines)
 
 
-def _best(cell: Benched, kind: str) -> float:
-    """The best MiB/s of a kind; 0 where it was not measured."""
-    return max(_all_speeds(cell, kind), default=0.0)
+def _by_round(cell: Benched, kind: str) -> dict[int, float]:
+    """MiB/s of a kind by round; empty where it was not measured."""
+    return {
+        one["round"]: one["bytes"] / MEBIBYTE / max(one["cpu"], 1e-9)
+        for one in cell.timings
+        if one["kind"] == kind
+    }
 
 
-def _all_speeds(cell: Benched, kind: str) -> list[float]:
-    return [t["bytes"] / MEBIBYTE / max(t["cpu"], 1e-9) for t in cell.timings if t["kind"] == kind]
-
-
-def _field(cell: Benched, base: str, best: dict[tuple[str, int, str], float]) -> Field:
+def _field(cell: Benched, base: Benched | None) -> Field:
+    """The speeds of a cell, beside those of the base at that size."""
     speeds = {}
     for kind in KINDS:
-        found = _all_speeds(cell, kind)
+        found = _by_round(cell, kind)
         if found:
-            reference = best.get((base, cell.size, kind), 0.0)
-            ratio = max(found) / reference if reference else None
-            speeds[kind] = Speed(max(found), median(found), ratio, min(found))
+            others = {} if base is None else _by_round(base, kind)
+            best, reference = max(found.values()), max(others.values(), default=0.0)
+            speeds[kind] = Speed(
+                best,
+                median(found.values()),
+                best / reference if reference else None,
+                min(found.values()),
+                paired(found, others) if cell is not base else None,
+            )
     return Field(cell.size, cell.status, cell.note, speeds)
 
 
@@ -228,13 +238,21 @@ def _speeds_from_the_largest(line: Line) -> list[float]:
     ]
 
 
+def shown_interval(ratio: Ratio | None) -> str:
+    """``8.9 to 9.6``, nothing where there is no interval."""
+    if ratio is None or ratio.low is None or ratio.high is None:
+        return ""
+    return f"{shown_speed(ratio.low)} to {shown_speed(ratio.high)}"
+
+
 def caption(table: BenchTable) -> str:
-    """What was timed, in two sentences."""
+    """What was timed, in a few sentences."""
     way = "pre-tokenized" if table.mode == "text" else "as one piece, without pre-tokenization"
     return (
         f"MiB of input a second of CPU time, one thread, {way}, on {table.about}: each library's "
         "fastest documented way from its own kind of input to ids, the best of all rounds. "
-        f"Ratios are to {table.base or 'nothing, as no base was measured'}."
+        f"Ratios are to {table.base or 'nothing, as no base was measured'}; the interval of 95 % "
+        f"is of the ratio round by round, and takes {LEAST_ROUNDS} rounds."
     )
 
 

@@ -13,6 +13,7 @@ from reports.bench import (
     BenchTable,
     caption,
     legend,
+    shown_interval,
     shown_ratio,
     shown_size,
     shown_speed,
@@ -79,5 +80,6 @@ def _environment() -> Environment:
         "size": shown_size,
         "speed": shown_speed,
         "ratio": shown_ratio,
+        "interval": shown_interval,
     }
     return made

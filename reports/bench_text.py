@@ -8,7 +8,16 @@ from rich.table import Table
 from rich.text import Text
 
 from corpora.plain_text import printable
-from reports.bench import MEANINGS, caption, legend, shown_ratio, shown_size, shown_speed, tables
+from reports.bench import (
+    MEANINGS,
+    caption,
+    legend,
+    shown_interval,
+    shown_ratio,
+    shown_size,
+    shown_speed,
+    tables,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +25,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from reports.bench import BenchRecord, BenchTable, Field, Line
+    from reports.bench_ratio import Ratio
 
 MOST_SIZES = 4
 """Columns of sizes that fit; of more, the largest."""
@@ -45,6 +55,9 @@ def _grid(table: BenchTable) -> Table:
     for size in sizes:
         grid.add_column(shown_size(size), justify="right", no_wrap=True)
         grid.add_column("×", justify="right", no_wrap=True)
+    if any(_compared(line, sizes[-1]) for line in table.lines):
+        grid.add_column("95 % of ×", justify="right", no_wrap=True)
+        grid.add_column("", no_wrap=True)
     grid.add_column("warm", justify="right", no_wrap=True)
     grid.add_column("cold", justify="right", no_wrap=True)
     for line in table.lines:
@@ -52,6 +65,8 @@ def _grid(table: BenchTable) -> Table:
         row: list[Text] = [_name(line, table.base)]
         for size in sizes:
             row += _fresh(by_size.get(size))
+        if len(grid.columns) > 2 * len(sizes) + 3:
+            row += _certainty(_compared(line, sizes[-1]))
         row += [_speed(by_size.get(sizes[-1]), kind) for kind in ("warm", "cold")]
         grid.add_row(*row)
     return grid
@@ -62,6 +77,21 @@ def _name(line: Line, base: str) -> Text:
     return Text.assemble(
         (printable(line.name), style), (f" {line.mark}" if line.mark else "", style)
     )
+
+
+def _compared(line: Line, size: int) -> Ratio | None:
+    """How fresh text of a size compares with the base, where there is an interval."""
+    speeds = next((one.speeds for one in line.fields if one.size == size), {})
+    speed = speeds.get("fresh")
+    ratio = speed.paired if speed is not None else None
+    return ratio if ratio is not None and ratio.verdict else None
+
+
+def _certainty(ratio: Ratio | None) -> list[Text]:
+    if ratio is None:
+        return [Text(), Text()]
+    style = {"ahead": "green", "behind": "yellow"}.get(ratio.verdict, "dim")
+    return [Text(shown_interval(ratio)), Text(ratio.verdict, style=style)]
 
 
 def _fresh(one: Field | None) -> list[Text]:

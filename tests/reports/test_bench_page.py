@@ -81,6 +81,29 @@ def test_lines_are_sorted_by_the_speed_of_fresh_text_at_the_largest_size() -> No
     assert fast["cold"].best == pytest.approx(40)
 
 
+def test_rounds_enough_give_an_interval_and_a_word() -> None:
+    def many(row: str, speeds: list[float]) -> Benched:
+        timings = [timing("fresh", i, 1 << 20, 1 / speed) for i, speed in enumerate(speeds)]
+        return cell(row, 1 << 20, 1, timings=timings)
+
+    base = [8.0, 7.0, 8.0, 6.0, 8.0, 7.5]
+    made = record(
+        many("tiktoken", base),
+        many("fast", [one * 3 for one in base]),
+        many("slow", [one / 2 for one in base]),
+        many("like", [one * (1.1 if i % 2 else 0.9) for i, one in enumerate(base)]),
+    )
+    text = printed(made)
+    assert re.search(r"fast .* 3.00 to 3.00 +ahead", text)
+    assert re.search(r"slow .* 0.50 to 0.50 +behind", text)
+    assert re.search(r"like .* 0.90 to 1.10 +no difference", text)
+    page = bench_html.render(made)
+    assert "0.90 to 1.10, no difference" in page
+    assert 'title="ahead in 50 % of 6 rounds"' in page
+    # Three rounds tell nothing.
+    assert "95 % of" not in printed(usual())
+
+
 def test_without_a_base_there_are_no_ratios() -> None:
     (table,) = tables(record(cell("fast", 1024, 80)))
     assert table.base == ""
