@@ -84,8 +84,9 @@ class BenchRecord:
 class Speed:
     """MiB/s of one kind: of the least CPU time, of the median, and of the most.
 
-    ratio: of the best to the base's best. paired: how it compares with the base round by round;
-    None of the base itself, and where there is none.
+    ratio: to the base: the median of the rounds' ratios, or of the best to the base's best where
+    there were too few rounds. paired: how it compares with the base round by round; None of the
+    base itself, and where there is none.
     """
 
     best: float
@@ -220,13 +221,11 @@ def _field(cell: Benched, base: Benched | None) -> Field:
         if found:
             others = {} if base is None else _by_round(base, kind)
             best, reference = max(found.values()), max(others.values(), default=0.0)
-            speeds[kind] = Speed(
-                best,
-                median(found.values()),
-                best / reference if reference else None,
-                min(found.values()),
-                paired(found, others) if cell is not base else None,
-            )
+            sure = paired(found, others) if cell is not base else None
+            ratio = best / reference if reference else None
+            if sure is not None and sure.verdict:
+                ratio = sure.median
+            speeds[kind] = Speed(best, median(found.values()), ratio, min(found.values()), sure)
     return Field(cell.size, cell.status, cell.note, speeds)
 
 
@@ -251,8 +250,9 @@ def caption(table: BenchTable) -> str:
     return (
         f"MiB of input a second of CPU time, one thread, {way}, on {table.about}: each library's "
         "fastest documented way from its own kind of input to ids, the best of all rounds. "
-        f"Ratios are to {table.base or 'nothing, as no base was measured'}; the interval of 95 % "
-        f"is of the ratio round by round, and takes {LEAST_ROUNDS} rounds."
+        f"Ratios are to {table.base or 'nothing, as no base was measured'}: the median of the "
+        f"rounds' ratios, with its interval of 95 %, or of the best rounds where there were fewer "
+        f"than {LEAST_ROUNDS}."
     )
 
 

@@ -80,7 +80,8 @@ def bars(table: BenchTable, colours: dict[str, int]) -> Markup:
     rows = [(line, one) for line, one in rows if any(s.ratio for s in one.speeds.values())]
     if not rows:
         return Markup("")
-    top = max(s.ratio or 0 for _, one in rows for s in one.speeds.values())
+    speeds = [speed for _, one in rows for speed in one.speeds.values()]
+    top = max(max(s.ratio or 0, (s.paired and s.paired.high) or 0) for s in speeds)
     step = len(KINDS) * (BAR + BAR_GAP) + 10
     height = step * len(rows) + 12
     room = WIDTH - BAR_LEFT - BAR_RIGHT
@@ -99,7 +100,10 @@ def bars(table: BenchTable, colours: dict[str, int]) -> Markup:
             at, width = y + place * (BAR + BAR_GAP), max(1.0, room * speed.ratio / top)
             mark = f"{line.name}, {kind}: {shown_speed(speed.best)} MiB/s, "
             mark += f"{shown_speed(speed.slowest)} in the slowest round"
-            low = BAR_LEFT + width * speed.slowest / speed.best
+            low, high = BAR_LEFT + width * speed.slowest / speed.best, BAR_LEFT + width
+            sure = speed.paired
+            if sure is not None and sure.low is not None and sure.high is not None:
+                low, high = (BAR_LEFT + room * one / top for one in (sure.low, sure.high))
             parts.append(
                 Markup(
                     '<rect class="{k} h{h}" x="{x}" y="{y}" width="{w:.1f}" height="{b}" rx="2">'
@@ -113,7 +117,7 @@ def bars(table: BenchTable, colours: dict[str, int]) -> Markup:
             )  # fmt: skip
             parts.append(
                 Markup('<path class="whisker" d="M{l:.1f} {t}v4m0 -2H{r:.1f}"/>').format(
-                    l=low, t=at + BAR / 2 - 2, r=BAR_LEFT + width
+                    l=low, t=at + BAR / 2 - 2, r=high
                 )
             )
     x = BAR_LEFT + room / top
