@@ -47,7 +47,7 @@ class RunResult:
 def execute(
     plan: Plan,
     folder: RunFolder,
-    consumers: list[Callable[[Event], None]],
+    consumers: Sequence[Callable[[Event], None]],
     command: str,
     studies: Callable[[RunState], Sequence[Study]],
     elsewhere: Callable[[RunState, RunFolder], None] | None = None,

@@ -38,7 +38,7 @@ from harness.events.running import (
     VocabularyRefused,
     Withdrawn,
 )
-from harness.events.steps import Searched, StepDone, StudyStarted
+from harness.events.steps import MatchPlayed, Searched, StepDone, StudyStarted
 from harness.events.texts import (
     FirstDifference,
     TextsCompared,
@@ -69,6 +69,7 @@ __all__ = [
     "Group",
     "GrowthJudged",
     "ImplementationFailed",
+    "MatchPlayed",
     "Measured",
     "NodeJoined",
     "NodeLeft",

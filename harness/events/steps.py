@@ -41,3 +41,22 @@ class Searched(Event):
     """
 
     report: dict[str, Any]
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class MatchPlayed(Event):
+    """A library was compared with the reference on one vocabulary, in a run of its own.
+
+    folder: of that run, below the folder of this record. refusal: why the library does not run the
+    vocabulary, so that there is no run; empty where there is one.
+    """
+
+    library: str
+    version: str
+    homepage: str
+    vocabulary: str
+    reference: str
+    folder: str
+    refusal: str = ""
+    cases: int = 0

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from corpora.texts import benchmarks as texts
 from harness.checks import CHECKS, MEASURES
 from harness.cli.commands.common import (
     Impls,
@@ -23,41 +22,26 @@ from harness.cli.commands.common import (
 )
 from harness.cli.conducting import conducted
 from harness.cli.display import Display
-from harness.cli.progress.run import Progress
 from harness.cli.progress.steps import StepProgress
-from harness.core.interruption import INTERRUPTED, TERMINATED, again, exit_status
 from harness.core.writing import writing
 from harness.engine import selection
-from harness.engine.runner import execute
 from harness.engine.selection import SelectionError
-from harness.engine.suites import Budget, parse_budget
-from harness.findings.folder import RunFolder
-from harness.studies.bench.plan import BenchPlan
-from harness.studies.bench.run import BenchStudy
-from harness.studies.default import studies
-from harness.studies.survey.plan import done, libraries, matches, plan_of, vocabularies
+from harness.engine.suites import parse_budget
+from harness.events import Finished, MatchPlayed, read_events
+from harness.studies.survey.plan import libraries, matches, vocabularies
+from harness.studies.survey.run import SPEED, SurveyPlan, SurveyStudy
 from reports import write_all, write_bench, write_field
-from reports.bench import BenchRecord
+from reports.bench import record_of
 from reports.field import Played, conformance
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from corpora.texts.corpus import Corpus
-    from harness.studies.survey.plan import Match
-    from reports.bench import BenchRecord
-    from reports.field import Played
+    from harness.events import Event
 
 EPILOG = """
 The libraries: pip install 'tokgate\\[field]'. Exit status: 0 every match was played, whatever it
 showed; 2 usage or input error; 3 no library is there; 130 interrupted (143 by
 SIGTERM), run again to go on.
 """
-
-BENCH_SIZE = 64 << 10
-
-SPEED = "speed"
-"""The folder with the record of how fast the libraries are."""
 
 
 def field(
@@ -101,91 +85,59 @@ def field(
     each = f"{amount.cases:,} cases" if amount.cases is not None else f"{amount.seconds:g} s"
     line = f"{runs} matches of {len(present)} libraries, {each} each from the first case on"
     console.print(Text(f"{line}, seed {seed}"), soft_wrap=True)
-    corpus = texts_of(texts)
-    played: list[Played] = []
-    time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    speed: BenchRecord | None = None
+    plan = SurveyPlan(planned, checks, amount, seed, texts_of(texts), bench)
+    page = Page(out, bench)
+    progress = StepProgress(console, page.news)
 
-    def write(*, complete: bool) -> None:
-        page = conformance(played, speed, time, command_line(), complete=complete)
-        with writing(out):
-            write_field(page, out)
+    def reported(folder: Path) -> None:
+        with writing(folder):
+            write_all(recorded(folder), folder)
 
-    status = 0
-    try:
-        for number, match in enumerate(planned, start=1):
-            console.print(
-                Text(f"{number}/{len(planned)} {match.library.name} on {match.vocabulary.id}")
-            )
-            played.append(_play(match, checks, amount, seed, out, console, corpus))
-            write(complete=False)
-        if bench:
-            speed = _bench(planned, seed, out, console)
-    except KeyboardInterrupt as interrupt:
-        status = exit_status(interrupt)
-        console.print("interrupted: run again to go on")
-    write(complete=not status)
+    study = SurveyStudy(plan, out, command_line(), progress.watch, reported)
+    finished = conducted(study, out, progress, page.consume)
     console.print(Text(f"  {out / 'field.html'}", style="dim"), soft_wrap=True)
-    raise typer.Exit(status)
+    raise typer.Exit(finished.exit_status)
 
 
-def _play(
-    match: Match,
-    checks: list[str],
-    budget: object,
-    seed: int,
-    out: Path,
-    console: Console,
-    texts: Corpus | None,
-) -> Played:
-    """One match: its run, unless it is there, and its reports."""
+class Page:
+    """The page of a survey, written after each match. out: its folder. speed: is on it, too."""
 
-    about = match.library.about
-    assert isinstance(budget, Budget)
-    record = None
-    if match.refusal is None:
-        folder = out / match.folder
-        plan = plan_of(match, checks, budget, seed, "smoke", texts)
-        if not done(folder, plan):
-            progress = Progress(console, budget.seconds)
-            try:
-                result = execute(
-                    plan, RunFolder(folder), [progress.consume], command_line(), studies
+    def __init__(self, out: Path, speed: bool) -> None:
+        self._out = out
+        self._speed = speed
+        self._played: list[Played] = []
+        self._time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+    def consume(self, event: Event) -> None:
+        """Take note of a match, and write the page."""
+        if isinstance(event, MatchPlayed):
+            record = None if event.refusal else recorded(self._out / event.folder)
+            self._played.append(
+                Played(
+                    event.library, event.version, event.homepage, event.vocabulary,
+                    event.reference, event.folder, record, event.refusal,
                 )
-            finally:
-                progress.stop()
-            with writing(folder):
-                write_all(recorded(folder), folder)
-            if result.finished.exit_status in {INTERRUPTED, TERMINATED}:
-                raise again(result.finished.exit_status)
-        record = recorded(folder)
-    return Played(
-        match.library.name, about.version, about.homepage, match.vocabulary.id,
-        match.reference.name, match.folder, record, match.refusal or "",
-    )  # fmt: skip
+            )  # fmt: skip
+            self._write(complete=False)
+        elif isinstance(event, Finished):
+            self._write(complete=event.complete)
 
+    def news(self, event: Event) -> Text | None:
+        """The line of a match that was played, of which note was taken before."""
+        if not isinstance(event, MatchPlayed) or event.refusal:
+            return None
+        record = self._played[-1].record
+        count = len(record.findings) if record is not None else 0
+        found = f"{count} finding{'' if count == 1 else 's'}"
+        line = f"{event.library} on {event.vocabulary}: {event.cases:,} cases, {found}"
+        return Text(line, style="" if count else "dim")
 
-def _bench(planned: list[Match], seed: int, out: Path, console: Console) -> BenchRecord:
-    """The speed of those that run the first vocabulary, as ``tokgate bench`` measures it."""
-
-    first = planned[0]
-    here = [m for m in planned if m.source == first.source and m.refusal is None]
-    plan = BenchPlan(
-        vocabularies={first.source: lambda: first.vocabulary},
-        participants=[first.reference, *(match.library for match in here)],
-        judges=[],
-        texts=[texts.TEXTS["source"], texts.TEXTS["multilingual"]],
-        sizes=[BENCH_SIZE],
-        modes=["text"],
-        cold=0,
-        seed=seed,
-        seconds=30.0,
-    )
-    record, progress = BenchRecord(), StepProgress(console)
-    study = BenchStudy(plan, command_line(), progress.watch)
-    finished = conducted(study, out / SPEED, progress, record.consume)
-    with writing(out):
-        write_bench(record, out)
-    if finished.exit_status in {INTERRUPTED, TERMINATED}:
-        raise again(finished.exit_status)
-    return record
+    def _write(self, *, complete: bool) -> None:
+        speed = None
+        if complete and self._speed and self._played:
+            speed = record_of(read_events(self._out / SPEED / "run.jsonl"))
+        page = conformance(self._played, speed, self._time, command_line(), complete=complete)
+        with writing(self._out):
+            write_field(page, self._out)
+            if speed is not None:
+                write_bench(speed, self._out)

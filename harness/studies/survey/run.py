@@ -1,0 +1,227 @@
+"""The study of the ecosystem: a step for each library on each vocabulary, and one for their speed.
+
+A match is a run like those of ``tokgate run``, in a folder of its own. One whose folder has the
+whole record of this very run is not played again, whatever survey it was a part of.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from corpora.texts import benchmarks
+from harness.core.interruption import INTERRUPTED, TERMINATED, again
+from harness.engine.runner import execute
+from harness.engine.steps import conduct
+from harness.events import BatchDone, Finished, MatchPlayed, Phase, read_events
+from harness.findings.folder import RunFolder
+from harness.studies.bench.plan import BenchPlan
+from harness.studies.bench.run import BenchStudy
+from harness.studies.default import studies
+from harness.studies.survey.plan import done, plan_of
+from harness.verdict import gate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from corpora.texts.corpus import Corpus
+    from harness.engine.ending import Ending
+    from harness.engine.suites import Budget
+    from harness.events import Event
+    from harness.studies.survey.plan import Match
+
+BENCH_SIZE = 64 << 10
+"""Bytes of the texts on which speed is measured."""
+
+BENCH_SECONDS = 30.0
+
+SPEED = "speed"
+"""The step in which speed is measured, and the folder of its record."""
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyPlan:
+    """All that decides a survey.
+
+    budget: of each match. texts: the user's own, or None. speed: whether it is measured, too.
+    """
+
+    matches: Sequence[Match]
+    checks: Sequence[str]
+    budget: Budget
+    seed: int = 0
+    texts: Corpus | None = None
+    speed: bool = True
+
+
+class SurveyStudy:
+    """Compares libraries with the reference of each vocabulary, one after another.
+
+    out: the folder of all runs. watch: told the share that is done, and what is. played: called
+    with the folder of each run that has come to its end, so that its reports are written.
+    """
+
+    name = "field"
+
+    def __init__(
+        self,
+        plan: SurveyPlan,
+        out: Path,
+        command: str,
+        watch: Callable[[float, str], None],
+        played: Callable[[Path], None],
+    ) -> None:
+        self._plan = plan
+        self._out = out
+        self._command = command
+        self._watch = watch
+        self._played = played
+        self._matches = {match.folder: match for match in plan.matches}
+        self._steps = [*self._matches, *([SPEED] if plan.speed and plan.matches else [])]
+
+    def identity(self) -> dict[str, Any]:
+        """Who meets whom, in which versions, and how much is asked."""
+        plan = self._plan
+        everyone = {one for match in plan.matches for one in (match.library, match.reference)}
+        return {
+            "matches": {
+                name: [match.reference.name, match.vocabulary.fingerprint]
+                for name, match in self._matches.items()
+            },
+            "versions": {one.name: one.about.version for one in everyone},
+            "checks": list(plan.checks),
+            "budget": [plan.budget.seconds, plan.budget.cases],
+            "seed": plan.seed,
+            "texts": list(plan.texts.given) if plan.texts is not None else [],
+            "speed": plan.speed,
+        }
+
+    def opening(self) -> Sequence[Event]:
+        """Nothing: what decides a match is in its own record."""
+        return ()
+
+    def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
+        """Nothing: a match that was broken off is played again."""
+        return ()
+
+    def plan(self, past: Sequence[Event]) -> Sequence[str]:
+        """The matches, vocabulary by vocabulary, and then their speed."""
+        return self._steps
+
+    def step(self, name: str, tell: Callable[[Event], None]) -> None:
+        """Play one match, or measure speed. Raises KeyboardInterrupt where it is interrupted."""
+        if name == SPEED:
+            self._measure_speed()
+            return
+        match = self._matches[name]
+        about = match.library.about
+        tell(
+            MatchPlayed(
+                library=match.library.name,
+                version=about.version,
+                homepage=about.homepage,
+                vocabulary=match.vocabulary.id,
+                reference=match.reference.name,
+                folder=match.folder,
+                refusal=match.refusal or "",
+                cases=self._run(match) if match.refusal is None else 0,
+            )
+        )
+
+    def _run(self, match: Match) -> int:
+        """The cases of a match, which is played now unless its folder has it."""
+        plan = self._plan
+        folder = self._out / match.folder
+        planned = plan_of(match, plan.checks, plan.budget, plan.seed, "smoke", plan.texts)
+        if done(folder, planned):
+            events = read_events(folder / "run.jsonl")
+            return sum(event.cases for event in events if isinstance(event, Finished))
+        consumers = [_Share(match, plan.budget, self._steps, self._watch).consume]
+        result = execute(planned, RunFolder(folder), consumers, self._command, studies)
+        self._played(folder)
+        _unless_interrupted(result.finished)
+        return result.finished.cases
+
+    def _measure_speed(self) -> None:
+        """The speed of those that run the first vocabulary, as ``tokgate bench`` measures it."""
+        first = self._plan.matches[0]
+        here = [
+            match
+            for match in self._plan.matches
+            if match.source == first.source and match.refusal is None
+        ]
+        plan = BenchPlan(
+            vocabularies={first.source: lambda: first.vocabulary},
+            participants=[first.reference, *(match.library for match in here)],
+            judges=[],
+            texts=[benchmarks.TEXTS["source"], benchmarks.TEXTS["multilingual"]],
+            sizes=[BENCH_SIZE],
+            modes=["text"],
+            cold=0,
+            seed=self._plan.seed,
+            seconds=BENCH_SECONDS,
+        )
+        before = len(self._steps) - 1
+
+        def watch(share: float, what: str) -> None:
+            self._watch((before + share) / len(self._steps), f"speed: {what}")
+
+        study = BenchStudy(plan, self._command, watch)
+        _unless_interrupted(conduct(study, self._out / SPEED, ()))
+
+    def close(self) -> None:
+        """Nothing: each match has workers of its own."""
+
+    def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
+        """The end: whatever the matches showed fails nothing, as each has a verdict of its own."""
+        return Finished(
+            complete=ending.complete,
+            verdict="fail" if ending.status else "pass",
+            reasons=[] if ending.how is None else [ending.how],
+            seconds=0.0,
+            cases=sum(one.cases for one in events if isinstance(one, MatchPlayed)),
+            comparisons=0,
+            exit_status=ending.status or gate.HOLDS,
+        )
+
+
+class _Share:
+    """How much of a survey is done while a match is played: a consumer of its events."""
+
+    def __init__(
+        self,
+        match: Match,
+        budget: Budget,
+        steps: Sequence[str],
+        watch: Callable[[float, str], None],
+    ) -> None:
+        self._name = f"{match.library.name} on {match.vocabulary.id}"
+        self._budget = budget
+        self._place, self._count = list(steps).index(match.folder), len(steps)
+        self._watch = watch
+        self._began = time.monotonic()
+        self._cases = 0
+        self._phase = "loading"
+
+    def consume(self, event: Event) -> None:
+        """Take note of what is being done, and of the cases."""
+        if isinstance(event, Phase):
+            self._phase = event.text
+        elif isinstance(event, BatchDone):
+            self._cases += event.cases
+        else:
+            return
+        if self._budget.cases is not None:
+            share = self._cases / self._budget.cases
+        else:
+            share = (time.monotonic() - self._began) / (self._budget.seconds or 1.0)
+        done_so_far = (self._place + min(share, 1.0)) / self._count
+        self._watch(done_so_far, f"{self._name}: {self._phase}, {self._cases:,} cases")
+
+
+def _unless_interrupted(finished: Finished) -> None:
+    """Go on, unless a part was interrupted: then the whole is. Raises KeyboardInterrupt."""
+    if finished.exit_status in {INTERRUPTED, TERMINATED}:
+        raise again(finished.exit_status)
