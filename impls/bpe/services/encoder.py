@@ -19,7 +19,6 @@ from impls.bpe.services.split import split_piece
 from impls.bpe.tables.linear import suffix_sections, token_sections
 from impls.interface import Mode, Rejected, Unsupported
 from impls.kernels.layout import LATE, LENGTHS, WHOLE_SLOTS, section
-from impls.pretokenize.scanners import scanner_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,6 +70,9 @@ class ServingEncoder(BpeEncoder):
     @cached_property
     def _local(self) -> bool:
         """Whether the pre-tokenizer is known to need no more than a few characters of context."""
+
+        # It cannot be compiled on every processor, and is asked for where it can.
+        from impls.pretokenize.scanners import scanner_of  # noqa: PLC0415
 
         return scanner_of(self._vocabulary.splits) is not None
 
