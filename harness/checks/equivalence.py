@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.checks.base import Judgement, Observation, Probe, Violation
-from harness.core.comparisons import Circle, Contract
+from harness.core.comparisons import ComparedGroup, Contract
 from harness.core.outcomes import Results, Status
 from harness.core.partition import blames, partition
 
@@ -39,12 +39,12 @@ class Equivalence:
         """The fast path compares whole batches; only batches that differ are taken apart."""
         judgement = Judgement()
         exact = [name for name in seen.contract.exact if name in seen.results]
-        for circle in seen.contract.circles(exact):
-            self._compare(seen, circle, judgement)
+        for group in seen.contract.compared_groups(exact):
+            self._compare(seen, group, judgement)
         return judgement
 
-    def _compare(self, seen: Observation, circle: Circle, judgement: Judgement) -> None:
-        names = circle.names
+    def _compare(self, seen: Observation, group: ComparedGroup, judgement: Judgement) -> None:
+        names = group.names
         for name in names:
             results = seen.results[name]
             judged = (
@@ -57,7 +57,7 @@ class Equivalence:
             suspects.update(differing(pivot, seen.results[name]))
         for index in sorted(suspects):
             outcomes = {name: seen.results[name].outcome(index) for name in names}
-            parts = partition(outcomes, circle.standing)
+            parts = partition(outcomes, group.standing)
             judgement.violations += [
                 Violation(
                     self.name,
@@ -67,7 +67,7 @@ class Equivalence:
                     one.culprits,
                     undecided=one.undecided,
                 )
-                for one in blames(parts, circle.standing)
+                for one in blames(parts, group.standing)
             ]
 
 

@@ -87,7 +87,7 @@ class RoundTrip:
     def _agreement(self, seen: Observation, named: dict[str, Results]) -> Judgement:
         judgement = Judgement()
         common = trusted(seen)
-        circles = seen.contract.circles(named)
+        compared_groups = seen.contract.compared_groups(named)
         for index in encoded_indices(common):
             outcomes: dict[str, Outcome] = {
                 name: answer.outcome(index)
@@ -98,10 +98,10 @@ class RoundTrip:
             judgement.exercised.update(asked)
             parted = [
                 partition(
-                    {name: outcomes[name] for name in circle.names if name in outcomes},
-                    circle.standing,
+                    {name: outcomes[name] for name in group.names if name in outcomes},
+                    group.standing,
                 )
-                for circle in circles
+                for group in compared_groups
             ]
             parts = parted[0] if parted else ()
             data = seen.inputs[index]
@@ -114,8 +114,8 @@ class RoundTrip:
                     )
             judgement.violations += [
                 Violation(self.name, index, data, one.parts, one.culprits, "decode", one.undecided)
-                for circle, classes in zip(circles, parted, strict=True)
-                for one in blames(classes, circle.standing)
+                for group, classes in zip(compared_groups, parted, strict=True)
+                for one in blames(classes, group.standing)
             ]
         return judgement
 

@@ -34,7 +34,7 @@ def algorithm_of(vocabulary: Vocabulary) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Circle:
+class ComparedGroup:
     """Names that are compared with one another, and how much each is trusted."""
 
     names: tuple[str, ...]
@@ -89,7 +89,7 @@ class Contract:
         definitions = definitions_of(self.vocabulary, self.algorithm)
         return standings(self.participants, self.references, definitions)
 
-    def circles(self, present: Container[str]) -> list[Circle]:
+    def compared_groups(self, present: Container[str]) -> list[ComparedGroup]:
         """Who is compared with whom, of those present: all that mean the same, then each variant.
 
         A variant of an engine (``About.engine``) is compared with that engine alone, which is
@@ -101,11 +101,11 @@ class Contract:
             return []
         standing = self.standing
         pairs = [
-            Circle((engine, name), _between(engine, name, self.references))
+            ComparedGroup((engine, name), _between(engine, name, self.references))
             for name, engine in engines.items()
             if engine in common
         ]
-        return [Circle(common, {name: standing[name] for name in common}), *pairs]
+        return [ComparedGroup(common, {name: standing[name] for name in common}), *pairs]
 
 
 def _between(engine: str, variant: str, references: frozenset[str]) -> dict[str, Standing]:

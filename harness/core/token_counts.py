@@ -47,10 +47,10 @@ def pairs(contract: Contract, results: Mapping[str, Results]) -> dict[str, str]:
     """Who is compared with whom: by implementation, the one that is trusted the most beside it."""
     found: dict[str, str] = {}
     exact = [name for name in contract.exact if name in results]
-    for circle in contract.circles(exact):
+    for group in contract.compared_groups(exact):
         # The first of the most trusted ones, so that it is the same in every batch.
-        best = max(circle.names, key=lambda name: int(circle.standing[name]))
-        found |= {name: best for name in circle.names if name not in (best, *found)}
+        best = max(group.names, key=lambda name: int(group.standing[name]))
+        found |= {name: best for name in group.names if name not in (best, *found)}
     return found
 
 

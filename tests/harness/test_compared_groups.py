@@ -7,7 +7,7 @@ import pytest
 
 from harness.checks.base import Observation
 from harness.checks.equivalence import Equivalence
-from harness.core.comparisons import Circle
+from harness.core.comparisons import ComparedGroup
 from harness.core.outcomes import Inputs, Results
 from harness.core.participants import Participant
 from harness.core.standing import Standing
@@ -46,14 +46,16 @@ def found(made, **ids):
 def test_a_variant_meets_its_engine_alone():
     made = terms(a="", b="", c="b")
 
-    assert made.circles({"a", "b", "c"}) == [
-        Circle(("a", "b"), {"a": Standing.REFERENCE, "b": Standing.CANDIDATE}),
-        Circle(("b", "c"), {"b": Standing.REFERENCE, "c": Standing.CANDIDATE}),
+    assert made.compared_groups({"a", "b", "c"}) == [
+        ComparedGroup(("a", "b"), {"a": Standing.REFERENCE, "b": Standing.CANDIDATE}),
+        ComparedGroup(("b", "c"), {"b": Standing.REFERENCE, "c": Standing.CANDIDATE}),
     ]
 
 
 def test_a_variant_whose_engine_is_not_there_meets_nobody():
-    assert terms(a="", c="b").circles({"a", "c"}) == [Circle(("a",), {"a": Standing.REFERENCE})]
+    assert terms(a="", c="b").compared_groups({"a", "c"}) == [
+        ComparedGroup(("a",), {"a": Standing.REFERENCE})
+    ]
 
 
 def test_a_variant_that_the_user_declared_a_reference_is_trusted_before_its_engine():
