@@ -57,7 +57,7 @@ class Sessions:
         plan = self._run.plan
         if seconds != self._run.countdown.seconds:
             self._run.countdown = Countdown(seconds)
-        unvisited = Unvisited(plan.visited, embedded.algorithm)
+        unvisited = Unvisited(plan.visited, embedded.algorithm, plan.weight)
         self._growth_seconds = plan.scaling_seconds(seconds)
         jobs = max(1, min(plan.jobs, len(plan.visited)))
         self._start = Start(plan.named if seconds is not None else (), jobs)

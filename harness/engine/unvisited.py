@@ -18,11 +18,18 @@ class Unvisited:
     """Vocabularies in the order in which they matter. Thread-safe.
 
     algorithm: of a vocabulary by its name, or None where that is not known before it is loaded.
+    weight: the part of the time that a vocabulary gets beside the others.
     """
 
-    def __init__(self, sources: Iterable[str], algorithm: Callable[[str], str | None]) -> None:
+    def __init__(
+        self,
+        sources: Iterable[str],
+        algorithm: Callable[[str], str | None],
+        weight: Callable[[str], float] = lambda source: 1.0,
+    ) -> None:
         self._left = list(sources)
         self._algorithm = algorithm
+        self._weight = weight
         self._takers: dict[str, int] = {}
         """Who was the first to take a vocabulary of each algorithm."""
         self._lock = threading.Lock()
@@ -31,12 +38,15 @@ class Unvisited:
         """The vocabulary for a pool to do next, or None if there is no more.
 
         taker: the pool's number. It is the first vocabulary of an algorithm that no other pool has
-        begun with, or else the first of all: nobody is idle while there is something to do.
+        begun with, or else the first of all: nobody is idle while there is something to do. A small
+        vocabulary is not passed over for a larger one that comes behind it.
         """
         with self._lock:
             if not self._left:
                 return None
-            own = (one for one in self._left if self._taker(one) in (None, taker))
+            most = self._weight(self._left[0])
+            as_small = (one for one in self._left if self._weight(one) <= most)
+            own = (one for one in as_small if self._taker(one) in (None, taker))
             chosen = next(own, self._left[0])
             self._left.remove(chosen)
             kind = self._algorithm(chosen)

@@ -22,6 +22,13 @@ def test_a_pool_keeps_to_its_algorithms_while_others_have_enough() -> None:
     assert [unvisited.take(0), unvisited.take(0), unvisited.take(1)] == ["a3", None, None]
 
 
+def test_small_ones_are_not_passed_over_for_large_ones_behind_them() -> None:
+    sources = ["A1", "B1", "a2", "b2", "B2"]
+    unvisited = Unvisited(sources, lambda one: one[0].lower(), lambda one: float(one[0].isupper()))
+    assert [unvisited.take(0), unvisited.take(1)] == ["A1", "B1"]
+    assert [unvisited.take(1) for _ in "123"] == ["b2", "a2", "B2"]
+
+
 def test_what_is_not_known_comes_in_its_turn() -> None:
     unvisited = Unvisited(["mine.json", "a1", "yours.json", "a2"], KINDS.get)
     assert [unvisited.take(0), unvisited.take(1)] == ["mine.json", "a1"]
