@@ -294,7 +294,10 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> Difference:
     if len(violation.parts) == 1:
         (alone,) = violation.parts
         return None, f"{' = '.join(alone.names)}: {_described(alone.outcome)}"
-    trusted, culprit = violation.parts[0], violation.parts[1]
+    trusted, *others = violation.parts
+    blamed = set(violation.culprits)
+    # Where one has died, others may differ from the trusted one, too.
+    culprit = next((part for part in others if blamed & set(part.names)), others[0])
     one, other = trusted.outcome, culprit.outcome
     ours, theirs = " = ".join(trusted.names), " = ".join(culprit.names)
     if not isinstance(one, Encoded) or not isinstance(other, Encoded):
@@ -324,7 +327,7 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> Difference:
 
 def _described(outcome: Outcome) -> str:
     if isinstance(outcome, Encoded):
-        return f"{len(outcome.ids)} tokens"
+        return f"{len(outcome.ids)} token{'' if len(outcome.ids) == 1 else 's'}"
     message = outcome.message.split("\n", 1)[0]
     label = outcome.status.label
     return f"{label} ({message})" if message else label

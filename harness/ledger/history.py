@@ -15,6 +15,7 @@ from harness.events import Event, Found
 from harness.ledger.engine import LedgerError, open_database, parse
 from harness.ledger.models import (
     FindingDetail,
+    MeasuredSpeed,
     Run,
     RunFinding,
     RunGrowth,
@@ -42,7 +43,10 @@ class Told:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """The rows of all finished runs, in the order of time; details: of a finding, the last ones."""
+    """The rows of all finished runs, in the order of time; details: of a finding, the last ones.
+
+    speeds: of all measurements, which are no runs.
+    """
 
     runs: Sequence[Run]
     versions: Sequence[RunVersion]
@@ -51,6 +55,7 @@ class History:
     findings: Sequence[RunFinding]
     growth: Sequence[RunGrowth]
     details: Sequence[Told]
+    speeds: Sequence[MeasuredSpeed]
 
 
 def open_existing(where: str) -> Engine:
@@ -75,6 +80,9 @@ def history(engine: Engine) -> History:
                 findings=_of_runs(session, RunFinding, RunFinding.data),
                 growth=_of_runs(session, RunGrowth, RunGrowth.points),
                 details=_latest(_of_runs(session, FindingDetail)),
+                speeds=session.scalars(
+                    sa.select(MeasuredSpeed).order_by(MeasuredSpeed.started, MeasuredSpeed.id)
+                ).all(),
             )
             session.expunge_all()
     except SQLAlchemyError as error:

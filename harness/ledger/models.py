@@ -117,8 +117,9 @@ class RunTally(Base):
     wrong: Mapped[int] = mapped_column(sa.BigInteger)
     deaths: Mapped[int] = mapped_column(sa.BigInteger)
     trusted: Mapped[bool]
-    checks: Mapped[list[str]] = mapped_column(sa.JSON)
-    generators: Mapped[list[str]] = mapped_column(sa.JSON)
+    # Later than the table: a default serves ledgers, and writers, that do not know them.
+    checks: Mapped[list[str]] = mapped_column(sa.JSON, server_default="[]")
+    generators: Mapped[list[str]] = mapped_column(sa.JSON, server_default="[]")
 
 
 class FindingDetail(Base):
@@ -137,3 +138,32 @@ class FindingDetail(Base):
     size: Mapped[int] = mapped_column(sa.BigInteger)
     event: Mapped[bytes]
     reproducer: Mapped[str | None]
+
+
+class MeasuredSpeed(Base):
+    """How fast an implementation encoded one kind of text at one size, in one measurement.
+
+    id: of the measurement, 32 hex digits; it is no run, and stands beside them. row: the name of
+    the implementation, with `` count`` where it only counted. kind: ``fresh``, ``warm``, ``cold``.
+    best, median, slowest: MiB/s of CPU time over all rounds. answer: as in
+    :class:`harness.events.Benched`.
+    """
+
+    __tablename__ = "measured_speeds"
+
+    id: Mapped[str] = mapped_column(sa.String(32), primary_key=True)
+    row: Mapped[str] = mapped_column(primary_key=True)
+    vocabulary: Mapped[str] = mapped_column(primary_key=True)
+    mode: Mapped[str] = mapped_column(primary_key=True)
+    text: Mapped[str] = mapped_column(primary_key=True)
+    size: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True)
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    started: Mapped[str] = mapped_column(sa.String(40), index=True)
+    cpu: Mapped[str]
+    implementation: Mapped[str]
+    version: Mapped[str]
+    answer: Mapped[str]
+    rounds: Mapped[int]
+    best: Mapped[float]
+    median: Mapped[float]
+    slowest: Mapped[float]

@@ -129,7 +129,7 @@ class Recorder:
                 session.add_all(rows)
                 session.add_all(self._news(session, began.versions))
         except SQLAlchemyError as error:
-            raise _unwritable(error) from error
+            raise unwritable(error) from error
 
     def _finding(self, found: Found) -> RunFinding:
         return RunFinding(
@@ -216,6 +216,7 @@ def plain(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
 
 
-def _unwritable(error: SQLAlchemyError) -> LedgerError:
+def unwritable(error: SQLAlchemyError) -> LedgerError:
+    """The line for a database that cannot be written."""
     line = str(getattr(error, "orig", None) or error).strip().split("\n", 1)[0]
     return LedgerError(f"--ledger: cannot be written ({line}); make room there, or name another")

@@ -34,6 +34,7 @@ from harness.workers.cell import Cell
 from harness.workers.clock import Stopwatch, control, usage_of
 from harness.workers.keeping import Kept, pipe
 from harness.workers.requests import FAULT, KILLED_WITH_KEEPER
+from harness.workers.tracebacks import without_own
 from impls import registry
 from impls.external import OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name
 
@@ -243,7 +244,7 @@ class Process:
 
     def _cause_of_death(self) -> Failed:
         code = self._kept.exit_code
-        log = log_tail(self._log)
+        log = without_own(log_tail(self._log))
         fault = self._kept.fault
         if fault is not None:
             return Failed(Status.CRASHED, f"{FAULT}: {fault}\n{log}".rstrip())

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
-from traceback import format_exception
 from typing import Any, TypeVar
 
 import numpy as np
@@ -46,6 +45,7 @@ from harness.workers import compiling, instructions, meters, wire
 from harness.workers.healing import healed
 from harness.workers.shapes import shaped, skipped, streamed
 from harness.workers.timing import measured, undisturbed
+from harness.workers.tracebacks import Tracebacks, frames
 from impls import registry
 from impls.external import ExternalEncoder, die_with_parent
 from impls.interface import (
@@ -80,6 +80,8 @@ DEATHS = 2
 """After so many deaths of a program the rest of a batch is not asked: each costs a new start, and
 the batch has a time limit."""
 
+TRACEBACKS = Tracebacks()
+
 ENOUGH = Unsupported("not asked: the program died too often in this batch")
 
 
@@ -100,11 +102,12 @@ def outcome_of(call: Callable[[], Outcome]) -> Outcome:
     except MemoryError as error:
         return Failed(Status.OUT_OF_MEMORY, f"MemoryError {error}".rstrip())
     except Exception as error:
-        return Failed(Status.ERRORED, f"{type(error).__name__}: {error}")
+        return Failed(Status.ERRORED, TRACEBACKS.told(error, line_of(error)))
     except BaseException as error:
         # A Rust panic arrives as pyo3_runtime.PanicException, a BaseException: the library lost
         # its footing, even though the process lives on.
-        return Failed(Status.CRASHED, f"{type(error).__module__}.{type(error).__name__}: {error}")
+        line = f"{type(error).__module__}.{line_of(error)}"
+        return Failed(Status.CRASHED, TRACEBACKS.told(error, line))
 
 
 def clean_ids(ids: Sequence[int]) -> tuple[int, ...]:
@@ -134,6 +137,7 @@ class Server:
     def answer(self, request: Request) -> Loaded | Results:
         """One response a request."""
         self._progress.set(-1)
+        TRACEBACKS.begin()
         if isinstance(request, Load):
             loaded = self._load(request)
             return replace(
@@ -181,9 +185,9 @@ class Server:
         except Unsupported as error:
             return Loaded(str(error) or "it does not run this vocabulary", "unsupported")
         except Exception as error:
-            return Loaded(with_traceback(error), Status.ERRORED.label)
+            return Loaded(f"{line_of(error)}\n{frames(error)}".rstrip(), Status.ERRORED.label)
         except BaseException as error:  # a panic
-            return Loaded(with_traceback(error), Status.CRASHED.label)
+            return Loaded(f"{line_of(error)}\n{frames(error)}".rstrip(), Status.CRASHED.label)
         finally:
             compiling.watch(self._progress)
         if not isinstance(self._encoder, Encoder):
@@ -359,13 +363,9 @@ def metered(encoder: Encoder, data: bytes, mode: Mode, meter: Meter) -> tuple[in
     return (meters.nanoseconds(encoder, call),)
 
 
-def with_traceback(error: BaseException) -> str:
-    """The line of an error, and its traceback without the harness's own frames."""
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_frame.f_code.co_filename == __file__:
-        traceback = traceback.tb_next
-    frames = "".join(format_exception(type(error), error, traceback))
-    return f"{type(error).__name__}: {error}\n{frames}".rstrip()
+def line_of(error: BaseException) -> str:
+    """An error as Python's tracebacks end with it."""
+    return f"{type(error).__name__}: {error}"
 
 
 def raise_(error: BaseException) -> Outcome:

@@ -100,6 +100,32 @@ class GrowthRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeedRow:
+    """A speed of a library in a measurement: MiB/s of the best, the median and the slowest round.
+
+    measurement: all with one name were measured side by side. row: the library, with `` count``
+    where it only counted. kind: ``fresh``, ``warm`` or ``cold``. cpu: the processor's name.
+    """
+
+    measurement: str
+    when: datetime.datetime
+    cpu: str
+    library: str
+    version: str
+    row: str
+    vocabulary: str
+    mode: str
+    text: str
+    size: int
+    kind: str
+    answer: str
+    rounds: int
+    best: float
+    median: float
+    slowest: float
+
+
+@dataclass(frozen=True, slots=True)
 class DetailRow:
     """A finding in full, as a run has told it. reproducer: its script, if it is kept."""
 
@@ -118,4 +144,5 @@ class History:
     findings: Sequence[FindingRow] = ()
     growth: Sequence[GrowthRow] = ()
     details: Sequence[DetailRow] = ()
+    speeds: Sequence[SpeedRow] = ()
     trends: Sequence[Trend] = ()

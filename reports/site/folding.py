@@ -220,6 +220,7 @@ def fold(history: History) -> Project:
     defects = _defects(history, index)
     names = {row.library for row in history.tallies} | {row.library for row in history.growth}
     names |= {name for row in history.findings for name in row.culprits}
+    names |= {row.library for row in history.speeds}
     agreements = _agreements(history.tallies, index)
     growth = _latest_growth(history.growth)
     libraries = [

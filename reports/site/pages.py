@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora.plain_text import printable
+from reports.bench import shown_size, shown_speed
 from reports.html import environment
 from reports.severity import SEVERITIES
 from reports.site import feed
 from reports.site.folding import STATES, fold
 from reports.site.names import slug
+from reports.site.speeds import speed_series, speed_tables
 from reports.site.views import (
     card_of,
     counted,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from reports.site.data import History
     from reports.site.folding import Agreement, Project
+    from reports.site.speeds import SpeedTable
     from reports.site.views import DefectView, LibraryView
     from reports.trends import Trend
 
@@ -91,8 +94,11 @@ def render(history: History, title: str = "tokgate", url: str = "") -> Iterator[
     yield "index.html", _page(site, "index", "", news=told[:MAX_NEWS])
     yield "defects.html", _page(site, "defects", "", **_rows([*views.values()]))
     yield "trends.html", _page(site, "trends", "", trends=trends(_series(site)))
+    tables = speed_tables(history.speeds)
+    measured = {line.library for table in tables for line in table.lines}
+    yield "speed.html", _page(site, "speed", "", tables=tables, libraries=len(measured))
     yield "search.html", _page(site, "search", "", entries=_entries(site))
-    yield from _libraries(site)
+    yield from _libraries(site, tables)
     yield from _vocabularies(site)
     yield from _defects(site)
     yield from _badges(site)
@@ -129,13 +135,15 @@ def _series(site: _Site) -> list[Trend]:
     return [*counts, *(one for one in series if one.unit != "findings")]
 
 
-def _libraries(site: _Site) -> Iterator[tuple[str, str]]:
+def _libraries(site: _Site, tables: Sequence[SpeedTable]) -> Iterator[tuple[str, str]]:
+    fast = speed_series(site.history.speeds)
     wrong = disagreements(site.history)
     for view in site.libraries:
         library = view.library
         mine = [site.views[one.id] for one in library.defects]
         costs = [t for t in site.history.trends if t.name.startswith(f"{library.name} on ")]
         series = [*([wrong[library.name]] if library.name in wrong else []), *costs]
+        series += fast.get(library.name, [])
         yield (
             f"libraries/{slug(library.name)}.html",
             _page(
@@ -145,6 +153,7 @@ def _libraries(site: _Site) -> Iterator[tuple[str, str]]:
                 view=view,
                 library=library,
                 trends=trends(series),
+                speeds=[(table, line) for table in tables for line in table.of(library.name)],
                 blamed=sum(one.blamed for one in library.live),
                 **_rows(mine),
             ),
@@ -238,6 +247,8 @@ def _environment() -> Environment:
         **made.filters,
         "slug": slug,
         "speed": speed,
+        "size": shown_size,
+        "rate": shown_speed,
         "counted": counted,
         "day": lambda when: when.date().isoformat(),
         "states": lambda rows: [

@@ -218,7 +218,7 @@ def test_the_signature_does_not_depend_on_the_length() -> None:
         (Encoded((97, 98)), Encoded((97, 99)), 1, "token 1: 98 ('b') in x, 99 ('c') in y"),
         (Encoded((97,)), Encoded((97, 255)), 1, "token 1: the end in x, 255 (b'\\xff') in y"),
         (Encoded((97,)), Encoded((9999,)), 0, "9999 (not in the vocabulary) in y"),
-        (Encoded((97,)), Rejected("too odd\nreally"), None, "x: 1 tokens; y: rejected (too odd)"),
+        (Encoded((97,)), Rejected("too odd\nreally"), None, "x: 1 token; y: rejected (too odd)"),
         (Encoded((97,), b"a"), Encoded((97,), b"\xff"), None, "y decodes b'\\xff' where x has 'a'"),
         (
             Encoded((97,)),
@@ -234,3 +234,10 @@ def test_the_sentence(one: Outcome, other: Outcome, place: int | None, words: st
     assert at == place
     assert words in sentence
     assert "\n" not in sentence
+
+
+def test_the_sentence_is_about_who_is_blamed_where_others_differ_too() -> None:
+    dead = Failed(Status.CRASHED, "killed by SIGABRT\nthe log")
+    found = violation("survival", b"a", ("x", Encoded((97,))), ("y", Encoded((98,))), ("z", dead))
+    told = difference(replace(found, culprits=("z",)), BYTES)
+    assert told == (None, "x: 1 token; z: crashed (killed by SIGABRT)")

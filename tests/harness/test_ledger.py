@@ -37,8 +37,10 @@ from harness.ledger.models import (
     RunVocabulary,
 )
 from harness.ledger.recorder import MAX_REPRODUCER, Recorder, in_utc
+from harness.ledger.speeds import SpeedRecorder
 from tests.harness.command import tokgate
 from tests.harness.postgres import server
+from tests.reports import ledgers
 
 Opens = Callable[[], Engine]
 
@@ -346,6 +348,46 @@ def test_a_database_from_before_gets_the_tables_that_are_missing(opens: Opens) -
     record(opens(), started(2), found("f-1", "b"), finished())
     known = history(opens())
     assert (len(known.runs), len(known.findings), len(known.details)) == (2, 2, 1)
+
+
+def test_a_table_from_before_gets_the_columns_that_are_missing(opens: Opens) -> None:
+    record(opens(), started(1), opened("text"), batch("text", 5), finished())
+    with opens().begin() as connection:
+        for column in ("checks", "generators"):
+            connection.execute(sa.text(f"ALTER TABLE run_tallies DROP COLUMN {column}"))
+    record(opens(), started(2), opened("text"), batch("text", 5), finished())
+    told = [one.checks for one in history(opens()).tallies if one.implementation == "mine"]
+    assert told == [[], ["equivalence", "survival"]]
+
+
+def test_an_earlier_version_writes_into_a_later_ledger(opens: Opens) -> None:
+    run = record(opens(), started(1), finished())
+    with opens().begin() as connection:  # as it did before tallies said which checks judged
+        connection.execute(
+            sa.text(
+                "INSERT INTO run_tallies (run, implementation, vocabulary, cases, compared, wrong,"
+                f" deaths, trusted) VALUES ('{run}', 'mine', 'toy', 5, 5, 0, 0, false)"
+            )
+        )
+    (tally,) = history(opens()).tallies
+    assert (tally.checks, tally.generators) == ([], [])
+
+
+def test_speeds_are_kept_whole_and_are_no_runs(opens: Opens) -> None:
+    *unfinished, end = ledgers.speeds(0, ["fast", "slow"], ["toy"])
+    assert isinstance(end, Finished)
+    for events in ([*unfinished, replace(end, complete=False)], [*unfinished, end]):
+        recorder = SpeedRecorder(opens())
+        for event in events:
+            recorder.consume(event)
+    known = history(opens())
+    assert known.runs == []
+    assert len(known.speeds) == 3 * 2 * 3, "three rows at two sizes, of three kinds"
+    fresh = [one for one in known.speeds if (one.row, one.kind) == ("fast", "fresh")]
+    assert {one.size for one in fresh} == {1 << 12, 1 << 16}
+    for one in fresh:
+        assert [one.best, one.median, one.slowest] == pytest.approx([20, 20 / 1.1, 20 / 1.2])
+        assert (one.rounds, one.version, one.answer) == (3, "1.0.0", "equal")
 
 
 def test_each_finding_was_seen_first_and_last(opens: Opens) -> None:

@@ -29,6 +29,7 @@ from harness.core.outcomes import (
     Unsupported,
 )
 from harness.workers import Limits, Worker, rows
+from harness.workers.tracebacks import EACH_REQUEST
 from impls.external import LOG_TAIL
 from impls.interface import Mode
 
@@ -192,9 +193,23 @@ def test_what_an_encoder_raises_is_its_inputs_outcome(make: Make) -> None:
     assert statuses(outcomes) == [
         *("encoded", "errored", "crashed", "rejected", "unsupported", "out-of-memory", "encoded")
     ]
-    assert said(outcomes[1]) == "ValueError: oops"
+    assert said(outcomes[1]).startswith("ValueError: oops\nTraceback")
     assert "BaseException: like a Rust panic" in said(outcomes[2])
     assert outcomes[6] == of(b"z")
+
+
+def test_an_error_is_told_with_the_users_frames_and_no_others(make: Make) -> None:
+    worker = make()
+    first, *_, last = outcomes = ask(worker, *[b"oops"] * (EACH_REQUEST + 1))
+    frames = [line for line in said(first).splitlines() if line.startswith("  File ")]
+    assert [line.rpartition(" in ")[2] for line in frames] == ["encode", "act"]
+    assert all("plugin.py" in line for line in frames)
+    assert said(last) == "ValueError: oops", "a batch in which all fails does not fill the pipe"
+    assert set(outcomes) == {last}, "two errors are alike whatever they tell"
+    assert "plugin.py" in said(ask(worker, b"oops")[0])
+    crash = said(ask(worker, b"segv")[0])
+    assert 'plugin.py", line' in crash
+    assert "harness" not in crash
 
 
 @pytest.mark.parametrize("name", ["Plain", "Batches"])

@@ -121,7 +121,7 @@ def site(out: Path) -> dict[str, Path]:
     first = next(iter(sorted((out / "site" / "defects").glob("*.html"))))
     named = {
         "index": "index.html", "defects": "defects.html", "trends": "trends.html",
-        "search": "search.html", "library": "libraries/library-03.html",
+        "search": "search.html", "speed": "speed.html", "library": "libraries/library-03.html",
         "vocabulary": "vocabularies/vocab_1.html", "defect": f"defects/{first.name}",
     }  # fmt: skip
     return {f"site-{name}": out / "site" / path for name, path in named.items()}
@@ -144,5 +144,5 @@ NAMES = [
     *REPORTS,
     "bench", "bench-of-one-size", "worst", "selftest", "field",
     *(f"site-{name}" for name in
-      ("index", "defects", "trends", "search", "library", "vocabulary", "defect")),
+      ("index", "defects", "trends", "search", "speed", "library", "vocabulary", "defect")),
 ]  # fmt: skip

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from harness.events import (
     BatchDone,
+    Benched,
+    BenchStarted,
     ContractOpened,
     Counted,
     Event,
@@ -22,6 +24,7 @@ from harness.events import (
 from harness.findings.tracker import finding_id
 from harness.ledger.engine import open_database
 from harness.ledger.recorder import Recorder
+from harness.ledger.speeds import SpeedRecorder
 from tests.reports.records import b64, group
 
 if TYPE_CHECKING:
@@ -101,8 +104,47 @@ def fill(
         recorder = Recorder(engine, folder=folder)
         for event in events(run, names, vocabs, planted, folder, chance):
             recorder.consume(event)
+    for run in range(0, runs, 5):
+        measurement = SpeedRecorder(engine)
+        for event in speeds(run, names, vocabs[:2]):
+            measurement.consume(event)
     engine.dispose()
     return planted
+
+
+def speeds(run: int, names: list[str], vocabs: list[str]) -> list[Event]:
+    """A measurement of speed of all libraries; each is slower by half from its second release on.
+
+    The last library gives wrong ids, and the first counts, too.
+    """
+    versions = {name: version(number, run) for number, name in enumerate(names)}
+    made: list[Event] = [
+        BenchStarted(
+            time=(BEGAN + datetime.timedelta(days=run, hours=5)).isoformat(),
+            command="tokgate bench --ledger runs.db", seed=0, rounds=3, cold=1, sizes=[1 << 16],
+            texts={"source": "Python"}, modes=["text"], base={"text": ["trusted"]},
+            versions=versions, homepages={}, cpu="AMD EPYC 7B13", machine="Linux x86_64, 8 cores",
+        )
+    ]  # fmt: skip
+    rows = [(name, name) for name in names] + [(f"{names[0]} count", names[0])]
+    for vocabulary in vocabs:
+        for place, (row, name) in enumerate(rows):
+            for size in (1 << 12, 1 << 16):
+                speed = (20.0 + place) / (1.0 if versions[name] == "1.0.0" else 1.5)
+                timings = [
+                    {"kind": kind, "round": turn, "bytes": size, "passes": 1, "wall": 1.0,
+                     "cpu": size / (1 << 20) / speed * (1 + turn / 10)}
+                    for kind in ("fresh", "warm", "cold") for turn in range(3)
+                ]  # fmt: skip
+                answer = "different" if name == names[-1] else "equal"
+                made.append(
+                    Benched(
+                        vocabulary, "source", "text", row, name, size, size, "measured", "",
+                        answer, "trusted", 9, timings,
+                    )
+                )  # fmt: skip
+    made.append(Finished(True, "pass", [], 60.0, 0, 0, 0))
+    return made
 
 
 def events(
@@ -168,6 +210,9 @@ def hostile(database: str | Path, folder: Path) -> str:
         chance = random.Random(1)
         for event in events(run, ["library-00"], ["vocab_0"], [planted], folder, chance):
             recorder.consume(_renamed(event, name, vocabulary))
+    measurement = SpeedRecorder(engine)
+    for event in speeds(0, ["library-00"], ["vocab_0"]):
+        measurement.consume(_renamed(event, name, vocabulary))
     engine.dispose()
     return name
 

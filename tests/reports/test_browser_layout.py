@@ -29,7 +29,10 @@ FLAGS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 
-VIEWS = {"wide": (1400, "light"), "phone": (420, "light"), "dark": (1400, "dark")}
+VIEWS = {
+    "wide": (1400, "light"), "phone": (420, "light"),
+    "dark": (1400, "dark"), "phone-dark": (420, "dark"),
+}  # fmt: skip
 
 WIDE = {"nasty", "bench"}
 """Pages with a table that may scroll: many kinds of speed at many sizes, and names without end."""
@@ -143,7 +146,7 @@ def test_a_column_is_never_cut(
     page.context.close()
 
 
-@pytest.mark.parametrize("view", ["wide", "phone", "dark"])
+@pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("name", [n for n in every_page.NAMES if n not in {"nasty", "clean"}])
 def test_axe_finds_nothing(name: str, view: str, browser: Any, written: dict[str, Path]) -> None:
     page = opened(browser, written[name], view)

@@ -20,6 +20,7 @@ from harness.ledger.history import open_existing
 from reports import write_site
 from reports.site import data, names, pages, views
 from reports.site.folding import FIXED, LIVE, UNSEEN, Agreement, fold, per_cent
+from reports.site.speeds import speed_series
 from tests.docs.pages import Command
 from tests.docs.test_commands import fault
 from tests.harness.command import tokgate
@@ -386,3 +387,31 @@ def test_the_command(tmp_path: Path) -> None:
     assert not (tmp_path / "none.db").exists()
     wrong = tokgate("site", *where, "--url", "javascript:alert(1)")
     assert (wrong.returncode, "no address" in wrong.stderr) == (2, True)
+
+
+def test_a_library_has_its_speeds_with_its_place(
+    made: tuple[Path, list[ledgers.Planted]],
+) -> None:
+    out, _ = made
+    fast = Links((out / "libraries" / "library-01.html").read_text())
+    assert "speed" in fast.ids
+    page = re.sub(r"<[^>]+>", " ", (out / "libraries" / "library-01.html").read_text())
+    told = " ".join(page.split())
+    assert "source, text vocab_0, 64 KiB 14.0 slowest 11.7" in told
+    assert "2 of 3 right" in told
+    assert "library-01 on source, text, vocab_0: time of fresh text" in told
+    wrong = re.sub(r"<[^>]+>", " ", (out / "libraries" / "library-02.html").read_text())
+    assert "✗ wrong" in wrong
+    table = re.sub(r"<[^>]+>", " ", (out / "speed.html").read_text())
+    order = [table.index(name) for name in ("library-00 count", "library-02", "library-01")]
+    assert order == sorted(order)
+
+
+def test_speeds_of_another_processor_or_size_are_no_step(tmp_path: Path) -> None:
+    ledgers.fill(tmp_path / "runs.db", tmp_path / "scripts", runs=30, libraries=2, vocabularies=1)
+    rows = history_of(open_existing(str(tmp_path / "runs.db"))).speeds
+    (series,) = speed_series(rows)["library-01"]
+    assert [round(one[2], 1) for one in series.points] == [45.4] * 4 + [68.1] * 2
+    other = [replace(one, cpu="a slower one", best=one.best / 9) for one in rows[: len(rows) // 2]]
+    (series,) = speed_series([*other, *rows[len(other) :]])["library-01"]
+    assert [round(one[2], 1) for one in series.points] == [45.4] + [68.1] * 2

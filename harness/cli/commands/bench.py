@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from harness.cli.commands.common import Impls, Vocabs, command_line, name_missing
+from harness.cli.commands.common import Impls, Ledger, Vocabs, command_line, name_missing
 from harness.cli.conducting import conducted
 from harness.cli.display import Display
 from harness.cli.progress.steps import StepProgress
 from harness.core.writing import writing
+from harness.ledger.engine import open_database
+from harness.ledger.speeds import SpeedRecorder
 from harness.studies.bench.plan import make_plan
 from harness.studies.bench.run import BenchStudy
 from reports import bench_text, write_bench
@@ -59,6 +61,7 @@ def bench(
         "tokgate-bench"
     ),
     as_json: Annotated[bool, typer.Option("--json", help="Print bench.json, no tables.")] = False,
+    ledger: Ledger = None,
 ) -> None:
     """Measure how fast implementations encode, interleaved, cold and warm apart.
 
@@ -74,7 +77,8 @@ def bench(
     name_missing(console, missing)
     record, progress = BenchRecord(), StepProgress(console)
     study = BenchStudy(plan, command_line(), progress.watch)
-    finished = conducted(study, out, progress, record.consume)
+    kept = [] if ledger is None else [SpeedRecorder(open_database(ledger)).consume]
+    finished = conducted(study, out, progress, record.consume, *kept)
     with writing(out):
         write_bench(record, out)
     if as_json:

@@ -18,6 +18,7 @@ from harness.ledger.history import history, open_existing
 from reports import write_site
 from reports.site import data, pages
 from reports.trends import Trend
+from reports.words import plural
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
@@ -52,7 +53,7 @@ def site(
     known = history_of(open_existing(ledger))
     with writing(out):
         files, size = write_site(pages.render(known, title, url), out)
-    told = f"{len(known.runs):,} runs: {files:,} files, {size / 1e6:.1f} MB"
+    told = f"{plural(len(known.runs), 'run')}: {plural(files, 'file')}, {size / 1e6:.1f} MB"
     console = Display(stderr=True)
     console.print(Text(told), soft_wrap=True)
     console.print(Text(f"  {out / 'index.html'}", style="dim"), soft_wrap=True)
@@ -108,6 +109,14 @@ def history_of(engine: Engine) -> History:
                 row.exponent, row.low, row.high, row.bytes, row.seconds,
             )
             for row in rows.growth
+        ],
+        speeds=[
+            data.SpeedRow(
+                row.id, datetime.datetime.fromisoformat(row.started), row.cpu, row.implementation,
+                row.version, row.row, row.vocabulary, row.mode, row.text, row.size, row.kind,
+                row.answer, row.rounds, row.best, row.median, row.slowest,
+            )
+            for row in rows.speeds
         ],
         details=[data.DetailRow(one.run, one.found, one.reproducer) for one in rows.details],
         trends=[

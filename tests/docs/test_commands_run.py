@@ -1,0 +1,194 @@
+"""Every whole command of README and docs is run, in a folder that has the files that it names.
+
+Each is run once, with the words that a page has, of which budgets and sizes alone are made smaller,
+and those who take part are named where nobody is. It must end with a status of the gate. What
+cannot be run here is parsed by the command line in ``test_commands.py``, as all commands are.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import importlib.util
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from corpora.vocabularies import sources
+from harness.verdict import gate
+from tests.docs.pages import ROOT, Command
+from tests.docs.test_commands import EVERY, QUICK
+from tests.docs.test_snippets import BLOCKS
+
+BUDGETS = {"run": "60cases", "fuzz": "60cases", "field": "20cases", "selftest": "3s", "worst": "1s"}
+"""Shorter ones, by the command."""
+
+FEW = ["--impl", "tokenizers", "--impl", "bpe.heap"]
+TOY = ["--vocab", "toy_bytes"]
+
+SMALLER = {
+    "--cluster": "local:2",
+    "--size": "1KB",
+}
+"""Values of options that are put in place of those of the pages."""
+
+DEFAULTS = {
+    "run": [*FEW, *TOY],
+    "fuzz": [*FEW, *TOY],
+    "bench": [*FEW, *TOY, "--size", "1KB", "--rounds", "1"],
+    "field": ["--impl", "tokenizers", "--vocab", "unigram_bytes", "--no-bench"],
+    "selftest": ["--mutant", "merging.refuses"],
+    "forced": ["--limit", "2"],
+    "prepare": TOY,
+}
+"""Options of a command that makes do with less, each where a page does not name it."""
+
+ELSEWHERE = {
+    "pip:": "installs a release from a registry",
+    "pypi:": "fetches a vocabulary from a registry",
+    "ray://": "a cluster of other machines",
+    "auto": "a cluster of other machines",
+    "postgresql://": "a database of another machine",
+}
+"""Words of commands that are not run here, and why."""
+
+DIFFERING = ["run", "--impl", "sentencepiece", "--impl", "tokenizers", "--vocab", "unigram_bytes"]
+
+FIRST = {"replay": [*DIFFERING, "--budget", "200cases", "--check", "equivalence"]}
+"""What is run before a command: a run that finds something."""
+
+START = "from harness.cli.application import main; main()"
+
+
+def left_out(words: tuple[str, ...]) -> bool:
+    """Whether a command is not run here."""
+    return any(word.startswith(name) for word in words for name in ELSEWHERE)
+
+
+def shortened(command: Command) -> tuple[str, ...]:
+    """The words of a command, with less to do."""
+    words = list(command.words)
+    name = words[0]
+    if name == "run" and "--only-input" not in words and "--check" not in words:
+        words += ["--check", "equivalence"]  # growth takes its time, however few the cases
+    if name in BUDGETS and "--only-input" not in words:
+        words = [*without(words, "--budget"), "--budget", BUDGETS[name]]
+    for option, value in SMALLER.items():
+        if option in words:
+            words = [*without(words, option), option, value]
+    defaults = [] if "--only-input" in words else DEFAULTS.get(name, [])
+    given = {word for word in words if word.startswith("--")}
+    at = 0
+    while at < len(defaults):
+        several = 1 if at + 1 == len(defaults) or defaults[at + 1].startswith("--") else 2
+        if defaults[at] not in given:
+            words += defaults[at : at + several]
+        at += several
+    return tuple(words)
+
+
+def without(words: list[str], option: str) -> list[str]:
+    """These words without an option and its value."""
+    if option not in words:
+        return words
+    at = words.index(option)
+    return words[:at] + words[at + 2 :]
+
+
+WHOLE = [one for one in EVERY if one.whole and one.words[0] not in QUICK]
+RUN = list(dict.fromkeys(shortened(one) for one in WHOLE if not left_out(one.words)))
+"""What is run, once each, in the order of the pages: some read what others have written."""
+
+
+def furnished(folder: Path) -> None:
+    """Put the files there that commands name: small ones of the same formats."""
+    mine = next(one.text for one in BLOCKS if one.page == "README.md" and "`mine.py`" in one.before)
+    (folder / "mine.py").write_text(mine, "utf-8")
+    model = sources.resolve("unigram_bytes").native
+    assert model is not None
+    assert model.content is not None
+    for name in ("my.model", "t5.model"):
+        (folder / name).write_bytes(model.content)
+    ranks = "".join(f"{one} {rank}\n" for rank, one in enumerate(single_bytes()))
+    for name in ("o200k.tiktoken.gz", "llama3.tiktoken.gz"):
+        (folder / name).write_bytes(gzip.compress(ranks.encode()))
+    (folder / "corpus.txt").write_text("A text.\nAnother text.\n", "utf-8")
+    (folder / "corpus.jsonl").write_text('{"text": "A text."}\n{"text": "Other."}\n', "utf-8")
+    (folder / "notes" / "old").mkdir(parents=True)
+    (folder / "notes" / "old" / "one.txt").write_text("A note.\n", "utf-8")
+    (folder / "maskbench.tar.zst").write_bytes(schemas())
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table({"body": ["A text.", "Another."]}), folder / "dump.parquet")
+
+
+def schemas() -> bytes:
+    """An archive of one schema with a text that it admits."""
+    case = {"schema": {"type": "boolean"}, "tests": [{"valid": True, "data": True}]}
+    content = json.dumps(case).encode()
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        member = tarfile.TarInfo("data/one.json")
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+    return zstandard.compress(packed.getvalue())
+
+
+def single_bytes() -> list[str]:
+    """The bytes in base64, as a rank file has them."""
+    return [base64.b64encode(bytes([one])).decode() for one in range(256)]
+
+
+def fault(words: tuple[str, ...], folder: Path) -> str | None:
+    """What is wrong with how a command ends; None where it says what the gate says."""
+    for line in filter(None, (FIRST.get(words[0]), words)):
+        done = subprocess.run(
+            [sys.executable, "-c", START, *line], cwd=folder, capture_output=True, text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
+        )  # fmt: skip
+    if done.returncode in (gate.HOLDS, gate.FAILS) and "Traceback" not in done.stderr:
+        return None
+    return f"status {done.returncode}: {done.stderr.strip()[-400:]}"
+
+
+@pytest.mark.thorough  # thirty commands, of which each loads a vocabulary
+def test_every_command_runs(tmp_path: Path) -> None:
+    furnished(tmp_path)
+    failed = []
+    for words in RUN:
+        if "--cluster" in words and importlib.util.find_spec("ray") is None:
+            continue
+        told = fault(words, tmp_path)
+        if told is not None:
+            failed.append(f"tokgate {' '.join(words)}: {told}")
+    assert failed == []
+    assert len(RUN) > 20
+
+
+@pytest.mark.thorough  # a command
+def test_a_command_that_does_not_run_is_seen(tmp_path: Path) -> None:
+    assert "no such record" in str(fault(("report", "nowhere"), tmp_path))
+
+
+def test_every_command_that_is_not_run_has_its_reason() -> None:
+    words = [word for one in WHOLE for word in one.words]
+    assert [name for name in ELSEWHERE if not any(one.startswith(name) for one in words)] == []
+
+
+def test_a_command_is_shortened_by_its_size_alone() -> None:
+    words = ("fuzz", "--budget", "8h", "--out", "nightly", "--ledger", "runs.db")
+    kept = ("fuzz", "--out", "nightly", "--ledger", "runs.db", "--budget", "60cases")
+    assert shortened(Command("here:1", words, True)) == (*kept, *FEW, *TOY)
+    given = ("bench", "--vocab", "mine", "--size", "1MB")
+    assert shortened(Command("here:1", given, True)) == (
+        *("bench", "--vocab", "mine", "--size", "1KB"), *FEW, "--rounds", "1",
+    )  # fmt: skip
+    texts = ("run", "--only-input", "--input", "a.txt")
+    assert shortened(Command("here:1", texts, True)) == texts
