@@ -10,7 +10,7 @@ uv pip install --python "$OUT/python/bin/python3" --break-system-packages "$SRC/
 
 # A campaign that has found something ends with another status than 0, and has a corpus all the same.
 seeds="$WORK/seeds"
-"$OUT/python/bin/python3" -m harness.cli.application fuzz \
+"$OUT/python/bin/python3" -c 'from harness.cli.application import main; main()' fuzz \
   --vocab toy_bytes --vocab toy_characters --vocab toy_unigram --vocab toy_wordpiece \
   --budget "${SEED_CASES:-2000}cases" --no-coverage --out "$WORK/campaign" --save-corpus "$seeds" ||
   test -d "$seeds"
