@@ -107,8 +107,7 @@ def everything(where: str) -> dict[str, Any]:
 
     whole = fuzz_campaign.everything(where)
     for *_, state, _ in whole["strands"].values():
-        for name in ("round_size", "curve"):
-            del state[name]
+        del state["round_size"]
         del state["tally"]["judged"]
     whole["findings"] = [(target, name, event) for target, name, event, _ in whole["findings"]]
     return whole

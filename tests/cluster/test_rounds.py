@@ -20,7 +20,7 @@ from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.state import Round
 from harness.studies.fuzz.store import CampaignStore
-from tests.cluster.campaigns import Quiet, campaign, everything, session, verdict_of
+from tests.cluster.campaigns import CASES, Quiet, campaign, everything, session, verdict_of
 from tests.cluster.plans import content_of, plug_in
 from tests.harness import fuzz_campaign
 from tests.harness.test_leavings import PLUGIN, mark
@@ -40,10 +40,7 @@ class Usual:
 
 @pytest.fixture(scope="module", autouse=True)
 def timeless_rounds() -> Iterator[None]:
-    """The clock has no part in how large a round is, so that a busy machine stops where it should.
-
-    A campaign ends with the first round that has all its cases, and so with the size of rounds.
-    """
+    """The clock has no part in how large a round is, so that tests which count rounds can."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("SHORT_SECONDS", "LONG_SECONDS"):
             patch.setattr(sizing, name, math.inf)
@@ -208,3 +205,18 @@ def test_what_comes_together_is_committed_together(
     there = session(usual.plan, where, tmp_path / "there", Gathering(4))
     equal(usual, there, where, tmp_path / "there")
     assert max(sizes) > 1
+
+
+@pytest.mark.thorough
+def test_whatever_the_sizes_of_rounds_a_campaign_of_cases_is_the_same(
+    usual: Usual, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slow machine, on which a round never takes on more than the first one."""
+    monkeypatch.setattr(sizing, "SHORT_SECONDS", -1.0)
+    where, rounds = str(tmp_path / "there.db"), []
+    there = session(
+        usual.plan, where, tmp_path / "there", LocalExecutor(2), committed=rounds.append
+    )
+    equal(usual, there, where, tmp_path / "there")
+    assert {one.state.round_size for one in rounds} == {sizing.FIRST}
+    assert there.campaign["cases"] == 4 * CASES

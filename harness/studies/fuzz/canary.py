@@ -38,6 +38,7 @@ class CanaryWatch:
             checks=[CHECKS[planted.CANARY.check]],
             expectations=(),
             named=(),
+            budget=replace(plan.plan.budget, cases=None),
         )
         self._target = Target(alone, planted.VOCABULARY, 0, lambda *_: None)
         self._pool = WorkerPool(alone.participants, plan.plan.limits)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from harness.engine.streams import Batch
+from harness.studies.fuzz.arms import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,15 +103,22 @@ class Part:
     last: bool
 
 
-def taken(waiting: Sequence[Waiting], size: int) -> list[Part]:
-    """The parts of a round: as many inputs as its size allows, in order, and at least one."""
+def taken(waiting: Sequence[Waiting], size: int, cases: int | None = None) -> list[Part]:
+    """The parts of a round: as many inputs as its size allows, in order, and at least one.
+
+    cases: that may be asked, besides what others shared, so that a campaign ends with as many as
+    were asked for, whatever the sizes of its rounds; None: any number.
+    """
     parts: list[Part] = []
     left = size
+    most = WHOLE if cases is None else cases
     for one in waiting:
         count = 0
         for data in one.batch.inputs:
             left -= CALL + len(data)
-            if left < 0 and (parts or count):
+            most -= one.arm != SHARED
+            if most < 0 or (left < 0 and (parts or count)):
+                left = -1
                 break
             count += 1
         if count:

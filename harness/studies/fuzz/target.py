@@ -271,7 +271,9 @@ class Target:
         if not waiting:
             return None
         joined = len(self.corpus)
-        parts = taken(waiting, self.state.round_size)
+        most = self._run.plan.budget.cases
+        left = None if most is None else most - self.state.cases
+        parts = taken(waiting, self.state.round_size, left)
         contracts, known = self._opened.contracts, self.state.rates
         asked = [(part, send(pool, contracts, part.batch, known)) for part in parts]
         size = sum(weight(part.batch.inputs) for part in parts)
@@ -400,9 +402,17 @@ class Target:
         worth = gain(came.joined, came.shapes, came.buckets)
         self._schedule.reward(name, number, came.cases, worth)
         self.state.batches += 1
+        self._draw_curve()
         if number % FORGIVEN_EVERY == FORGIVEN_EVERY - 1:
             pool.charge({})
         return came
+
+    def _draw_curve(self) -> None:
+        """Have a point where a batch ends: rounds end where the clock says."""
+        state = self.state
+        if not state.curve or state.cases >= CURVE_STEP * state.curve[-1][0]:
+            shapes = len(state.disagreements)
+            state.curve.append([state.cases, self.species[0], shapes, len(self.findings)])
 
     def _count_disagreements(self, sighting: Sighting, fresh: dict[int, int]) -> int:
         """Count the shapes of a batch's disagreements; how many of them are new."""
@@ -449,9 +459,6 @@ class Target:
         state.shared = sorted({*state.shared, *map(mark, self._smallest())})
         state.keep_tracker(self._run.tracker.snapshot())
         state.keep_tally(self._run.tally)
-        if not state.curve or state.cases >= CURVE_STEP * state.curve[-1][0]:
-            shapes = len(state.disagreements)
-            state.curve.append([state.cases, self.species[0], shapes, len(after)])
         events = list(self._events)
         self._events.clear()
         return Round(

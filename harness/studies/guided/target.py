@@ -1,0 +1,180 @@
+"""The target of one algorithm, as libFuzzer runs it::
+
+    python -m harness.studies.guided.target ALGORITHM [--vocab NAME].. [--impl SPEC]..
+        [--findings FOLDER] [--plain] [CORPUS..] [-max_total_time=600 ..]
+
+Each input is given to all implementations of the algorithm that are installed, on its small
+embedded vocabularies. What looks like a difference, or a failure, is looked into by the harness,
+and only a finding of it ends the process: libFuzzer keeps the input as ``crash-..``, and the folder
+of the finding has the minimal input and the reproducer.
+
+Our source runs interpreted (``NUMBA_DISABLE_JIT=1``) and instrumented. Where Atheris is not
+installed, or with ``--plain``, the same target runs without guidance, compiled: a corpus, and then
+``-runs=N`` mutants of it under ``-seed=N``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.studies.guided.looking import Looks
+    from harness.studies.guided.subject import Subject, Suspicion
+
+FINDINGS = "tokgate-guided"
+"""The folder for findings, where none is named."""
+
+LONGEST = 256
+"""Bytes of an input, unless ``-max_len`` says otherwise: every branch of ours has a short input."""
+
+TIRED = 3
+"""A pattern of answers that was looked into so often and came to nothing is not looked into again:
+it is a difference that is expected, or is none for the harness."""
+
+RUNS = 10_000
+"""Mutants without Atheris, unless ``-runs`` says otherwise."""
+
+
+class Disagreement(Exception):
+    """The harness found something: with its sentence and its reproducer."""
+
+
+class Asked:
+    """Asks the subjects, and has looked into what is suspect. For one thread."""
+
+    def __init__(self, subjects: Sequence[Subject], looks: Looks) -> None:
+        self._subjects, self._looks = subjects, looks
+        self._nothing: Counter[Suspicion] = Counter()
+
+    def __call__(self, data: bytes) -> None:
+        """Ask one input of everybody. Raises Disagreement."""
+        for subject in self._subjects:
+            suspicion = subject.suspicion(data)
+            if suspicion is None or self._nothing[suspicion] >= TIRED:
+                continue
+            found = self._looks.look(subject.source, subject.names, data)
+            if found:
+                raise Disagreement(
+                    "; ".join(f"{one['bucket']}: {one['difference']}" for one in found)
+                    + f"; reproduce: python {found[0]['reproducer']}"
+                )
+            self._nothing[suspicion] += 1
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Fuzz; see above."""
+    options, libfuzzer = parsed(arguments)
+    guided = not options.plain and installed()
+    if guided and os.environ.get("NUMBA_DISABLE_JIT") != "1":
+        os.environ["NUMBA_DISABLE_JIT"] = "1"  # Numba reads it when it is imported
+        os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *arguments])
+    if guided:
+        fuzz(options, libfuzzer)
+    else:
+        print("without Atheris: nothing guides what comes next", file=sys.stderr)
+        plainly(options, libfuzzer)
+
+
+def parsed(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Our options and libFuzzer's, which begin with one dash and may have an equals sign."""
+    parser = argparse.ArgumentParser(prog="guided.target", allow_abbrev=False)
+    parser.add_argument("algorithm", choices=("bpe", "spm", "unigram", "wordpiece"))
+    parser.add_argument("corpus", nargs="*", type=Path)
+    parser.add_argument("--vocab", action="append")
+    parser.add_argument("--impl", action="append", default=[])
+    parser.add_argument("--findings", type=Path, default=Path(FINDINGS))
+    parser.add_argument("--plain", action="store_true")
+    theirs = [one for one in arguments if one.startswith("-") and not one.startswith("--")]
+    ours = [one for one in arguments if one not in theirs]
+    return parser.parse_intermixed_args(ours), theirs
+
+
+def installed() -> bool:
+    """Whether Atheris can be imported."""
+    import importlib.util  # noqa: PLC0415
+
+    return importlib.util.find_spec("atheris") is not None
+
+
+def opened(options: argparse.Namespace) -> list[Subject]:
+    """Load the vocabularies into all that take part, and say who does."""
+    from harness.engine import selection  # noqa: PLC0415 (it is instrumented what this imports)
+    from harness.studies.guided.subject import Subject, small  # noqa: PLC0415
+
+    participants, _ = selection.participants(options.impl)
+    # A program is a process of its own: it covers nothing here, and takes a millisecond.
+    here = [one for one in participants if not one.spec.startswith(("cmd:", "pip:", "npm:"))]
+    subjects = [Subject(one, here) for one in options.vocab or small(options.algorithm)]
+    for one in subjects:
+        print(f"{one.source}: {', '.join(one.names)}", file=sys.stderr)
+        for name, why in one.left_out.items():
+            print(f"{one.source}: without {name}: {why}", file=sys.stderr)
+    return subjects
+
+
+def asked(options: argparse.Namespace, subjects: Sequence[Subject]) -> Asked:
+    """What libFuzzer calls with each input."""
+    from harness.studies.guided.looking import Looks  # noqa: PLC0415
+
+    return Asked(subjects, Looks(options.algorithm, options.impl, options.findings.resolve()))
+
+
+def fuzz(options: argparse.Namespace, libfuzzer: Sequence[str]) -> None:
+    """Have Atheris guide it. Does not return."""
+    import atheris  # noqa: PLC0415 (it is slow to import, and not on every system)
+
+    with atheris.instrument_imports(include=["impls"], enable_loader_override=False):
+        subjects = opened(options)
+        target = asked(options, subjects)
+        for one in subjects:
+            one.suspicion(b"a")  # imports what is imported late
+
+    from harness.studies.guided.making import Mutator  # noqa: PLC0415
+
+    def theirs(data: bytes, most: int) -> bytes:
+        # Looked up late: Atheris has another one as soon as the fuzzing begins.
+        mutant: bytes = atheris.Mutate(data, most)
+        return mutant
+
+    mutator = Mutator([one.vocabulary for one in subjects], theirs)
+    given = [f"-max_len={LONGEST}", *libfuzzer, *map(str, options.corpus)]
+    atheris.Setup(["tokgate", *given], target, custom_mutator=mutator)
+    atheris.Fuzz()
+
+
+def plainly(options: argparse.Namespace, libfuzzer: Sequence[str]) -> None:
+    """Ask a corpus, and then mutants of it and of one another. Raises Disagreement."""
+    from harness.studies.guided.making import Mutator, by_bytes  # noqa: PLC0415
+
+    said = dict(one[1:].partition("=")[::2] for one in libfuzzer)
+    rng = random.Random(int(said.get("seed") or 0))
+    longest = int(said.get("max_len") or LONGEST)
+    subjects = opened(options)
+    target = asked(options, subjects)
+    mutator = Mutator([one.vocabulary for one in subjects], by_bytes(rng))
+    files = sorted(file for path in options.corpus for file in files_below(path))
+    pool = [file.read_bytes()[:longest] for file in files] or [b""]
+    for data in pool:
+        target(data)
+    for _ in range(int(said.get("runs") or RUNS)):
+        data = mutator(rng.choice(pool), longest, rng.getrandbits(32))
+        target(data)
+        place = rng.randrange(2 * len(files) + 64)
+        pool[place:place + 1] = [data]  # fmt: skip
+
+
+def files_below(path: Path) -> list[Path]:
+    """A file itself, or the files of a folder."""
+    return [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
