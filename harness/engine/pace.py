@@ -50,6 +50,13 @@ JUDGES = 4
 """Batches that are judged at once: while one waits for the answers to a check's further questions,
 others are judged, and asked."""
 
+CERTAIN_SECONDS = 1.5
+"""A slow implementation is asked inputs that everybody is to be asked if it will have answered the
+first within so many seconds, as far as its pace tells."""
+
+COMPANIONS = 2
+"""Who was behind when everybody was asked is asked later together with so many others."""
+
 BLINK = 0.02
 """Seconds between two looks at who has answered."""
 
@@ -114,6 +121,7 @@ class Pacer:
     clock: Callable[[], float] = time.monotonic
     _flights: list[Flight] = field(default_factory=list)
     _held: list[tuple[Contract, Batch]] = field(default_factory=list)
+    _missed: list[tuple[Contract, Batch, list[str]]] = field(default_factory=list)
     _yields: Yields = field(default_factory=Yields)
     _rates: dict[str, float] = field(default_factory=dict)
     _asked: dict[str, Counter[str]] = field(default_factory=dict)
@@ -219,6 +227,35 @@ class Pacer:
         held, self._held = self._held, []
         for contract, batch in held:
             self._send_under(contract, batch)
+        if self._missed:
+            self._send_missed()
+
+    def _send_missed(self) -> None:
+        """Ask those about certain batches who were behind at the time, and are not any more.
+
+        One batch of each contract at a time, with companions to compare with.
+        """
+        missed, self._missed = self._missed, []
+        behind = self.behind()
+        sent: set[str] = set()
+        for contract, batch, names in missed:
+            free = {n for n in contract.names if n in self._rates and n not in behind}
+            ready = [name for name in names if name in free] if contract.id not in sent else []
+            others = [name for name in contract.names if name in free and name not in names]
+            fit = [name for name in ready if self._in_time(name, len(batch.inputs[0]))]
+            asked = [*others[:COMPANIONS], *fit]
+            if fit and len(asked) < min(2, len(contract.participants)):
+                ready = []  # nobody to be compared with as yet
+            elif fit:
+                sent.add(contract.id)
+                self._launch(contract, batch, asked)
+            left = [name for name in names if name not in ready]
+            if left:
+                self._missed.append((contract, batch, left))
+
+    def _in_time(self, name: str, size: int) -> bool:
+        """Whether an input is short enough for an implementation, as far as its pace tells."""
+        return self._rates.get(name, 0.0) * CERTAIN_SECONDS >= size
 
     def _send_under(self, contract: Contract, batch: Batch) -> None:
         """Send a batch: its first inputs to all, the rest to those who are not slow.
@@ -229,15 +266,26 @@ class Pacer:
         behind = self.behind()
         present = [name for name in contract.names if name not in behind]
         slow = slow_ones(self._rates, present, sum(map(len, batch.inputs)))
-        joining = [
-            name
-            for name in slow
-            if self._yields.worthy(batch.generator, self._asked.get(name, Counter()))
-        ]
         unknown = [name for name in present if name not in self._rates]
         fast = [name for name in present if name not in slow and name not in unknown]
+        seconds = SOON
+        if batch.certain:
+            first, seconds = len(batch.inputs[0]), CERTAIN_SECONDS
+            joining = [name for name in slow if self._in_time(name, first)]
+            # Nobody's pace is tried with an input of a million bytes.
+            unready = [] if first <= TELLING else unknown
+            later = [name for name in contract.names if name in behind or name in unready]
+            if later:
+                self._missed.append((contract, batch, later))
+            unknown = [name for name in unknown if name not in unready]
+        else:
+            joining = [
+                name
+                for name in slow
+                if self._yields.worthy(batch.generator, self._asked.get(name, Counter()))
+            ]
         enough = min(2, len(contract.participants))
-        heads = [first_bytes(batch.inputs, slow[name]) for name in joining]
+        heads = [first_bytes(batch.inputs, self._rates[name] * seconds) for name in joining]
         if unknown:
             heads.append(telling_inputs(batch.inputs))
         head = min(heads, default=0)

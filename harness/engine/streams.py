@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from corpora.generators import long_runs
 from corpora.generators.base import Case
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Batch:
     inputs: list[bytes]
     places: Callable[[int], str] | None = None
     mode: Mode | None = None
+    certain: bool = False
 
     def place(self, index: int) -> str:
         """Where one input comes from: a file and a line, or nothing for what was generated."""
@@ -66,6 +68,11 @@ class Stream:
         self._next = 0
         self._number = 0
         self._size = FIRST_BATCH_CASES
+
+    @property
+    def taken(self) -> int:
+        """How many cases have been taken."""
+        return self._next
 
     def take(self) -> Batch | None:
         """The next batch of inputs that the vocabulary can encode; None at the stream's end.
@@ -98,13 +105,33 @@ class Stream:
 
 
 def batches(
-    generators: Sequence[Generator], vocabulary: Vocabulary, seed: int, max_input: int
+    generators: Sequence[Generator],
+    vocabulary: Vocabulary,
+    seed: int,
+    max_input: int,
+    *,
+    long: bool = False,
 ) -> Iterator[Batch]:
-    """Round after round, one batch of each generator that still has one."""
+    """Round after round, one batch of each generator that still has one.
+
+    long: the certain ones of the long runs come after the very first batch, however long inputs
+    may be else, and their others take turns.
+    """
     streams = deque(Stream(g, vocabulary, seed, max_input) for g in generators)
+    runs = Stream(long_runs.GENERATOR, vocabulary, seed, 2 * long_runs.LONGEST) if long else None
     while streams:
         stream = streams.popleft()
         batch = stream.take()
         if batch is not None:
             streams.append(stream)
             yield batch
+        if runs is not None:
+            yield from _certain(runs, long_runs.certain(vocabulary))
+            streams.append(runs)
+            runs = None
+
+
+def _certain(stream: Stream, count: int) -> Iterator[Batch]:
+    """The batches of a stream up to its ``count``-th case."""
+    while stream.taken < count and (batch := stream.take()) is not None:
+        yield replace(batch, certain=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
+from corpora.generators import long_runs
 from harness.checks.base import Observation
 from harness.core.outcomes import Status
 
@@ -20,6 +21,13 @@ hardly ever occur elsewhere."""
 
 TEXTS = "input"
 """The name, in provenance and options, of what the user gave after ``--input``."""
+
+
+ON_LONG = frozenset(
+    {"round-trip", "incremental", "interval", "count-till-limit", "split", "offsets"}
+)
+"""Checks with further questions that long runs are put to, each time: what is counted and decoded
+may go wrong past a length."""
 
 
 MOST_ASKED_FURTHER = 256
@@ -42,8 +50,11 @@ def due(check: Check, batch: Batch, contract: Contract) -> bool:
     """Whether a check that samples takes this batch.
 
     Each generator starts at another place under each contract, so that a run too short for more
-    than first batches still spreads its checks; decided by names and numbers alone.
+    than first batches still spreads its checks; decided by names and numbers alone. Of long runs
+    each batch is put to the same checks, as there are few.
     """
+    if batch.generator == long_runs.NAME:
+        return check.every == 1 or check.name in ON_LONG
     return (_start(check, batch, contract) + batch.number) % check.every == 0
 
 

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from corpora.generators import runs
 from corpora.generators.base import FunctionGenerator
 from corpora.generators.drawing import encodable
 from corpora.generators.mutations import mutants
@@ -77,6 +78,7 @@ class Texts:
         self._seed = plan.seed
         # Read in order where nothing limits it; else what there is time for is a sample of all.
         self._sampled = plan.budget.seconds is not None or plan.budget.cases is not None
+        self._long = any(generator is runs.GENERATOR for generator in plan.generators)
         self._emit = emit
         self._told: Counter[tuple[str, str]] = Counter()
         self._considered: Counter[str] = Counter()
@@ -109,7 +111,9 @@ class Texts:
         turn. Nothing is due before the texts of a run that has only these.
         """
         plan = self._plan
-        others = batches(plan.generators, vocabulary, plan.seed, plan.suite.max_input)
+        # Where cases are counted, all take turns: a million bytes are one case like any other.
+        long = self._long and plan.budget.seconds is not None
+        others = batches(plan.generators, vocabulary, plan.seed, plan.suite.max_input, long=long)
         if self._corpus is None:
             yield from others
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import Counter
@@ -171,3 +172,25 @@ def test_the_first_bytes() -> None:
     assert first_bytes([b"aa", b"bb", b"cc"], 4) == 2
     assert first_bytes([b"aa", b"bb"], 1) == 1  # one at the least
     assert first_bytes([b"aa", b"bb"], 100) == 2
+
+
+def test_who_is_loading_is_asked_later_about_what_everybody_is_asked() -> None:
+    workers = Workers({"a": 0.001, "b": 0.001, "late": 0.001}, unloaded={"late"})
+    seen_by: dict[str, list[list[str]]] = {"certain": [], "one": []}
+
+    def judge(seen: Observation, batch: Batch) -> int:
+        seen_by.setdefault(batch.generator, []).append(list(seen.results))
+        return 0
+
+    def stream() -> Iterator[Batch]:
+        yield from itertools.islice(endless(2000), 20)
+        yield Batch("certain", 0, 0, 0, [b"x" * 100_000], certain=True)
+        yield from itertools.islice(endless(2000), 20)
+        workers.unloaded.clear()
+        while not any("late" in names for names in seen_by["certain"]):
+            yield from itertools.islice(endless(2000), 3)
+
+    pacer = Pacer(workers, [contract(*workers.pace)], lambda one, batch: True, judge)  # type: ignore[arg-type]
+    pacer.run(stream(), lambda: False)
+    pacer.finish(lambda name, waited: True)
+    assert seen_by["certain"] == [["a", "b"], ["a", "b", "late"]]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from corpora.generators import long_runs
 from corpora.generators.base import FunctionGenerator
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary
@@ -94,3 +95,24 @@ def test_budgets(text: str, budget: Budget) -> None:
 def test_no_budgets(text: str) -> None:
     with pytest.raises(ValueError, match="60s, 5m, 8h"):
         parse_budget(text)
+
+
+@pytest.mark.parametrize("name", ["toy_bytes", "toy_acbb"])
+def test_long_runs_come_after_the_first_batch_whatever_the_longest_input(name: str) -> None:
+    vocabulary = sources.resolve(name)
+    some = FunctionGenerator("some", "letters", lambda v, rng: itertools.repeat(b"a"))
+    made = list(itertools.islice(batches([some], vocabulary, 0, 100, long=True), 40))
+    sure = [batch for batch in made if batch.certain]
+
+    assert [batch.generator for batch in made[: len(sure) + 1]] == [
+        "some",
+        *["long-runs"] * len(sure),
+    ]
+    lengths = [len(data) for batch in sure for data in batch.inputs]
+    assert len(lengths) == long_runs.certain(vocabulary)
+    for size in (1_000, 10_000, 100_000, 1_000_000):
+        assert any(size <= length <= size + 3 for length in lengths)
+    assert any(batch.generator == "some" for batch in made[len(sure) + 1 :])
+    assert all(
+        len(data) < 101 for batch in made if batch.generator == "some" for data in batch.inputs
+    )

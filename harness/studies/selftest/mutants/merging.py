@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 BUFFER = 500
 """Bytes that ``Buffered`` takes at once."""
 
+ROOM = 9_500
+"""Bytes of a piece that ``GivesUpWhenLong`` merges."""
+
 
 @planted("equivalence", on="toy_runs", stages=("merges",), shows=(b"aaa",))
 class RightmostTie(PlainBpe):
@@ -236,3 +239,17 @@ class TakesLongest(PlainFewest):
             found.append(self.ids[piece[start : start + size]])
             start += size
         return found
+
+
+@planted("equivalence", on="toy_bytes", shows=(b"th" * 4_800,))
+class GivesUpWhenLong(PlainBpe):
+    """The merging of a piece stops after 9,500 bytes; what is left over stays single bytes."""
+
+    max_input = 12_000
+
+    def segment(self, piece: bytes) -> list[int]:
+        rest = piece[ROOM:]
+        return [
+            *super().segment(piece[:ROOM]),
+            *(self.ids[rest[i : i + 1]] for i in range(len(rest))),
+        ]
