@@ -107,7 +107,8 @@ def suspect(contract: Contract, answers: dict[str, Outcome]) -> bool:
     exact = [name for name in contract.exact if name in answers]
     compared = [name for name in exact if not isinstance(answers[name], UnsupportedOutcome)]
     return any(
-        len({answers[name] for name in circle.names}) > 1 for circle in contract.compared_groups(compared)
+        len({answers[name] for name in group.names}) > 1
+        for group in contract.compared_groups(compared)
     )
 
 
