@@ -2,7 +2,7 @@
 
 Generators take turns, and the ladder of :mod:`corpora.generators.runs` is climbed a batch a turn: a
 short run never comes to its upper rungs, and a mistake that begins past a length is missed. Here
-each kind of run is met at 1,000 and 10,000 bytes first, then one kind at 100,000 and at 1,000,000,
+each kind of run is met at 1,000 and 10,000 bytes first, then one kind at 100,000 and at 900,000,
 another for each vocabulary; these are the certain ones (:func:`certain`). The other kinds at the
 great lengths come after that, in turn with the other generators.
 """
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 NAME = "long-runs"
 
-SHORT, MIDDLE, LONG, LONGEST = 1_000, 10_000, 100_000, 1_000_000
-"""Bytes of a run."""
+SHORT, MIDDLE, LONG, LONGEST = 1_000, 10_000, 100_000, 900_000
+"""Bytes of a run. The longest is a little less than the million steps after which the pattern engine
+of several libraries gives up, on white space: tiktoken panics there. That is a defect, but it is
+known, and would fail the gate of everybody who compares with tiktoken."""
 
 KINDS = (*(character.encode() for character in RUN_CHARACTERS), b"a ", b"ab", b" the cat\n", b"x1")
 """What is repeated: each of the characters, and a few texts of many pieces and of tied merges."""
@@ -70,6 +72,6 @@ def certain(vocabulary: Vocabulary) -> int:
 
 
 GENERATOR = FunctionGenerator(
-    NAME, "runs of 1,000 to 1,000,000 bytes of each kind, bare and framed, for certain", _cases
+    NAME, "runs of 1,000 to 900,000 bytes of each kind, bare and framed, for certain", _cases
 )
 """Not in the catalog: a timed run that has ``runs`` has this, too."""

@@ -110,7 +110,7 @@ def test_long_runs_come_after_the_first_batch_whatever_the_longest_input(name: s
     ]
     lengths = [len(data) for batch in sure for data in batch.inputs]
     assert len(lengths) == long_runs.certain(vocabulary)
-    for size in (1_000, 10_000, 100_000, 1_000_000):
+    for size in (1_000, 10_000, 100_000, 900_000):
         assert any(size <= length <= size + 3 for length in lengths)
     assert any(batch.generator == "some" for batch in made[len(sure) + 1 :])
     assert all(
