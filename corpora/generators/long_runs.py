@@ -2,9 +2,9 @@
 
 Generators take turns, and the ladder of :mod:`corpora.generators.runs` is climbed a batch a turn: a
 short run never comes to its upper rungs, and a mistake that begins past a length is missed. Here
-each kind of run is met at 1,000 and 10,000 bytes first, then one kind at 100,000 and at 900,000,
-another for each vocabulary; these are the certain ones (:func:`certain`). The other kinds at the
-great lengths come after that, in turn with the other generators.
+each kind of run is met at 1,000 and 10,000 bytes first, then one kind at 100,000, another for each
+vocabulary, and of a large vocabulary at 900,000; these are the certain ones (:func:`certain`). The
+other kinds at 100,000 bytes come after that, in turn with the other generators.
 """
 
 from __future__ import annotations
@@ -23,9 +23,13 @@ if TYPE_CHECKING:
 NAME = "long-runs"
 
 SHORT, MIDDLE, LONG, LONGEST = 1_000, 10_000, 100_000, 900_000
-"""Bytes of a run. The longest is a little less than the million steps after which the pattern engine
-of several libraries gives up, on white space: tiktoken panics there. That is a defect, but it is
-known, and would fail the gate of everybody who compares with tiktoken."""
+"""Bytes of a run. The longest is a little less than the million steps after which the pattern
+engine of several libraries gives up, on white space: tiktoken panics there. That is a defect, but
+it is known, and would fail the gate of everybody who compares with tiktoken."""
+
+LARGE = 10_000
+"""Tokens from which on a vocabulary is met with the longest run: the time of a small one is better
+spent on other inputs."""
 
 KINDS = (*(character.encode() for character in RUN_CHARACTERS), b"a ", b"ab", b" the cat\n", b"x1")
 """What is repeated: each of the characters, and a few texts of many pieces and of tied merges."""
@@ -56,19 +60,21 @@ def _framed(vocabulary: Vocabulary, unit: bytes, size: int) -> list[bytes]:
 def _cases(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
     kinds = _kinds(vocabulary)
     rng.shuffle(kinds)
-    for unit in kinds:
-        yield from _framed(vocabulary, unit, SHORT)
+    for number, unit in enumerate(kinds):
+        framed = _framed(vocabulary, unit, SHORT)
+        yield framed[number % len(framed)]
     for unit in kinds:
         yield _framed(vocabulary, unit, MIDDLE)[-1]
-    for unit in kinds:
-        for size in (LONG, LONGEST):
-            yield _framed(vocabulary, unit, size)[-1]
+    for number, unit in enumerate(kinds):
+        yield _framed(vocabulary, unit, LONG)[-1]
+        if number == 0 and len(vocabulary) >= LARGE:
+            yield _framed(vocabulary, unit, LONGEST)[-1]
 
 
 def certain(vocabulary: Vocabulary) -> int:
     """How many of the first cases are asked before the other generators take turns."""
     count = len(_kinds(vocabulary))
-    return 5 * count + 2 if count else 0
+    return 2 * count + 1 + (len(vocabulary) >= LARGE) if count else 0
 
 
 GENERATOR = FunctionGenerator(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from harness.core.outcomes import Inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from harness.checks.base import Observation
     from harness.core.comparisons import Contract
@@ -207,14 +207,26 @@ class Pacer:
         behind = self.behind()
         if not behind:
             return True
-        free = [
-            len([name for name in contract.names if name not in behind])
-            for contract in self.contracts
-        ]
+        free = [len(self._present(contract, behind)) for contract in self.contracts]
         # One alone compares with nobody; where there is only one to be had, it goes on alone.
         return any(count > 1 for count in free) or (
             any(free) and all(len(contract.participants) == 1 for contract in self.contracts)
         )
+
+    def _present(self, contract: Contract, behind: Container[str]) -> list[str]:
+        """Who is there to be asked now; nobody where all whom the others are held to are behind.
+
+        Known differences between two others are told by the reference. Without it they would pass
+        for new ones.
+        """
+        present = [name for name in contract.names if name not in behind]
+        trusted = self._trusted(contract)
+        return present if not trusted or trusted & set(present) else []
+
+    def _trusted(self, contract: Contract) -> set[str]:
+        """The references of a contract that answer, or will when they have loaded."""
+        given_up = self.pool.withdrawn()
+        return {n for n in contract.names if n in contract.references and n not in given_up}
 
     def _send(self, batch: Batch) -> None:
         """Send a batch under each contract that wants it, after what was held back before."""
@@ -243,8 +255,11 @@ class Pacer:
             ready = [name for name in names if name in free] if contract.id not in sent else []
             others = [name for name in contract.names if name in free and name not in names]
             fit = [name for name in ready if self._in_time(name, len(batch.inputs[0]))]
+            trusted = self._trusted(contract)
+            others.sort(key=lambda name: name not in trusted)
             asked = [*others[:COMPANIONS], *fit]
-            if fit and len(asked) < min(2, len(contract.participants)):
+            alone = len(asked) < min(2, len(contract.participants))
+            if fit and (alone or (trusted and not trusted & set(asked))):
                 ready = []  # nobody to be compared with as yet
             elif fit:
                 sent.add(contract.id)
@@ -264,8 +279,15 @@ class Pacer:
         rest is held back until somebody has answered.
         """
         behind = self.behind()
-        present = [name for name in contract.names if name not in behind]
+        present = self._present(contract, behind)
+        if not present and len(contract.names) > len(behind & set(contract.names)):
+            self._held.append((contract, batch))
+            return
         slow = slow_ones(self._rates, present, sum(map(len, batch.inputs)))
+        trusted = self._trusted(contract) & set(present)
+        if trusted and trusted <= slow.keys():
+            # Everybody is held to the fastest of them, however slow that is.
+            del slow[max(trusted, key=lambda name: self._rates[name])]
         unknown = [name for name in present if name not in self._rates]
         fast = [name for name in present if name not in slow and name not in unknown]
         seconds = SOON
@@ -284,20 +306,25 @@ class Pacer:
                 for name in slow
                 if self._yields.worthy(batch.generator, self._asked.get(name, Counter()))
             ]
-        enough = min(2, len(contract.participants))
+
+        def fit(names: Sequence[str]) -> bool:
+            """Whether answers of these alone can be judged."""
+            enough = len(names) >= min(2, len(contract.participants))
+            return enough and (not trusted or not trusted.isdisjoint(names))
+
         heads = [first_bytes(batch.inputs, self._rates[name] * seconds) for name in joining]
         if unknown:
             heads.append(telling_inputs(batch.inputs))
         head = min(heads, default=0)
         some = fast + joining + unknown
-        if head and len(some) >= enough:
+        if head and fit(some):
             for name in joining:
                 self._asked.setdefault(name, Counter())[batch.generator] += 1
             self._launch(contract, replace(batch, inputs=batch.inputs[:head]), some)
         else:
             head = 0
         rest = replace(batch, start=batch.start + head, inputs=batch.inputs[head:])
-        if rest.inputs and len(fast) >= enough:
+        if rest.inputs and fit(fast):
             self._launch(contract, rest, fast)
         elif rest.inputs and head and unknown:
             self._held.append((contract, rest))

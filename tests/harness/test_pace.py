@@ -31,6 +31,7 @@ class Workers:
 
     pace: dict[str, float]
     unloaded: set[str] = field(default_factory=set)
+    given_up: set[str] = field(default_factory=set)
     asked: Counter[str] = field(default_factory=Counter)
     abandoned: list[str] = field(default_factory=list)
 
@@ -61,14 +62,17 @@ class Workers:
     def loading(self) -> dict[str, None]:
         return dict.fromkeys(self.unloaded)
 
+    def withdrawn(self) -> dict[str, str]:
+        return dict.fromkeys(self.given_up, "it hung")
 
-def contract(*names: str) -> Contract:
+
+def contract(*names: str, references: frozenset[str] = frozenset()) -> Contract:
     members = tuple(
         Participant(name, name, About(name, "1"), implementation=None)  # type: ignore[arg-type]
         for name in names
     )
     vocabulary = sources.resolve("toy_bytes")
-    return Contract(vocabulary, RAW, members, frozenset(), {}, proper=True)
+    return Contract(vocabulary, RAW, members, references, {}, proper=True)
 
 
 def endless(size: int = 1000) -> Iterator[Batch]:
@@ -101,6 +105,34 @@ def test_a_slow_one_does_not_starve_the_others() -> None:
     judged = run(Workers({"a": 0.001, "b": 0.001, "slow": 2.0}), 3.0)
     assert judged["a"] == judged["b"] > 20 * judged["slow"]
     assert judged["slow"] > 0
+
+
+@pytest.mark.parametrize(
+    ("reference", "state", "judged_at_all"),
+    [(0.3, "there", True), (0.001, "loading", False), (0.001, "withdrawn", True)],
+)
+def test_nothing_is_compared_without_the_reference_that_is_to_be_had(
+    reference: float, state: str, judged_at_all: bool
+) -> None:
+    # Two that are known to differ from the reference in one way each would differ from each other.
+    workers = Workers(
+        {"a": 0.001, "b": 0.001, "trusted": reference},
+        unloaded={"trusted"} if state == "loading" else set(),
+        given_up={"trusted"} if state == "withdrawn" else set(),
+    )
+    seen: list[set[str]] = []
+
+    def judge(one: Observation, batch: Batch) -> int:
+        seen.append(set(one.results))
+        return 0
+
+    held_to = contract(*workers.pace, references=frozenset({"trusted"}))
+    pacer = Pacer(workers, [held_to], lambda one, batch: True, judge)  # type: ignore[arg-type]
+    end = time.monotonic() + 3.0
+    pacer.run(endless(), lambda: time.monotonic() > end)
+    pacer.finish(lambda name, waited: waited < 5)
+    assert bool(seen) == judged_at_all
+    assert all("trusted" in names for names in seen) or state == "withdrawn"
 
 
 def test_one_that_never_answers_costs_the_others_its_patience_only() -> None:
