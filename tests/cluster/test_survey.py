@@ -62,7 +62,8 @@ def test_a_survey_in_units_is_the_survey_itself(
     spec = plug_in(tmp_path)
     surveyed(tmp_path / "here", spec)
     assert not places
-    surveyed(tmp_path / "there", spec, "--cluster", "auto")
+    said = surveyed(tmp_path / "there", spec, "--cluster", "auto")
+    assert "tokenizers on toy_bytes: 800 cases" in said, "400 of each contract"
     equal(tmp_path / "there", tmp_path / "here")
     # What is there is not played again, and what is not whole is.
     missing, kept = matches_in(tmp_path / "there")

@@ -56,7 +56,7 @@ def perform(
             for one in sorted(folder.rglob("*"))
             if one.is_file() and one.relative_to(folder).parts[0] in (*SENT, RECORD)
         }
-    return zlib.compress(msgspec.msgpack.encode(files), 6)
+    return zlib.compress(msgspec.msgpack.encode((result.finished.cases, files)), 6)
 
 
 def play(
@@ -85,9 +85,9 @@ def play(
         while left:
             done = executor.next(POLL_SECONDS)
             if done is not None:
-                _write(folders[done.name], done)
+                cases, size = _write(folders[done.name], done), len(done.result)
                 written(folders[done.name])
-                tell(UnitDone(done.name, done.node, done.tries, done.seconds, len(done.result), 0))
+                tell(UnitDone(done.name, done.node, done.tries, done.seconds, size, cases))
                 left -= 1
     finally:
         executor.close()
@@ -98,10 +98,11 @@ def same(vocabulary: Vocabulary) -> Vocabulary:
     return vocabulary
 
 
-def _write(folder: Path, done: Done) -> None:
+def _write(folder: Path, done: Done) -> int:
+    """Write the folder of a match, and return how many cases it had."""
     try:
         unpacked = stored.unzipped(done.result, MAX_BYTES)
-        files = msgspec.msgpack.decode(unpacked, type=dict[str, bytes])
+        cases, files = msgspec.msgpack.decode(unpacked, type=tuple[int, dict[str, bytes]])
         record = files.pop(RECORD)
     except (ValueError, TypeError, KeyError) as error:
         raise UnitError(f"{done.name}: its result cannot be read: {error}") from error
@@ -110,3 +111,4 @@ def _write(folder: Path, done: Done) -> None:
         write_sent(folder, name, files[name])
     with writing(folder):
         write_whole(folder / RECORD, record)
+    return cases
