@@ -23,6 +23,7 @@ from corpora.vocabularies import scratch
 from harness.cluster.executor import Unit, UnitError
 from harness.cluster.usage import Usage
 from harness.core import stored
+from harness.core.outcomes import Status
 from harness.engine.opening import NamedFailed
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
@@ -51,6 +52,9 @@ MAX_BYTES = 1 << 30
 """The greatest size of a unit's result, unpacked: its events, and the files of its findings."""
 
 POLL_SECONDS = 0.5
+
+LEFT = Status.LEFT_PROCESSES.label
+"""The stage of findings of what workers left behind."""
 
 OF_THE_MOMENT = (Phase, Preparing)
 """Events that say what a unit was doing: when it is committed that is over."""
@@ -161,9 +165,14 @@ class Received:
 
 @dataclass(slots=True)
 class Committed:
-    """What the record has so far. units: how many; in the order of the plan, until the end."""
+    """What the record has so far. units: how many; in the order of the plan, until the end.
+
+    left: by implementation, what its workers left behind in the last unit that asked it, with the
+    files of the finding: it is told once, at the end, as of a run on one machine.
+    """
 
     units: int = 0
+    left: dict[str, tuple[Found, dict[str, str]]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     findings: dict[str, Found] = field(default_factory=dict)
 
@@ -270,22 +279,41 @@ class Driver:
                 if source in self._received and not self._run.stop.is_set():
                     self._commit(self._received.pop(source))
         finally:
+            self._commit_left()
             known = self._committed
             self._run.tracker.restore(
                 Snapshot(findings=list(known.findings.values()), counts=dict(known.counts))
             )
             self._run.emit(self._usage.told())
 
+    def _write(self, files: Mapping[str, str]) -> None:
+        for name, content in files.items():
+            write_sent(self._folder.path, name, base64.b64decode(content))
+
+    def _commit_left(self) -> None:
+        """Tell what workers left behind, once for each implementation."""
+        known = self._committed
+        for found, files in known.left.values():
+            self._write(files)
+            known.findings[found.id] = found
+            self._run.emit(found)
+
     def _commit(self, one: Received) -> None:
         told, known = one.told, self._committed
-        for name, content in told["files"].items():
-            write_sent(self._folder.path, name, base64.b64decode(content))
-        for line in told["events"]:
-            event = Event.from_json(line)
+        events = [Event.from_json(line) for line in told["events"]]
+        files: dict[str, str] = told["files"]
+        for event in events:
+            if isinstance(event, Found) and event.stage == LEFT:
+                mine = [name for name in files if name.startswith(f"findings/{event.id}/")]
+                known.left["+".join(event.culprits)] = event, {n: files.pop(n) for n in mine}
+        self._write(files)
+        for event in events:
             if isinstance(event, Counted):
                 known.counts[event.bucket] += 1
                 event = Counted(event.bucket, known.counts[event.bucket])
             elif isinstance(event, Found):
+                if event.stage == LEFT:
+                    continue
                 known.findings.pop(event.replaces or "", None)
                 known.findings[event.id] = event
             if event is not None and not isinstance(event, OF_THE_MOMENT):

@@ -7,6 +7,7 @@ import json
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from harness.findings.folder import RunFolder
 from harness.studies import units
 from harness.studies.default import studies
 from harness.studies.journal import Journal
+from harness.workers import Limits
 
 VOCABULARIES = ("toy_bytes", "random:4")
 IMPLEMENTATIONS = ("bpe.naive", "bpe.heap", "bpe.table")
@@ -77,6 +79,8 @@ def small_plan(*besides: str, cases: int = 150, fail_fast: bool = False) -> Plan
         seed=5,
         jobs=1,
         fail_fast=fail_fast,
+        # Three nodes that compile everything at once on two cores take their time.
+        limits=Limits(seconds=120.0, load_seconds=1200.0),
     )
 
 
@@ -110,12 +114,22 @@ def record_of(out: Path) -> list[dict[str, Any]]:
 
 def equal(there: RunResult, here: RunResult, elsewhere: Path, usual: Path) -> None:
     """Hold what a run came to elsewhere to what it comes to here: all of it, exactly."""
-    assert record_of(elsewhere) == record_of(usual)
+    for one in (here, there):  # else it is a part that is compared
+        assert one.finished.complete, f"not whole: {one.finished.reasons}"
+    assert record_of(elsewhere) == record_of(usual), differing(elsewhere, usual)
     assert there.findings == here.findings
     assert there.expectations == here.expectations
     assert verdict_of(there) == verdict_of(here)
     assert files_of(elsewhere) == files_of(usual)
     assert len(here.findings) > 1, "else the rest says little"
+
+
+def differing(elsewhere: Path, usual: Path) -> str:
+    """Where two records part: the first events that differ."""
+    for there, here in zip_longest(record_of(elsewhere), record_of(usual)):
+        if there != here:
+            return f"there: {there}\nhere: {here}"
+    return "nowhere"
 
 
 def verdict_of(result: RunResult) -> tuple[object, ...]:

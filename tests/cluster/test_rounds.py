@@ -14,12 +14,14 @@ import pytest
 from harness.cluster.executor import Done, Unit
 from harness.cluster.local import LocalExecutor
 from harness.events import ClusterUsed, UnitDone
-from harness.studies.fuzz import scattered, sizing
+from harness.studies.fuzz import crossing, scattered, sizing
 from harness.studies.fuzz import session as local_session
+from harness.studies.fuzz.arms import SHARED
+from harness.studies.fuzz.corpus import Entry
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
-from harness.studies.fuzz.state import Round
-from harness.studies.fuzz.store import CampaignStore
+from harness.studies.fuzz.state import Round, State
+from harness.studies.fuzz.store import CampaignStore, Kept
 from tests.cluster.campaigns import CASES, Quiet, campaign, everything, session, verdict_of
 from tests.cluster.plans import content_of, plug_in
 from tests.harness import fuzz_campaign
@@ -220,3 +222,70 @@ def test_whatever_the_sizes_of_rounds_a_campaign_of_cases_is_the_same(
     equal(usual, there, where, tmp_path / "there")
     assert {one.state.round_size for one in rounds} == {sizing.FIRST}
     assert there.campaign["cases"] == 4 * CASES
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inputs cross between targets after 40 cases, and after 80."""
+    monkeypatch.setattr(crossing, "FIRST", 40)
+    monkeypatch.setattr(crossing, "FACTOR", 2)
+
+
+def taken_up(where: str) -> dict[str, list[bytes]]:
+    """By target, the inputs of others that showed something new there."""
+    store = CampaignStore(where, "test")
+    store.begin(store.stored_identity() or {}, anew=False)
+    found = {}
+    for name in ("toy_bytes#0", "toy_bytes#1", "toy_acbb#0", "toy_acbb#1"):
+        kept = store.target(name)
+        assert kept is not None
+        assert kept.state.crossed == 2
+        assert kept.state.cases == CASES
+        found[name] = [one.data for one in kept.corpus if one.origin == SHARED]
+    return found
+
+
+@pytest.mark.thorough
+def test_what_one_target_found_reaches_the_others_alike(
+    usual: Usual, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, soon: None
+) -> None:
+    """On one machine, in units on a slow one, and cut off on the way between two machines."""
+    here = session(usual.plan, str(tmp_path / "here.db"), tmp_path / "here")
+    assert here.campaign["cases"] == 4 * CASES
+    found = taken_up(str(tmp_path / "here.db"))
+    assert sum(map(len, found.values())) > 4
+    whole = everything(str(tmp_path / "here.db"))
+    assert whole["inputs"] != everything(usual.where)["inputs"]
+
+    monkeypatch.setattr(sizing, "SHORT_SECONDS", -1.0)
+    session(usual.plan, str(tmp_path / "there.db"), tmp_path / "there", LocalExecutor(3))
+    assert everything(str(tmp_path / "there.db")) == whole
+    assert findings_in(tmp_path / "there") == findings_in(tmp_path / "here")
+
+    where, commits = str(tmp_path / "cut.db"), 0
+
+    def interrupt(done: Any) -> None:
+        nonlocal commits
+        commits += 1
+        if commits % 9 == 0:
+            raise KeyboardInterrupt
+
+    ends = [
+        session(usual.plan, where, tmp_path / "cut", by, committed=interrupt).finished.complete
+        for by in (None, LocalExecutor(2), None, LocalExecutor(3), None, None, None, None, None)
+    ]
+    assert ends.count(False) > 2
+    session(usual.plan, where, tmp_path / "cut", LocalExecutor(2))
+    assert everything(where) == whole
+
+
+def test_what_crosses() -> None:
+    assert [crossing.limit(20_000, number) for number in range(4)] == [2000, 8000, 20_000, 20_000]
+    assert crossing.limit(None, 3) is None
+    mine, others = [Entry(b"a", "raw", 1)], [Entry(b"b", "raw", 1), Entry(b"c", "raw", 3)]
+    kept = Kept(State(), b"", [*mine, Entry(b"d", SHARED, 9)], [])
+    assert crossing.offer(kept) == mine, "what came from others is theirs to offer"
+    assert crossing.offer(replace(kept, state=State(offered=1))) == []
+    theirs = crossing.offer(Kept(State(), b"", others, []))
+    assert [one.data for one in theirs] == [b"c", b"b"]
+    assert crossing.given(kept, [theirs, mine, [Entry(b"c", "raw", 1)]]) == [b"c", b"b"]

@@ -24,6 +24,9 @@ from harness.studies.portable import write_sent
 from harness.studies.units import Received
 from tests.cluster.plans import equal, finished, plug_in, record_of, small_plan
 from tests.harness.command import here
+from tests.harness.test_leavings import PLUGIN, mark
+
+__all__ = ["mark"]  # a fixture
 
 
 class Usual:
@@ -68,6 +71,24 @@ class Shuffled(LocalExecutor):
 def test_a_run_in_units_is_the_run_itself(usual: Usual, tmp_path: Path) -> None:
     there = finished(usual.plan, tmp_path, Shuffled())
     equal(there, usual.result, tmp_path, usual.out)
+
+
+@pytest.mark.thorough
+def test_what_workers_leave_behind_is_told_once(tmp_path: Path, mark: str) -> None:
+    """Each unit has workers of its own, and each of them leaves something."""
+    path = tmp_path / "leaving.py"
+    path.write_text(PLUGIN.format(mark=mark, leaves=True))
+    plan = small_plan(f"{path}:Leaving", cases=20)
+    finished(plan, tmp_path / "here")
+    there = finished(plan, tmp_path / "there", LocalExecutor(2))
+    told = [
+        [one["id"] for one in record_of(out) if one.get("stage") == "left-processes"]
+        for out in (tmp_path / "here", tmp_path / "there")
+    ]
+    assert told[0] == told[1]
+    assert len(told[0]) == 1
+    assert (tmp_path / "there" / "findings" / told[0][0] / "outcomes.json").is_file()
+    assert told[0][0] in [one.id for one in there.findings]
 
 
 class Failing(LocalExecutor):
@@ -261,7 +282,7 @@ def test_a_mistake_in_the_option_ends_with_status_2() -> None:
     assert len(ended.stderr.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", ["worst", "bench", "field"])
+@pytest.mark.parametrize("command", ["worst", "bench", "selftest"])
 def test_a_command_that_runs_on_no_cluster_says_so(command: str) -> None:
     ended = here(command, "--cluster=auto")
     assert ended.returncode == 2

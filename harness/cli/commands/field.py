@@ -11,6 +11,7 @@ from rich.text import Text
 
 from harness.checks import CHECKS, MEASURES
 from harness.cli.commands.common import (
+    Cluster,
     Impls,
     Inputs,
     Seed,
@@ -22,12 +23,16 @@ from harness.cli.commands.common import (
 )
 from harness.cli.conducting import conducted
 from harness.cli.display import Display
+from harness.cli.progress.cluster import ClusterView
 from harness.cli.progress.steps import StepProgress
+from harness.cluster import opening
 from harness.core.writing import writing
 from harness.engine import selection
 from harness.engine.selection import SelectionError
 from harness.engine.suites import parse_budget
 from harness.events import Finished, MatchPlayed, read_events
+from harness.studies.portable import TEXTS_STAY
+from harness.studies.survey import scattered
 from harness.studies.survey.plan import libraries, matches, vocabularies
 from harness.studies.survey.run import SPEED, SurveyPlan, SurveyStudy
 from reports import write_all, write_bench, write_field
@@ -35,6 +40,9 @@ from reports.bench import record_of
 from reports.field import Played, conformance
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from harness.engine.planning import Plan
     from harness.events import Event
 
 EPILOG = """
@@ -59,6 +67,7 @@ def field(
     out: Annotated[Path, typer.Option(help="Folder of all runs and of field.html.")] = Path(
         "tokgate-field"
     ),
+    cluster: Cluster = None,
 ) -> None:
     """Run every tokenizer of the field against the reference, and write who agrees on what.
 
@@ -67,6 +76,10 @@ def field(
     again.
     """
 
+    if cluster is not None:
+        opening.check(cluster)
+        if texts:
+            raise SelectionError(TEXTS_STAY)
     try:
         amount = parse_budget(budget)
     except ValueError as error:
@@ -93,7 +106,21 @@ def field(
         with writing(folder):
             write_all(recorded(folder), folder)
 
-    study = SurveyStudy(plan, out, command_line(), progress.watch, reported)
+    view = ClusterView(each=True)
+
+    def tell(event: Event) -> None:
+        line = view.consume(event)
+        if line is not None:
+            console.print(Text(line), soft_wrap=True)
+
+    def scatter(missing: Mapping[Path, Plan]) -> None:
+        assert cluster is not None
+        executor = opening.opened(cluster, 2)
+        scattered.play(missing, executor, command_line(), tell, reported)
+
+    study = SurveyStudy(
+        plan, out, command_line(), progress.watch, reported, scatter if cluster else None
+    )
     finished = conducted(study, out, progress, page.consume)
     console.print(Text(f"  {out / 'field.html'}", style="dim"), soft_wrap=True)
     raise typer.Exit(finished.exit_status)

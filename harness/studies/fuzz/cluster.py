@@ -22,6 +22,7 @@ from harness.events import UnitDone
 from harness.findings import left_processes
 from harness.studies.fuzz import scattered
 from harness.studies.fuzz.behaviour import Map
+from harness.studies.fuzz.crossing import cross_next, limit
 from harness.studies.fuzz.plan import target_name
 from harness.studies.fuzz.scattered import Came, Campaign
 from harness.studies.fuzz.session import POLL_SECONDS, TURN_SECONDS
@@ -64,7 +65,7 @@ class Canary:
 class Course:
     """How far a target is. place, mark: where its last round was done, and the state there.
 
-    turn: seconds of its rounds since others waited.
+    turn: seconds of its rounds since others waited. crossed: how often inputs of others crossed.
     """
 
     source: str
@@ -74,6 +75,7 @@ class Course:
     mark: str = ""
     rounds: int = 0
     turn: float = 0.0
+    crossed: int = 0
 
     @property
     def name(self) -> str:
@@ -107,7 +109,8 @@ class ClusterSession:
         self._campaign = Campaign.of(plan, store.mark, MEMORY)
         courses = [Course(*one, done.get(target_name(*one), 0)) for one in plan.targets]
         # A session that is too short for all of them begins with those that had the least so far.
-        self._waiting = deque(sorted(courses, key=lambda one: one.cases))
+        self._courses = sorted(courses, key=lambda one: one.cases)
+        self._waiting = deque(self._courses)
         self._underway: dict[str, Course] = {}
         self._places: set[str] = set()
         self._shared: Any = None
@@ -133,7 +136,8 @@ class ClusterSession:
             self._shared = executor.share("campaign", self._campaign)
             if self.canary is not None:
                 executor.submit(Unit(CANARY, scattered.watch, (self._shared,)))
-            while self._on:
+            self._note_crossings()
+            while self._on or self._cross():
                 self._begin_more()
                 self._take_all()
                 each()
@@ -149,6 +153,21 @@ class ClusterSession:
             return bool(self._underway) and self._countdown.late < GRACE
         watching = self.canary is not None and self.canary.found is None
         return bool(self._underway or self._waiting) or watching
+
+    def _note_crossings(self) -> None:
+        for one in self._courses:
+            kept = self._store.target(one.name)
+            one.crossed = kept.state.crossed if kept else 0
+
+    def _cross(self) -> bool:
+        """Have inputs cross between targets when all have stopped; whether they go on."""
+        if self._countdown.over or not cross_next(self._plan, self._store):
+            return False
+        self._note_crossings()
+        for one in self._courses:
+            one.place = ""  # no place has the state that it has now
+        self._waiting.extend(self._courses)
+        return True
 
     def _tell(self, event: Event) -> None:
         self._usage.consume(event)
@@ -255,9 +274,9 @@ class ClusterSession:
             self._prepared(self._countdown.prepared)
 
     def _enough(self, course: Course) -> bool:
-        """Whether it has done as many cases as were asked for."""
-        cases = self._plan.plan.budget.cases
-        return cases is not None and course.cases >= cases
+        """Whether it has done as many cases as it may before others have, too."""
+        most = limit(self._plan.plan.budget.cases, course.crossed)
+        return most is not None and course.cases >= most
 
     def _commit_leavings(self) -> None:
         """Enter what workers left behind, each in the first target that has asked its author."""

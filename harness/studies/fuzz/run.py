@@ -23,6 +23,7 @@ from harness.engine.ending import to_the_end
 from harness.events import Started
 from harness.findings.folder import OURS, FindingsFolder, outcomes_text
 from harness.ledger.recorder import Recorder
+from harness.studies.fuzz import crossing
 from harness.studies.fuzz.cluster import ClusterSession
 from harness.studies.fuzz.plan import target_name
 from harness.studies.fuzz.record import Ended, Record, record, smallness
@@ -226,6 +227,7 @@ def execute(
         began = now()
         known = store.known()
         resumed = store.begin(plan.identity(importlib.metadata.version("tokgate")), anew=anew)
+        crossing.cross_in_time(plan, store)
         folder = CampaignFolder(out, store.mark, resumed=resumed)
         seen = progress(known)
         names = [target_name(*one) for one in plan.targets]

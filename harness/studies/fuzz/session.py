@@ -16,6 +16,7 @@ from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.events import Phase
 from harness.findings import left_processes
 from harness.studies.fuzz.canary import CanaryWatch
+from harness.studies.fuzz.crossing import cross_next, limit
 from harness.studies.fuzz.examples import open_examples
 from harness.studies.fuzz.leaving import left_behind
 from harness.studies.fuzz.plan import target_name
@@ -107,13 +108,23 @@ class Session:
 
         An exception of a lane, or of ``each``, KeyboardInterrupt included, ends all and is raised.
         """
+        try:
+            self._go_through(each, watch=True)
+            while not self._stop.is_set() and cross_next(self._plan, self._store):
+                self._targets.clear()  # they are others now
+                self._go_through(each, watch=False)
+        finally:
+            self._commit_leavings()
+
+    def _go_through(self, each: Callable[[], None], *, watch: bool) -> None:
+        """Have all targets go on until they stop. watch: for the canary, too."""
         # A session that is too short for all of them begins with those that had the least so far.
         for one in sorted(self._plan.targets, key=lambda one: self._done.get(target_name(*one), 0)):
             self._waiting.put(one)
         lanes = max(1, min(self._plan.plan.jobs, len(self._plan.targets)))
         with ThreadPoolExecutor(lanes + 1, thread_name_prefix="fuzz") as pool:
             futures: list[Future[None]] = [pool.submit(self._lane, lanes) for _ in range(lanes)]
-            if self.canary is not None:
+            if self.canary is not None and watch:
                 futures.append(pool.submit(self._watch))
             try:
                 while wait(futures, timeout=POLL_SECONDS).not_done:
@@ -129,7 +140,6 @@ class Session:
                 raise
             finally:
                 pool.shutdown()
-                self._commit_leavings()
 
     def _commit_leavings(self) -> None:
         """Enter what workers left behind, each in the first target that has asked its author."""
@@ -296,6 +306,6 @@ class Session:
         return target
 
     def _enough(self, target: Target) -> bool:
-        """Whether it has done as many cases as were asked for."""
-        cases = self._plan.plan.budget.cases
-        return cases is not None and target.state.cases >= cases
+        """Whether it has done as many cases as it may before others have, too."""
+        most = limit(self._plan.plan.budget.cases, target.state.crossed)
+        return most is not None and target.state.cases >= most

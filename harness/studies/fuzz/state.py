@@ -87,7 +87,9 @@ class State:
     withdrawn: by implementation, why it was not asked for a while, the last time that it was so.
     rates: bytes a second, by implementation, in campaigns that are limited by time: who is slow
     gets fewer cases in the next round. round_size: what the next round takes on, and waiting: what
-    was chosen for it already; see :mod:`harness.studies.fuzz.sizing`.
+    was chosen for it already; see :mod:`harness.studies.fuzz.sizing`. crossed: how often inputs
+    crossed between targets, offered: how many entries of the corpus did, or could, and given:
+    others' inputs that are to be asked, base64; see :mod:`harness.studies.fuzz.crossing`.
     """
 
     batches: int = 0
@@ -114,6 +116,9 @@ class State:
     rates: dict[str, float] = field(default_factory=dict)
     round_size: int = FIRST
     waiting: list[dict[str, Any]] = field(default_factory=list)
+    crossed: int = 0
+    offered: int = 0
+    given: list[str] = field(default_factory=list)
 
     def packed(self) -> bytes:
         """The form on disk."""
@@ -145,6 +150,9 @@ class State:
             check_base64(f"waiting[{number}].inputs", *waiting.inputs)
         pages = stored.typed(self.pages, list[_Page], "pages")
         check_base64("covered", *self.covered)
+        check_base64("given", *self.given)
+        if min(self.crossed, self.offered) < 0 or self.crossed > 64:
+            raise ValueError("crossed, offered: no numbers of crossings and of entries")
         for number, (_, _, claims) in enumerate(pages):
             check_base64(f"pages[{number}]", *(data for data, _ in claims))
         for number, line in enumerate(self.opened):

@@ -37,6 +37,7 @@ from harness.studies.fuzz.behaviour import Map, Shapes, Sighting, observe
 from harness.studies.fuzz.corpus import Corpus, Entry
 from harness.studies.fuzz.cost import EVERY, dearer
 from harness.studies.fuzz.coverage import COVERAGE, Covered, targets
+from harness.studies.fuzz.crossing import limit
 from harness.studies.fuzz.examples import inputs, mark, share
 from harness.studies.fuzz.schedule import Schedule, gain
 from harness.studies.fuzz.sizing import (
@@ -271,7 +272,7 @@ class Target:
         if not waiting:
             return None
         joined = len(self.corpus)
-        most = self._run.plan.budget.cases
+        most = limit(self._run.plan.budget.cases, self.state.crossed)
         left = None if most is None else most - self.state.cases
         parts = taken(waiting, self.state.round_size, left)
         contracts, known = self._opened.contracts, self.state.rates
@@ -328,10 +329,12 @@ class Target:
         assert self._opened is not None
         chosen: list[tuple[str, Batch]] = []
         busy: list[str] = []
-        if self._shared:
-            chosen.append((SHARED, Batch(SHARED, self.seed, 0, 0, self._shared)))
+        can_encode = self._opened.vocabulary.can_encode
+        others = [data for data in map(base64.b64decode, self.state.given) if can_encode(data)]
+        if self._shared or others:
+            chosen.append((SHARED, Batch(SHARED, self.seed, 0, 0, [*self._shared, *others])))
             self.state.shared += map(mark, self._shared)
-            self._shared = []
+        self._shared, self.state.given = [], []
         # An arm that turns out to have nothing is no batch: all of them may, for a toy's alphabet.
         wanted = BATCHES_A_ROUND if self.state.batches >= BATCHES_A_ROUND else 1
         most = wanted + len(self._opened.makers)

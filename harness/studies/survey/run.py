@@ -23,11 +23,12 @@ from harness.studies.survey.plan import done, plan_of
 from harness.verdict import gate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from corpora.texts.corpus import Corpus
     from harness.engine.ending import Ending
+    from harness.engine.planning import Plan
     from harness.engine.suites import Budget
     from harness.events import Event
     from harness.studies.survey.plan import Match
@@ -61,6 +62,7 @@ class SurveyStudy:
 
     out: the folder of all runs. watch: told the share that is done, and what is. played: called
     with the folder of each run that has come to its end, so that its reports are written.
+    elsewhere: plays, on other machines, all matches that are not there, by their folders.
     """
 
     name = "field"
@@ -72,8 +74,10 @@ class SurveyStudy:
         command: str,
         watch: Callable[[float, str], None],
         played: Callable[[Path], None],
+        elsewhere: Callable[[Mapping[Path, Plan]], None] | None = None,
     ) -> None:
         self._plan = plan
+        self._elsewhere = elsewhere
         self._out = out
         self._command = command
         self._watch = watch
@@ -115,6 +119,7 @@ class SurveyStudy:
         if name == SPEED:
             self._measure_speed()
             return
+        self._play_elsewhere()
         match = self._matches[name]
         about = match.library.about
         tell(
@@ -130,11 +135,22 @@ class SurveyStudy:
             )
         )
 
+    def _play_elsewhere(self) -> None:
+        """Have all matches that are not there played on other machines, at the first of them."""
+        elsewhere, self._elsewhere = self._elsewhere, None
+        if elsewhere is not None:
+            runs = [match for match in self._plan.matches if match.refusal is None]
+            plans = {self._out / match.folder: self._planned(match) for match in runs}
+            elsewhere({folder: one for folder, one in plans.items() if not done(folder, one)})
+
+    def _planned(self, match: Match) -> Plan:
+        plan = self._plan
+        return plan_of(match, plan.checks, plan.budget, plan.seed, "smoke", plan.texts)
+
     def _run(self, match: Match) -> int:
         """The cases of a match, which is played now unless its folder has it."""
         plan = self._plan
-        folder = self._out / match.folder
-        planned = plan_of(match, plan.checks, plan.budget, plan.seed, "smoke", plan.texts)
+        folder, planned = self._out / match.folder, self._planned(match)
         if done(folder, planned):
             events = read_events(folder / "run.jsonl")
             return sum(event.cases for event in events if isinstance(event, Finished))
