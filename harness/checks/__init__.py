@@ -23,6 +23,7 @@ from harness.checks.split import Split
 from harness.checks.stream_decoder import StreamDecoder
 from harness.checks.streaming import Streaming
 from harness.checks.survival import Survival
+from harness.checks.template import AddedSpecials
 from harness.checks.validity import Validity
 from impls.interface import Capability
 
@@ -43,6 +44,7 @@ CHECKS: dict[str, Check] = {
         SkipSpecials(),
         Truncation(),
         PaddedRows(),
+        AddedSpecials(),
         Chunks(),
         Validity(),
         Offsets(),

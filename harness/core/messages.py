@@ -101,12 +101,22 @@ class Padding:
 
 
 @dataclass(frozen=True, slots=True)
+class Template:
+    """Add the special tokens of the post-processor; pair: to the input and to itself twice over."""
+
+    pair: bool
+
+    def __str__(self) -> str:
+        return "a pair with special tokens added" if self.pair else "special tokens added"
+
+
+@dataclass(frozen=True, slots=True)
 class Encode:
     """Encode each input; from several threads at once if ``threads``; with offsets likewise.
 
     meter: measure this cost of each input, and throw the ids away. way: unsupported by encoders
     that do not have it. shape: likewise; the answer's ids are the windows, each after its length,
-    or of each row its length, its mask and its ids.
+    or of each row its length, its mask and its ids, or those that a template gives.
     """
 
     inputs: Inputs
@@ -115,7 +125,7 @@ class Encode:
     threads: bool = False
     meter: Meter | None = None
     way: Way | None = None
-    shape: Windows | Padding | None = None
+    shape: Windows | Padding | Template | None = None
 
     def __len__(self) -> int:
         return len(self.inputs)

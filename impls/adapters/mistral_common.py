@@ -11,7 +11,7 @@ from corpora.vocabularies import scratch
 from corpora.vocabularies.model import Algorithm
 from impls.adapters.common import Library, text_of
 from impls.adapters.sentencepiece import model_proto, model_trouble
-from impls.interface import Capability, Recipe
+from impls.interface import Capability, Recipe, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,6 +64,12 @@ class _Encoder:
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         return cast("list[int]", self._tokenizer.encode(text_of(data), bos=False, eos=False))
+
+    def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> list[int]:
+        """With the tokens of the beginning and the end; it knows no pairs."""
+        if pair is not None:
+            raise Unsupported("has no pairs")
+        return cast("list[int]", self._tokenizer.encode(text_of(data), bos=True, eos=True))
 
     def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
         """Text to a list."""

@@ -80,6 +80,12 @@ class _Encoder:
         given = (stream.step(tokenizer, token_id) for token_id in ids)
         return [text.encode() for text in given if text is not None]
 
+    def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> list[int]:
+        """By its post-processor, which is the user's own file's; others have none."""
+        second = None if pair is None else text_of(pair)
+        encoding = self.tokenizer(mode).encode(text_of(data), second)
+        return cast("list[int]", encoding.ids)
+
     def truncated(
         self, data: bytes, length: int, overlap: int, left: bool, mode: Mode
     ) -> list[list[int]]:

@@ -28,6 +28,7 @@ METAMORPHIC = [
     "stream-decoder",
     "single-ids",
     "skip-specials",
+    "template",
     "truncation",
     "padding",
     "chunks",

@@ -103,6 +103,19 @@ class LosesTheLastWindow(PlainBpe):
         return found[:-1] if len(found) > 1 and len(found[-1]) == overlap + 1 else found
 
 
+@planted("template", on="toy_bytes", stages=("template",))
+class AddsTheEndOnce(PlainBpe):
+    """The token of the end is not added to a text that ends with a space."""
+
+    def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> list[int]:
+        """See ``AddsSpecials``; the first and the last id stand for special tokens."""
+        first, last = 0, len(self.vocabulary) - 1
+        ids = [first, *self.encode(data, mode)]
+        if pair is not None:
+            ids += [last, *self.encode(pair, mode)]
+        return ids if data.endswith(b" ") else [*ids, last]
+
+
 @planted("padding", on="toy_bytes", stages=("padding",))
 class PadsOnTheRight(PlainBpe):
     """Padding comes last whichever side was asked for."""
