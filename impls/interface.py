@@ -342,6 +342,18 @@ class EncodesBatches(Protocol):
 
 
 @runtime_checkable
+class EncodesStr(Protocol):
+    """An encoder whose library takes ``str``; found by its method.
+
+    Asked by the check ``surrogates`` alone: a ``str`` may have what no UTF-8 can say.
+    """
+
+    def encode_str(self, text: str, mode: Mode) -> Sequence[int]:
+        """The ids of a text as the library is given it, lone surrogates and all."""
+        ...
+
+
+@runtime_checkable
 class EncodesMany(Protocol):
     """An encoder whose library has a call of its own for many inputs; found by its method.
 

@@ -22,6 +22,7 @@ from harness.checks.specials import Specials
 from harness.checks.split import Split
 from harness.checks.stream_decoder import StreamDecoder
 from harness.checks.streaming import Streaming
+from harness.checks.surrogates import Surrogates
 from harness.checks.survival import Survival
 from harness.checks.template import AddedSpecials
 from harness.checks.validity import Validity
@@ -45,6 +46,7 @@ CHECKS: dict[str, Check] = {
         Truncation(),
         PaddedRows(),
         AddedSpecials(),
+        Surrogates(),
         Chunks(),
         Validity(),
         Offsets(),

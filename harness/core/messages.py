@@ -63,6 +63,9 @@ class Way(StrEnum):
     (``Reloads``)."""
     RESPELLED = "respelled"
     """The auxiliary way of encoding with another file that says the same (``Respells``)."""
+    STR = "str"
+    """Given as ``str`` (``EncodesStr``): inputs are UTF-8, but for the surrogates that they have.
+    """
 
     @property
     def words(self) -> str:
@@ -72,6 +75,7 @@ class Way(StrEnum):
             "many": "in a batch",
             "reloaded": "saved and loaded",
             "respelled": "its file written anew",
+            "str": "given as str",
         }[self]
 
 

@@ -63,7 +63,10 @@ class _Encoder:
         self._policy = policy
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
-        return cast("list[int]", self._tokenizer.encode(text_of(data), bos=False, eos=False))
+        return self.encode_str(text_of(data), mode)
+
+    def encode_str(self, text: str, mode: Mode) -> list[int]:
+        return cast("list[int]", self._tokenizer.encode(text, bos=False, eos=False))
 
     def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> list[int]:
         """With the tokens of the beginning and the end; it knows no pairs."""

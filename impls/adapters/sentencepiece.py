@@ -35,6 +35,10 @@ class _Encoder:
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         return cast("list[int]", self._processor.encode(data))
 
+    def encode_str(self, text: str, mode: Mode) -> list[int]:
+        """Text, which it takes beside bytes."""
+        return cast("list[int]", self._processor.encode(text))
+
     def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
         """Its batches, which it encodes in threads of its own."""
         return cast("list[list[int]]", self._processor.encode(list(inputs)))

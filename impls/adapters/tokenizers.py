@@ -36,7 +36,10 @@ class _Encoder:
         self._unsaid = misread(vocabulary)
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
-        encoding = self.tokenizer(mode).encode(text_of(data), add_special_tokens=False)
+        return self.encode_str(text_of(data), mode)
+
+    def encode_str(self, text: str, mode: Mode) -> list[int]:
+        encoding = self.tokenizer(mode).encode(text, add_special_tokens=False)
         return cast("list[int]", encoding.ids)
 
     def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:

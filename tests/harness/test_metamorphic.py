@@ -29,6 +29,7 @@ METAMORPHIC = [
     "single-ids",
     "skip-specials",
     "template",
+    "surrogates",
     "truncation",
     "padding",
     "chunks",

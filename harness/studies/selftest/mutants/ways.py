@@ -116,6 +116,28 @@ class AddsTheEndOnce(PlainBpe):
         return ids if data.endswith(b" ") else [*ids, last]
 
 
+@planted("surrogates", on="toy_bytes", stages=("surrogates",))
+class EndsAtASurrogate(PlainBpe):
+    """A text ends for it where a lone surrogate stands."""
+
+    def encode_str(self, text: str, mode: Mode) -> list[int]:
+        """See ``EncodesStr``."""
+        end = next((i for i, one in enumerate(text) if "\ud800" <= one <= "\udfff"), len(text))
+        return self.encode(text[:end].encode(), mode)
+
+
+@planted("surrogates", on="toy_bytes", stages=("crashed",))
+class PanicsAtASurrogate(PlainBpe):
+    """A text is taken for UTF-8 without a look."""
+
+    def encode_str(self, text: str, mode: Mode) -> list[int]:
+        """See ``EncodesStr``."""
+        try:
+            return self.encode(text.encode(), mode)
+        except UnicodeEncodeError as error:
+            raise SystemExit("called `unwrap` on an `Err` value") from error
+
+
 @planted("padding", on="toy_bytes", stages=("padding",))
 class PadsOnTheRight(PlainBpe):
     """Padding comes last whichever side was asked for."""
