@@ -203,6 +203,19 @@ class Truncates(Protocol):
 
 
 @runtime_checkable
+class AddsSpecials(Protocol):
+    """An encoder whose library adds special tokens to a text or a pair; found by its method.
+
+    Those of the vocabulary's post-processor: the beginning and the end of a text, separators.
+    Asked by the check ``template`` alone, which holds it to what ``encode`` gives.
+    """
+
+    def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> Sequence[int]:
+        """The ids of a text, or of a text and a second one, with those tokens added."""
+        ...
+
+
+@runtime_checkable
 class Pads(Protocol):
     """An encoder whose library pads texts to one length; found by its method.
 
@@ -325,6 +338,18 @@ class EncodesBatches(Protocol):
         Returns the concatenated ids (int32) and where each input's ids end (int64, one an input).
         Any exception makes the harness ask again input by input, so that it can tell which failed.
         """
+        ...
+
+
+@runtime_checkable
+class EncodesStr(Protocol):
+    """An encoder whose library takes ``str``; found by its method.
+
+    Asked by the check ``surrogates`` alone: a ``str`` may have what no UTF-8 can say.
+    """
+
+    def encode_str(self, text: str, mode: Mode) -> Sequence[int]:
+        """The ids of a text as the library is given it, lone surrogates and all."""
         ...
 
 

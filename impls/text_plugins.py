@@ -60,6 +60,10 @@ def _of_text(encoder: Any) -> Any:
         ids: Sequence[int] = encoder.encode(text_of(data), mode)
         return ids
 
+    def encode_str(self: object, text: str, mode: Mode) -> Sequence[int]:
+        ids: Sequence[int] = encoder.encode(text, mode)
+        return ids
+
     def encode_many(self: object, inputs: Sequence[bytes], mode: Mode) -> Sequence[Sequence[int]]:
         ids: Sequence[Sequence[int]] = encoder.encode_many([text_of(one) for one in inputs], mode)
         return ids
@@ -86,7 +90,9 @@ def _of_text(encoder: Any) -> Any:
         "count": count,
         "decode": decode,
     }
-    return _made("OfText", encoder, methods)
+    made = _made("OfText", encoder, methods)
+    type(made).encode_str = encode_str
+    return made
 
 
 def _with_specials(encoder: Any, vocabulary: Vocabulary) -> Any:

@@ -22,7 +22,9 @@ from harness.checks.specials import Specials
 from harness.checks.split import Split
 from harness.checks.stream_decoder import StreamDecoder
 from harness.checks.streaming import Streaming
+from harness.checks.surrogates import Surrogates
 from harness.checks.survival import Survival
+from harness.checks.template import AddedSpecials
 from harness.checks.validity import Validity
 from impls.interface import Capability
 
@@ -43,6 +45,8 @@ CHECKS: dict[str, Check] = {
         SkipSpecials(),
         Truncation(),
         PaddedRows(),
+        AddedSpecials(),
+        Surrogates(),
         Chunks(),
         Validity(),
         Offsets(),

@@ -63,6 +63,9 @@ class Way(StrEnum):
     (``Reloads``)."""
     RESPELLED = "respelled"
     """The auxiliary way of encoding with another file that says the same (``Respells``)."""
+    STR = "str"
+    """Given as ``str`` (``EncodesStr``): inputs are UTF-8, but for the surrogates that they have.
+    """
 
     @property
     def words(self) -> str:
@@ -72,6 +75,7 @@ class Way(StrEnum):
             "many": "in a batch",
             "reloaded": "saved and loaded",
             "respelled": "its file written anew",
+            "str": "given as str",
         }[self]
 
 
@@ -101,12 +105,22 @@ class Padding:
 
 
 @dataclass(frozen=True, slots=True)
+class Template:
+    """Add the special tokens of the post-processor; pair: to the input and to itself twice over."""
+
+    pair: bool
+
+    def __str__(self) -> str:
+        return "a pair with special tokens added" if self.pair else "special tokens added"
+
+
+@dataclass(frozen=True, slots=True)
 class Encode:
     """Encode each input; from several threads at once if ``threads``; with offsets likewise.
 
     meter: measure this cost of each input, and throw the ids away. way: unsupported by encoders
     that do not have it. shape: likewise; the answer's ids are the windows, each after its length,
-    or of each row its length, its mask and its ids.
+    or of each row its length, its mask and its ids, or those that a template gives.
     """
 
     inputs: Inputs
@@ -115,7 +129,7 @@ class Encode:
     threads: bool = False
     meter: Meter | None = None
     way: Way | None = None
-    shape: Windows | Padding | None = None
+    shape: Windows | Padding | Template | None = None
 
     def __len__(self) -> int:
         return len(self.inputs)

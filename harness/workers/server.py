@@ -59,6 +59,7 @@ from impls.interface import (
     Encoder,
     EncodesBatches,
     EncodesMany,
+    EncodesStr,
     GivesOffsets,
     Heals,
     Mode,
@@ -251,6 +252,11 @@ class Server:
             return self._plain(request, encoder)
         if way is Way.MANY and isinstance(encoder, EncodesMany):
             return Results.of(many(encoder, inputs, request.mode))
+        if way is Way.STR and isinstance(encoder, EncodesStr):
+            texts = [data.decode("utf-8", "surrogatepass") for data in inputs]
+            return self._one_by_one(
+                texts, lambda text: Encoded(clean_ids(encoder.encode_str(text, request.mode)))
+            )
         if way is Way.RELOADED and isinstance(encoder, Reloads):
             self._others[way] = self._others.get(way) or encoder.reloaded()
         elif way is Way.RESPELLED and isinstance(encoder, Respells):

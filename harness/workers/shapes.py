@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.core.messages import Padding, Windows
-from impls.interface import DecodesStreams, Pads, SkipsSpecials, Truncates, Unsupported
+from harness.core.messages import Padding, Template, Windows
+from impls.interface import (
+    AddsSpecials,
+    DecodesStreams,
+    Pads,
+    SkipsSpecials,
+    Truncates,
+    Unsupported,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +34,9 @@ def skipped(encoder: Encoder, ids: Sequence[int]) -> bytes:
     return encoder.decode_without_specials(ids)
 
 
-def shaped(encoder: Encoder, data: bytes, shape: Windows | Padding, mode: Mode) -> list[int]:
+def shaped(
+    encoder: Encoder, data: bytes, shape: Windows | Padding | Template, mode: Mode
+) -> Sequence[int]:
     """The windows or rows one after another, as :class:`harness.core.messages.Encode` says.
 
     Raises Unsupported of who makes none, and ValueError for an answer that is none.
@@ -40,4 +49,6 @@ def shaped(encoder: Encoder, data: bytes, shape: Windows | Padding, mode: Mode) 
         if len(rows) != 3 or any(len(ids) != len(mask) for ids, mask in rows):
             raise ValueError("padded gave no mask for each id, or not a row for each text")
         return [number for ids, mask in rows for number in (len(ids), *mask, *ids)]
-    raise Unsupported("neither cuts nor pads")
+    if isinstance(shape, Template) and isinstance(encoder, AddsSpecials):
+        return encoder.encode_with_added(data, data + data if shape.pair else None, mode)
+    raise Unsupported("neither cuts nor pads nor adds special tokens")

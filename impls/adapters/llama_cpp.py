@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from corpora.vocabularies import scratch
 from corpora.vocabularies.model import Alphabet
 from impls.adapters.common import Library, text_of
-from impls.interface import Capability, Recipe
+from impls.interface import Capability, Recipe, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -216,13 +216,22 @@ class _Encoder:
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """Without BOS and EOS. Bytes go as they are, where not ``text_only``."""
+        return self._ids(data, mode, added=False)
+
+    def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> list[int]:
+        """With those that the file asks for; it knows no pairs."""
+        if pair is not None:
+            raise Unsupported("has no pairs")
+        return self._ids(data, mode, added=True)
+
+    def _ids(self, data: bytes, mode: Mode, *, added: bool) -> list[int]:
         if self._text_only:
             text_of(data)
         special = mode.special == "all"
-        room = len(data) + 2  # a dummy space more; a token a byte at the most
+        room = len(data) + 4  # a dummy space, BOS and EOS more; a token a byte at the most
         while True:
             ids = (ctypes.c_int32 * room)()
-            count = self._api.tokenize(self._vocab, data, len(data), ids, room, False, special)
+            count = self._api.tokenize(self._vocab, data, len(data), ids, room, added, special)
             if count >= 0:
                 return ids[:count]
             if count == NOT_ENOUGH or -count <= room:

@@ -11,7 +11,7 @@ from corpora.vocabularies import scratch
 from corpora.vocabularies.model import Algorithm
 from impls.adapters.common import Library, text_of
 from impls.adapters.sentencepiece import model_proto, model_trouble
-from impls.interface import Capability, Recipe
+from impls.interface import Capability, Recipe, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,7 +63,16 @@ class _Encoder:
         self._policy = policy
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
-        return cast("list[int]", self._tokenizer.encode(text_of(data), bos=False, eos=False))
+        return self.encode_str(text_of(data), mode)
+
+    def encode_str(self, text: str, mode: Mode) -> list[int]:
+        return cast("list[int]", self._tokenizer.encode(text, bos=False, eos=False))
+
+    def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> list[int]:
+        """With the tokens of the beginning and the end; it knows no pairs."""
+        if pair is not None:
+            raise Unsupported("has no pairs")
+        return cast("list[int]", self._tokenizer.encode(text_of(data), bos=True, eos=True))
 
     def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
         """Text to a list."""

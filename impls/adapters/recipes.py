@@ -64,6 +64,17 @@ class Encoder:
         ids: Sequence[int] = self._run(mode)["encode"](data)
         return ids
 
+    def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> Sequence[int]:
+        """With special tokens, where the recipe says how; Unsupported elsewhere."""
+        if pair is not None:
+            text_of(pair)
+        text_of(data)
+        adding = self._run(mode).get("encode_with_added")
+        if adding is None:
+            raise interface.Unsupported("adds no special tokens here")
+        ids: Sequence[int] = adding(data, pair)
+        return ids
+
     def decode(self, ids: Sequence[int]) -> bytes:
         """As its users get it."""
         running = self._decoder()

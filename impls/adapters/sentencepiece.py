@@ -7,7 +7,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
 from impls.adapters.common import Library, in_bytes, text_of
-from impls.interface import Capability, Recipe
+from impls.interface import Capability, Recipe, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,6 +35,10 @@ class _Encoder:
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         return cast("list[int]", self._processor.encode(data))
 
+    def encode_str(self, text: str, mode: Mode) -> list[int]:
+        """Text, which it takes beside bytes."""
+        return cast("list[int]", self._processor.encode(text))
+
     def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
         """Its batches, which it encodes in threads of its own."""
         return cast("list[list[int]]", self._processor.encode(list(inputs)))
@@ -56,6 +60,18 @@ class _Encoder:
         """Bytes, which it takes as they are, to a NumPy array."""
         encode = self._processor.encode
         return lambda: encode(data, return_type="numpy")
+
+    def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> list[int]:
+        """With the tokens of the beginning and the end that the model has; it knows no pairs."""
+        processor = self._processor
+        if pair is not None:
+            raise Unsupported("has no pairs")
+        return cast(
+            "list[int]",
+            processor.encode(
+                data, add_bos=processor.bos_id() >= 0, add_eos=processor.eos_id() >= 0
+            ),
+        )
 
     def decode(self, ids: Sequence[int]) -> bytes:
         if not self._returns:

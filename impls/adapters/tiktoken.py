@@ -39,7 +39,12 @@ class _Encoder:
         if not mode.pretokenize:
             # Its only entry that takes bytes as they are; `Encoding.encode` takes text.
             return cast("list[int]", self._encoding._encode_single_piece(data) if data else [])
-        text = text_of(data)
+        return self.encode_str(text_of(data), mode)
+
+    def encode_str(self, text: str, mode: Mode) -> list[int]:
+        """Only of pre-tokenized text: without pre-tokenization it takes bytes."""
+        if not mode.pretokenize:
+            raise Unsupported("takes bytes here")
         if mode.special == "all":
             return cast("list[int]", self._encoding.encode(text, allowed_special="all"))
         return cast("list[int]", self._encoding.encode_ordinary(text))

@@ -36,7 +36,10 @@ class _Encoder:
         self._unsaid = misread(vocabulary)
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
-        encoding = self.tokenizer(mode).encode(text_of(data), add_special_tokens=False)
+        return self.encode_str(text_of(data), mode)
+
+    def encode_str(self, text: str, mode: Mode) -> list[int]:
+        encoding = self.tokenizer(mode).encode(text, add_special_tokens=False)
         return cast("list[int]", encoding.ids)
 
     def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
@@ -79,6 +82,12 @@ class _Encoder:
         stream = LIBRARY.load().decoders.DecodeStream(skip_special_tokens=False)
         given = (stream.step(tokenizer, token_id) for token_id in ids)
         return [text.encode() for text in given if text is not None]
+
+    def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> list[int]:
+        """By its post-processor, which is the user's own file's; others have none."""
+        second = None if pair is None else text_of(pair)
+        encoding = self.tokenizer(mode).encode(text_of(data), second)
+        return cast("list[int]", encoding.ids)
 
     def truncated(
         self, data: bytes, length: int, overlap: int, left: bool, mode: Mode

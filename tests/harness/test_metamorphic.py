@@ -28,6 +28,8 @@ METAMORPHIC = [
     "stream-decoder",
     "single-ids",
     "skip-specials",
+    "template",
+    "surrogates",
     "truncation",
     "padding",
     "chunks",

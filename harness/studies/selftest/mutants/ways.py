@@ -103,6 +103,41 @@ class LosesTheLastWindow(PlainBpe):
         return found[:-1] if len(found) > 1 and len(found[-1]) == overlap + 1 else found
 
 
+@planted("template", on="toy_bytes", stages=("template",))
+class AddsTheEndOnce(PlainBpe):
+    """The token of the end is not added to a text that ends with a space."""
+
+    def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> list[int]:
+        """See ``AddsSpecials``; the first and the last id stand for special tokens."""
+        first, last = 0, len(self.vocabulary) - 1
+        ids = [first, *self.encode(data, mode)]
+        if pair is not None:
+            ids += [last, *self.encode(pair, mode)]
+        return ids if data.endswith(b" ") else [*ids, last]
+
+
+@planted("surrogates", on="toy_bytes", stages=("surrogates",))
+class EndsAtASurrogate(PlainBpe):
+    """A text ends for it where a lone surrogate stands."""
+
+    def encode_str(self, text: str, mode: Mode) -> list[int]:
+        """See ``EncodesStr``."""
+        end = next((i for i, one in enumerate(text) if "\ud800" <= one <= "\udfff"), len(text))
+        return self.encode(text[:end].encode(), mode)
+
+
+@planted("surrogates", on="toy_bytes", stages=("crashed",))
+class PanicsAtASurrogate(PlainBpe):
+    """A text is taken for UTF-8 without a look."""
+
+    def encode_str(self, text: str, mode: Mode) -> list[int]:
+        """See ``EncodesStr``."""
+        try:
+            return self.encode(text.encode(), mode)
+        except UnicodeEncodeError as error:
+            raise SystemExit("called `unwrap` on an `Err` value") from error
+
+
 @planted("padding", on="toy_bytes", stages=("padding",))
 class PadsOnTheRight(PlainBpe):
     """Padding comes last whichever side was asked for."""

@@ -1,0 +1,114 @@
+"""Surrogates: what is done with a text that no UTF-8 can say, by libraries that take ``str``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices, is_text
+from harness.checks.serving import draw
+from harness.core.comparisons import Contract
+from harness.core.messages import Encode, Way
+from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.core.partition import Part
+
+STAND_INS = ("\ufffd", "\ufffd" * 3, "?", "")
+"""What may stand for a lone surrogate: U+FFFD, one for each of its bytes, as Python's ``replace``
+has it, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surrogates:
+    """For u s v with a lone surrogate s between the characters of a text: encode_str(u s v) is an
+    error, or encode(u r v) for r = U+FFFD, once or for each of its bytes, "?", nothing, or the
+    three bytes of s. It never ends the process.
+
+    Of encoders that take ``str`` (``EncodesStr``), in which JSON and file names may leave half a
+    pair of UTF-16. Surrogate and place are drawn from the input's checksum. Of a half and another
+    half that fits, which some put together, nothing is asked.
+    """
+
+    name: str = "surrogates"
+    summary: str = "half a pair of UTF-16 in a str is refused or replaced, and nothing else is lost"
+    every: int = 16
+
+    def applies(self, contract: Contract) -> bool:
+        """Always: who does not take ``str`` says so."""
+        return True
+
+    def probes(self, seen: Observation) -> list[Probe]:
+        """The text with a surrogate, and what it may be taken for."""
+        mode = seen.contract.mode
+        found = []
+        for name, rows in asked(seen):
+            given = Inputs.of([halved(seen.inputs[i]) for i in rows])
+            taken = Inputs.of([one for i in rows for one in readings(seen.inputs[i])])
+            found += [
+                Probe(name, Encode(given, mode, way=Way.STR)),
+                Probe(name, Encode(taken, mode)),
+            ]
+        return found
+
+    def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
+        """Compare with each of the readings."""
+        judgement = Judgement()
+        size = len(STAND_INS) + 1
+        pairs = zip(answers[::2], answers[1::2], strict=True)
+        for (name, rows), (given, taken) in zip(asked(seen), pairs, strict=True):
+            for row, index in enumerate(rows):
+                outcome = given.outcome(row)
+                if isinstance(outcome, Unsupported):
+                    continue
+                ways = [taken.outcome(size * row + way) for way in range(size)]
+                judgement.exercised[name] += 1
+                if not lawful(outcome, ways):
+                    right = next(one for one in (*ways, outcome) if isinstance(one, Encoded))
+                    parts = (
+                        Part((f"{name} (U+FFFD in place of the surrogate)",), right),
+                        Part((f"{name} ({Way.STR.words}, with a surrogate)",), outcome),
+                    )
+                    failed = isinstance(outcome, Failed)
+                    stage = Status(outcome.status).label if failed else "surrogates"
+                    data = seen.inputs[index]
+                    judgement.violations.append(
+                        Violation(self.name, index, data, parts, (name,), stage)
+                    )
+        return judgement
+
+
+def asked(seen: Observation) -> list[tuple[str, list[int]]]:
+    """By implementation the texts that it encodes."""
+    found = []
+    for name, results in seen.results.items():
+        rows = [i for i in encoded_indices(results) if is_text(seen.inputs[i])]
+        if rows:
+            found.append((name, rows))
+    return found
+
+
+def parted(data: bytes) -> tuple[str, str, str]:
+    """What stands before the surrogate, the surrogate, and what comes after."""
+    text, dice = data.decode(), draw(data)
+    place = dice.randint(0, len(text))
+    return text[:place], chr(dice.randint(0xD800, 0xDFFF)), text[place:]
+
+
+def halved(data: bytes) -> bytes:
+    """A text with a lone surrogate, as a request carries it."""
+    return "".join(parted(data)).encode("utf-8", "surrogatepass")
+
+
+def readings(data: bytes) -> list[bytes]:
+    """The texts that it may be taken for; the last has the bytes of the surrogate."""
+    before, _, after = parted(data)
+    return [*((before + one + after).encode() for one in STAND_INS), halved(data)]
+
+
+def lawful(outcome: Outcome, ways: Sequence[Outcome]) -> bool:
+    """Whether it was refused, or taken for one of the readings; or that cannot be told."""
+    if isinstance(outcome, Failed):
+        return outcome.status is Status.ERRORED
+    if not isinstance(outcome, Encoded):
+        return True
+    known = [way for way in ways if isinstance(way, Encoded)]
+    return not known or outcome in known
