@@ -27,7 +27,7 @@ SHORT, MIDDLE, LONG, LONGEST = 1_000, 10_000, 100_000, 900_000
 engine of several libraries gives up, on white space: tiktoken panics there. That is a defect, but
 it is known, and would fail the gate of everybody who compares with tiktoken."""
 
-LARGE = 10_000
+LARGE = 100_000
 """Tokens from which on a vocabulary is met with the longest run: the time of a small one is better
 spent on other inputs."""
 
