@@ -114,21 +114,22 @@ def batches(
 ) -> Iterator[Batch]:
     """Round after round, one batch of each generator that still has one.
 
-    long: the certain ones of the long runs come after the very first batch, however long inputs
-    may be else, and their others take turns.
+    long: the certain ones of the long runs come after the first round, however long inputs may be
+    else, and their others take turns: a run of seconds has tasted every generator before.
     """
     streams = deque(Stream(g, vocabulary, seed, max_input) for g in generators)
-    runs = Stream(long_runs.GENERATOR, vocabulary, seed, 2 * long_runs.LONGEST) if long else None
+    first_round = len(streams)
     while streams:
         stream = streams.popleft()
         batch = stream.take()
         if batch is not None:
             streams.append(stream)
             yield batch
-        if runs is not None:
+        first_round -= 1
+        if long and first_round == 0:
+            runs = Stream(long_runs.GENERATOR, vocabulary, seed, 2 * long_runs.LONGEST)
             yield from _certain(runs, long_runs.certain(vocabulary))
             streams.append(runs)
-            runs = None
 
 
 def _certain(stream: Stream, count: int) -> Iterator[Batch]:
