@@ -181,6 +181,9 @@ class ByHand:
     def loading(self) -> dict[str, None]:
         return {}
 
+    def withdrawn(self) -> dict[str, str]:
+        return {}
+
 
 def pacer_of(pool: ByHand, judging: Callable[[Observation], Any], *names: str) -> Pacer:
     def judge_batch(seen: Observation, batch: Batch) -> int:
@@ -302,6 +305,9 @@ class Scripted:
     @property
     def out_of_time(self) -> bool:
         return self.left() <= 0
+
+    def withdrawn(self) -> dict[str, str]:
+        return {}
 
     def loading(self) -> dict[str, None]:
         return {}
