@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from harness.core.outcomes import Inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 
     from harness.checks.base import Observation
     from harness.core.comparisons import Contract
@@ -172,8 +172,10 @@ class Pacer:
         for flight in self._flights:
             late = flight.owing()  # read once: somebody may answer at any moment
             owing += late
-            if set(flight.pending.futures) - set(late):
-                flight.pending = flight.pending.without(set(late))
+            trusted = self._trusted(flight.pending.contract)
+            answered = flight.pending.without(set(late))
+            if answered.futures and (not trusted or trusted & answered.futures.keys()):
+                flight.pending = answered
                 self._judge(flight)
         self._flights.clear()
         owing = list(dict.fromkeys(owing))
@@ -283,11 +285,8 @@ class Pacer:
         if not present and len(contract.names) > len(behind & set(contract.names)):
             self._held.append((contract, batch))
             return
-        slow = slow_ones(self._rates, present, sum(map(len, batch.inputs)))
         trusted = self._trusted(contract) & set(present)
-        if trusted and trusted <= slow.keys():
-            # Everybody is held to the fastest of them, however slow that is.
-            del slow[max(trusted, key=lambda name: self._rates[name])]
+        slow = slow_ones(self._rates, present, sum(map(len, batch.inputs)), trusted)
         unknown = [name for name in present if name not in self._rates]
         fast = [name for name in present if name not in slow and name not in unknown]
         seconds = SOON
@@ -358,21 +357,27 @@ class Pacer:
         self._judging[self._judges.submit(self.judge, seen, flight.batch)] = flight.batch
 
 
-def slow_ones(rates: Mapping[str, float], names: Sequence[str], size: int) -> dict[str, float]:
+def slow_ones(
+    rates: Mapping[str, float], names: Sequence[str], size: int, trusted: Set[str]
+) -> dict[str, float]:
     """Those who would keep all waiting with ``size`` bytes, and how many bytes they answer soon.
 
     rates: bytes a second of those who have answered. Slow is who needs many times as long as is
-    usual among these names, and more time than all have patience.
+    usual among these names, and more time than all have patience. trusted: the references among the
+    names, to the fastest of which everybody is held, however slow that is.
     """
     known = sorted(rates[name] for name in names if name in rates)
     if not known:
         return {}
     usual = known[len(known) // 2]
-    return {
+    slow = {
         name: rates[name] * SOON
         for name in names
         if name in rates and rates[name] * SLOWER < usual and rates[name] * PATIENCE < size
     }
+    if trusted and trusted <= slow.keys():
+        del slow[max(sorted(trusted), key=lambda name: rates[name])]
+    return slow
 
 
 def telling_inputs(inputs: Sequence[bytes]) -> int:

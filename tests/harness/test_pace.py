@@ -17,7 +17,7 @@ from harness.checks.base import Observation
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Inputs, Results
 from harness.core.participants import Participant
-from harness.engine.pace import PATIENCE, Pacer, Yields, first_bytes
+from harness.engine.pace import PATIENCE, Pacer, Yields, first_bytes, slow_ones
 from harness.engine.streams import Batch
 from harness.workers.pool import Asked, Pending
 from impls.interface import About, Mode
@@ -133,6 +133,30 @@ def test_nothing_is_compared_without_the_reference_that_is_to_be_had(
     pacer.finish(lambda name, waited: waited < 5)
     assert bool(seen) == judged_at_all
     assert all("trusted" in names for names in seen) or state == "withdrawn"
+
+
+@pytest.mark.parametrize("references", [frozenset[str](), frozenset({"late"})])
+def test_at_the_end_nothing_is_judged_without_the_reference(references: frozenset[str]) -> None:
+    workers = Workers({"a": 0.001, "b": 0.001, "late": 1000.0})
+    seen: list[set[str]] = []
+
+    def judge(one: Observation, batch: Batch) -> int:
+        seen.append(set(one.results))
+        return 0
+
+    taking = contract(*workers.pace, references=references)
+    pacer = Pacer(workers, [taking], lambda one, batch: True, judge)  # type: ignore[arg-type]
+    pacer.run(itertools.islice(endless(), 1), lambda: False)
+    owing = pacer.finish(lambda name, waited: waited < 0.5)
+    assert owing == ["late"]
+    assert seen == ([] if references else [{"a", "b"}])
+
+
+def test_everybody_is_held_to_the_fastest_reference_however_slow() -> None:
+    rates = {"a": 1e6, "b": 1e6, "c": 1e6, "trusted": 100.0, "slower": 10.0}
+    assert set(slow_ones(rates, list(rates), 1000, set())) == {"trusted", "slower"}
+    assert set(slow_ones(rates, list(rates), 1000, {"trusted", "slower"})) == {"slower"}
+    assert set(slow_ones(rates, list(rates), 1000, {"a", "slower"})) == {"trusted", "slower"}
 
 
 def test_one_that_never_answers_costs_the_others_its_patience_only() -> None:

@@ -52,7 +52,8 @@ def send(
     for contract in contracts:
         if contract.mode.special == "all" and not special:
             continue
-        slow = slow_ones(rates, contract.names, size)
+        trusted = contract.references & set(contract.names) - pool.withdrawn().keys()
+        slow = slow_ones(rates, contract.names, size, trusted)
         head = first_bytes(batch.inputs, min(slow.values(), default=math.inf))
         fast = contract.among(set(contract.names) - set(slow))
         bounds = (head, len(batch.inputs)) if len(fast.participants) > 1 else (head,)
