@@ -118,7 +118,7 @@ class Judge:
         compared = comparisons(seen) if "equivalence" in exercised else 0
         with self._run.lock:
             for judged in exercised.values():
-                self._run.tally.judged.update(name for name, count in judged.items() if count)
+                self._run.tally.judged.update({n: count for n, count in judged.items() if count})
             self._run.tally.cases += len(batch.inputs)
             self._run.tally.comparisons += compared
         self._run.emit(

@@ -119,4 +119,5 @@ def test_what_is_at_fault_is_the_case_of_the_batch() -> None:
         )
     (one,) = told
     assert one.case.data == one.violation.data == asked.inputs[one.violation.index]
+    assert tally.judged == {"a": MOST_ASKED_FURTHER}
     assert sum(event.exercised == {"wrong": {"a": MOST_ASKED_FURTHER}} for event in events) == 1
