@@ -1,7 +1,4 @@
-"""What the tracker of findings writes down:
-
-violations by their signature, and all that it knows.
-"""
+"""What the tracker of findings writes down: violations by their signature, and all it knows."""
 
 from __future__ import annotations
 
@@ -25,6 +22,13 @@ if TYPE_CHECKING:
 FINER = {(NORMALIZATION, "white-space")}
 """Stages of an explanation that the diagnosis names better; as it does merges, ties and scores."""
 
+FINDINGS_TRUSTED = 12
+"""A signature with so many findings is taken to be explained by them."""
+
+FINDINGS_ENOUGH = 100
+"""A signature with so many findings, one of them unexpected, gets no more of them: what is wrong
+everywhere would else be minimised for ever."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -43,13 +47,13 @@ class Entry:
     @property
     def label(self) -> Signature:
         """What its bucket is named by: the stage of the explanation, where there is one."""
-        told, sign = self.explanation, self.signature
-        if told is not None and sign.stage == "unknown" and "user-defined" in told.differing:
+        why, sign = self.explanation, self.signature
+        if why is not None and sign.stage == "unknown" and "user-defined" in why.differing:
             # Only where the symbol is not cut out are its neighbours, or it, unknown.
             return replace(sign, stage="user-defined")
-        if told is None or (told.parted, sign.stage) in FINER or told.parted in {SEGMENTATION, IDS}:
+        if why is None or (why.parted, sign.stage) in FINER or why.parted in {SEGMENTATION, IDS}:
             return sign
-        return replace(sign, stage=told.parted)
+        return replace(sign, stage=why.parted)
 
     def explained(self) -> Entry:
         """Itself with an explanation."""
@@ -57,24 +61,40 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Page:
+class KnownInputs:
     """What the tracker knows of one signature under one contract.
 
-    claims: minimal inputs with their buckets; what contains one is counted there.
+    minimal: the minimal inputs of its findings with their buckets. A violation whose input contains
+    one of them is counted in that bucket.
     """
 
-    claims: list[tuple[bytes, str]] = field(default_factory=list)
+    minimal: list[tuple[bytes, str]] = field(default_factory=list)
+
+    @property
+    def trusted(self) -> bool:
+        """Whether so many findings are known that they are taken to explain whatever comes."""
+        return len(self.minimal) >= FINDINGS_TRUSTED
+
+    @property
+    def enough(self) -> bool:
+        """Whether so many findings are known that no more of them are minimised."""
+        return len(self.minimal) >= FINDINGS_ENOUGH
+
+    @property
+    def buckets(self) -> list[str]:
+        """The buckets of its findings, each once, in the order in which they were found."""
+        return list(dict.fromkeys(name for _, name in self.minimal))
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """All that a tracker knows, for one that goes on elsewhere.
 
-    pages: by contract and signature.
+    known: by contract and signature, the minimal inputs with their buckets.
     """
 
     findings: Sequence[Found] = ()
-    pages: Sequence[tuple[str, Signature, Sequence[tuple[bytes, str]]]] = ()
+    known: Sequence[tuple[str, Signature, Sequence[tuple[bytes, str]]]] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     provisionals: Sequence[str] = ()
     unstable: Sequence[tuple[str, str, str]] = ()

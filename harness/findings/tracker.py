@@ -8,12 +8,11 @@ and never stops the hunt for others.
 from __future__ import annotations
 
 import base64
-import datetime
 import hashlib
 import threading
 import time
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from harness.checks import CHECKS
@@ -31,7 +30,8 @@ from harness.findings.diagnosis import (
     kind_of,
     signature,
 )
-from harness.findings.entries import Entry, Page, Snapshot
+from harness.findings.entries import FINDINGS_TRUSTED, Entry, KnownInputs, Snapshot
+from harness.findings.expecting import WHATEVER, ExpectedFindings
 from harness.findings.minimising import (
     NO_TIME,
     SHRINK_TIMEOUTS,
@@ -66,21 +66,11 @@ UNHURRIED_SECONDS = 300.0
 """The time for minimising one finding of a run that the clock is not to decide. It is there only
 for what would never end."""
 
-CLAIMS_TRUSTED = 12
-"""A signature with so many findings is taken to be explained by them."""
-
-CLAIMS_ENOUGH = 100
-"""A signature with so many findings, one of them unexpected, gets no more of them: what is wrong
-everywhere would else be minimised for ever."""
-
 FURTHER_QUESTIONS = frozenset(
     ("validity", "round-trip", "offsets", "incremental", "interval", "count-till-limit", "split")
 ) | {"heal"}
 """Checks that compare an implementation with itself: they say nothing new of one that is known to
 answer one question in two ways."""
-
-WHATEVER = "\0"
-"""A kind that only a pattern for all of them fits."""
 
 UNSURE = ""
 """This stands in place of the bucket of a violation that could not be told when it was asked
@@ -113,10 +103,9 @@ class FindingTracker:
         self._patience = patience
         self._emit = emit
         self._save = save
-        self._expectations = expectations
-        self._versions = versions
+        self._expected = ExpectedFindings(expectations, versions)
         self._findings: dict[str, Found] = {}
-        self._pages: dict[tuple[str, Signature], Page] = {}
+        self._known: dict[tuple[str, Signature], KnownInputs] = {}
         self._counts: Counter[str] = Counter()
         self._provisionals: set[str] = set()
         self._unstable: dict[tuple[str, str], str] = {}
@@ -134,8 +123,8 @@ class FindingTracker:
         with self._lock:
             return Snapshot(
                 findings=list(self._findings.values()),
-                pages=[
-                    (where, sign, list(page.claims)) for (where, sign), page in self._pages.items()
+                known=[
+                    (where, sign, list(one.minimal)) for (where, sign), one in self._known.items()
                 ],
                 counts=dict(self._counts),
                 provisionals=sorted(self._provisionals),
@@ -146,7 +135,9 @@ class FindingTracker:
         """Know what another tracker knew, and nothing else; no event is emitted."""
         with self._lock:
             self._findings = {found.id: found for found in known.findings}
-            self._pages = {(where, sign): Page(list(claims)) for where, sign, claims in known.pages}
+            self._known = {
+                (where, sign): KnownInputs(list(minimal)) for where, sign, minimal in known.known
+            }
             self._counts = Counter(known.counts)
             self._provisionals = set(known.provisionals)
             self._unstable = {(where, name): kind for where, name, kind in known.unstable}
@@ -157,17 +148,19 @@ class FindingTracker:
         with self._lock:
             return list(self._findings.values())
 
-    def expected(self, bucket_name: str, vocabulary: str) -> Expectation | None:
-        """The entry that covers a bucket on a vocabulary today; one that has expired does not."""
-        today = datetime.datetime.now(datetime.UTC).date()
-        for expectation in self._expectations:
-            if (
-                expectation.covers(bucket_name, vocabulary)
-                and expectation.applies(self._versions)
-                and not expectation.expired(today)
-            ):
-                return expectation
-        return None
+    def _check_invariants(self) -> None:
+        """Hold what is so between any two calls. Raises AssertionError; tests call it."""
+        buckets = {found.bucket for found in self._findings.values()}
+        for identity, found in self._findings.items():
+            assert identity == found.id == finding_id(found.bucket, found.vocabulary)
+            assert found.replaces != identity
+        for one in self._known.values():
+            assert buckets.issuperset(one.buckets), "a known input whose finding is gone"
+        assert self._provisionals <= self._findings.keys()
+        assert buckets.issuperset(self._counts), "what is counted has no finding"
+        certain = self._findings.keys() - self._provisionals
+        assert all(self._counts[self._findings[identity].bucket] for identity in certain)
+        assert buckets.issuperset(self._unstable.values())
 
     @property
     def unexpected(self) -> bool:
@@ -192,18 +185,18 @@ class FindingTracker:
     def note(self, contract: Contract, violation: Violation, case: Case) -> str:
         """Enter a violation that no input brings back; gives its bucket."""
         entry = Entry(contract, violation, case)
-        return self._enter(self._page(entry), entry, UNMINIMISED, minimal=False)
+        return self._enter(self._known_of(entry), entry, UNMINIMISED, minimal=False)
 
     def _considered(
         self, pool: WorkerPool, contract: Contract, violation: Violation, case: Case
     ) -> str:
-        known = self._explained(pool, contract, violation)
-        if isinstance(known, str):
-            return self._count(known)
-        violation = known
+        explained = self._explained(pool, contract, violation)
+        if isinstance(explained, str):
+            return self._count(explained)
+        violation = explained
         entry = Entry(contract, violation, case)
-        page = self._page(entry)
-        alike = self._alike(page, entry)
+        known = self._known_of(entry)
+        alike = self._alike(known, entry)
         if alike is not None:
             return self._count(alike)
         provisional = None
@@ -213,15 +206,15 @@ class FindingTracker:
         try:
             confirmed = confirm(pool, contract, violation)
         except OutOfTime:
-            return self._entered_late(page, entry, provisional)
+            return self._entered_late(known, entry, provisional)
         if confirmed == "unsure":
             return UNSURE
         gone = confirmed == "gone"
         entry = Entry(contract, violation if isinstance(confirmed, str) else confirmed, case)
-        page = self._page(entry)
+        known = self._known_of(entry)
         if gone or entry.violation.check == "determinism":
             # It does not come back alone, so there is nothing to minimise by.
-            return self._enter(page, entry.explained(), UNMINIMISED, minimal=False)
+            return self._enter(known, entry.explained(), UNMINIMISED, minimal=False)
         if provisional is None:
             provisional = self._provisional(entry)
         smaller, why = self._shrink(pool, entry)
@@ -229,17 +222,17 @@ class FindingTracker:
         kind = kind_of(smaller.violation, smaller.label.stage, contract)
         if why == TRIES_HANG:
             kind = UNMINIMISED  # what is left in the input says little of what it hangs on
-        if why == NO_TIME and self._may_be_excused(smaller) and not self._covered(smaller):
+        if why == NO_TIME and self._expected.unsure(smaller):
             return UNSURE
-        name = self._enter(page, smaller, kind, minimal=why is None, replaces=provisional, why=why)
-        if self._excused(name, contract) and not self._covered(entry):
+        name = self._enter(known, smaller, kind, minimal=why is None, replaces=provisional, why=why)
+        if self._expected.has(name, contract) and not self._expected.covers(entry):
             # What is expected was a part of this input. Something else may be wrong with the rest.
             left = self._explained(pool, contract, violation)
             if isinstance(left, Violation) and len(left.data) < len(violation.data):
                 self._considered(pool, contract, left, case)
         return name
 
-    def _entered_late(self, page: Page, entry: Entry, provisional: Found | None) -> str:
+    def _entered_late(self, known: KnownInputs, entry: Entry, provisional: Found | None) -> str:
         """Enter a violation that there is no time to ask about again, if it is sure as it is.
 
         It is where all that differ gave answers, and where a worker has asked again by itself. What
@@ -252,60 +245,47 @@ class FindingTracker:
             return UNSURE
         entry = entry.explained()
         kind = UNMINIMISED
-        if self._may_be_excused(entry):
-            if not self._covered(entry):
-                return UNSURE
+        if self._expected.unsure(entry):
+            return UNSURE
+        if self._expected.may_cover(entry):
             kind = kind_of(entry.violation, entry.label.stage, entry.contract)
-        return self._enter(page, entry, kind, minimal=False, replaces=provisional, why=NO_TIME)
+        return self._enter(known, entry, kind, minimal=False, replaces=provisional, why=NO_TIME)
 
-    def _may_be_excused(self, entry: Entry, *, any_stage: bool = False) -> bool:
-        """Whether an entry of the expectations covers such a finding with inputs of some kind.
-
-        any_stage: or one whose explanation names another stage. So it is with what nobody explains
-        behind a normalizer: a part of the input alone may part at another one.
-        """
-        any_stage |= entry.explanation is None and entry.contract.vocabulary.normalizes
-        named = [parts for e in self._expectations if len(parts := e.bucket.split("/")) > 4]
-        kinds, stages = {parts[4] for parts in named}, {parts[3] for parts in named if any_stage}
-        labels = [entry.label, *(replace(entry.label, stage=one) for one in sorted(stages))]
-        return any(
-            self._excused(bucket(one, entry.contract, kind), entry.contract)
-            for one in labels
-            for kind in (*sorted(kinds), WHATEVER)
-        )
-
-    def _alike(self, page: Page, entry: Entry) -> str | None:
+    def _alike(self, known: KnownInputs, entry: Entry) -> str | None:
         """The bucket under which a violation is counted without minimising it, if it may be.
 
         Never as expected, unless it is, whatever its minimal input comes to.
         """
         excused: list[str] = []
         new: list[str] = []
-        for name in dict.fromkeys(name for _, name in page.claims):
-            (excused if self._excused(name, entry.contract) else new).append(name)
-        if new and (self._late or len(page.claims) >= CLAIMS_ENOUGH):
+        for name in known.buckets:
+            (excused if self._expected.has(name, entry.contract) else new).append(name)
+        if new and (self._late or known.enough):
             return new[0]
         if excused:
             # Told by the explanation, which takes some milliseconds, or else by the diagnosis.
             label = entry.signature if self._late else entry.explained().label
-            if self._excused(bucket(label, entry.contract, WHATEVER), entry.contract):
+            if self._expected.has(bucket(label, entry.contract, WHATEVER), entry.contract):
                 return excused[0]
         return None
 
-    def _page(self, entry: Entry) -> Page:
-        return self._pages.setdefault((entry.contract.id, entry.signature), Page())
+    def _known_of(self, entry: Entry) -> KnownInputs:
+        return self._known.setdefault((entry.contract.id, entry.signature), KnownInputs())
 
     def _provisional(self, entry: Entry) -> Found | None:
         """Write the first finding of a signature as it is, to be replaced by its minimum.
 
         Not where its minimum may be expected: the gate would fail for it if nothing replaced it.
         """
-        if self._page(entry).claims:
+        if self._known_of(entry).minimal:
             return None
         entry = entry.explained()
         # A smaller input may part at another stage; how a process ends is no such stage.
-        if self._may_be_excused(entry, any_stage=entry.violation.check != "survival"):
+        if self._expected.may_cover(entry, any_stage=entry.violation.check != "survival"):
             return None
+        name = bucket(entry.label, entry.contract, UNMINIMISED)
+        if finding_id(name, entry.contract.vocabulary.id) in self._findings:
+            return None  # another signature has come to it, and it would go with this one
         found = self._write(entry, UNMINIMISED, minimal=False)
         self._provisionals.add(found.id)
         return found
@@ -322,34 +302,38 @@ class FindingTracker:
             for culprit in violation.culprits:
                 if (contract.id, culprit) in self._unstable:
                     return self._unstable[contract.id, culprit]
-        page = self._pages.get((contract.id, signature(violation, contract)), Page())
-        for minimal, name in page.claims:
+        known = self._known.get((contract.id, signature(violation, contract)), KnownInputs())
+        for minimal, name in known.minimal:
             if minimal == violation.data:
                 return name
-            if not minimal and page.claims.count((minimal, name)) >= CLAIMS_TRUSTED:
+            if not minimal and known.minimal.count((minimal, name)) >= FINDINGS_TRUSTED:
                 return name  # wrong with no input at all, and so with any
             if minimal and minimal in violation.data:
                 rest = violation.data.replace(minimal, b"")
-                left = self._left(pool, contract, violation, rest, page)
+                left = self._left(pool, contract, violation, rest, known)
                 if left is None:
                     return name
                 violation = left
         # Nearly all input of some generators is ill-formed, each in a way of its own.
-        ill = next((name for minimal, name in page.claims if categories(minimal) == BYTES), None)
+        ill = next((name for minimal, name in known.minimal if categories(minimal) == BYTES), None)
         well_formed = violation.data.decode(errors="ignore").encode()
         if ill is not None and well_formed != violation.data:
-            left = self._left(pool, contract, violation, well_formed, page)
+            left = self._left(pool, contract, violation, well_formed, known)
             if left is None:
                 return ill
             violation = left
         return violation
 
     def _left(
-        self, pool: WorkerPool, contract: Contract, violation: Violation, rest: bytes, page: Page
+        self,
+        pool: WorkerPool,
+        contract: Contract,
+        violation: Violation,
+        rest: bytes,
+        known: KnownInputs,
     ) -> Violation | None:
         """The violation that is left with what is known taken out, if any is."""
-        trusted = len(page.claims) >= CLAIMS_TRUSTED
-        if self._late or trusted or violation.check in {"survival", "determinism"}:
+        if self._late or known.trusted or violation.check in {"survival", "determinism"}:
             return None
         sign = signature(violation, contract)
         left: Violation | None = None
@@ -360,16 +344,6 @@ class FindingTracker:
                 return None
             left = next((one for one in again if signature(one, contract) == sign), None)
         return left
-
-    def _excused(self, name: str, contract: Contract) -> bool:
-        """Whether a bucket is expected, so that what is counted under it does not fail the gate."""
-        return self.expected(name, contract.vocabulary.id) is not None
-
-    def _covered(self, entry: Entry) -> bool:
-        """Whether a violation would be expected if its input were already minimal."""
-        label = entry.explained().label
-        kind = kind_of(entry.violation, label.stage, entry.contract)
-        return self._excused(bucket(label, entry.contract, kind), entry.contract)
 
     @property
     def _late(self) -> bool:
@@ -389,24 +363,24 @@ class FindingTracker:
         """The entry with the smallest input found, and why the search did not end by itself."""
         contract, check = entry.contract, CHECKS[entry.violation.check]
         latest = {entry.violation.data: entry.violation}
-        claims = self._page(entry).claims
-        excused = {name for _, name in claims}
-        excused = {name for name in excused if self._excused(name, contract)}
-        known = {minimal for minimal, name in claims if name in excused}
+        minimal = self._known_of(entry).minimal
+        excused = {data for data, name in minimal if self._expected.has(name, contract)}
 
-        covered = not self._expectations or self._covered(entry)
+        covered = not self._expected.entries or self._expected.covers(entry)
 
         def hides(one: Violation) -> bool:
             # A part of the input that is expected was in it, and the rest is looked at afterwards.
             # What is put in its place may be another mistake, which is expected when this is not.
             foreign = not subsequence(one.data, entry.violation.data)
-            return not covered and foreign and self._covered(Entry(contract, one, entry.case))
+            made = Entry(contract, one, entry.case)
+            return not covered and foreign and self._expected.covers(made)
 
         spent = Spent()
 
         def failing(candidates: Sequence[bytes]) -> list[bool]:
             # Shrinking into an expected finding would hide this one from the gate.
-            lawful = [c for c in candidates if c not in known and contract.vocabulary.can_encode(c)]
+            known = contract.vocabulary.can_encode
+            lawful = [data for data in candidates if data not in excused and known(data)]
             try:
                 violations = spent.on(pool.examine(contract, check, lawful)).violations
             except OutOfTime:
@@ -440,7 +414,7 @@ class FindingTracker:
 
     def _enter(
         self,
-        page: Page,
+        known: KnownInputs,
         entry: Entry,
         kind: str,
         *,
@@ -457,12 +431,12 @@ class FindingTracker:
         if entry.violation.check == "determinism":
             for culprit in entry.violation.culprits:
                 self._unstable.setdefault((entry.contract.id, culprit), name)
-        if (minimal or not page.claims) and page.claims.count((data, name)) < CLAIMS_TRUSTED:
-            page.claims.append((data, name))
+        if (minimal or not known.minimal) and known.minimal.count((data, name)) < FINDINGS_TRUSTED:
+            known.minimal.append((data, name))
         identity = finding_id(name, entry.contract.vocabulary.id)
         self._provisionals -= {identity, replaces.id if replaces else ""}
-        known = self._findings.get(identity)
-        smaller = known is None or len(data) < len(base64.b64decode(known.input_b64))
+        former = self._findings.get(identity)
+        smaller = former is None or len(data) < len(base64.b64decode(former.input_b64))
         if smaller or replaces is not None:
             self._write(entry, kind, minimal=minimal, replaces=replaces, why=why)
         return self._count(name)
@@ -480,7 +454,7 @@ class FindingTracker:
         vocabulary = contract.vocabulary
         name = bucket(entry.label, contract, kind)
         identity = finding_id(name, vocabulary.id)
-        expectation = self.expected(name, vocabulary.id)
+        expectation = self._expected.entry(name, vocabulary.id)
         place, sentence = difference(violation, vocabulary)
         found = Found(
             id=identity,

@@ -9,6 +9,8 @@ from concurrent.futures import Future
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
 from corpora.generators.base import Case
@@ -306,3 +308,69 @@ def test_ill_formed_input_does_not_hide_another_fault() -> None:
         "equivalence/bpe/raw/text/bytes/bad",
         "equivalence/bpe/raw/text/N/bad",
     ]
+
+
+FAULTS: dict[str, Encode_] = {
+    "wrong id": lambda data: [0, *data[1:]],
+    "one more": lambda data: [*data, 1],
+    "one less": lambda data: list(data[:-1]),
+    "no id of it": lambda data: [9999],
+    "raises": lambda data: [1 // 0],
+}
+"""How a planted encoder errs where it does."""
+
+
+@given(
+    wrong=st.dictionaries(
+        st.sampled_from([b"", b"!", b"ab", b"\xff", b"1", " é".encode()]),
+        st.sampled_from(sorted(FAULTS)),
+        max_size=4,
+    ),
+    batches=st.lists(
+        st.lists(st.lists(st.sampled_from(list("ab!1é\xff ")), max_size=9), max_size=6),
+        min_size=1,
+        max_size=4,
+    ),
+    kinds=st.lists(st.sampled_from(["*", "P", "L", "empty"]), max_size=2),
+    flaky=st.booleans(),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_what_the_tracker_knows_holds_together_after_every_violation(
+    wrong: dict[bytes, str], batches: list[list[list[str]]], kinds: list[str], flaky: bool
+) -> None:
+    asked = 0
+
+    def bad(data: bytes) -> list[int]:
+        nonlocal asked
+        asked += 1
+        for needle, fault in wrong.items():
+            if needle in data and not (flaky and asked % 3 == 0):
+                return FAULTS[fault](data)
+        return [*data]
+
+    entries = [
+        Expectation(f"equivalence/bpe/raw/*/{kind}/bad", {"bad": SpecifierSet()}, "known")
+        for kind in kinds
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(findings, "SHRINK_SHARE", 1e9)
+        scene = Scene(entries, ref=right, bad=bad)
+        for batch in batches:
+            inputs = ["".join(letters).encode("latin-1") for letters in batch]
+            for check in ("survival", "equivalence"):
+                for data in inputs:
+                    scene.check(check, data)
+                    scene.tracker._check_invariants()
+        copy = Scene(entries, ref=right, bad=bad).tracker
+        copy.restore(scene.tracker.snapshot())
+        copy._check_invariants()
+        assert copy.snapshot() == scene.tracker.snapshot()
+
+
+def test_the_invariants_see_a_finding_that_is_gone() -> None:
+    scene = Scene(ref=right, bad=wrong_at(b"!"))
+    scene.check("equivalence", b"a!")
+    scene.tracker._check_invariants()
+    scene.tracker._findings.clear()
+    with pytest.raises(AssertionError, match="whose finding is gone"):
+        scene.tracker._check_invariants()

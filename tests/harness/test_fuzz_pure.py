@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
@@ -184,6 +186,20 @@ def test_the_corpus_takes_each_input_once_and_none_that_is_too_long() -> None:
     assert not corpus.join(Entry(b"", "x", 1))
     assert not corpus.join(Entry(b"a" * (LONGEST + 1), "x", 1))
     assert len(corpus) == 1
+
+
+@given(st.lists(st.one_of(st.binary(max_size=3), st.just(b"a" * (LONGEST + 1)), st.integers(0, 9))))
+def test_the_corpus_holds_together_whatever_is_done(steps: list[bytes | int]) -> None:
+    corpus, rng = Corpus(), random.Random(0)
+    for step in steps:
+        if isinstance(step, bytes):
+            corpus.join(Entry(step, "x", 1))
+        else:
+            assert len(corpus.parents(rng, step)) == (step if len(corpus) else 0)
+        corpus._check_invariants()
+    again = Corpus(corpus.entries, corpus.picks)
+    again._check_invariants()
+    assert again.entries == corpus.entries
 
 
 def test_parents_get_their_turns() -> None:

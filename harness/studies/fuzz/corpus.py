@@ -54,6 +54,13 @@ class Corpus:
         self.picks.append(0)
         return True
 
+    def _check_invariants(self) -> None:
+        """Hold what is so between any two calls. Raises AssertionError; tests call it."""
+        assert len(self.entries) == len(self.picks) == len(self._known)
+        assert self._known == {entry.data for entry in self.entries}
+        assert all(0 < len(entry.data) <= LONGEST for entry in self.entries)
+        assert all(picks >= 0 for picks in self.picks)
+
     def parents(self, rng: random.Random, count: int) -> list[bytes]:
         """Entries to mutate; those that were parents often are drawn less.
 

@@ -25,7 +25,7 @@ from harness.events import (
     VocabularyLoaded,
     Withdrawn,
 )
-from harness.findings.tracker import FindingTracker
+from harness.findings.expecting import ExpectedFindings
 from harness.studies.fuzz import estimate
 from harness.studies.fuzz.behaviour import Map
 from harness.studies.fuzz.estimate import Abundance
@@ -139,12 +139,7 @@ def merged(plan: FuzzPlan, kept: Mapping[str, Kept]) -> list[Found]:
 
     Whether one is expected is decided by today's expectations, whatever was so when it was found.
     """
-    tracker = FindingTracker(
-        lambda event: None,
-        lambda name, violation, contract: None,
-        plan.plan.expectations,
-        plan.plan.versions,
-    )
+    expected = ExpectedFindings(plan.plan.expectations, plan.plan.versions)
     smallest: dict[str, Found] = {}
     for one in kept.values():
         for found in one.findings:
@@ -153,7 +148,7 @@ def merged(plan: FuzzPlan, kept: Mapping[str, Kept]) -> list[Found]:
                 smallest[found.id] = found
     today = []
     for found in smallest.values():
-        entry = tracker.expected(found.bucket, found.vocabulary)
+        entry = expected.entry(found.bucket, found.vocabulary)
         reason, link = (entry.reason, entry.link) if entry else (None, None)
         today.append(replace(found, expected=reason, link=link))
     return today

@@ -153,8 +153,8 @@ class State:
         check_base64("given", *self.given)
         if min(self.crossed, self.offered) < 0 or self.crossed > 64:
             raise ValueError("crossed, offered: no numbers of crossings and of entries")
-        for number, (_, _, claims) in enumerate(pages):
-            check_base64(f"pages[{number}]", *(data for data, _ in claims))
+        for number, (_, _, minimal) in enumerate(pages):
+            check_base64(f"pages[{number}]", *(data for data, _ in minimal))
         for number, line in enumerate(self.opened):
             try:
                 Event.from_json(line)
@@ -167,9 +167,9 @@ class State:
             [
                 where,
                 asdict(sign),
-                [[base64.b64encode(data).decode(), name] for data, name in claims],
+                [[base64.b64encode(data).decode(), name] for data, name in minimal],
             ]
-            for where, sign, claims in known.pages
+            for where, sign, minimal in known.known
         ]
         self.counts = dict(known.counts)
         self.provisionals = list(known.provisionals)
@@ -179,13 +179,13 @@ class State:
         """What the tracker knew, with its findings."""
         return Snapshot(
             findings=findings,
-            pages=[
+            known=[
                 (
                     where,
                     Signature(**sign),
-                    [(base64.b64decode(data), name) for data, name in claims],
+                    [(base64.b64decode(data), name) for data, name in minimal],
                 )
-                for where, sign, claims in self.pages
+                for where, sign, minimal in self.pages
             ],
             counts=self.counts,
             provisionals=self.provisionals,
