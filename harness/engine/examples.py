@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan
-    from harness.findings.tracker import FindingTracker
+    from harness.findings.entries import Tracker
     from harness.workers.pool import WorkerPool
 
 
@@ -34,7 +34,7 @@ def with_examples(plan: Plan) -> set[str]:
 
 
 def exercises(
-    plan: Plan, tracker: FindingTracker, pool: WorkerPool, contracts: Sequence[Contract]
+    plan: Plan, tracker: Tracker, pool: WorkerPool, contracts: Sequence[Contract]
 ) -> Iterator[Exercise]:
     """Run the examples of the expectations that concern contracts, and enter what they show.
 

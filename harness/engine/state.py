@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.events import Event
-    from harness.findings.tracker import FindingTracker
+    from harness.findings.entries import Tracker
     from harness.workers.pool import WorkerPool
 
 
@@ -29,7 +29,7 @@ class RunState:
     found. stop: set when the run is to end. lock: guards the tally.
     """
 
-    def __init__(self, plan: Plan, emit: Callable[[Event], None], tracker: FindingTracker) -> None:
+    def __init__(self, plan: Plan, emit: Callable[[Event], None], tracker: Tracker) -> None:
         self.plan = plan
         self.emit = emit
         self.tracker = tracker

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from harness.findings.diagnosis import signature
 from harness.findings.explanation import explain
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from harness.events import Found
     from harness.findings.diagnosis import Signature
     from harness.findings.explanation import Explanation
+    from harness.workers.pool import WorkerPool
 
 FINER = {(NORMALIZATION, "white-space")}
 """Stages of an explanation that the diagnosis names better; as it does merges, ties and scores."""
@@ -98,3 +99,22 @@ class Snapshot:
     counts: Mapping[str, int] = field(default_factory=dict)
     provisionals: Sequence[str] = ()
     unstable: Sequence[tuple[str, str, str]] = ()
+
+
+class Tracker(Protocol):
+    """What a run hands the violations to that its checks find. Thread-safe."""
+
+    @property
+    def unexpected(self) -> bool:
+        """Whether it has found what a run may be ended for at once."""
+        ...
+
+    def consider(
+        self, pool: WorkerPool, contract: Contract, violation: Violation, case: Case
+    ) -> str:
+        """Enter a violation; gives the bucket under which it was counted, or an empty text."""
+        ...
+
+    def note(self, contract: Contract, violation: Violation, case: Case) -> str:
+        """Enter a violation that no input brings back; gives its bucket, or an empty text."""
+        ...

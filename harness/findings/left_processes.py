@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from harness.core.comparisons import Contract
-    from harness.findings.tracker import FindingTracker
+    from harness.findings.entries import Tracker
 
 CHECK = "survival"
 
@@ -35,7 +35,7 @@ def violation_of(name: str, line: str) -> Violation:
 
 
 def note(
-    tracker: FindingTracker, left: Mapping[str, str], contracts: Mapping[str, Contract], seed: int
+    tracker: Tracker, left: Mapping[str, str], contracts: Mapping[str, Contract], seed: int
 ) -> list[str]:
     """Enter a finding for each implementation that left something; their buckets.
 

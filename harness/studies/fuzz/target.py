@@ -126,10 +126,10 @@ class Target:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._events: list[Event] = []
-        tracker = FindingTracker(
+        self._tracker = FindingTracker(
             self._events.append, save, plan.expectations, plan.versions, unhurried=True
         )
-        self._run = RunState(plan, self._events.append, tracker)
+        self._run = RunState(plan, self._events.append, self._tracker)
         self._judge = Judge(self._run, self._before_a_finding)
         self._pool: WorkerPool | None = None
         self.name = f"{source}#{shard}"
@@ -146,13 +146,13 @@ class Target:
         self.state = kept.state if kept else State()
         self._map = Map(kept.map if kept else None)
         self.corpus = Corpus(kept.corpus if kept else (), self.state.picks)
-        tracker.restore(self.state.tracker(kept.findings if kept else ()))
+        self._tracker.restore(self.state.tracker(kept.findings if kept else ()))
         self._remember()
 
     @property
     def findings(self) -> list[Found]:
         """All findings so far."""
-        return self._run.tracker.findings
+        return self._tracker.findings
 
     @property
     def seed(self) -> int:
@@ -166,7 +166,7 @@ class Target:
 
     def limit_by(self, left: Callable[[], float]) -> None:
         """Minimise no longer than a session has time; left: the seconds until it is over."""
-        self._run.tracker.limit_by(left)
+        self._tracker.limit_by(left)
 
     def stop(self) -> None:
         """End what is on, from any thread: its workers are killed."""
@@ -460,7 +460,7 @@ class Target:
         state.picks = list(self.corpus.picks)
         state.losses = {name: list(losses) for name, losses in pool.losses().items()}
         state.shared = sorted({*state.shared, *map(mark, self._smallest())})
-        state.keep_tracker(self._run.tracker.snapshot())
+        state.keep_tracker(self._tracker.snapshot())
         state.keep_tally(self._run.tally)
         events = list(self._events)
         self._events.clear()

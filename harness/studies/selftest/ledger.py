@@ -74,11 +74,10 @@ class Suspect:
         return self.attempts[check] < ATTEMPTS
 
 
-class Ledger(FindingTracker):
+class Ledger:
     """A tracker that only sorts: see the module. checks: what each suspect should be found by."""
 
     def __init__(self, checks: Mapping[str, str]) -> None:
-        super().__init__(ignored, unsaved, (), {})
         self.suspects = {
             name: Suspect(name, check, FindingTracker(ignored, unsaved, (), {}, patience=PATIENCE))
             for name, check in checks.items()
@@ -154,11 +153,11 @@ class Ledger(FindingTracker):
 
 
 def ignored(_: Event) -> None:
-    """For books whose events nobody reads: what they come to is looked up."""
+    """For trackers whose events nobody reads: what they come to is looked up."""
 
 
 def unsaved(*_: object) -> None:
-    """For books that write no folders."""
+    """For trackers that write no folders."""
 
 
 def tells(violation: Violation, contract: Contract, name: str) -> bool:
