@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.embedded import RANDOM
 from corpora.vocabularies.toys import TOYS
@@ -69,6 +69,11 @@ class Plan:
     of."""
 
     @property
+    def unhurried(self) -> bool:
+        """Whether the clock is not to decide what is found: the budget is a number of cases."""
+        return self.budget.seconds is None and not self.only_texts
+
+    @property
     def versions(self) -> dict[str, str]:
         """Version of each participant."""
         return {participant.name: participant.about.version for participant in self.participants}
@@ -98,7 +103,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Tally:
-    """What the campaign has done so far, over all lanes.
+    """What a run has done so far, over all its vocabularies.
 
     exercised: examples of expectations that were run, by place in the plan; shown: those of
     them that failed as expected. judged: implementations of which any outcome was judged. refused:
@@ -124,3 +129,22 @@ class Tally:
     late: dict[str, list[str]] = field(default_factory=dict)
     awaited: set[str] = field(default_factory=set)
     unexplained: Counter[str] = field(default_factory=Counter)
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {name: sorted(v) if isinstance(v, set) else v for name, v in values.items()}
+
+    def add(self, plain: Mapping[str, Any]) -> None:
+        """Add what :meth:`plain` gave of another one."""
+        for name, value in plain.items():
+            kept = getattr(self, name)
+            if isinstance(kept, int):
+                setattr(self, name, kept + value)
+            elif isinstance(kept, (set, Counter)):
+                kept.update(value)
+            elif isinstance(kept, list):
+                kept.extend(tuple(one) if isinstance(one, list) else one for one in value)
+            else:
+                for key, several in value.items():
+                    kept.setdefault(key, []).extend(several)

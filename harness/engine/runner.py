@@ -18,6 +18,7 @@ from harness.engine.ending import to_the_end
 from harness.engine.planning import Plan, Tally
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
+from harness.engine.texts import given as texts_given
 from harness.events import Event, ExpectationJudged, Finished, Forced, Found, Measured, Started
 from harness.findings.tracker import FindingTracker
 from harness.verdict import gate
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 
     from harness.engine.study import Study
     from harness.findings.folder import RunFolder
+
+    Elsewhere = Callable[[RunState, RunFolder, FindingTracker], None]
+    """Goes through the vocabularies of a run in another way. What it finds, the tracker knows at
+    the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +55,12 @@ def execute(
     consumers: Sequence[Callable[[Event], None]],
     command: str,
     studies: Callable[[RunState], Sequence[Study]],
-    elsewhere: Callable[[RunState, RunFolder], None] | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> RunResult:
     """Run a plan. Nothing found is lost: Ctrl-C, or a fault, gives a result that is not complete.
 
     studies: what is done with each vocabulary, of the run as it begins. elsewhere: has all of it
-    done on other machines instead.
+    done in another way instead, such as on other machines.
 
     Raises OutputError where the record itself cannot be written.
     """
@@ -90,10 +95,10 @@ def execute(
             confinement=confined.line(plan.limits.memory, plan.participants),
         )
     )
-    # The clock is not to decide what a run finds whose budget is a number of cases.
-    unhurried = plan.budget.seconds is None and not plan.only_texts
+    if plan.texts is not None:
+        emit(texts_given(plan, plan.texts))
     tracker = FindingTracker(
-        emit, folder.save_finding, plan.expectations, plan.versions, unhurried=unhurried
+        emit, folder.save_finding, plan.expectations, plan.versions, unhurried=plan.unhurried
     )
     run = RunState(plan, emit, tracker)
     tracker.limit_by(lambda: run.countdown.left)
@@ -102,7 +107,7 @@ def execute(
             lambda: (
                 Sessions(run, studies(run)).run(plan.budget.seconds)
                 if elsewhere is None
-                else elsewhere(run, folder)
+                else elsewhere(run, folder, tracker)
             )
         )
     except OutputError:
@@ -147,7 +152,7 @@ def execute(
     )
     verdict = texts.judged(lone or verdict)
     if not ending.complete:
-        reasons = (f"{ending.how}: what was found so far is here", *verdict.reasons)
+        reasons = (f"{ending.how}: what was found so far is here{run.going_on}", *verdict.reasons)
         verdict = gate.Verdict(False, reasons, ending.status, verdict.notes)
     finished = Finished(
         complete=ending.complete and lone is None,
@@ -166,6 +171,7 @@ def execute(
             *refusals(tally.refused),
             *slow_once(tally.excused),
             *left(tally),
+            *resumed(run.resumed, len(plan.visited)),
             *went_on(tally.awaited, run.countdown.late),
         ],
     )
@@ -178,6 +184,11 @@ def refusals(refused: Counter[str]) -> list[str]:
     """A line, where random vocabularies were refused, that counts them by implementation."""
     counts = ", ".join(f"{name} {count}" for name, count in sorted(refused.items()))
     return [f"random vocabularies refused: {counts}"] if counts else []
+
+
+def resumed(count: int, whole: int) -> list[str]:
+    """A line on the vocabularies that an earlier sitting had done, if there are any."""
+    return [f"{count} of {whole} vocabularies were done in an earlier sitting"] if count else []
 
 
 def left(tally: Tally) -> list[str]:

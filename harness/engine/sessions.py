@@ -13,6 +13,7 @@ from corpora.vocabularies import embedded
 from harness.checks import CHECKS
 from harness.core.countdown import Countdown
 from harness.engine.budgeting import share
+from harness.engine.parts import Undivided
 from harness.engine.starting import Start
 from harness.engine.study import Session
 from harness.engine.unvisited import Unvisited
@@ -26,16 +27,22 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
+    from harness.engine.parts import Part, Parts
     from harness.engine.state import RunState
     from harness.engine.study import Study
 
 
 class Sessions:
-    """Goes through the vocabularies of a run, for its studies."""
+    """Goes through the vocabularies of a run, for its studies.
 
-    def __init__(self, run: RunState, studies: Sequence[Study]) -> None:
+    parts: makes the studies of each vocabulary, in place of those that all share.
+    """
+
+    def __init__(
+        self, run: RunState, studies: Sequence[Study] = (), parts: Parts | None = None
+    ) -> None:
         self._run = run
-        self._studies = studies
+        self._parts = parts or Undivided(run, studies)
         self._pools: list[WorkerPool] = []
         self._contracts: dict[str, Contract] = {}
         """The last contract under which each implementation was asked, by its name."""
@@ -100,7 +107,11 @@ class Sessions:
                 with run.lock:
                     ahead = self._weight
                     self._weight -= run.plan.weight(source)
-                self._session(pool, source, lambda: self._share(source, ahead, jobs))  # noqa: B023
+                part, whole = self._parts.begin(source), False
+                try:
+                    whole = self._session(pool, part, lambda: self._share(source, ahead, jobs))  # noqa: B023
+                finally:
+                    self._parts.end(part, whole=whole)
         except Stopped:
             return
         finally:
@@ -118,16 +129,19 @@ class Sessions:
         weight = self._run.plan.weight(source)
         return share(self._run.left, weight, ahead, jobs, growth + to_load)
 
-    def _session(self, pool: WorkerPool, source: str, seconds: Callable[[], float]) -> None:
-        """Load a vocabulary, and give it to the studies for as many seconds as it has then."""
-        run = self._run
+    def _session(self, pool: WorkerPool, part: Part, seconds: Callable[[], float]) -> bool:
+        """Load a vocabulary, and give it to the studies for as many seconds as it has then.
+
+        Returns whether all was done with it that its time was enough for.
+        """
+        run, source = part.run, part.source
         run.emit(Phase(f"loading {source}"))
         began = time.monotonic()
         vocabulary = run.plan.vocabularies[source]()
         opened = run.begin(pool, source, vocabulary)
         # Those whom the user named are all waited for: a gate that has not seen one says nothing.
         everybody = bool(run.plan.named) or run.countdown.seconds is None
-        steps = self._prepared(source, vocabulary)
+        steps = self._prepared(part, vocabulary)
 
         def over() -> bool:
             return self._stop.is_set() or run.left <= 0
@@ -143,22 +157,23 @@ class Sessions:
         if over():
             if not self._stop.is_set():
                 run.note_unreached(source)
-            return
+            return False
         run.countdown.start()
         session = Session(pool, source, vocabulary, opened, time.monotonic() + seconds())
-        self._study(session)
+        self._study(session, part.studies)
         self._unmeasured.discard(source)
         self._contracts |= {name: c for c in opened.contracts(loaded=True) for name in c.names}
         if self._stop.is_set():
-            return
+            return False
         opened.look()
         run.note_excused(pool, vocabulary.id)
         for name, reason in pool.withdrawn().items():
             run.emit(Withdrawn(name, vocabulary.id, reason))
+        return True
 
-    def _study(self, session: Session) -> None:
+    def _study(self, session: Session, studies: Sequence[Study]) -> None:
         """Give a session to the studies: some beside the others, some alone at the end."""
-        concerned = [study for study in self._studies if study.concerns(session.source)]
+        concerned = [study for study in studies if study.concerns(session.source)]
         beside = [study for study in concerned if study.beside]
         with ThreadPoolExecutor(max(1, len(beside)), thread_name_prefix="beside") as threads:
             futures = [threads.submit(study.step, session) for study in beside]
@@ -175,10 +190,10 @@ class Sessions:
             if study.alone and not self._stop.is_set():
                 study.step(session)
 
-    def _prepared(self, source: str, vocabulary: Vocabulary) -> Iterator[str]:
+    def _prepared(self, part: Part, vocabulary: Vocabulary) -> Iterator[str]:
         """Have the studies make what they make on first use, step by step, where time counts."""
         if self._run.countdown.seconds is None:
             return
-        for study in self._studies:
-            if study.concerns(source):
-                yield from study.prepare(source, vocabulary)
+        for study in part.studies:
+            if study.concerns(part.source):
+                yield from study.prepare(part.source, vocabulary)

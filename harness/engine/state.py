@@ -37,6 +37,20 @@ class RunState:
         self.lock = threading.Lock()
         self.countdown = Countdown(plan.budget.seconds)
         self.tally = Tally()
+        self.resumed = 0
+        """Vocabularies that an earlier sitting had done."""
+        self.going_on = ""
+        """How the user goes on with it, where it is interrupted: the end of a sentence."""
+
+    def part(self, emit: Callable[[Event], None], tracker: Tracker) -> RunState:
+        """A run of its own for one vocabulary, on the same clock, and stopped with this one.
+
+        Who hangs, and was waited for, is known to all parts: nobody is waited for twice.
+        """
+        part = RunState(self.plan, emit, tracker)
+        part.stop, part.lock, part.countdown = self.stop, self.lock, self.countdown
+        part.tally.hung, part.tally.awaited = self.tally.hung, self.tally.awaited
+        return part
 
     @property
     def left(self) -> float:

@@ -68,6 +68,22 @@ ENOUGH = 2000
 """Violations on texts that are looked into for each contract; beyond, they are counted."""
 
 
+def given(plan: Plan, corpus: Corpus) -> TextsGiven:
+    """The event that says which texts a user gave."""
+    return TextsGiven(
+        inputs=list(corpus.given),
+        files=len(corpus.sources),
+        bytes=corpus.size,
+        sampled=sampled(plan),
+        only=plan.only_texts,
+    )
+
+
+def sampled(plan: Plan) -> bool:
+    """Whether texts are a sample of all: they are read in order where nothing limits them."""
+    return plan.budget.seconds is not None or plan.budget.cases is not None
+
+
 class Texts:
     """The texts of one run, for all of its vocabularies."""
 
@@ -76,29 +92,12 @@ class Texts:
         self._corpus = plan.texts
         self._only = plan.only_texts
         self._seed = plan.seed
-        # Read in order where nothing limits it; else what there is time for is a sample of all.
-        self._sampled = plan.budget.seconds is not None or plan.budget.cases is not None
+        self._sampled = sampled(plan)
         self._long = any(generator is runs.GENERATOR for generator in plan.generators)
         self._emit = emit
         self._told: Counter[tuple[str, str]] = Counter()
         self._considered: Counter[str] = Counter()
         self._lock = threading.Lock()
-        self._begun = False
-
-    def begin(self) -> None:
-        """Say what was given, the first time that it is called."""
-        with self._lock:
-            begun, self._begun = self._begun, True
-        if self._corpus is not None and not begun:
-            self._emit(
-                TextsGiven(
-                    inputs=list(self._corpus.given),
-                    files=len(self._corpus.sources),
-                    bytes=self._corpus.size,
-                    sampled=self._sampled,
-                    only=self._only,
-                )
-            )
 
     def first(
         self, vocabulary: Vocabulary, contracts: Sequence[Contract], late: Callable[[], bool]

@@ -148,11 +148,15 @@ class FindingsFolder:
             return f"it failed to give a recipe: {printable_line(type(error).__name__)}"
         return replace(recipe, artifact=b""), self._place(recipe, contract)
 
+    @staticmethod
+    def slug(vocabulary: str) -> str:
+        """The name of the folder below ``vocabularies`` with the files of a vocabulary."""
+        return plain_name(re.sub(r"[^\w.-]", "_", vocabulary))
+
     def _place(self, recipe: Recipe, contract: Contract) -> str:
         if not recipe.artifact_name:
             return ""
-        slug = plain_name(re.sub(r"[^\w.-]", "_", contract.vocabulary.id))
-        path = self.path / "vocabularies" / slug / recipe.artifact_name
+        path = self.path / "vocabularies" / self.slug(contract.vocabulary.id) / recipe.artifact_name
         with writing(path):
             if path.exists() and path.read_bytes() != recipe.artifact:
                 # Another mode's, or another library's, of the same name.

@@ -64,7 +64,6 @@ class Checks:
 
     def step(self, session: Session) -> None:
         """Ask cases, until its time is over or as many as the budget has, and judge the answers."""
-        self._texts.begin()
         self._run.emit(Phase(f"checking {session.vocabulary.id}"))
         if self._run.countdown.seconds is None:
             self._by_number(session)

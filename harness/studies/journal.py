@@ -1,7 +1,7 @@
-"""What the units of a run came to, kept beside its record until the run is whole.
+"""What the vocabularies of a run came to, kept beside its record until the run is whole.
 
-A driver that is killed has lost what it had not committed; with the results of the units on disk
-the next one commits them again, in the same order, and has only the others performed. Which run a
+A run that is killed has lost what it had not committed; with the results of whole vocabularies on
+disk the next one commits them again, in the same order, and has only the others done. Which run a
 result belongs to is a part of its name, so that another run never takes it up.
 """
 
@@ -17,8 +17,8 @@ import platform
 from typing import TYPE_CHECKING, Any
 
 from corpora import whole_files
-from harness.cluster.executor import ClusterError, Done
-from harness.core.writing import write_whole, writing
+from harness.cluster.executor import Done
+from harness.core.writing import OutputError, cannot_write, write_whole, writing
 from harness.engine.runner import budget_text
 from harness.studies.portable import digest_of
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
+    from corpora.texts.sources import Source
     from harness.engine.planning import Plan
 
 FOLDER = ".units"
@@ -34,12 +35,14 @@ FOLDER = ".units"
 
 
 def identity(plan: Plan) -> dict[str, Any]:
-    """Return all that decides what the units of a run come to, as plain data."""
+    """Return all that decides what the vocabularies of a run come to, but for their own content."""
     return {
         "seed": plan.seed,
         "budget": budget_text(plan),
         "suite": repr(plan.suite),
-        "vocabularies": {one: plan.vocabularies[one]().fingerprint for one in plan.visited},
+        "vocabularies": plan.visited,
+        "texts": [] if plan.texts is None else list(map(stamp, plan.texts.sources)),
+        "only texts": plan.only_texts,
         "implementations": plan.versions,
         "files": digest_of(plan),
         "references": sorted(plan.references),
@@ -58,27 +61,35 @@ def identity(plan: Plan) -> dict[str, Any]:
     }
 
 
-class Journal:
-    """The results of the units of one run, as files. A context: one driver at a time has it.
+def stamp(source: Source) -> list[Any]:
+    """What says whether a file of texts is still the same: its name, its size, when it changed."""
+    changed = source.path.stat().st_mtime_ns if source.path is not None else 0
+    return [source.name, source.size, changed]
 
-    out: the folder of the run. Raises ClusterError where another driver is at it, and OutputError.
+
+class Journal:
+    """The results of the vocabularies of one run, as files. A context: one run at a time has it.
+
+    out: the folder of the run. Raises OutputError, also where another run is at it.
     """
 
     def __init__(self, out: Path, plan: Plan) -> None:
         self._folder = out / FOLDER
         text = json.dumps(identity(plan), sort_keys=True)
         self._mark = hashlib.sha256(text.encode()).hexdigest()[:12]
-        with writing(self._folder):
+        try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(
                 self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
             )
+        except OSError as error:
+            raise cannot_write(f"--out {out}", error) from error
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(self._lock)
-            raise ClusterError(
-                f"--out {out}: another driver is at a run there; wait for it, or give another --out"
+            raise OutputError(
+                f"--out {out}: another run is writing there; wait for it, or give another --out"
             ) from None
         except OSError:
             pass  # not all file systems have locks
@@ -87,25 +98,33 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            if not any(self._folder.glob("*.unit")):
+                (self._folder / "lock").unlink(missing_ok=True)
+                self._folder.rmdir()  # unless something else was put there
         os.close(self._lock)
 
+    def holds(self, names: Sequence[str]) -> bool:
+        """Whether anything is kept of these."""
+        return any(self._path(name).exists() for name in names)
+
     def kept(self, names: Sequence[str]) -> dict[str, Done]:
-        """Return the results of an earlier driver of the same run; what is another's goes."""
+        """Return what is kept of these, in their order; all else that is kept goes."""
         found = {}
         with writing(self._folder):
             whole_files.sweep(self._folder)
-            mine = {self._path(name): name for name in names}
-            for path in sorted(self._folder.glob("*.unit")):
-                if path not in mine:
+            paths = {self._path(name): name for name in names}
+            for path in self._folder.glob("*.unit"):
+                if path not in paths:
                     path.unlink()
-                    continue
-                head, _, result = path.read_bytes().partition(b"\n")
-                with contextlib.suppress(ValueError, KeyError, TypeError):
-                    told = json.loads(head)
-                    done = Done(
-                        mine[path], result, told["node"], "", told["tries"], told["seconds"]
-                    )
-                    found[done.name] = done
+            for path, name in paths.items():
+                if path.exists():
+                    head, _, result = path.read_bytes().partition(b"\n")
+                    with contextlib.suppress(ValueError, KeyError, TypeError):
+                        how = json.loads(head)
+                        found[name] = Done(
+                            name, result, how["node"], "", how["tries"], how["seconds"]
+                        )
         return found
 
     def keep(self, done: Done) -> None:
@@ -118,9 +137,6 @@ class Journal:
         with writing(self._folder):
             for path in self._folder.glob("*.unit"):
                 path.unlink()
-            (self._folder / "lock").unlink(missing_ok=True)
-            with contextlib.suppress(OSError):  # something else was put there
-                self._folder.rmdir()
 
     def _path(self, name: str) -> Path:
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]

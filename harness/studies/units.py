@@ -8,12 +8,8 @@ when, or how often. Findings of different vocabularies never depend on one anoth
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import json
 import threading
-import zlib
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,25 +18,25 @@ from typing import TYPE_CHECKING, Any
 from corpora.vocabularies import scratch
 from harness.cluster.executor import Unit, UnitError
 from harness.cluster.usage import Usage
-from harness.core import stored
 from harness.core.outcomes import Status
 from harness.engine.opening import NamedFailed
+from harness.engine.parts import Sum
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.suites import Budget
-from harness.events import Counted, Event, Found, Phase, Preparing, UnitDone, UnitResumed
-from harness.findings.entries import Snapshot
+from harness.events import Event, Found, UnitDone, UnitResumed
 from harness.findings.folder import FindingsFolder
 from harness.findings.tracker import FindingTracker
 from harness.studies.default import studies
-from harness.studies.portable import Portable, write_sent
+from harness.studies.part_results import PartResult, packed_files, write_files
+from harness.studies.portable import Portable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from corpora.vocabularies.model import Vocabulary
     from harness.cluster.executor import Done, Executor
-    from harness.engine.planning import Tally
+    from harness.engine.runner import Elsewhere
     from harness.findings.folder import RunFolder
     from harness.studies.journal import Journal
 
@@ -48,16 +44,10 @@ AHEAD = 2
 """Units for each slot that are submitted at a time, so that nobody waits for the driver and not all
 vocabularies are in memory at once."""
 
-MAX_BYTES = 1 << 30
-"""The greatest size of a unit's result, unpacked: its events, and the files of its findings."""
-
 POLL_SECONDS = 0.5
 
 LEFT = Status.LEFT_PROCESSES.label
 """The stage of findings of what workers left behind."""
-
-OF_THE_MOMENT = (Phase, Preparing)
-"""Events that say what a unit was doing: when it is committed that is over."""
 
 
 def perform(
@@ -95,72 +85,14 @@ def perform(
             Sessions(run, studies(run)).run(amount.seconds)
         except NamedFailed as error:
             failed = [error.name, error.vocabulary, error.trace]
-        files = files_below(Path(path))
-    told = {
-        "events": [event.to_json() for event in events],
-        "tally": tally_told(run.tally),
-        "failed": failed,
-        "unexpected": tracker.unexpected,
-        "files": {
-            name: base64.b64encode(content).decode("ascii") for name, content in files.items()
-        },
-    }
-    return zlib.compress(json.dumps(told).encode(), 6)
-
-
-def files_below(folder: Path) -> dict[str, bytes]:
-    """Return the contents of the files of a folder by their paths in it."""
-    return {
-        str(one.relative_to(folder)): one.read_bytes()
-        for one in sorted(folder.rglob("*"))
-        if one.is_file()
-    }
-
-
-def tally_told(tally: Tally) -> dict[str, Any]:
-    """Return a tally as plain data."""
-    plain = {name: getattr(tally, name) for name in tally.__slots__}
-    return {name: sorted(v) if isinstance(v, set) else v for name, v in plain.items()}
-
-
-def add(tally: Tally, told: Mapping[str, Any]) -> None:
-    """Add what :func:`tally_told` gave."""
-    for name, value in told.items():
-        kept = getattr(tally, name)
-        if isinstance(kept, int):
-            setattr(tally, name, kept + value)
-        elif isinstance(kept, (set, Counter)):
-            kept.update(value)
-        elif isinstance(kept, list):
-            kept.extend(tuple(one) if isinstance(one, list) else one for one in value)
-        else:
-            for key, several in value.items():
-                kept.setdefault(key, []).extend(several)
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """A unit's result, unpacked."""
-
-    told: Mapping[str, Any]
-    size: int
-
-    @classmethod
-    def of(cls, done: Done) -> Received:
-        """Unpack a result. Raises UnitError for what is none."""
-        try:
-            told = json.loads(stored.unzipped(done.result, MAX_BYTES))
-            if set(told) != {"events", "tally", "failed", "unexpected", "files"}:
-                raise ValueError("it has other fields")
-        except (ValueError, TypeError) as error:
-            raise UnitError(f"{done.name}: its result cannot be read: {error}") from error
-        return cls(told, len(done.result))
-
-    @property
-    def cases(self) -> int:
-        """How many it asked."""
-        cases: int = self.told["tally"]["cases"]
-        return cases
+        files = packed_files(Path(path))
+    return PartResult(
+        [event.to_json() for event in events],
+        run.tally.plain(),
+        failed,
+        tracker.unexpected,
+        files,
+    ).packed()
 
 
 @dataclass(slots=True)
@@ -173,8 +105,7 @@ class Committed:
 
     units: int = 0
     left: dict[str, tuple[Found, dict[str, str]]] = field(default_factory=dict)
-    counts: Counter[str] = field(default_factory=Counter)
-    findings: dict[str, Found] = field(default_factory=dict)
+    total: Sum = field(default_factory=Sum)
 
 
 class Driver:
@@ -187,13 +118,15 @@ class Driver:
         self,
         run: RunState,
         folder: RunFolder,
+        tracker: FindingTracker,
         executor: Executor,
         journal: Journal | None = None,
     ) -> None:
         self._run, self._folder, self._executor = run, folder, executor
+        self._tracker = tracker
         self._journal = journal
         self._sources = run.plan.visited
-        self._received: dict[str, Received] = {}
+        self._received: dict[str, PartResult] = {}
         self._committed = Committed()
         self._usage = Usage()
         self._telling = threading.Lock()
@@ -237,8 +170,10 @@ class Driver:
         """Take what an earlier driver had performed."""
         for name, done in (self._journal.kept(self._sources) if self._journal else {}).items():
             with contextlib.suppress(UnitError):  # a file that was damaged: it is performed again
-                self._received[name] = Received.of(done)
-                self._tell(UnitResumed(name, done.node))
+                result = PartResult.of(done)
+                if result.is_of(self._run.plan.vocabularies[name]()):
+                    self._received[name] = result
+                    self._tell(UnitResumed(name, done.node))
 
     def _tell(self, event: Event) -> None:
         with self._telling:
@@ -262,9 +197,10 @@ class Driver:
         """Keep a result, on disk before anything is told of it."""
         if self._journal is not None:
             self._journal.keep(done)
-        one = Received.of(done)
+            self._run.going_on = "; the same command goes on"
+        one, size = PartResult.of(done), len(done.result)
         self._received[done.name] = one
-        self._tell(UnitDone(done.name, done.node, done.tries, done.seconds, one.size, one.cases))
+        self._tell(UnitDone(done.name, done.node, done.tries, done.seconds, size, one.cases))
 
     def _commit_in_turn(self) -> None:
         """Commit all that follows what was committed. Raises NamedFailed."""
@@ -280,52 +216,34 @@ class Driver:
                     self._commit(self._received.pop(source))
         finally:
             self._commit_left()
-            known = self._committed
-            self._run.tracker.restore(
-                Snapshot(findings=list(known.findings.values()), counts=dict(known.counts))
-            )
+            self._tracker.restore(self._committed.total.snapshot())
             self._run.emit(self._usage.told())
-
-    def _write(self, files: Mapping[str, str]) -> None:
-        for name, content in files.items():
-            write_sent(self._folder.path, name, base64.b64decode(content))
 
     def _commit_left(self) -> None:
         """Tell what workers left behind, once for each implementation."""
         known = self._committed
         for found, files in known.left.values():
-            self._write(files)
-            known.findings[found.id] = found
-            self._run.emit(found)
+            write_files(files, self._folder.path)
+            self._run.emit(known.total.take(found))
 
-    def _commit(self, one: Received) -> None:
-        told, known = one.told, self._committed
-        events = [Event.from_json(line) for line in told["events"]]
-        files: dict[str, str] = told["files"]
+    def _commit(self, one: PartResult) -> None:
+        known, events, files = self._committed, one.lasting(), dict(one.files)
+        left = [event for event in events if isinstance(event, Found) and event.stage == LEFT]
+        for found in left:
+            mine = [name for name in files if name.startswith(f"findings/{found.id}/")]
+            known.left["+".join(found.culprits)] = found, {name: files.pop(name) for name in mine}
+        write_files(files, self._folder.path)
         for event in events:
-            if isinstance(event, Found) and event.stage == LEFT:
-                mine = [name for name in files if name.startswith(f"findings/{event.id}/")]
-                known.left["+".join(event.culprits)] = event, {n: files.pop(n) for n in mine}
-        self._write(files)
-        for event in events:
-            if isinstance(event, Counted):
-                known.counts[event.bucket] += 1
-                event = Counted(event.bucket, known.counts[event.bucket])
-            elif isinstance(event, Found):
-                if event.stage == LEFT:
-                    continue
-                known.findings.pop(event.replaces or "", None)
-                known.findings[event.id] = event
-            if event is not None and not isinstance(event, OF_THE_MOMENT):
-                self._run.emit(event)
-        add(self._run.tally, told["tally"])
+            if event not in left:
+                self._run.emit(known.total.take(event))
+        self._run.tally.add(one.tally)
         known.units += 1
-        if told["failed"]:
-            raise NamedFailed(*told["failed"])
-        if told["unexpected"] and self._run.plan.fail_fast:
+        if one.failed:
+            raise NamedFailed(*one.failed)
+        if one.unexpected and self._run.plan.fail_fast:
             self._run.stop.set()
 
 
-def on(executor: Executor, journal: Journal | None = None) -> Callable[[RunState, RunFolder], None]:
+def on(executor: Executor, journal: Journal | None = None) -> Elsewhere:
     """Return what has a run done by an executor."""
-    return lambda run, folder: Driver(run, folder, executor, journal).go()
+    return lambda run, folder, tracker: Driver(run, folder, tracker, executor, journal).go()

@@ -15,13 +15,14 @@ import pytest
 from harness.cluster import opening
 from harness.cluster.executor import ClusterError, Done, Unit, UnitError
 from harness.cluster.local import LocalExecutor
+from harness.core.writing import OutputError
 from harness.engine.planning import Plan
 from harness.engine.runner import RunResult
 from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
 from harness.studies.fuzz.scattered import Came
 from harness.studies.journal import FOLDER, Journal
+from harness.studies.part_results import PartResult
 from harness.studies.portable import write_sent
-from harness.studies.units import Received
 from tests.cluster.plans import equal, finished, plug_in, record_of, small_plan
 from tests.harness.command import here
 from tests.harness.test_leavings import PLUGIN, mark
@@ -169,7 +170,7 @@ def test_a_driver_of_another_run_takes_nothing_up(usual: Usual, tmp_path: Path) 
 def test_a_second_driver_is_refused(usual: Usual, tmp_path: Path) -> None:
     with (
         Journal(tmp_path, usual.plan),
-        pytest.raises(ClusterError, match="another driver is at a run there; wait for it, or"),
+        pytest.raises(OutputError, match="another run is writing there; wait for it, or"),
     ):
         Journal(tmp_path, usual.plan)
 
@@ -195,7 +196,7 @@ def test_a_node_writes_nothing_but_findings(name: str, tmp_path: Path) -> None:
 )
 def test_what_is_no_result_is_said_in_one_line(result: bytes) -> None:
     with pytest.raises(UnitError, match="cannot be read") as said:
-        Received.of(Done("toy", result, "node", "", 1, 0.0))
+        PartResult.of(Done("toy", result, "node", "", 1, 0.0))
     assert "\n" not in str(said.value)
     with pytest.raises(UnitError, match="cannot be read"):
         Came.unpacked(result)

@@ -48,7 +48,7 @@ from harness.engine.selection import SelectionError
 from harness.engine.suites import SUITES, Budget, parse_budget
 from harness.engine.texts import mutated
 from harness.findings.folder import RunFolder
-from harness.studies import units
+from harness.studies import sittings, units
 from harness.studies.default import studies
 from harness.studies.journal import Journal
 from harness.studies.portable import TEXTS_STAY
@@ -111,6 +111,14 @@ def run(
     memory: Memory = 4.0,
     ledger: Ledger = None,
     cluster: Cluster = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with an interrupted run of the same options in --out: vocabularies that "
+            "were done are not done again. With --cluster this is always so.",
+        ),
+    ] = False,
 ) -> None:
     """Compare implementations on generated and hostile inputs: the main job.
 
@@ -176,11 +184,16 @@ def run(
         limits=limits,
     )
     with contextlib.ExitStack() as held:
-        elsewhere = journal = None
+        # First of all: what another run has in this folder stays.
+        journal = held.enter_context(Journal(out, plan))
         if cluster is not None:
-            # First of all: what another driver has in this folder stays.
-            journal = held.enter_context(Journal(out, plan))
             elsewhere = units.on(opening.opened(cluster, len(present)), journal)
+        else:
+            elsewhere = sittings.sitting(journal, resume=resume)
+            if resume and not journal.holds(plan.visited):
+                console.print(
+                    f"--resume: {out} has no interrupted run of these options; this one begins anew"
+                )
         kept = recorders(ledger, out)
         folder = RunFolder(out)
         console.print(
@@ -201,6 +214,6 @@ def run(
             )
         finally:
             progress.stop()
-        if journal is not None and result.finished.complete:
+        if result.finished.complete:
             journal.remove()
     finish(result, out, ledger)

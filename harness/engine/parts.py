@@ -1,0 +1,82 @@
+"""A run as the sum of its parts: one vocabulary each, with a tracker and a tally of its own.
+
+Findings on different vocabularies never depend on one another. So a part can be performed
+elsewhere, be kept when it is whole, and be taken up again; all come together here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from harness.events import Counted, Found
+from harness.findings.entries import Snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.engine.state import RunState
+    from harness.engine.study import Study
+    from harness.events import Event
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """One vocabulary of a run: its source, the state that is its own, and its studies."""
+
+    source: str
+    run: RunState
+    studies: Sequence[Study]
+
+
+class Parts(Protocol):
+    """Makes the parts of a run. Thread-safe."""
+
+    def begin(self, source: str) -> Part:
+        """The part of a vocabulary that a session is about to begin."""
+        ...
+
+    def end(self, part: Part, *, whole: bool) -> None:
+        """Take note that a part has ended. whole: all was done that its time was enough for."""
+        ...
+
+
+class Undivided:
+    """A run whose vocabularies share one tracker and one tally."""
+
+    def __init__(self, run: RunState, studies: Sequence[Study]) -> None:
+        self._run, self._studies = run, studies
+
+    def begin(self, source: str) -> Part:
+        """See :class:`Parts`."""
+        return Part(source, self._run, self._studies)
+
+    def end(self, part: Part, *, whole: bool) -> None:
+        """See :class:`Parts`."""
+
+
+class Sum:
+    """The findings of all parts, and how often each bucket was counted. Thread-safe."""
+
+    def __init__(self) -> None:
+        self.findings: dict[str, Found] = {}
+        self.counts: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def take(self, event: Event) -> Event:
+        """Add an event of a part, and return it as an event of the whole."""
+        with self._lock:
+            if isinstance(event, Counted):
+                self.counts[event.bucket] += 1
+                return Counted(event.bucket, self.counts[event.bucket])
+            if isinstance(event, Found):
+                self.findings.pop(event.replaces or "", None)
+                self.findings[event.id] = event
+            return event
+
+    def snapshot(self) -> Snapshot:
+        """What a tracker of the whole run would know: its findings, and their counts."""
+        with self._lock:
+            return Snapshot(findings=list(self.findings.values()), counts=dict(self.counts))

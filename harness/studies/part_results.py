@@ -1,0 +1,90 @@
+"""What a part of a run comes to, as bytes: they travel from a node, or lie beside the record.
+
+It holds the events, the tally, and the files of the findings.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from harness.cluster.executor import UnitError
+from harness.core import stored
+from harness.events import Event, Phase, Preparing, VocabularyLoaded
+from harness.studies.portable import write_sent
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.cluster.executor import Done
+
+MAX_BYTES = 1 << 30
+"""The greatest size of a result, unpacked."""
+
+OF_THE_MOMENT = (Phase, Preparing)
+"""Events that say what was being done: when a part is whole that is over."""
+
+
+class PartResult(msgspec.Struct, frozen=True):
+    """All that a vocabulary has come to.
+
+    events: as lines of a record. tally: as ``Tally.plain`` gives it. failed: the implementation,
+    the vocabulary and the message where one that the user named could not load. unexpected: whether
+    there is a finding that nobody expects. files: by their paths in the output folder, in base64.
+    """
+
+    events: list[str]
+    tally: dict[str, Any]
+    failed: list[str]
+    unexpected: bool
+    files: dict[str, str]
+
+    @classmethod
+    def of(cls, done: Done) -> PartResult:
+        """Unpack a result. Raises UnitError for what is none."""
+        try:
+            return stored.typed(stored.parsed(stored.unzipped(done.result, MAX_BYTES)), cls)
+        except (ValueError, TypeError) as error:
+            raise UnitError(f"{done.name}: its result cannot be read: {error}") from error
+
+    def packed(self) -> bytes:
+        """The form that travels."""
+        return zlib.compress(json.dumps(msgspec.to_builtins(self)).encode(), 6)
+
+    def is_of(self, vocabulary: Vocabulary) -> bool:
+        """Whether it is of a vocabulary with this content."""
+        loaded = [one for one in self.lasting() if isinstance(one, VocabularyLoaded)]
+        return [one.fingerprint for one in loaded[:1]] == [vocabulary.fingerprint]
+
+    @property
+    def cases(self) -> int:
+        """How many cases were asked."""
+        cases: int = self.tally["cases"]
+        return cases
+
+    def lasting(self) -> list[Event]:
+        """Its events, but for those of the moment."""
+        events = map(Event.from_json, self.events)
+        return [one for one in events if one is not None and not isinstance(one, OF_THE_MOMENT)]
+
+
+def write_files(files: Mapping[str, str], folder: Path) -> None:
+    """Write files that were packed below a folder. Raises OutputError, UnitError."""
+    for name, content in files.items():
+        write_sent(folder, name, base64.b64decode(content))
+
+
+def packed_files(folder: Path, below: Collection[str] = ("",)) -> dict[str, str]:
+    """The files of a folder by their paths in it. below: only those under one of these paths."""
+    return {
+        str(one.relative_to(folder)): base64.b64encode(one.read_bytes()).decode("ascii")
+        for part in below
+        for one in sorted((folder / part).rglob("*"))
+        if one.is_file()
+    }

@@ -1,0 +1,160 @@
+"""A run that was interrupted goes on with the vocabularies that are left, and comes to the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.core.writing import OutputError
+from harness.engine.planning import Plan
+from harness.engine.runner import RunResult, execute
+from harness.events import Event, Finished, Phase, VocabularyLoaded, read_events
+from harness.findings.folder import RunFolder
+from harness.studies.default import studies
+from harness.studies.journal import FOLDER, Journal
+from harness.studies.sittings import sitting
+from tests.cluster.plans import equal, plug_in, record_of, small_plan
+from tests.harness.command import TOKGATE
+
+
+class Usual:
+    """The run in one sitting that others are held to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.plan = small_plan(plug_in(folder))
+        self.out = folder / "usual"
+        self.result = sat(self.plan, self.out)
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Usual:
+    """It is made once."""
+    return Usual(tmp_path_factory.mktemp("usual"))
+
+
+def sat(
+    plan: Plan,
+    out: Path,
+    consume: Callable[[Event], None] = lambda event: None,
+    *,
+    resume: bool = False,
+) -> RunResult:
+    """One sitting of a run."""
+    with Journal(out, plan) as journal:
+        made = sitting(journal, resume=resume)
+        result = execute(plan, RunFolder(out), [consume], "tokgate run", studies, made)
+        if result.finished.complete:
+            journal.remove()
+    return result
+
+
+def interrupting(after: int) -> Callable[[Event], None]:
+    """Interrupts when so many vocabularies were begun, as Ctrl-C does."""
+    seen: set[str] = set()
+
+    def consume(event: Event) -> None:
+        if isinstance(event, VocabularyLoaded):
+            seen.add(event.id)
+            if len(seen) > after:
+                raise KeyboardInterrupt
+
+    return consume
+
+
+def test_a_run_in_sittings_is_the_run_itself(usual: Usual, tmp_path: Path) -> None:
+    whole = usual.plan.visited
+    for done in (1, 3):
+        cut_off = sat(usual.plan, tmp_path, interrupting(done), resume=done > 1)
+        assert not cut_off.finished.complete
+        assert "the same command with --resume goes on" in cut_off.finished.reasons[0]
+        assert any(tmp_path.glob(f"{FOLDER}/*.unit"))
+    phases: list[str] = []
+    last = sat(
+        usual.plan,
+        tmp_path,
+        lambda event: phases.append(event.text) if isinstance(event, Phase) else None,
+        resume=True,
+    )
+    assert phases[0] == f"3 of {len(whole)} vocabularies were done before"
+    assert not any("loading" in text and whole[0] in text for text in phases)
+    equal(last, usual.result, tmp_path, usual.out)
+    assert f"3 of {len(whole)} vocabularies were done in an earlier sitting" in last.finished.notes
+    assert not (tmp_path / FOLDER).exists()
+
+
+@pytest.mark.thorough
+def test_without_resume_a_run_begins_anew(usual: Usual, tmp_path: Path) -> None:
+    sat(usual.plan, tmp_path, interrupting(2))
+    again = sat(usual.plan, tmp_path)
+    equal(again, usual.result, tmp_path, usual.out)
+    assert not any("earlier sitting" in note for note in again.finished.notes)
+
+
+@pytest.mark.thorough
+def test_other_options_take_up_nothing(usual: Usual, tmp_path: Path) -> None:
+    sat(usual.plan, tmp_path, interrupting(2))
+    other = sat(replace(usual.plan, seed=6), tmp_path, resume=True)
+    assert not any("earlier sitting" in note for note in other.finished.notes)
+    assert other.finished.complete
+
+
+@pytest.mark.thorough
+def test_a_damaged_result_is_made_again(usual: Usual, tmp_path: Path) -> None:
+    sat(usual.plan, tmp_path, interrupting(2))
+    for path in tmp_path.glob(f"{FOLDER}/*.unit"):
+        path.write_bytes(path.read_bytes()[:-9])
+    equal(sat(usual.plan, tmp_path, resume=True), usual.result, tmp_path, usual.out)
+
+
+@pytest.mark.thorough
+def test_a_vocabulary_that_has_changed_is_done_again(usual: Usual, tmp_path: Path) -> None:
+    sat(usual.plan, tmp_path, interrupting(1))
+    first, other = usual.plan.visited[:2]
+    loaders = {**usual.plan.vocabularies, first: usual.plan.vocabularies[other]}
+    changed = sat(replace(usual.plan, vocabularies=loaders), tmp_path, resume=True)
+    assert not any("earlier sitting" in note for note in changed.finished.notes)
+
+
+def test_two_runs_do_not_write_into_one_folder(usual: Usual, tmp_path: Path) -> None:
+    with (
+        Journal(tmp_path, usual.plan),
+        pytest.raises(OutputError, match="another run is writing there"),
+        Journal(tmp_path, usual.plan),
+    ):
+        pass
+
+
+COMMAND = [
+    TOKGATE, "run", "--vocab", "toy_bytes", "--vocab", "toy_acbb",
+    "--vocab", "random:2", "--impl", "bpe.naive", "--impl", "bpe.heap", "--check", "equivalence",
+]  # fmt: skip
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_command_that_is_killed_goes_on(how: int, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [*COMMAND, "--budget", "20000cases", "--jobs", "1", "--out", str(out)]
+    begun = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not any(out.glob(f"{FOLDER}/*.unit")):
+        assert begun.poll() is None, "it came to its end before it could be interrupted"
+        time.sleep(0.02)
+    os.kill(begun.pid, how)
+    begun.wait(timeout=120)
+    again = subprocess.run(
+        [*command, "--resume"], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert again.returncode == 0, again.stderr
+    there = list(read_events(out / "run.jsonl"))
+    assert isinstance(there[-1], Finished)
+    assert there[-1].complete
+    assert any("earlier sitting" in note for note in there[-1].notes)
+    subprocess.run([*command[:-1], str(tmp_path / "other")], check=True, capture_output=True)
+    assert record_of(out) == record_of(tmp_path / "other")
