@@ -33,7 +33,7 @@ Row = TypeVar("Row", RunVersion, RunVocabulary, RunTally, RunFinding, RunGrowth,
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RecordedFinding:
     """A finding in full, as the run ``run`` has told it."""
 
     run: str
@@ -54,7 +54,7 @@ class History:
     tallies: Sequence[RunTally]
     findings: Sequence[RunFinding]
     growth: Sequence[RunGrowth]
-    details: Sequence[Told]
+    details: Sequence[RecordedFinding]
     speeds: Sequence[MeasuredSpeed]
 
 
@@ -105,14 +105,14 @@ def _of_runs(
     return session.scalars(chosen).all()
 
 
-def _latest(rows: Iterable[FindingDetail]) -> list[Told]:
+def _latest(rows: Iterable[FindingDetail]) -> list[RecordedFinding]:
     """Of each finding the last row that this version can read."""
-    told: dict[str, Told] = {}
+    latest: dict[str, RecordedFinding] = {}
     for row in rows:
         found = _read(row.event)
         if found is not None:
-            told[row.id] = Told(row.run, found, row.reproducer)
-    return list(told.values())
+            latest[row.id] = RecordedFinding(row.run, found, row.reproducer)
+    return list(latest.values())
 
 
 def _read(line: bytes) -> Found | None:

@@ -17,7 +17,7 @@ from impls.bpe.tables.plain_pair_validity import plain_sections, valid_pair
 from impls.interface import Unsupported
 from impls.kernels.layout import (
     AGED_PAIRS,
-    ATOMS,
+    BASE_TOKENS,
     EMPTY,
     IDS,
     LATE,
@@ -49,10 +49,10 @@ def last_tokens(
     Of the tokens that end at a place just one may stand after the encoding of what is before it
     (docs/algorithms.md, section 1, the third and fourth property), so the first that may is it.
     """
-    trie, atoms = section(block, TRIE), section(block, ATOMS)
+    trie, base_tokens = section(block, TRIE), section(block, BASE_TOKENS)
     pairs, splits = section(block, AGED_PAIRS), section(block, SPLITS)
     for begin in range(len(piece)):
-        if atoms[piece[begin]] == EMPTY:
+        if base_tokens[piece[begin]] == EMPTY:
             return False
         before = int(lasts[begin])
         slot = 0

@@ -44,13 +44,13 @@ WHOLE_BYTES = 4
 WHOLE_ENDS = 5
 """The place in WHOLE_BYTES where each token of WHOLE_IDS ends."""
 
-# Tokens by age (impls.bpe.tables.derivations): atoms first, then in order of rank.
-ATOMS = 6
-"""257: the token of each single byte, EMPTY where there is none; and the number of atoms."""
+# Tokens by age (impls.bpe.tables.derivations): base_tokens first, then in order of rank.
+BASE_TOKENS = 6
+"""257: the token of each single byte, EMPTY where there is none; and the number of base_tokens."""
 IDS = 7
 """The vocabulary's id of each token."""
 SPLITS = 8
-"""Two a token: the left and right tokens of its one merge; an atom's are itself."""
+"""Two a token: the left and right tokens of its one merge; a base token's are itself."""
 LENGTHS = 9
 """Bytes of each token."""
 

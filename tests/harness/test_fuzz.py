@@ -25,7 +25,7 @@ from harness.studies.fuzz import canary as watch
 from harness.studies.fuzz.arms import CORPUS
 from harness.studies.fuzz.coverage import COVERAGE, Covered, interpreted, targets
 from harness.studies.fuzz.examples import inputs, key, open_examples
-from harness.studies.fuzz.models import ToldRow
+from harness.studies.fuzz.models import ReportedRow
 from harness.studies.fuzz.plan import RANDOM_VOCABULARIES, fuzzed
 from harness.studies.fuzz.run import CampaignFolder, save_corpus
 from harness.studies.fuzz.store import CampaignStore, difference
@@ -208,7 +208,7 @@ def test_a_finding_is_new_until_it_was_told(tmp_path: Path) -> None:
     where, plan = str(tmp_path / "x.db"), small_plan(300, ("bpe.naive", f"{WRONG}:OneToken"))
     first = run(plan, where, tmp_path / "out")
     with sa.orm.Session(open_database(where)) as session, session.begin():
-        session.execute(sa.delete(ToldRow))  # as if it had been killed then
+        session.execute(sa.delete(ReportedRow))  # as if it had been killed then
     second = run(plan, where, tmp_path / "out")
     assert [found.id for found in second.new] == [found.id for found in first.new] != []
     assert run(plan, where, tmp_path / "out").new == []

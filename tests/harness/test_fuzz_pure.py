@@ -21,7 +21,14 @@ from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Re
 from harness.engine.selection import SelectionError, participants
 from harness.studies.fuzz import estimate
 from harness.studies.fuzz.arms import FINITE, SEEDS, SEGMENT, Generated, derived
-from harness.studies.fuzz.behaviour import MAP_SIZE, Map, Shapes, Sighting, disagreement, observe
+from harness.studies.fuzz.behaviour import (
+    MAP_SIZE,
+    BatchBehaviour,
+    Map,
+    Shapes,
+    disagreement,
+    observe,
+)
 from harness.studies.fuzz.corpus import LONGEST, Corpus, Entry, mutants
 from harness.studies.fuzz.estimate import Abundance
 from harness.studies.fuzz.plan import seeds, spent
@@ -106,13 +113,13 @@ def seen(ids: list[list[int]], others: dict[str, list[Outcome]] | None = None) -
 
 
 def test_ids_and_shapes_of_neighbours_are_seen_once_an_input() -> None:
-    sighting = observe(seen([[97, 98, 99], [97, 97, 97, 97], []]), Shapes(TOY))
-    by_input = Counter(sighting.owners.tolist())
+    behaviour = observe(seen([[97, 98, 99], [97, 97, 97, 97], []]), Shapes(TOY))
+    by_input = Counter(behaviour.owners.tolist())
     # Three ids, and one shape of pairs and one of triples, as all are lower-case letters.
     assert by_input[0] == 5
     assert by_input[1] == 3
     assert by_input[2] == 0
-    assert sighting.disagreements == {}
+    assert behaviour.disagreements == {}
 
 
 def test_neighbours_of_different_inputs_are_no_pair() -> None:
@@ -123,8 +130,8 @@ def test_neighbours_of_different_inputs_are_no_pair() -> None:
 
 
 def test_ids_that_the_vocabulary_does_not_have_are_seen_too() -> None:
-    sighting = observe(seen([[10**6, -5, 97]]), Shapes(TOY))
-    assert len(sighting.codes) == 6
+    behaviour = observe(seen([[10**6, -5, 97]]), Shapes(TOY))
+    assert len(behaviour.codes) == 6
 
 
 def test_disagreements_have_shapes() -> None:
@@ -132,8 +139,8 @@ def test_disagreements_have_shapes() -> None:
         "bpe.heap": [Encoded((1, 2)), Rejected("no"), Encoded((2,)), Encoded((5,))],
         "bpe.table": [Encoded((1,)), Encoded((1,)), Encoded((1,)), Failed(Status.CRASHED, "x")],
     }
-    sighting = observe(seen([[1], [1], [1], [5]], others), Shapes(TOY))
-    assert sighting.disagreements == {
+    behaviour = observe(seen([[1], [1], [1], [5]], others), Shapes(TOY))
+    assert behaviour.disagreements == {
         0: "toy_bytes/text bpe.naive=bpe.table|bpe.heap(more)",
         1: "toy_bytes/text bpe.naive=bpe.table|bpe.heap(rejected)",
         2: "toy_bytes/text bpe.naive=bpe.table|bpe.heap(as-many)",
@@ -160,7 +167,7 @@ def test_the_map_counts_inputs_as_a_dictionary_does() -> None:
                 met.add(code)
         truth.update(code for _, code in pairs)
         owners, codes = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
-        assert counted.add(Sighting(owners, codes)) == dict(fresh)
+        assert counted.add(BatchBehaviour(owners, codes)) == dict(fresh)
         counted = Map(counted.packed())
         numbers = Counter(truth.values())
         assert counted.species == (len(truth), numbers[1], numbers[2])

@@ -24,15 +24,15 @@ def shorter(drawn, text):
 
 
 def test_half_a_character_is_not_tried_where_its_other_half_cannot_follow():
-    atoms = [b"a", E_ACUTE[:1], E_ACUTE[1:]]
+    base_tokens = [b"a", E_ACUTE[:1], E_ACUTE[1:]]
 
-    assert shorter(vocabulary([*atoms, E_ACUTE]), E_ACUTE) is None
-    assert shorter(vocabulary([*atoms, b"a" + E_ACUTE[:1], E_ACUTE]), E_ACUTE) is None
+    assert shorter(vocabulary([*base_tokens, E_ACUTE]), E_ACUTE) is None
+    assert shorter(vocabulary([*base_tokens, b"a" + E_ACUTE[:1], E_ACUTE]), E_ACUTE) is None
 
 
 def test_half_a_character_is_tried_where_an_older_token_begins_with_the_other_half():
-    atoms = [b"a", E_ACUTE[:1], E_ACUTE[1:]]
-    drawn = vocabulary([*atoms, E_ACUTE[1:] + b"a", E_ACUTE])
+    base_tokens = [b"a", E_ACUTE[:1], E_ACUTE[1:]]
+    drawn = vocabulary([*base_tokens, E_ACUTE[1:] + b"a", E_ACUTE])
 
     assert shorter(drawn, E_ACUTE) == E_ACUTE[:1]
     encoder = backtracking.IMPLEMENTATION.load(drawn)

@@ -18,7 +18,7 @@ tokens = [bytes([byte]) for byte in range(256)]
 drawn = vocabulary([*tokens, b"ab", b"abab"], splits=PATTERNS["gpt2"])
 cached.IMPLEMENTATION.load(drawn).encode(b"abc ababc", Mode())
 for function in (
-    batched_backtracking.encode_abreast,
+    batched_backtracking.encode_batched,
     backtracking_kernel._encode,
     piece_results.emit,
     short_rows.recall,
@@ -53,6 +53,6 @@ def test_hot_loops_count_no_references(tmp_path):
     counts = {name: found for name, whole, found in map(str.split, lines) if whole == "True"}
 
     assert counts.pop("encode_remembering") == "True"  # new arrays, so that counting shows
-    kernels = ("_encode", "emit", "encode_abreast", "look_up", "piece_bits", "recall")
+    kernels = ("_encode", "emit", "encode_batched", "look_up", "piece_bits", "recall")
     kernels += ("recall_wide", "remember", "remember_wide", "spell")
     assert counts == dict.fromkeys(kernels, "False")

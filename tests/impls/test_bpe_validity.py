@@ -24,7 +24,17 @@ from impls.bpe.tables.pair_validity import (
     validity_tables,
     word_asked,
 )
-from impls.kernels.layout import ATOMS, BLOOM, EMPTY, IDS, LENGTHS, MERGED, SEAMS, SPLITS, wide
+from impls.kernels.layout import (
+    BASE_TOKENS,
+    BLOOM,
+    EMPTY,
+    IDS,
+    LENGTHS,
+    MERGED,
+    SEAMS,
+    SPLITS,
+    wide,
+)
 from tests.impls.bpe_vocabularies import vocabulary
 
 TEKKEN = "tekken_240911"
@@ -58,10 +68,10 @@ def passes(tables, seam, left, right):
 
 def test_every_merge_is_found_and_passes_the_filter(tekken):
     tokens, spellings = tekken
-    atoms = int(tokens[ATOMS][256])
+    base_tokens = int(tokens[BASE_TOKENS][256])
     seams = wide(tokens[SEAMS])
     halves = tokens[SPLITS].reshape(-1, 2).tolist()
-    for token in random.Random(1).sample(range(atoms, len(halves)), 3000):
+    for token in random.Random(1).sample(range(base_tokens, len(halves)), 3000):
         left, right = halves[token]
         seam = seam_of(seams, spellings[left][-1], spellings[right][0])
 
@@ -71,9 +81,11 @@ def test_every_merge_is_found_and_passes_the_filter(tekken):
 
 def test_of_each_seam_the_oldest_merge_is_known(tekken):
     tokens, spellings = tekken
-    atoms = int(tokens[ATOMS][256])
+    base_tokens = int(tokens[BASE_TOKENS][256])
     oldest = {}
-    for token, (left, right) in enumerate(tokens[SPLITS].reshape(-1, 2)[atoms:].tolist(), atoms):
+    for token, (left, right) in enumerate(
+        tokens[SPLITS].reshape(-1, 2)[base_tokens:].tolist(), base_tokens
+    ):
         oldest.setdefault((spellings[left][-1], spellings[right][0]), token)
     seams = wide(tokens[SEAMS])
 

@@ -76,7 +76,7 @@ def test_comparisons_and_what_is_made_of_them(symbol, table):
 def test_what_is_kept_stands_together(kept, table):
     def run(table, start, kept):
         numbers = vectors.numbers_at(table, 0, 3)
-        return vectors.put_kept(table, 1, start, numbers, vectors.lane_numbers() < kept)
+        return vectors.put_kept(table, 1, start, numbers, vectors.column_numbers() < kept)
 
     for function in (run, numba.njit(run)):
         after = table.copy()
@@ -106,7 +106,7 @@ def test_reading_and_writing_anywhere(table):
         at = vectors.numbers_at(places, 0, 0)
         vectors.put_numbers(table, 0, 0, vectors.gather(table[1], at))
         vectors.put_numbers(table, 0, WIDTH, vectors.words_at(data, at))
-        vectors.put_at(table, 2, at, vectors.lane_numbers() + 100)
+        vectors.put_at(table, 2, at, vectors.column_numbers() + 100)
 
     rng = np.random.default_rng(2)
     places = rng.permutation(3 * WIDTH)[np.newaxis, :WIDTH].astype(np.int32)

@@ -114,7 +114,7 @@ class Shapes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sighting:
+class BatchBehaviour:
     """What a batch showed.
 
     owners, codes: int64 [n], pairs without repetition of an input and a behaviour it shows, in
@@ -126,12 +126,12 @@ class Sighting:
     disagreements: dict[int, str] = field(default_factory=dict)
 
 
-def observe(seen: Observation, shapes: Shapes) -> Sighting:
+def observe(seen: Observation, shapes: Shapes) -> BatchBehaviour:
     """What the answers to a batch show."""
     contract = seen.contract
     witness = _witness(contract, list(seen.results))
     owners, codes = _ngrams(seen.results[witness], shapes, contract.id)
-    return Sighting(owners, codes, _disagreements(seen, witness))
+    return BatchBehaviour(owners, codes, _disagreements(seen, witness))
 
 
 def _witness(contract: Contract, present: Sequence[str]) -> str:
@@ -244,12 +244,12 @@ class Map:
         """The map as bytes, for the constructor."""
         return zlib.compress(self._counts.tobytes(), 1)
 
-    def add(self, sighting: Sighting) -> dict[int, int]:
+    def add(self, behaviour: BatchBehaviour) -> dict[int, int]:
         """Count what was seen; how many behaviours each input was the first to show."""
-        codes, first = np.unique(sighting.codes, return_index=True)
+        codes, first = np.unique(behaviour.codes, return_index=True)
         fresh = self._counts[codes] == 0
-        owners, numbers = np.unique(sighting.owners[first[fresh]], return_counts=True)
-        seen = np.bincount(sighting.codes, minlength=MAP_SIZE)[codes]
+        owners, numbers = np.unique(behaviour.owners[first[fresh]], return_counts=True)
+        seen = np.bincount(behaviour.codes, minlength=MAP_SIZE)[codes]
         total = np.minimum(self._counts[codes].astype(np.int64) + seen, SATURATED)
         self._counts[codes] = total.astype(np.uint8)
         return dict(zip(owners.tolist(), numbers.tolist(), strict=True))

@@ -74,7 +74,7 @@ class FindingRow(Base):
     batch: Mapped[int]
 
 
-class ToldRow(Base):
+class ReportedRow(Base):
     """A finding that a session has told: its reports were written. id: as in findings."""
 
     __tablename__ = "campaign_told"

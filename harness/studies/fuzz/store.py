@@ -24,7 +24,7 @@ from harness.events import Found
 from harness.ledger.engine import LedgerError, open_database
 from harness.studies.fuzz.behaviour import Map
 from harness.studies.fuzz.corpus import Entry
-from harness.studies.fuzz.models import CampaignRow, FindingRow, InputRow, TargetRow, ToldRow
+from harness.studies.fuzz.models import CampaignRow, FindingRow, InputRow, ReportedRow, TargetRow
 from harness.studies.fuzz.state import State, StateError
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class CampaignStore:
         with self._session() as session:
             rows = session.execute(
                 sa.select(FindingRow.id, sa.func.min(FindingRow.first).label("first"))
-                .where(FindingRow.id.in_(sa.select(ToldRow.id)))
+                .where(FindingRow.id.in_(sa.select(ReportedRow.id)))
                 .group_by(FindingRow.id)
             )
             return {row.id: row.first for row in rows}
@@ -175,7 +175,7 @@ class CampaignStore:
             return
         with self._session() as session:
             for name in findings:
-                session.merge(ToldRow(id=name))
+                session.merge(ReportedRow(id=name))
 
     def target(self, name: str) -> Kept | None:
         """A target as it was committed last. Raises LedgerError for one that cannot be read."""

@@ -33,7 +33,7 @@ from harness.events import (
 from harness.findings.tracker import FindingTracker
 from harness.studies.fuzz.arms import CORPUS, SHARED, Generated, Maker, Mutated
 from harness.studies.fuzz.asking import Portion, rates_of, send
-from harness.studies.fuzz.behaviour import Map, Shapes, Sighting, observe
+from harness.studies.fuzz.behaviour import BatchBehaviour, Map, Shapes, observe
 from harness.studies.fuzz.corpus import Corpus, Entry
 from harness.studies.fuzz.cost import EVERY, dearer
 from harness.studies.fuzz.coverage import COVERAGE, Covered, targets
@@ -374,9 +374,9 @@ class Target:
             self._judge.judge(pool, seen, portion.batch)
             if self._run.stop.is_set():
                 raise Stopped
-            sighting = observe(seen, self._opened.shapes)
-            new: dict[int, int] = dict(self._map.add(sighting))
-            shapes += self._count_disagreements(sighting, new)
+            behaviour = observe(seen, self._opened.shapes)
+            new: dict[int, int] = dict(self._map.add(behaviour))
+            shapes += self._count_disagreements(behaviour, new)
             for index, count in new.items():
                 place = portion.first + index
                 fresh[place] = fresh.get(place, 0) + count
@@ -417,10 +417,10 @@ class Target:
             shapes = len(state.disagreements)
             state.curve.append([state.cases, self.species[0], shapes, len(self.findings)])
 
-    def _count_disagreements(self, sighting: Sighting, fresh: dict[int, int]) -> int:
+    def _count_disagreements(self, behaviour: BatchBehaviour, fresh: dict[int, int]) -> int:
         """Count the shapes of a batch's disagreements; how many of them are new."""
         new = 0
-        for index, shape in sighting.disagreements.items():
+        for index, shape in behaviour.disagreements.items():
             if shape not in self.state.disagreements:
                 new += 1
                 fresh[index] = fresh.get(index, 0) + 1

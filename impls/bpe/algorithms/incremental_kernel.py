@@ -18,7 +18,7 @@ from impls.bpe.tables.automaton import next_state
 from impls.bpe.tables.linear import spine_sections, suffix_sections, token_sections
 from impls.bpe.tables.spines import find_last, formed
 from impls.kernels.layout import (
-    ATOMS,
+    BASE_TOKENS,
     EMPTY,
     IDS,
     LENGTHS,
@@ -52,8 +52,8 @@ def encode_pieces(
     trie, states, splits = section(block, TRIE), section(block, STATES), section(block, SPLITS)
     spines, searches = section(block, SPINES), section(block, SEARCHES)
     starts, lengths = section(block, SEARCH_STARTS), section(block, LENGTHS)
-    id_of, atoms = section(block, IDS), section(block, ATOMS)
-    youngest_atom = int(atoms[256]) - 1
+    id_of, base_tokens = section(block, IDS), section(block, BASE_TOKENS)
+    youngest_base = int(base_tokens[256]) - 1
     lasts = np.empty(len(data), dtype=np.int32)
     at = 0
     start = 0
@@ -69,11 +69,11 @@ def encode_pieces(
             state = 0
             for position in range(start, end):
                 byte = int(data[position])
-                if atoms[byte] == EMPTY:
+                if base_tokens[byte] == EMPTY:
                     return -1 - position
                 state = next_state(trie, states, state, byte)
                 token = int(states[2 * state + 1])
-                if token > youngest_atom:
+                if token > youngest_base:
                     right = int(splits[2 * token + 1])
                     if not formed(spines, token, int(lasts[position - int(lengths[right])])):
                         token = find_last(
@@ -81,7 +81,7 @@ def encode_pieces(
                             lengths,
                             spines,
                             searches,
-                            youngest_atom + 1,
+                            youngest_base + 1,
                             lasts,
                             position,
                             int(starts[token]),

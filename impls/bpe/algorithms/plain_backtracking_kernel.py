@@ -25,7 +25,7 @@ from corpora.vocabularies.jit import njit
 from impls.bpe.tables.plain_pair_validity import plain_sections, valid_pair
 from impls.kernels.layout import (
     AGED_PAIRS,
-    ATOMS,
+    BASE_TOKENS,
     EMPTY,
     IDS,
     LENGTHS,
@@ -54,7 +54,7 @@ def encode_pieces(
     id_ends: NDArray[np.int64],
 ) -> int:
     """Encode each piece; with the arguments of :class:`impls.kernels.encoding.EncodePieces`."""
-    atoms, id_of = section(block, ATOMS), section(block, IDS)
+    base_tokens, id_of = section(block, BASE_TOKENS), section(block, IDS)
     # A bit for each position of a piece, from which no token can go on.
     dead = np.zeros((longest_piece(ends) >> 5) + 1, dtype=np.int64)
     at = 0
@@ -69,7 +69,7 @@ def encode_pieces(
             at += 1
         else:
             for position in range(start, end):
-                if atoms[data[position]] == EMPTY:
+                if base_tokens[data[position]] == EMPTY:
                     return -1 - position
             count = encode_piece(block, data[start:end], dead, ids[at:])
             for place in range(at, at + count):

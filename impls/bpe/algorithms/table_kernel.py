@@ -16,7 +16,7 @@ from impls.bpe.tables.automaton import next_state
 from impls.bpe.tables.linear import suffix_sections, token_sections
 from impls.bpe.tables.pair_validity import seam_at, valid_pair
 from impls.kernels.layout import (
-    ATOMS,
+    BASE_TOKENS,
     BLOOM,
     EMPTY,
     IDS,
@@ -52,7 +52,11 @@ def encode_pieces(
     trie, states, suffixes = section(block, TRIE), section(block, STATES), section(block, SUFFIXES)
     merged, bloom = wide(section(block, MERGED)), section(block, BLOOM)
     seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
-    id_of, atoms, lengths = section(block, IDS), section(block, ATOMS), section(block, LENGTHS)
+    id_of, base_tokens, lengths = (
+        section(block, IDS),
+        section(block, BASE_TOKENS),
+        section(block, LENGTHS),
+    )
     # The last token of the encoding of each piece's part up to and with each byte.
     lasts = np.empty(len(data), dtype=np.int32)
     at = 0
@@ -69,13 +73,13 @@ def encode_pieces(
             state = 0
             for position in range(start, end):
                 byte = int(data[position])
-                if atoms[byte] == EMPTY:
+                if base_tokens[byte] == EMPTY:
                     return -1 - position
                 state = next_state(trie, states, state, byte)
                 token = int(states[2 * state + 1])
                 while True:
                     begin = position + 1 - int(lengths[token])
-                    # The atom, at the latest, is admitted: every text has an encoding.
+                    # The base token, at the latest, is admitted: every text has an encoding.
                     if begin <= start:
                         break
                     seam = seam_at(seams, data, begin)

@@ -16,8 +16,8 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from impls.bpe.fast.batched_backtracking import (
     BEGIN_BITS,
-    LONGEST_ABREAST,
-    encode_abreast,
+    LONGEST_BATCHED,
+    encode_batched,
 )
 from impls.bpe.fast.candidates import (
     LESS_BITS,
@@ -25,7 +25,7 @@ from impls.bpe.fast.candidates import (
     candidate_tables,
 )
 from impls.bpe.fast.columns import END, PLACE_OF_NEXT, ROWS, START
-from impls.bpe.fast.piece_results import FEW, answer, answer_one, emit
+from impls.bpe.fast.piece_results import FEW, emit, put, put_one
 from impls.bpe.fast.short_rows import recall, remember
 from impls.bpe.fast.trie_lookup import READ, longest_at
 from impls.bpe.fast.vectors import WIDTH
@@ -34,7 +34,7 @@ from impls.bpe.fast.words import UNKNOWN, look_up, spell, word_filter, word_tabl
 from impls.bpe.tables.linear import spelled_tokens, token_sections
 from impls.bpe.tables.pair_validity import seam_at, valid_pair
 from impls.kernels.layout import (
-    ATOMS,
+    BASE_TOKENS,
     BLOOM,
     EMPTY,
     IDS,
@@ -71,7 +71,7 @@ lengths; for longer ones it would be one more array that grows with them."""
 FARTHEST = (1 << 31) - (1 << 12)
 """Bytes from a block's beginning that are counted in 32 bits."""
 
-ABREAST = -2
+BATCHED = -2
 """This stands in place of the count of a piece that is one of those that are encoded together."""
 
 BLOCK = 4096
@@ -111,7 +111,7 @@ def encode_remembering(
     merged, bloom = wide(section(block, MERGED)), section(block, BLOOM)
     seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
     lengths = section(block, LENGTHS)
-    id_of, atoms = section(block, IDS), section(block, ATOMS)
+    id_of, base_tokens = section(block, IDS), section(block, BASE_TOKENS)
     regular, shift = int(section(block, REGULAR)[0]), int(section(block, REGULAR)[1])
     wholes, remembers = len(section(block, WHOLE_SLOTS)) > 0, len(cache) > 0
     cached_ids = cache.view(np.int32)
@@ -126,34 +126,34 @@ def encode_remembering(
     left = np.empty(pieces, dtype=np.int64)
     rows = np.empty(pieces, dtype=np.int64)
     counts = np.empty(pieces, dtype=np.int64)
-    lanes = np.empty((ROWS, pieces + WIDTH), dtype=np.int32)
+    columns = np.empty((ROWS, pieces + WIDTH), dtype=np.int32)
     deads = np.empty(pieces, dtype=np.int64)
-    answer_words = np.empty(2 * pieces, dtype=np.int64)
-    answers = answer_words.view(np.int32)
+    result_words = np.empty(2 * pieces, dtype=np.int64)
+    results = result_words.view(np.int32)
     at = 0
     start = 0
     for first in range(0, len(ends), BLOCK):
         last = min(first + BLOCK, len(ends))
         spell(data, ends, start, first, last, keys, hashes)
         if remembers:
-            unknown = recall(cache, keys, hashes, last - first, answer_words, asked)
+            unknown = recall(cache, keys, hashes, last - first, result_words, asked)
         else:
             unknown = last - first
             for index in range(unknown):
                 asked[index] = index
         if len(given) > 0:
-            unknown = _take_given(given, first, last, answers, asked, unknown)
-        lefts = look_up(words, filters, keys, hashes, asked, unknown, answers, left)
+            unknown = _take_given(given, first, last, results, asked, unknown)
+        lefts = look_up(words, filters, keys, hashes, asked, unknown, results, left)
         if wholes:
-            lefts = _take_whole(block, data, ends, first, hashes, answers, left, lefts)
+            lefts = _take_whole(block, data, ends, first, hashes, results, left, lefts)
         # Where in ``ids`` is the room of what begins at ``data[0]``.
         room = at - start + FEW
         if remembers:
             lefts = recall_wide(
-                cache, cached_ids, data, ends, first, room, answers, left, lefts, rows, ids
+                cache, cached_ids, data, ends, first, room, results, left, lefts, rows, ids
             )
         # Vectors read four bytes and count in 32 bits.
-        abreast_end = min(len(data) - READ, start + FARTHEST)
+        batched_end = min(len(data) - READ, start + FARTHEST)
         fault = EMPTY
         short = 0
         for number in range(lefts):
@@ -161,7 +161,7 @@ def encode_remembering(
             begin = int(ends[piece - 1]) if piece > 0 else 0
             length = int(ends[piece]) - begin
             counts[number] = 0
-            if length > LONGEST_ABREAST or begin + length > abreast_end:
+            if length > LONGEST_BATCHED or begin + length > batched_end:
                 count = _encode(
                     walk,
                     inner,
@@ -182,12 +182,12 @@ def encode_remembering(
                     fault = begin
                 counts[number] = count
             elif length > 0:
-                counts[number] = ABREAST
-                lanes[START, short] = begin - start
-                lanes[END, short] = begin - start + length
-                lanes[PLACE_OF_NEXT, short] = begin - start
+                counts[number] = BATCHED
+                columns[START, short] = begin - start
+                columns[END, short] = begin - start + length
+                columns[PLACE_OF_NEXT, short] = begin - start
                 short += 1
-        wrong = encode_abreast(
+        wrong = encode_batched(
             walk,
             inner,
             shorter,
@@ -196,7 +196,7 @@ def encode_remembering(
             bloom,
             seams,
             data[start:],
-            lanes,
+            columns,
             deads,
             short,
             ids[room + start :],
@@ -205,7 +205,7 @@ def encode_remembering(
             wrong += start
             fault = min(wrong, fault) if fault != EMPTY else wrong
         if fault != EMPTY:
-            while atoms[data[fault]] != EMPTY:
+            while base_tokens[data[fault]] != EMPTY:
                 fault += 1
             return -1 - fault
         short = 0
@@ -216,20 +216,20 @@ def encode_remembering(
             length = int(ends[piece]) - begin
             count = int(counts[number])
             bits = 0
-            if count == ABREAST:
-                count = int(lanes[PLACE_OF_NEXT, short]) - (begin - start)
+            if count == BATCHED:
+                count = int(columns[PLACE_OF_NEXT, short]) - (begin - start)
                 short += 1
                 bits = BEGIN_BITS
             for place in range(room + begin, room + begin + count):
                 token = int(ids[place & PLACE]) >> bits
                 ids[place & PLACE] = token + shift if token >= regular else id_of[token & INDEX]
-            answer(answers, index, ids, room + begin, count)
+            put(results, index, ids, room + begin, count)
         if remembers:
-            remember(cache, keys, hashes, asked, unknown, answer_words)
+            remember(cache, keys, hashes, asked, unknown, result_words)
             remember_wide(
-                cache, cached_ids, data, ends, first, room, hashes, answers, left, lefts, rows, ids
+                cache, cached_ids, data, ends, first, room, hashes, results, left, lefts, rows, ids
             )
-        at = emit(answers, last - first, at, ids, id_ends, first)
+        at = emit(results, last - first, at, ids, id_ends, first)
         start = int(ends[last - 1])
     return at
 
@@ -239,14 +239,14 @@ def _take_given(
     given: NDArray[np.int64],
     first: int,
     last: int,
-    answers: NDArray[np.int32],
+    results: NDArray[np.int32],
     asked: NDArray[np.int64],
     number: int,
 ) -> int:
     """Answer the pieces that are given, and leave the others in ``asked``; returns how many."""
     for index in range(last - first):
         if given[first + index] != EMPTY:
-            answer_one(answers, index, int(given[first + index]))
+            put_one(results, index, int(given[first + index]))
     kept = 0
     for number_asked in range(number):
         asked[kept] = asked[number_asked]
@@ -261,7 +261,7 @@ def _take_whole(
     ends: NDArray[np.int64],
     first: int,
     hashes: NDArray[np.int64],
-    answers: NDArray[np.int32],
+    results: NDArray[np.int32],
     left: NDArray[np.int64],
     number: int,
 ) -> int:
@@ -275,7 +275,7 @@ def _take_whole(
             begin = int(ends[piece - 1]) if piece > 0 else 0
             token_id = whole_id(block, data, begin, int(ends[piece]))
         if token_id != EMPTY:
-            answer_one(answers, index, token_id)
+            put_one(results, index, token_id)
         left[kept] = index
         kept += token_id == EMPTY
     return kept

@@ -1,4 +1,4 @@
-"""Backtracking over many short pieces abreast: none waits for memory, or for a guess, alone.
+"""Backtracking over many short pieces side by side: none waits for memory, or for a guess, alone.
 
 Each piece takes the steps of :mod:`impls.bpe.fast.backtracking_kernel`. But one piece's steps wait
 for one another: the walk for the tables, the candidate for the walk, its validity for the
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LONGEST_ABREAST = 62
+LONGEST_BATCHED = 62
 """Bytes of a piece at most: a bit each, and one for its end, say which positions are dead."""
 
 BEGIN_BITS = 6
@@ -51,7 +51,7 @@ AHEAD = 12
 
 
 @njit
-def encode_abreast(
+def encode_batched(
     walk: NDArray[np.int32],
     inner: NDArray[np.int32],
     shorter: NDArray[np.int32],
@@ -60,7 +60,7 @@ def encode_abreast(
     bloom: NDArray[np.int32],
     seams: NDArray[np.int64],
     data: NDArray[np.uint8],
-    lanes: NDArray[np.int32],
+    columns: NDArray[np.int32],
     deads: NDArray[np.int64],
     count: int,
     tokens: NDArray[np.int32],
@@ -68,7 +68,7 @@ def encode_abreast(
     """Encode ``count`` pieces.
 
     data, tokens: from where the block begins; behind the last piece READ more bytes are there
-    (:mod:`impls.bpe.fast.trie_lookup`). lanes: of ROWS rows (:mod:`impls.bpe.fast.columns`) with
+    (:mod:`impls.bpe.fast.trie_lookup`). columns: of ROWS rows (:mod:`impls.bpe.fast.columns`) with
     WIDTH columns more than there are pieces; START, END and PLACE_OF_NEXT of each piece are given.
     deads: scratch, one a piece. tokens: receives each piece's, from PLACE_OF_NEXT on, which comes
     to stand behind the last one. Returns EMPTY, or where the first piece begins that has a byte
@@ -77,22 +77,22 @@ def encode_abreast(
     fault = EMPTY
     for piece in range(count):
         deads[piece] = 0
-        lanes[PIECE, piece] = piece
-        lanes[POSITION, piece] = lanes[START, piece]
-        lanes[LIMIT, piece] = lanes[END, piece]
-        lanes[WORDS, piece] = 0
+        columns[PIECE, piece] = piece
+        columns[POSITION, piece] = columns[START, piece]
+        columns[LIMIT, piece] = columns[END, piece]
+        columns[WORDS, piece] = 0
     while count > 0:
-        find_longest(walk, inner, data, lanes, count)
-        ask(splits, merged, bloom, lanes, count)
+        find_longest(walk, inner, data, columns, count)
+        ask(splits, merged, bloom, columns, count)
         # It or a shorter one is taken, or else the last token is given back.
         kept = 0
         for index in range(count):
-            prefetch(shorter, int(lanes[TOKEN, index + AHEAD]) & INDEX)
-            piece = int(lanes[PIECE, index]) & INDEX
-            start, position = int(lanes[START, piece]), int(lanes[POSITION, index])
-            token, stop = int(lanes[TOKEN, index]), int(lanes[STOP, index])
-            place, dead = int(lanes[PLACE_OF_NEXT, piece]), int(deads[piece])
-            refused = int(lanes[REFUSED, index]) | (dead >> (stop - start)) & 1
+            prefetch(shorter, int(columns[TOKEN, index + AHEAD]) & INDEX)
+            piece = int(columns[PIECE, index]) & INDEX
+            start, position = int(columns[START, piece]), int(columns[POSITION, index])
+            token, stop = int(columns[TOKEN, index]), int(columns[STOP, index])
+            place, dead = int(columns[PLACE_OF_NEXT, piece]), int(deads[piece])
+            refused = int(columns[REFUSED, index]) | (dead >> (stop - start)) & 1
             fits = token != EMPTY and refused == 0
             while not fits and (token != EMPTY or position > start):
                 if token == EMPTY:
@@ -113,18 +113,18 @@ def encode_abreast(
                         fits = not seam or valid_pair(splits, merged, bloom, seam, before, token)
             if token != EMPTY:
                 tokens[place & PLACE] = token << BEGIN_BITS | (position - start)
-                lanes[PLACE_OF_NEXT, piece] = place + 1
+                columns[PLACE_OF_NEXT, piece] = place + 1
                 deads[piece] = dead
-                end = int(lanes[END, piece])
+                end = int(columns[END, piece])
                 if stop < end:
                     first_word, words, oldest = parts_of(seam_at(seams, data, stop))
-                    lanes[PIECE, kept] = piece
-                    lanes[POSITION, kept] = stop
-                    lanes[LIMIT, kept] = end
-                    lanes[LEFT, kept] = token
-                    lanes[FIRST_WORD, kept] = first_word
-                    lanes[WORDS, kept] = words
-                    lanes[OLDEST, kept] = oldest
+                    columns[PIECE, kept] = piece
+                    columns[POSITION, kept] = stop
+                    columns[LIMIT, kept] = end
+                    columns[LEFT, kept] = token
+                    columns[FIRST_WORD, kept] = first_word
+                    columns[WORDS, kept] = words
+                    columns[OLDEST, kept] = oldest
                     kept += 1
             else:
                 fault = start if fault == EMPTY else min(fault, start)

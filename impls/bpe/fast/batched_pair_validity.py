@@ -31,8 +31,8 @@ from impls.bpe.fast.vectors import (
     WIDTH,
     all_of,
     chosen,
+    column_numbers,
     gather,
-    lane_numbers,
     numbers_at,
     put_kept,
     put_numbers,
@@ -61,40 +61,40 @@ def ask(
     splits: NDArray[np.int32],
     merged: NDArray[np.int64],
     bloom: NDArray[np.int32],
-    lanes: NDArray[np.int32],
+    columns: NDArray[np.int32],
     count: int,
 ) -> None:
     """Set REFUSED of the ``count`` pieces at work: whether LEFT and TOKEN would merge.
 
-    merged: MERGED as int64. lanes: see :mod:`impls.bpe.fast.columns`; of each piece at work LEFT
+    merged: MERGED as int64. columns: see :mod:`impls.bpe.fast.columns`; of each piece at work LEFT
     and its seam are given. Nothing is refused where TOKEN is EMPTY.
     """
     for first in range(0, count, WIDTH):
-        put_numbers(lanes, PAIR_OF, first, lane_numbers() + first)
-        put_numbers(lanes, RIGHT, first, numbers_at(lanes, TOKEN, first))
-        put_numbers(lanes, YOUNGEST, first, all_of(len(splits)))
-        put_numbers(lanes, REFUSED, first, all_of(0))
+        put_numbers(columns, PAIR_OF, first, column_numbers() + first)
+        put_numbers(columns, RIGHT, first, numbers_at(columns, TOKEN, first))
+        put_numbers(columns, YOUNGEST, first, all_of(len(splits)))
+        put_numbers(columns, REFUSED, first, all_of(0))
     # Without a token there is nothing to ask about, and nothing to read in its place.
     pairs = count if len(splits) > 0 else 0
     while pairs > 0:
-        pairs, merges = _undo(splits, bloom, lanes, pairs)
+        pairs, merges = _undo(splits, bloom, columns, pairs)
         for index in range(merges):
-            prefetch(merged, int(lanes[MERGE_ENTRY, index + AHEAD]) & PLACE)
-            pair = int(lanes[MERGE_LEFT, index]) << TOKEN_BITS | int(lanes[MERGE_RIGHT, index])
-            slot = int(lanes[MERGE_ENTRY, index]) & PLACE
+            prefetch(merged, int(columns[MERGE_ENTRY, index + AHEAD]) & PLACE)
+            pair = int(columns[MERGE_LEFT, index]) << TOKEN_BITS | int(columns[MERGE_RIGHT, index])
+            slot = int(columns[MERGE_ENTRY, index]) & PLACE
             entry = int(merged[slot])
             while (entry >> TOKEN_BITS != pair) & (entry != EMPTY):
                 slot = (slot + 1) & PLACE
                 entry = int(merged[slot])
-            refused = (entry != EMPTY) & ((entry & TOKEN_MASK) < lanes[MERGE_YOUNGEST, index])
-            lanes[REFUSED, int(lanes[MERGE_OF, index]) & PLACE] |= refused
+            refused = (entry != EMPTY) & ((entry & TOKEN_MASK) < columns[MERGE_YOUNGEST, index])
+            columns[REFUSED, int(columns[MERGE_OF, index]) & PLACE] |= refused
 
 
 @inlined
 def _undo(
     splits: NDArray[np.int32],
     bloom: NDArray[np.int32],
-    lanes: NDArray[np.int32],
+    columns: NDArray[np.int32],
     count: int,
 ) -> tuple[int, int]:
     """Look at each pair, and undo its younger token.
@@ -103,32 +103,35 @@ def _undo(
     """
     kept = merges = 0
     for first in range(0, count, WIDTH):
-        pair_of = numbers_at(lanes, PAIR_OF, first)
-        left, right = numbers_at(lanes, LEFT, first), numbers_at(lanes, RIGHT, first)
-        youngest, oldest = numbers_at(lanes, YOUNGEST, first), numbers_at(lanes, OLDEST, first)
-        first_word, words = numbers_at(lanes, FIRST_WORD, first), numbers_at(lanes, WORDS, first)
-        asked = (lane_numbers() < count - first) & (words != 0) & (right != EMPTY)
+        pair_of = numbers_at(columns, PAIR_OF, first)
+        left, right = numbers_at(columns, LEFT, first), numbers_at(columns, RIGHT, first)
+        youngest, oldest = numbers_at(columns, YOUNGEST, first), numbers_at(columns, OLDEST, first)
+        first_word, words = (
+            numbers_at(columns, FIRST_WORD, first),
+            numbers_at(columns, WORDS, first),
+        )
+        asked = (column_numbers() < count - first) & (words != 0) & (right != EMPTY)
 
         mixed = pair_bits(left, right)
         place = word_asked(first_word, words, mixed)
         word = gather(bloom, chosen(asked, place, 0))
         merging = asked & (may_merge(word, mixed) != 0)
         entry = first_entry(place, mixed)
-        put_kept(lanes, MERGE_LEFT, merges, left, merging)
-        put_kept(lanes, MERGE_RIGHT, merges, right, merging)
-        put_kept(lanes, MERGE_YOUNGEST, merges, youngest, merging)
-        put_kept(lanes, MERGE_ENTRY, merges, entry, merging)
-        merges = put_kept(lanes, MERGE_OF, merges, pair_of, merging)
+        put_kept(columns, MERGE_LEFT, merges, left, merging)
+        put_kept(columns, MERGE_RIGHT, merges, right, merging)
+        put_kept(columns, MERGE_YOUNGEST, merges, youngest, merging)
+        put_kept(columns, MERGE_ENTRY, merges, entry, merging)
+        merges = put_kept(columns, MERGE_OF, merges, pair_of, merging)
 
         of_left = left > right
         goes_on = asked & ((of_left & (left > oldest)) | (~of_left & (right >= oldest)))
         half = chosen(of_left, 2 * left + 1, 2 * right)
         half = gather(splits, chosen(goes_on, half, 0))
-        put_kept(lanes, YOUNGEST, kept, chosen(of_left, left, right + 1), goes_on)
-        put_kept(lanes, LEFT, kept, chosen(of_left, half, left), goes_on)
-        put_kept(lanes, RIGHT, kept, chosen(of_left, right, half), goes_on)
-        put_kept(lanes, FIRST_WORD, kept, first_word, goes_on)
-        put_kept(lanes, WORDS, kept, words, goes_on)
-        put_kept(lanes, OLDEST, kept, oldest, goes_on)
-        kept = put_kept(lanes, PAIR_OF, kept, pair_of, goes_on)
+        put_kept(columns, YOUNGEST, kept, chosen(of_left, left, right + 1), goes_on)
+        put_kept(columns, LEFT, kept, chosen(of_left, half, left), goes_on)
+        put_kept(columns, RIGHT, kept, chosen(of_left, right, half), goes_on)
+        put_kept(columns, FIRST_WORD, kept, first_word, goes_on)
+        put_kept(columns, WORDS, kept, words, goes_on)
+        put_kept(columns, OLDEST, kept, oldest, goes_on)
+        kept = put_kept(columns, PAIR_OF, kept, pair_of, goes_on)
     return kept, merges

@@ -1,4 +1,4 @@
-"""The rows of the table of pieces that are encoded abreast; each has a column for a piece.
+"""The rows of the table of pieces that are encoded side by side; each has a column for a piece.
 
 Each kind of rows is a list of its own, from the first column on: all pieces, those at work, and
 what :mod:`impls.bpe.fast.trie_lookup` and :mod:`impls.bpe.fast.batched_pair_validity` make of

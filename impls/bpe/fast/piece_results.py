@@ -22,34 +22,34 @@ if TYPE_CHECKING:
 FEW = 3
 """Ids that an answer has room for."""
 
-ANSWER = 4
+RESULT = 4
 """Entries of int32 of an answer."""
 
 
 @njit
-def answer_one(answers: NDArray[np.int32], index: int, token_id: int) -> None:
+def put_one(results: NDArray[np.int32], index: int, token_id: int) -> None:
     """A piece that is one id."""
-    answers[(ANSWER * index) & PLACE] = token_id
-    answers[(ANSWER * index + FEW) & PLACE] = 1
+    results[(RESULT * index) & PLACE] = token_id
+    results[(RESULT * index + FEW) & PLACE] = 1
 
 
 @njit
-def answer(
-    answers: NDArray[np.int32], index: int, ids: NDArray[np.int32], place: int, count: int
+def put(
+    results: NDArray[np.int32], index: int, ids: NDArray[np.int32], place: int, count: int
 ) -> None:
     """A piece of ``count`` ids, which stand in ``ids[place:]``, its room."""
-    at, place = (ANSWER * index) & PLACE, place & PLACE
+    at, place = (RESULT * index) & PLACE, place & PLACE
     # All bits or none: for the sake of a branch the arrays would be counted (see tests).
     many = (FEW - count) >> 63
-    answers[at] = (place & INDEX & many) | (ids[place] & ~many)
-    answers[at + 1] = (place >> 31 & many) | (ids[place + 1] & ~many)
-    answers[at + 2] = ids[place + 2]
-    answers[at + FEW] = count
+    results[at] = (place & INDEX & many) | (ids[place] & ~many)
+    results[at + 1] = (place >> 31 & many) | (ids[place + 1] & ~many)
+    results[at + 2] = ids[place + 2]
+    results[at + FEW] = count
 
 
 @njit
 def emit(
-    answers: NDArray[np.int32],
+    results: NDArray[np.int32],
     number: int,
     at: int,
     ids: NDArray[np.int32],
@@ -63,15 +63,15 @@ def emit(
     """
     for index in range(number):
         at &= PLACE
-        entry = ANSWER * index
-        count = int(answers[entry + FEW])
+        entry = RESULT * index
+        count = int(results[entry + FEW])
         if count > FEW:
-            place = int(answers[entry + 1]) << 31 | int(answers[entry])
+            place = int(results[entry + 1]) << 31 | int(results[entry])
             for one in range(count):
                 ids[(at + one) & PLACE] = ids[(place + one) & PLACE]
         else:
             # First all are read: the compiler cannot know that none of them is written here.
-            one, two, three = answers[entry], answers[entry + 1], answers[entry + 2]
+            one, two, three = results[entry], results[entry + 1], results[entry + 2]
             ids[at], ids[at + 1], ids[at + 2] = one, two, three
         at += count
         if len(id_ends) > 0:

@@ -34,7 +34,7 @@ def recall(
     keys: NDArray[np.int64],
     hashes: NDArray[np.int64],
     number: int,
-    answers: NDArray[np.int64],
+    results: NDArray[np.int64],
     asked: NDArray[np.int64],
 ) -> int:
     """Answer the first ``number`` pieces of a block, as far as their rows do.
@@ -51,7 +51,7 @@ def recall(
         # No branch, as nobody can foresee which pieces the cache has.
         one = differ(cache, row, keys, 2 * index)
         other = differ(cache, row + SHORT, keys, 2 * index)
-        copy_pair(cache, row + (one & SHORT) + 2, answers, 2 * index)
+        copy_pair(cache, row + (one & SHORT) + 2, results, 2 * index)
         asked[count & PLACE] = index
         count -= one & other
     return count
@@ -64,19 +64,19 @@ def remember(
     hashes: NDArray[np.int64],
     asked: NDArray[np.int64],
     number: int,
-    answers: NDArray[np.int64],
+    results: NDArray[np.int64],
 ) -> None:
     """Give those of the pieces ``asked[:number]`` a row that have a key and few ids."""
     wide_rows = wide_rows_in(cache)
     for number_asked in range(number):
         index = int(asked[number_asked]) & PLACE
         row = _row(int(hashes[index]), wide_rows)
-        few = answers[2 * index + 1] >> 32 <= FEW
+        few = results[2 * index + 1] >> 32 <= FEW
         # A piece that has come twice since it was asked for would else take both rows.
         if few and hashes[index] != UNKNOWN and differ(cache, row, keys, 2 * index):
             copy_row(cache, row, cache, row + SHORT, SHORT)
             copy_pair(keys, 2 * index, cache, row)
-            copy_pair(answers, 2 * index, cache, row + 2)
+            copy_pair(results, 2 * index, cache, row + 2)
             cache[SHORT_TAKEN] += 1
 
 

@@ -32,8 +32,8 @@ from impls.bpe.fast.vectors import (
     WIDTH,
     all_of,
     chosen,
+    column_numbers,
     gather,
-    lane_numbers,
     numbers_at,
     put_at,
     put_kept,
@@ -94,45 +94,45 @@ def find_longest(
     walk: NDArray[np.int32],
     inner: NDArray[np.int32],
     data: NDArray[np.uint8],
-    lanes: NDArray[np.int32],
+    columns: NDArray[np.int32],
     count: int,
 ) -> None:
-    """Set TOKEN and STOP of the ``count`` pieces at work in ``lanes``:
+    """Set TOKEN and STOP of the ``count`` pieces at work in ``columns``:
 
     :mod:`impls.bpe.fast.columns`.
     """
     slots = len(walk)
     root = (int(walk[0]) >> VALUE_BITS) & VALUE_MASK
     for first in range(0, count, WIDTH):
-        position = numbers_at(lanes, POSITION, first)
-        put_numbers(lanes, WALK_OF, first, lane_numbers() + first)
-        put_numbers(lanes, REACHED, first, position)
-        put_numbers(lanes, REACHABLE, first, numbers_at(lanes, LIMIT, first))
-        put_numbers(lanes, VALUE, first, all_of(root))
-        put_numbers(lanes, MET, first, all_of(0))
-        put_numbers(lanes, MET_ENTRY, first, all_of(0))
-        put_numbers(lanes, MET_STOP, first, position)
+        position = numbers_at(columns, POSITION, first)
+        put_numbers(columns, WALK_OF, first, column_numbers() + first)
+        put_numbers(columns, REACHED, first, position)
+        put_numbers(columns, REACHABLE, first, numbers_at(columns, LIMIT, first))
+        put_numbers(columns, VALUE, first, all_of(root))
+        put_numbers(columns, MET, first, all_of(0))
+        put_numbers(columns, MET_ENTRY, first, all_of(0))
+        put_numbers(columns, MET_STOP, first, position)
     walks = count
     done = 0
     while walks > 0:
-        walks, done = _go_on(walk, data, lanes, walks, done)
+        walks, done = _go_on(walk, data, columns, walks, done)
     for first in range(0, count, WIDTH):
-        value = (numbers_at(lanes, DONE_ENTRY, first) >> VALUE_BITS) & VALUE_MASK
-        there = lane_numbers() < count - first
+        value = (numbers_at(columns, DONE_ENTRY, first) >> VALUE_BITS) & VALUE_MASK
+        there = column_numbers() < count - first
         inside = there & (value < slots)
-        token = gather(inner, chosen(inside, numbers_at(lanes, DONE_SLOT, first), 0))
+        token = gather(inner, chosen(inside, numbers_at(columns, DONE_SLOT, first), 0))
         token = chosen(inside, token, value - slots)
         # The others write to a column that nobody reads.
-        place = chosen(there, numbers_at(lanes, DONE_OF, first), count)
-        put_at(lanes, TOKEN, place, token)
-        put_at(lanes, STOP, place, numbers_at(lanes, DONE_STOP, first))
+        place = chosen(there, numbers_at(columns, DONE_OF, first), count)
+        put_at(columns, TOKEN, place, token)
+        put_at(columns, STOP, place, numbers_at(columns, DONE_STOP, first))
 
 
 @inlined
 def _go_on(
     walk: NDArray[np.int32],
     data: NDArray[np.uint8],
-    lanes: NDArray[np.int32],
+    columns: NDArray[np.int32],
     walks: int,
     done: int,
 ) -> tuple[int, int]:
@@ -140,13 +140,13 @@ def _go_on(
     slots = len(walk)
     kept = 0
     for first in range(0, walks, WIDTH):
-        there = lane_numbers() < walks - first
-        walk_of = numbers_at(lanes, WALK_OF, first)
-        reached, end = numbers_at(lanes, REACHED, first), numbers_at(lanes, REACHABLE, first)
-        met, entry_met = numbers_at(lanes, MET, first), numbers_at(lanes, MET_ENTRY, first)
-        stop = numbers_at(lanes, MET_STOP, first)
+        there = column_numbers() < walks - first
+        walk_of = numbers_at(columns, WALK_OF, first)
+        reached, end = numbers_at(columns, REACHED, first), numbers_at(columns, REACHABLE, first)
+        met, entry_met = numbers_at(columns, MET, first), numbers_at(columns, MET_ENTRY, first)
+        stop = numbers_at(columns, MET_STOP, first)
         word = words_at(data, chosen(there, reached, 0))
-        value = chosen(there, numbers_at(lanes, VALUE, first), 0)
+        value = chosen(there, numbers_at(columns, VALUE, first), 0)
         for _ in range(READ):
             byte = word & _BYTE
             slot = value ^ byte
@@ -163,15 +163,15 @@ def _go_on(
             word = word >> 8
         goes_on = there & (value != 0) & (reached < end)
         ends = there & ~goes_on
-        put_kept(lanes, DONE_SLOT, done, met, ends)
-        put_kept(lanes, DONE_ENTRY, done, entry_met, ends)
-        put_kept(lanes, DONE_STOP, done, stop, ends)
-        done = put_kept(lanes, DONE_OF, done, walk_of, ends)
-        put_kept(lanes, REACHED, kept, reached, goes_on)
-        put_kept(lanes, REACHABLE, kept, end, goes_on)
-        put_kept(lanes, VALUE, kept, value, goes_on)
-        put_kept(lanes, MET, kept, met, goes_on)
-        put_kept(lanes, MET_ENTRY, kept, entry_met, goes_on)
-        put_kept(lanes, MET_STOP, kept, stop, goes_on)
-        kept = put_kept(lanes, WALK_OF, kept, walk_of, goes_on)
+        put_kept(columns, DONE_SLOT, done, met, ends)
+        put_kept(columns, DONE_ENTRY, done, entry_met, ends)
+        put_kept(columns, DONE_STOP, done, stop, ends)
+        done = put_kept(columns, DONE_OF, done, walk_of, ends)
+        put_kept(columns, REACHED, kept, reached, goes_on)
+        put_kept(columns, REACHABLE, kept, end, goes_on)
+        put_kept(columns, VALUE, kept, value, goes_on)
+        put_kept(columns, MET, kept, met, goes_on)
+        put_kept(columns, MET_ENTRY, kept, entry_met, goes_on)
+        put_kept(columns, MET_STOP, kept, stop, goes_on)
+        kept = put_kept(columns, WALK_OF, kept, walk_of, goes_on)
     return kept, done

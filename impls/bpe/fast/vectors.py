@@ -44,7 +44,7 @@ def all_of(number: int) -> NDArray[np.int32]:
     return np.full(WIDTH, number, dtype=np.int32)
 
 
-def lane_numbers() -> NDArray[np.int32]:
+def column_numbers() -> NDArray[np.int32]:
     """0, 1, 2, and so on."""
     return np.arange(WIDTH, dtype=np.int32)
 
@@ -234,7 +234,7 @@ def _chosen(typing, flags, ones, others):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def _lane_numbers(typing):  # type: ignore[no-untyped-def]
+def _column_numbers(typing):  # type: ignore[no-untyped-def]
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         return ir.Constant(_NUMBERS, list(range(WIDTH)))
 
@@ -264,10 +264,10 @@ def _put_numbers(typing, table, at, numbers):  # type: ignore[no-untyped-def]
 def _put_at(typing, table, first, places, numbers):  # type: ignore[no-untyped-def]
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         table, first, places, numbers = arguments
-        for lane in map(_NUMBER, range(WIDTH)):
-            index = builder.add(first, builder.zext(builder.extract_element(places, lane), _WORD))
+        for column in map(_NUMBER, range(WIDTH)):
+            index = builder.add(first, builder.zext(builder.extract_element(places, column), _WORD))
             place = place_of(context, builder, signature.args[0], (table, index), _NUMBER)
-            builder.store(builder.extract_element(numbers, lane), place, align=_ALIGNED)
+            builder.store(builder.extract_element(numbers, column), place, align=_ALIGNED)
         return context.get_dummy_value()
 
     return types.none(table, types.intp, places, numbers), generate
@@ -283,9 +283,9 @@ def _put_kept(typing, table, at, numbers, flags):  # type: ignore[no-untyped-def
         count = module.declare_intrinsic("llvm.ctpop", [_PART_BITS])
         written = _WORD(0)
         for first in range(0, WIDTH, _HALF):
-            lanes = ir.Constant(ir.VectorType(_NUMBER, _HALF), list(range(first, first + _HALF)))
+            columns = ir.Constant(ir.VectorType(_NUMBER, _HALF), list(range(first, first + _HALF)))
             part, kept = (
-                builder.shuffle_vector(whole, ir.Constant(whole.type, ir.Undefined), lanes)
+                builder.shuffle_vector(whole, ir.Constant(whole.type, ir.Undefined), columns)
                 for whole in (numbers, flags)
             )
             packed = builder.call(compress, [part, kept, ir.Constant(_PART, ir.Undefined)])
@@ -305,10 +305,10 @@ def _gather(typing, array, places):  # type: ignore[no-untyped-def]
         # Each by itself: processors that have an instruction for all take longer.
         array, places = arguments
         read = ir.Constant(_NUMBERS, ir.Undefined)
-        for lane in map(_NUMBER, range(WIDTH)):
-            index = builder.zext(builder.extract_element(places, lane), _WORD)
+        for column in map(_NUMBER, range(WIDTH)):
+            index = builder.zext(builder.extract_element(places, column), _WORD)
             place = place_of(context, builder, signature.args[0], (array, index), _NUMBER)
-            read = builder.insert_element(read, builder.load(place, align=1), lane)
+            read = builder.insert_element(read, builder.load(place, align=1), column)
         return read
 
     return _numbers(array, places), generate
@@ -330,9 +330,9 @@ def _compiled_chosen(flags, ones, others):  # type: ignore[no-untyped-def]
     return lambda flags, ones, others: _chosen(flags, ones, others)  # noqa: PLW0108
 
 
-@overload(lane_numbers)
-def _compiled_lane_numbers():  # type: ignore[no-untyped-def]
-    return lambda: _lane_numbers()  # noqa: PLW0108
+@overload(column_numbers)
+def _compiled_column_numbers():  # type: ignore[no-untyped-def]
+    return lambda: _column_numbers()  # noqa: PLW0108
 
 
 @overload(numbers_at, jit_options=_INLINED)

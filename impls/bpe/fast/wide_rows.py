@@ -13,7 +13,7 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from impls.bpe.fast.piece_cache import COUNTS, WIDE, WIDE_TAKEN, copy_row, wide_rows_in
-from impls.bpe.fast.piece_results import ANSWER, FEW, answer
+from impls.bpe.fast.piece_results import FEW, RESULT, put
 from impls.bpe.fast.words import KEYED, UNKNOWN, spelled, word_hash
 from impls.kernels.layout import PLACE
 from impls.kernels.processor import masked_pair, prefetch
@@ -69,7 +69,7 @@ def recall_wide(
     ends: NDArray[np.int64],
     first: int,
     room: int,
-    answers: NDArray[np.int32],
+    results: NDArray[np.int32],
     left: NDArray[np.int64],
     number: int,
     rows: NDArray[np.int64],
@@ -110,7 +110,7 @@ def recall_wide(
             many = int(cached_ids[place])
             for one_id in range(many):
                 ids[(room + start + one_id) & PLACE] = cached_ids[(place + 2 + one_id) & PLACE]
-            answer(answers, index, ids, room + start, many)
+            put(results, index, ids, room + start, many)
         left[count] = index
         rows[count] = row
         count += held == NO_ROW
@@ -126,7 +126,7 @@ def remember_wide(
     first: int,
     room: int,
     hashes: NDArray[np.int64],
-    answers: NDArray[np.int32],
+    results: NDArray[np.int32],
     left: NDArray[np.int64],
     number: int,
     rows: NDArray[np.int64],
@@ -140,7 +140,7 @@ def remember_wide(
         index = int(left[number_left])
         piece = first + index
         row = int(rows[number_left])
-        count = int(answers[ANSWER * index + FEW])
+        count = int(results[RESULT * index + FEW])
         fits = row != NO_ROW and count <= MOST and (count > FEW or hashes[index] == UNKNOWN)
         start = int(ends[piece - 1]) if piece > 0 else 0
         length = int(ends[piece]) - start

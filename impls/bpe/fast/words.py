@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.fast.piece_results import answer_one
+from impls.bpe.fast.piece_results import put_one
 from impls.kernels.layout import EMPTY, INDEX, PLACE, bits_of, has_bit
 from impls.kernels.merge_tables import capacity
 from impls.kernels.processor import folded, masked_pair, prefetch, word_at
@@ -165,13 +165,13 @@ def look_up(
     hashes: NDArray[np.int64],
     asked: NDArray[np.int64],
     number: int,
-    answers: NDArray[np.int32],
+    results: NDArray[np.int32],
     left: NDArray[np.int64],
 ) -> int:
     """Answer those of the pieces ``asked[:number]`` that are a token.
 
     words, filters: WORDS and SHORT of :mod:`impls.kernels.layout`. keys, hashes: of :func:`spell`.
-    answers: see :mod:`impls.bpe.fast.piece_results`. left: receives the others. Returns their
+    results: see :mod:`impls.bpe.fast.piece_results`. left: receives the others. Returns their
     number.
     """
     # First all that is looked for is asked for, so that it is here when it is read.
@@ -192,7 +192,7 @@ def look_up(
             token = token_in(words, row, low, high)
             if token == EMPTY:
                 token = probe_on(words, row, low, high)
-        answer_one(answers, index, token)
+        put_one(results, index, token)
         left[lefts & PLACE] = index
         lefts += token == EMPTY
     return lefts

@@ -19,7 +19,7 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from impls.bpe.tables.pair_validity import seam_of, valid_pair
 from impls.kernels.layout import (
-    ATOMS,
+    BASE_TOKENS,
     BLOOM,
     EMPTY,
     LENGTHS,
@@ -106,10 +106,10 @@ def extend(
     machine, endings = section(block, STATES), section(block, SUFFIXES)
     merged, bloom = wide(section(block, MERGED)), section(block, BLOOM)
     seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
-    atoms = section(block, ATOMS)
+    base_tokens = section(block, BASE_TOKENS)
     for position in range(len(data)):
         byte = int(data[position])
-        if atoms[byte] == EMPTY:
+        if base_tokens[byte] == EMPTY:
             return -1 - position
         end = length + position + 1
         state = int(rows[end - 1, STATE])
@@ -125,7 +125,7 @@ def extend(
         rows[end, STATE] = state
         rows[end, BYTE] = byte
         begin = 0
-        # The atom, at the latest, is admitted: every text has an encoding.
+        # The base token, at the latest, is admitted: every text has an encoding.
         while True:
             begin = end - int(endings[2 * token + 1])
             if begin == 0:

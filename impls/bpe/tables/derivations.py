@@ -20,7 +20,7 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from impls.bpe.definition.heap_kernel import merge
 from impls.kernels.layout import (
-    ATOMS,
+    BASE_TOKENS,
     BYTE_IDS,
     EMPTY,
     IDS,
@@ -73,7 +73,8 @@ def _derive(
 def _mark_late(found: NDArray[np.int64], ranks: NDArray[np.int64], late: NDArray[np.bool_]) -> None:
     """Mark the ids whose rank is below that of a half, or that have a late half.
 
-    found: rows (left id, right id, rank, id) with halves before wholes. ranks: by id, -1 for atoms.
+    found: rows (left id, right id, rank, id) with halves before wholes. ranks: by id, -1 for base
+    tokens.
     """
     for index in range(len(found)):
         left, right = int(found[index, 0]), int(found[index, 1])
@@ -84,7 +85,7 @@ def _mark_late(found: NDArray[np.int64], ranks: NDArray[np.int64], late: NDArray
 def derive(
     vocabulary: Vocabulary, merges: Mapping[int, NDArray[np.int32]]
 ) -> tuple[dict[int, NDArray[np.int32]], list[bytes]]:
-    """ATOMS, IDS, SPLITS and LENGTHS; and the spellings of the late tokens.
+    """BASE_TOKENS, IDS, SPLITS and LENGTHS; and the spellings of the late tokens.
 
     merges: the sections of :func:`impls.kernels.merge_tables.merge_tables`.
     """
@@ -111,16 +112,16 @@ def derive(
 
     byte_ids = merges[BYTE_IDS]
     present = np.nonzero(byte_ids != EMPTY)[0]
-    atoms = np.full(257, EMPTY, dtype=np.int32)
-    atoms[present] = np.arange(len(present))
-    atoms[256] = len(present)
+    base_tokens = np.full(257, EMPTY, dtype=np.int32)
+    base_tokens[present] = np.arange(len(present))
+    base_tokens[256] = len(present)
     ids = np.concatenate((byte_ids[present], found[:, 3])).astype(np.int32)
     by_id = np.full(size, EMPTY, dtype=np.int64)
     by_id[ids] = np.arange(len(ids))
     own = np.arange(len(present), dtype=np.int64)
     halves = np.concatenate((np.stack((own, own), axis=1), by_id[found[:, :2]]))
     sections = {
-        ATOMS: atoms,
+        BASE_TOKENS: base_tokens,
         IDS: ids,
         SPLITS: halves.astype(np.int32).ravel(),
         LENGTHS: np.concatenate((np.ones(len(present), dtype=np.int32), lengths)),

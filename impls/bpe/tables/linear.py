@@ -11,7 +11,7 @@ from impls.bpe.tables.pair_validity import validity_tables
 from impls.bpe.tables.spines import spine_tables
 from impls.kernels import table_cache
 from impls.kernels.layout import (
-    ATOMS,
+    BASE_TOKENS,
     BYTE_IDS,
     IDS,
     LATE,
@@ -73,5 +73,5 @@ def spine_sections(vocabulary: Vocabulary, tokens: Sections) -> Sections:
     return table_cache.tables(
         vocabulary,
         "spines",
-        lambda: spine_tables(tokens[SPLITS], tokens[SUFFIXES], int(tokens[ATOMS][256])),
+        lambda: spine_tables(tokens[SPLITS], tokens[SUFFIXES], int(tokens[BASE_TOKENS][256])),
     )

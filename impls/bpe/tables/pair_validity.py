@@ -22,7 +22,7 @@ import numpy as np
 from corpora.vocabularies.jit import inlined, njit
 from corpora.vocabularies.model import VocabularyError
 from impls.kernels.layout import (
-    ATOMS,
+    BASE_TOKENS,
     BLOOM,
     EMPTY,
     INDEX,
@@ -174,16 +174,16 @@ def _fill(
     splits: NDArray[np.int32],
     over: NDArray[np.int64],
     seams: NDArray[np.int64],
-    atoms: int,
+    base_tokens: int,
     merged: NDArray[np.int64],
     bloom: NDArray[np.bool_],
 ) -> int:
     """Returns how many entries of ``merged`` are needed. over: by merge, its place in ``seams``."""
     used = 0
-    for token in range(atoms, len(splits) >> 1):
+    for token in range(base_tokens, len(splits) >> 1):
         left, right = int(splits[2 * token]), int(splits[2 * token + 1])
         mixed = pair_bits(left, right)
-        first_word, words, _ = parts_of(int(seams[over[token - atoms]]))
+        first_word, words, _ = parts_of(int(seams[over[token - base_tokens]]))
         asked = word_asked(first_word, words, mixed)
         bloom[_WORD * asked + (mixed & BIT_MASK)] = True
         bloom[_WORD * asked + (mixed >> SECOND_AT & BIT_MASK)] = True
@@ -209,15 +209,15 @@ def validity_tables(
             "use bpe.heap or bpe.naive",
         )
     splits = tokens[SPLITS]
-    atoms = int(tokens[ATOMS][256])
+    base_tokens = int(tokens[BASE_TOKENS][256])
     edges = np.frombuffer(b"".join(text[:1] + text[-1:] for text in spellings), dtype=np.uint8)
-    lefts, rights = splits.reshape(-1, 2)[atoms:].T
+    lefts, rights = splits.reshape(-1, 2)[base_tokens:].T
     over = edges[2 * rights].astype(np.int64) << 8 | edges[2 * lefts + 1]
     words = -(-np.bincount(over, minlength=1 << 16) * BITS_PER_MERGE // _WORD)
     words = np.minimum(words, MOST_WORDS)
     oldest = np.zeros(1 << 16, dtype=np.int64)
     facing, first = np.unique(over, return_index=True)
-    oldest[facing] = atoms + first
+    oldest[facing] = base_tokens + first
     firsts = np.cumsum(words) - words
     seams = np.where(words, firsts << FIRST_BITS | oldest << OLDEST_BITS | words, 0)
     total = int(words.sum())
@@ -226,7 +226,7 @@ def validity_tables(
     # One word at least: what is not asked reads the first one
     # (impls.bpe.fast.batched_pair_validity).
     bloom = np.zeros(max(total, 1) * _WORD, dtype=np.bool_)
-    used = _fill(splits, over, seams, atoms, merged, bloom)
+    used = _fill(splits, over, seams, base_tokens, merged, bloom)
     merged = merged[: max(used, total * ROOM) + 1]  # with an EMPTY behind the last one
     return {MERGED: merged.view(np.int32), BLOOM: bits_of(bloom), SEAMS: seams.view(np.int32)}
 

@@ -15,7 +15,7 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from impls.bpe.definition.heap_kernel import improper_tokens
 from impls.bpe.tables.derivations import derive
-from impls.kernels.layout import AGED_PAIRS, ATOMS, EMPTY, IDS, LATE, PREFIXES, SPLITS, TRIE
+from impls.kernels.layout import AGED_PAIRS, BASE_TOKENS, EMPTY, IDS, LATE, PREFIXES, SPLITS, TRIE
 from impls.kernels.merge_tables import hashed_pairs, merge_tables, pair_row, whole_tables
 from impls.kernels.trie import build_trie
 
@@ -70,7 +70,7 @@ def plain_sections(vocabulary: Vocabulary) -> Mapping[int, NDArray[np.int32]]:
     tokens, late = derive(vocabulary, merges)
     spellings = [vocabulary.tokens[token_id] or b"" for token_id in tokens[IDS].tolist()]
     trie, prefixes = build_trie(spellings)
-    numbers = np.arange(int(tokens[ATOMS][256]), len(spellings))
+    numbers = np.arange(int(tokens[BASE_TOKENS][256]), len(spellings))
     halves = tokens[SPLITS].reshape(-1, 2)[numbers]
     rows = np.column_stack((halves, numbers, numbers))
     found = {**tokens, TRIE: trie, PREFIXES: prefixes, AGED_PAIRS: hashed_pairs(rows)}

@@ -1,8 +1,8 @@
 """Which token stands last: intervals over right spines, and a search among a token's suffixes.
 
-The *right spine* of a token is the token, its right half, the right half of that, down to an atom:
-all that stood last while its text was encoded. The forest in which each token's parent is its
-right half has a spine for each path to a root.
+The *right spine* of a token is the token, its right half, the right half of that, down to a base
+token (one that no merge makes): all that stood last while its text was encoded. The forest in which
+each token's parent is its right half has a spine for each path to a root.
 
 Let q be the last token of the text before c's right half. Then c = (l, r) forms at the end of the
 text exactly if l is on q's spine and was not used up, by a merge older than c or by c itself one
@@ -47,7 +47,7 @@ def find_last(
     lengths: NDArray[np.int32],
     spines: NDArray[np.int32],
     searches: NDArray[np.int32],
-    atoms: int,
+    base_tokens: int,
     lasts: NDArray[np.int32],
     position: int,
     node: int,
@@ -60,7 +60,7 @@ def find_last(
     best = EMPTY
     while node != EMPTY:
         token = int(searches[node])
-        if token >= atoms:
+        if token >= base_tokens:
             right = int(splits[2 * token + 1])
             if not formed(spines, token, int(lasts[position - int(lengths[right])])):
                 node = int(searches[node + 1])
@@ -89,23 +89,23 @@ def find_last(
 
 
 @njit
-def _number(splits: NDArray[np.int32], atoms: int, spines: NDArray[np.int32]) -> None:
+def _number(splits: NDArray[np.int32], base_tokens: int, spines: NDArray[np.int32]) -> None:
     tokens = len(splits) >> 1
     sizes = np.ones(tokens, dtype=np.int64)
     below = np.zeros(tokens, dtype=np.int64)  # sizes of the children met so far, youngest first
-    for token in range(tokens - 1, atoms - 1, -1):
+    for token in range(tokens - 1, base_tokens - 1, -1):
         left, right = int(splits[2 * token]), int(splits[2 * token + 1])
         spines[3 * token + 2] = below[left]
         spines[3 * token] = below[right]
         below[right] += sizes[token]
         sizes[right] += sizes[token]
     number = 0
-    for token in range(atoms):
+    for token in range(base_tokens):
         spines[3 * token] = number
         number += int(sizes[token])
-    for token in range(atoms, tokens):
+    for token in range(base_tokens, tokens):
         spines[3 * token] += 1 + spines[3 * int(splits[2 * token + 1])]
-    for token in range(atoms, tokens):
+    for token in range(base_tokens, tokens):
         first = int(spines[3 * int(splits[2 * token])])
         spines[3 * token + 1] = first
         spines[3 * token + 2] += first + 1
@@ -116,7 +116,7 @@ def _search_tree(
     members: NDArray[np.int64],
     count: int,
     splits: NDArray[np.int32],
-    atoms: int,
+    base_tokens: int,
     spines: NDArray[np.int32],
     place: NDArray[np.int64],
     work: NDArray[np.int64],
@@ -125,14 +125,14 @@ def _search_tree(
 ) -> int:
     """Write the search tree of ``members[:count]`` to ``out[at:]``; returns where it ends.
 
-    members: a token's suffixes, shortest (an atom) first. place: scratch, one a token.
+    members: a token's suffixes, shortest (a base token) first. place: scratch, one a token.
     work: scratch, five rows of at least ``count``.
     """
     parents, sizes, parts, stack, fields = work[0], work[1], work[2], work[3], work[4]
     for i in range(count):
         place[members[i]] = i
         token = int(members[i])
-        parents[i] = place[splits[2 * token + 1]] if token >= atoms else EMPTY
+        parents[i] = place[splits[2 * token + 1]] if token >= base_tokens else EMPTY
         parts[i] = 0
     # Components of the tree, waiting: the number of one, and the field that points to its node.
     depth = 1
@@ -199,7 +199,7 @@ def _search_tree(
 def _search_all(
     splits: NDArray[np.int32],
     suffixes: NDArray[np.int32],
-    atoms: int,
+    base_tokens: int,
     spines: NDArray[np.int32],
     starts: NDArray[np.int32],
 ) -> NDArray[np.int32]:
@@ -227,16 +227,16 @@ def _search_all(
             members[i] = chain
             chain = int(suffixes[chain])
         starts[token] = at
-        at = _search_tree(members, count, splits, atoms, spines, place, work, out, at)
+        at = _search_tree(members, count, splits, base_tokens, spines, place, work, out, at)
     return out[:at].copy()
 
 
 def spine_tables(
-    splits: NDArray[np.int32], suffixes: NDArray[np.int32], atoms: int
+    splits: NDArray[np.int32], suffixes: NDArray[np.int32], base_tokens: int
 ) -> dict[int, NDArray[np.int32]]:
     """SPINES, SEARCHES and SEARCH_STARTS."""
     spines = np.zeros(3 * len(suffixes), dtype=np.int32)
-    _number(splits, atoms, spines)
+    _number(splits, base_tokens, spines)
     starts = np.empty(len(suffixes), dtype=np.int32)
-    searches = _search_all(splits, suffixes, atoms, spines, starts)
+    searches = _search_all(splits, suffixes, base_tokens, spines, starts)
     return {SPINES: spines, SEARCHES: searches, SEARCH_STARTS: starts}

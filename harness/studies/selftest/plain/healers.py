@@ -24,7 +24,7 @@ ANY_BYTE = tuple(range(256))
 
 
 @dataclass(frozen=True, slots=True)
-class Told(Grammar):
+class KnownSentences(Grammar):
     """What a healer knows of a grammar: its sentences, cut at ``longest`` bytes.
 
     A sentence of that length was cut, maybe, so that anything may follow it. rests: what is left
@@ -53,11 +53,11 @@ class Told(Grammar):
             one.startswith(data) or (self._cut(one) and data.startswith(one)) for one in self.rests
         )
 
-    def after(self, data: bytes) -> Told:
+    def after(self, data: bytes) -> KnownSentences:
         """What is left after ``data``."""
         left = frozenset(one[len(data) :] for one in self.rests if one.startswith(data))
         free = self.free or any(self._cut(one) and data.startswith(one) for one in self.rests)
-        return Told(left, self.longest, self.depth + len(data), free)
+        return KnownSentences(left, self.longest, self.depth + len(data), free)
 
     def next_bytes(self) -> Sequence[int]:
         """The bytes that may come next."""
@@ -91,7 +91,7 @@ class PlainHealer(PlainBpe):
         """What is known of the grammar after the forced bytes."""
         if allowed is None:
             return Unrestricted()
-        return Told(frozenset(allowed), self.vocabulary.max_token_bytes)
+        return KnownSentences(frozenset(allowed), self.vocabulary.max_token_bytes)
 
     def policy(self, mode: Mode) -> Policy:
         """The policy that decides."""

@@ -10,8 +10,7 @@ import pytest
 
 from corpora.vocabularies.sources import resolve
 from impls.bpe.encoder import NONE_GIVEN, SPARE
-from impls.bpe.fast import backtracking_kernel
-from impls.bpe.fast import columns as lanes
+from impls.bpe.fast import backtracking_kernel, columns
 from impls.bpe.fast.batched_pair_validity import AHEAD, ask
 from impls.bpe.fast.trie_lookup import READ, find_longest, longest_at
 from impls.bpe.fast.vectors import WIDTH
@@ -35,10 +34,10 @@ from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabul
 COUNTS = [1, 2, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5]
 
 
-def new_lanes(count):
+def new_columns(count):
     """A table for so many pieces, of what nobody has written."""
     rng = np.random.default_rng(count)
-    return rng.integers(-(1 << 31), 1 << 31, (lanes.ROWS, count + WIDTH)).astype(np.int32)
+    return rng.integers(-(1 << 31), 1 << 31, (columns.ROWS, count + WIDTH)).astype(np.int32)
 
 
 def refused(drawn, pairs):
@@ -47,16 +46,16 @@ def refused(drawn, pairs):
     splits, bloom = section(block, SPLITS), section(block, BLOOM)
     merged, seams = wide(section(block, MERGED)), wide(section(block, SEAMS))
     spellings = spelled_tokens(drawn, section(block, IDS))
-    table = new_lanes(len(pairs))
+    table = new_columns(len(pairs))
     expected = []
     for index, (left, right) in enumerate(pairs):
         seam = seam_of(seams, spellings[left][-1], spellings[right][0])
-        table[[lanes.LEFT, lanes.TOKEN], index] = left, right
-        table[[lanes.FIRST_WORD, lanes.WORDS, lanes.OLDEST], index] = parts_of(seam)
+        table[[columns.LEFT, columns.TOKEN], index] = left, right
+        table[[columns.FIRST_WORD, columns.WORDS, columns.OLDEST], index] = parts_of(seam)
         alone = not seam or valid_pair(splits, merged, bloom, seam, left, right)
         expected.append(int(not alone))
     ask(splits, merged, bloom, table, len(pairs))
-    return table[lanes.REFUSED, : len(pairs)].tolist(), expected
+    return table[columns.REFUSED, : len(pairs)].tolist(), expected
 
 
 def some_pairs(rng, drawn, count):
@@ -136,10 +135,10 @@ def test_a_question_without_a_token_is_none():
     """Of the last pieces, too, behind which others are asked for ahead."""
     _, drawn = random_vocabulary(random.Random(1))
     block = backtracking_kernel.block_of(drawn)
-    table = new_lanes(AHEAD)
-    table[lanes.TOKEN, :AHEAD] = EMPTY
-    table[lanes.LEFT, :AHEAD] = 0
-    table[lanes.WORDS, :AHEAD] = 1
+    table = new_columns(AHEAD)
+    table[columns.TOKEN, :AHEAD] = EMPTY
+    table[columns.LEFT, :AHEAD] = 0
+    table[columns.WORDS, :AHEAD] = 1
     ask(
         section(block, SPLITS),
         wide(section(block, MERGED)),
@@ -148,7 +147,7 @@ def test_a_question_without_a_token_is_none():
         AHEAD,
     )
 
-    assert not table[lanes.REFUSED, :AHEAD].any()
+    assert not table[columns.REFUSED, :AHEAD].any()
 
 
 @pytest.mark.parametrize("count", COUNTS)
@@ -163,12 +162,12 @@ def test_walks_together_find_what_they_find_alone(seed, count):
     words = [*filter(None, drawn.tokens), b"?", *(random_text(rng, letters, 9) for _ in range(9))]
     text = b"".join(rng.choices(words, k=60))
     data = np.frombuffer(text + bytes(READ), dtype=np.uint8)
-    table = new_lanes(count)
+    table = new_columns(count)
     expected = []
     for index in range(count):
         position = rng.randrange(len(text) + 1)
         end = min(len(text), position + rng.choice([0, 1, 3, 4, 5, 8, 9, 100]))
-        table[lanes.POSITION, index], table[lanes.LIMIT, index] = position, end
+        table[columns.POSITION, index], table[columns.LIMIT, index] = position, end
         token, stop = longest_at(walk, inner, data, position, end)
         expected.append((token, stop))
         ends = [at for at in range(position + 1, end + 1) if text[position:at] in spellings]
@@ -176,4 +175,6 @@ def test_walks_together_find_what_they_find_alone(seed, count):
         assert token == (spellings.index(text[position:stop]) if ends else EMPTY)
     find_longest(walk, inner, data, table, count)
 
-    assert list(zip(*table[[lanes.TOKEN, lanes.STOP], :count].tolist(), strict=True)) == expected
+    assert (
+        list(zip(*table[[columns.TOKEN, columns.STOP], :count].tolist(), strict=True)) == expected
+    )

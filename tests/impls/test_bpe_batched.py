@@ -1,4 +1,4 @@
-"""Short pieces abreast, long ones by themselves, and the known ones between them."""
+"""Short pieces in batches, long ones by themselves, and the known ones between them."""
 
 import random
 
@@ -9,7 +9,7 @@ from impls.bpe.definition import heap_kernel
 from impls.bpe.encoder import SPARE
 from impls.bpe.fast import backtracking_kernel
 from impls.bpe.fast.backtracking_kernel import BLOCK
-from impls.bpe.fast.batched_backtracking import LONGEST_ABREAST
+from impls.bpe.fast.batched_backtracking import LONGEST_BATCHED
 from impls.kernels.layout import EMPTY
 from tests.breadth import thorough_from
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary, vocabulary
@@ -30,7 +30,7 @@ def run(kernel, drawn, pieces, given=()):
 def test_pieces_of_all_lengths_in_any_order_are_encoded_as_by_the_definition(seed):
     rng = random.Random(seed)
     letters, drawn = random_vocabulary(rng)
-    longest = LONGEST_ABREAST
+    longest = LONGEST_BATCHED
     lengths = [0, 1, 2, 3, 5, 8, 20, longest - 1, longest, longest + 1, 3 * longest]
     pieces = [
         random_text(rng, letters, 4 * longest)[: rng.choice(lengths)]
@@ -43,10 +43,10 @@ def test_pieces_of_all_lengths_in_any_order_are_encoded_as_by_the_definition(see
         assert run(backtracking_kernel, drawn, pieces, chosen) == expected
 
 
-@pytest.mark.parametrize("length", [1, 5, LONGEST_ABREAST, LONGEST_ABREAST + 1, 500])
+@pytest.mark.parametrize("length", [1, 5, LONGEST_BATCHED, LONGEST_BATCHED + 1, 500])
 @pytest.mark.parametrize("others", [(), (b"c",), (b"c" * 300,), (b"cab", b"c" * 99, b"ab" * 40)])
 def test_the_first_byte_without_a_token_is_named(length, others):
-    """Whatever comes after it, abreast of it or by itself, and in the blocks that follow."""
+    """Whatever comes after it, beside it or by itself, and in the blocks that follow."""
     drawn = vocabulary([b"a", b"b", b"ab"])
     fine = [b"abba", b"b" * 200, b"ab"]
     faulty = b"ab" * length
