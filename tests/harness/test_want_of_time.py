@@ -28,6 +28,7 @@ from harness.engine.state import RunState
 from harness.engine.streams import Batch
 from harness.engine.study import Session
 from harness.engine.suites import Budget
+from harness.findings.expecting import ExpectedFindings
 from harness.findings.explanation import Explanation
 from harness.findings.tracker import UNSURE
 from harness.studies import checks
@@ -56,7 +57,7 @@ class Latecoming(Watched):
             expectations=[entry], versions={"ref": "1", "bad": "1"}, seed=0,
             checks=[CHECKS["equivalence"]],
         )  # fmt: skip
-        self.tracker._expectations = [entry]
+        self.tracker._expected = ExpectedFindings([entry], {"ref": "1", "bad": "1"})
         done = exercises(cast("Plan", plan), self.tracker, self.pool, [self.contract])
         return [(one.exercised, one.shown) for one in done]
 
