@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def render(record: BenchRecord) -> str:
     """The page for a record, as text to be written in UTF-8."""
     made = tables(record)
-    colours = bench_plots.hues([line for table in made for line in table.lines])
+    colours = bench_plots.colours([line for table in made for line in table.lines])
     sections = [
         {
             "anchor": f"table-{number}",
@@ -38,7 +38,7 @@ def render(record: BenchRecord) -> str:
             "caption": caption(table),
             "legend": legend(table.lines),
             "plot": bench_plots.by_size(table, colours),
-            "bars": bench_plots.bars(table, colours),
+            "ratios": bench_plots.ratios(table),
         }
         for number, table in enumerate(made)
     ]
@@ -52,7 +52,7 @@ def render(record: BenchRecord) -> str:
             kinds=KINDS,
             meanings=MEANINGS,
             leader=leader(made),
-            **assets("bench.css"),
+            **assets("bench.css", plots=True),
         )
     )
 

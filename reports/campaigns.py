@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup
-
-from corpora.plain_text import printable
-from reports.plots import count, figure
+from reports.plots import Axis, Plot, Series, figure
 from reports.severity import share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from markupsafe import Markup
+
     from harness.events import Campaign
     from reports.record import RunRecord
-
-WIDTH, HEIGHT = 520, 190
-LEFT, RIGHT, TOP, BOTTOM = 62, 24, 12, 40
 
 KINDS = ("behaviours", "disagreements", "findings")
 """The columns of a curve, after the cases."""
@@ -103,40 +98,9 @@ def together(curves: Iterable[Sequence[Sequence[int]]], place: int) -> Curve:
 
 
 def plot(kind: str, points: Curve) -> Markup:
-    """An SVG of a curve, with the cases on a logarithmic axis."""
-    low = math.floor(math.log10(points[0][0]))
-    high = max(low + 1, math.ceil(math.log10(points[-1][0])))
-    most = max([1, *(value for _, value in points)])
-    right, floor = WIDTH - RIGHT, HEIGHT - BOTTOM
-
-    def x(cases: float) -> float:
-        return LEFT + (math.log10(cases) - low) / (high - low) * (right - LEFT)
-
-    def y(value: float) -> float:
-        return floor - value / most * (floor - TOP)
-
-    grid = Markup("").join(
-        Markup(
-            '<path class="grid" d="M{l} {y:.1f}H{r}"/>'
-            '<text x="{e}" y="{b:.1f}" text-anchor="end">{s}</text>'
-        ).format(l=LEFT, r=right, y=y(tick), e=LEFT - 6, b=y(tick) + 4, s=count(tick))
-        for tick in dict.fromkeys((0, most / 2 if most > 1 else 0, most))
-    )
-    marks = Markup("").join(
-        Markup('<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>').format(
-            x(10.0**power), floor + 16, count(10.0**power)
-        )
-        for power in range(low, high + 1)
-    )
-    path = f"{x(points[0][0]):.1f} {y(points[0][1]):.1f}"
-    path += "".join(f"H{x(c):.1f}V{y(v):.1f}" for c, v in points[1:])
-    label = printable(f"{kind}: {points[-1][1]:,} after {points[-1][0]:,} cases of each target")
-    return Markup(
-        '<svg class="plot" viewBox="0 0 {w} {h}" role="img" aria-label="{label}">{grid}{marks}'
-        '<text x="{m}" y="{f}" text-anchor="middle">cases of each target</text>'
-        '<path class="own" d="M{path}"/>'
-        '<circle cx="{cx:.1f}" cy="{cy:.1f}" r="4"><title>{label}</title></circle></svg>'
-    ).format(
-        w=WIDTH, h=HEIGHT, label=label, grid=grid, marks=marks, m=(LEFT + right) // 2,
-        f=HEIGHT - 6, path=path, cx=x(points[-1][0]), cy=y(points[-1][1]),
-    )  # fmt: skip
+    """A curve of discoveries, with the cases on a logarithmic axis."""
+    label = f"{kind}: {points[-1][1]:,} after {points[-1][0]:,} cases of each target"
+    series = Series(kind, [(float(x), float(y)) for x, y in points], "accent", "steps")
+    return Plot(
+        label, Axis("count", "cases of each target", 10), Axis("count"), [series], height=200
+    ).markup()

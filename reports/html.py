@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 
 _TEMPLATES = Path(__file__).with_name("templates")
 
+PLOT_STYLES = ("../vendor/uplot.min.css",)
+PLOT_SCRIPTS = ("../vendor/uplot.min.js", "plots.js")
+"""The files that pages with plots need besides their own, in the order in which they come."""
+
 MAX_CARDS = 300
 """Buckets that get a card; those beyond are a line each, or the page grows too large."""
 MAX_LINES = 1_000
@@ -71,6 +75,7 @@ def render(
     cards = _cards(record, folder, known or {})
     many = len(record.buckets) >= KINDS_FROM
     anchors = {c.bucket.name: (c.anchor, str(c.number)) for c in cards}
+    grids, over_time, hunted = growth(record), trends(series), campaign(record)
     return (
         environment()
         .get_template("report.html.j2")
@@ -92,14 +97,14 @@ def render(
             standings=standings(record, anchors),
             severities=SEVERITIES,
             choices=_choices(cards),
-            growth=growth(record),
+            growth=grids,
             worst=worst(record.measured),
             left_out=growth_left_out(record),
-            trends=trends(series),
-            campaign=campaign(record),
+            trends=over_time,
+            campaign=hunted,
             forced=forced_rows(record.forced),
             failures=failures(record.forced_witnesses),
-            **assets(),
+            **assets(plots=bool(grids or over_time or hunted)),
         )
     )
 
@@ -154,15 +159,19 @@ def _choices(cards: Sequence[Card]) -> list[tuple[str, str, list[str]]]:
     return [(key, label, values) for key, label, values in made if len(values) > 1]
 
 
-def assets(*styles: str) -> dict[str, str]:
+def assets(*styles: str, plots: bool = False) -> dict[str, str]:
     """What ``base.html.j2`` puts into every page: style, script, and the policy that admits them.
 
-    styles: files of further styles.
+    styles: files of further styles. plots: whether the page has any.
     """
-    names = ("report.css", *styles)
-    css = "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
-    script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
+    css = read_all(*(PLOT_STYLES if plots else ()), "report.css", *styles)
+    script = read_all("report.js", *(PLOT_SCRIPTS if plots else ()))
     return {"css": Markup(css), "script": Markup(script), "policy": policy(css, script)}
+
+
+def read_all(*names: str) -> str:
+    """The text of files of this folder's ``templates``, one behind the other."""
+    return "\n".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
 
 
 def policy(css: str, script: str) -> str:

@@ -1,35 +1,53 @@
-"""Log-log plots of measured growth as inline SVG: no script, no font, colours from the page."""
+"""Plots as data: what a page draws with uPlot (``reports/vendor``), and as a table without script.
+
+A plot is written as JSON beside an empty box; ``templates/plots.js`` draws it when it comes into
+view, in the colours of the page. Whoever has no script, or no eyes for it, has the same numbers in
+a table.
+"""
 
 from __future__ import annotations
 
+import json
 import math
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from corpora.plain_text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from harness.events import Measured
 
-WIDTH, HEIGHT = 560, 320
-LEFT, RIGHT, TOP, BOTTOM = 66, 16, 14, 44
-_BYTES = ("B", "kB", "MB", "GB")
+_BYTES = ("B", "KiB", "MiB", "GiB")
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 FITTED = 16
 """Largest size over smallest of the points that a fit is drawn through: those of the judgement."""
 
+COLOURS = 8
+"""Colours that the style sheet has for lines; the next implementations have them dashed."""
+
+DIGITS = 4
+"""Significant digits of a number that is drawn: more than a screen has points."""
+
 Point = tuple[float, float]
+
+Unit = Literal["size", "time", "count", "speed", "ratio", "number", "place"]
+"""What numbers of an axis mean, and so how they are written; a place has a name instead."""
+
+Tone = int | Literal["accent", "text", "quiet"]
+"""The colour of a line: one of the style sheet's numbered ones, or by its part."""
 
 
 def size(value: float) -> str:
-    """Bytes in decimal units: ``100 B``, ``26 kB``, ``1 MB``."""
-    step = min(len(_BYTES) - 1, max(0, int(math.log10(value) // 3))) if value >= 1 else 0
-    return f"{value / 1000**step:.3g} {_BYTES[step]}"
+    """Bytes in binary units: ``100 B``, ``26 KiB``, ``1 MiB``."""
+    step = min(len(_BYTES) - 1, max(0, int(math.log2(value) // 10))) if value >= 1 else 0
+    shown = value / 1024**step
+    return f"{shown:.0f} {_BYTES[step]}" if shown >= 100 else f"{shown:.3g} {_BYTES[step]}"
 
 
 def duration(seconds: float) -> str:
@@ -65,38 +83,191 @@ def usable(points: Iterable[Sequence[float]]) -> list[Point]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis. log: its base, or 0 for an even axis. names: of the places 0, 1, 2 and so on."""
+
+    unit: Unit
+    label: str = ""
+    log: int = 0
+    names: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line, or dots. spread: (x, least, greatest) of points whose range is known."""
+
+    name: str
+    points: Sequence[Point]
+    tone: Tone = "accent"
+    style: Literal["line", "dots", "steps", "thin"] = "line"
+    dash: bool = False
+    wide: bool = False
+    spread: Sequence[tuple[float, float, float]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """What is drawn. label: for who cannot see it, and above the table of its values.
+
+    area: (x, from, to), shaded behind the lines. marks: (x, class of the style sheet), lines from
+    bottom to top. rule: a value that a line across stands for.
+    """
+
+    label: str
+    x: Axis
+    y: Axis
+    series: Sequence[Series]
+    area: Sequence[tuple[float, float, float]] = ()
+    marks: Sequence[tuple[float, str]] = ()
+    rule: float | None = None
+    height: int = 280
+
+    def markup(self, values: bool = True) -> Markup:
+        """The box, what is drawn in it, and a table of it. values: False where a table is there."""
+        drawn = asdict(_printable(self), dict_factory=_rounded)
+        # A closing tag within a name must not end the data.
+        data = json.dumps(drawn, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+        return Markup(
+            '<div class="plot" role="img" aria-label="{label}" data-height="{height}"></div>'
+            '<script type="application/json">{data}</script>{table}'
+        ).format(
+            label=printable(self.label), height=self.height, data=Markup(data),
+            table=_table(self) if values else Markup(""),
+        )  # fmt: skip
+
+
+def _printable(plot: Plot) -> Plot:
+    """A plot whose names hide and reorder nothing."""
+    return replace(
+        plot,
+        label=printable(plot.label),
+        x=replace(plot.x, names=list(map(printable, plot.x.names))),
+        series=[replace(one, name=printable(one.name)) for one in plot.series],
+    )
+
+
+def _rounded(fields: Iterable[tuple[str, object]]) -> dict[str, object]:
+    """The fields that say something, with numbers of so many digits as can be seen."""
+    silent: tuple[object, ...] = ((), [], "")
+    return {
+        name: _round(value)
+        for name, value in fields
+        if value is not None and value is not False and value not in silent
+    }
+
+
+def _round(value: object) -> object:
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, (list, tuple)):
+        return [_round(one) for one in value]
+    return value
+
+
+def _table(plot: Plot) -> Markup:
+    """The values of a plot, a line a row, folded."""
+    across, written = writer(plot.x), writer(plot.y)
+    xs = sorted({x for one in plot.series for x, _ in one.points})
+    heads = Markup("").join(Markup('<th scope="col">{}</th>').format(across(x)) for x in xs)
+    rows = Markup("").join(
+        Markup('<tr><th scope="row">{}</th>{}</tr>').format(
+            printable(one.name),
+            Markup("").join(
+                Markup('<td class="num">{}</td>').format(written(known[x]) if x in known else "")
+                for x in xs
+            ),
+        )
+        for one in plot.series
+        if (known := dict(one.points))
+    )
+    return Markup(
+        '<details class="inner values"><summary>Values</summary><div class="scroll" role="region" '
+        'aria-label="Values: {label}" tabindex="0"><table><caption class="sr">{label}</caption>'
+        "<thead><tr><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table></div></details>"
+    ).format(label=printable(plot.label), heads=heads, rows=rows)
+
+
+def writer(axis: Axis) -> Callable[[float], str]:
+    """How values of an axis are written. ``templates/plots.js`` writes them likewise."""
+    if axis.unit == "place":
+        return lambda value: printable(axis.names[int(value)])
+    return {
+        "size": size,
+        "time": duration,
+        "count": count,
+        "speed": lambda value: f"{value:.3g} MiB/s",
+        "ratio": lambda value: f"{value:.3g} ×",
+        "number": figure,
+    }[axis.unit]
+
+
+def costs(measure: str) -> Axis:
+    """The axis of a cost of this measure."""
+    return Axis("time" if measure == "time" else "count", "" if measure == "time" else measure, 10)
+
+
+SIZES = Axis("size", "input", 2)
+"""The axis of sizes of inputs."""
+
+
 def loglog(shown: Measured, peers: Iterable[Measured]) -> Markup:
-    """An SVG of ``shown`` over its ``peers``, its fit with the interval, and slope 1, dashed.
+    """The growth of ``shown`` over its ``peers``, its fit with the interval, and slope 1, dashed.
 
     Empty markup where there is no point to draw.
     """
     own = usable(shown.points)
     if not own:
         return Markup("")
-    others = [(p.implementation, usable(p.points)) for p in peers]
-    every = own + [point for _, points in others for point in points]
     write = cost(shown.measure)
-    axes = Axes(every, write)
-    start = own[0]
-    linear = [start, (axes.right, start[1] * axes.right / start[0])]
     band, middle = fit(shown)
-    parts = [
-        *axes.grid(),
-        Markup('<g clip-path="url(#plot-area)">'),
-        axes.line(linear, "linear"),
-        *(axes.line(points, "peer", name) for name, points in others if points),
-        *([axes.area(*band)] if band else []),
-        axes.line(own, "own", shown.implementation),
-        *([axes.line(middle, "fit", "fit")] if middle else []),
-        Markup("</g>"),
-        *axes.dots(own),
-        *axes.names([(name, points[-1]) for name, points in others if points]),
+    linear = [own[0], (own[-1][0], own[0][1] * own[-1][0] / own[0][0])]
+    series = [
+        *(
+            Series(peer.implementation, usable(peer.points), "quiet", "thin")
+            for peer in peers
+            if usable(peer.points)
+        ),
+        *([Series("linear", linear, "quiet", "thin", dash=True)] if len(own) > 1 else []),
+        *([Series("fit", middle, "text", "thin", dash=True)] if middle else []),
+        Series(shown.implementation, own, "accent", wide=True),
     ]
-    label = printable(
+    label = (
         f"{shown.implementation} on {shown.family}: from {size(own[0][0])} in "
         f"{write(own[0][1])} to {size(own[-1][0])} in {write(own[-1][1])}"
     )
-    return svg(label, parts)
+    area = [(x, low, high) for (x, low), (_, high) in zip(*band, strict=True)] if band else []
+    plot = Plot(label, SIZES, costs(shown.measure), series, area=area)
+    return plot.markup(values=False)
+
+
+def colours(rows: Sequence[Measured]) -> dict[str, int]:
+    """The place of each implementation among the colours, in the order of measuring."""
+    names = dict.fromkeys(row.implementation for row in rows)
+    return {name: place for place, name in enumerate(names)}
+
+
+def family_plot(family: str, rows: Sequence[Measured], places: Mapping[str, int]) -> Markup:
+    """The growth of all rows of one family, by one measure; empty where none has points.
+
+    places: of each implementation among the colours, so that it has the same in all plots.
+    """
+    lines = [(row, usable(row.points)) for row in rows if row.measure == rows[0].measure]
+    lines = [(row, points) for row, points in lines if points]
+    if not lines:
+        return Markup("")
+    series = [
+        Series(
+            row.implementation,
+            points,
+            places.get(row.implementation, 0) % COLOURS,
+            dash=places.get(row.implementation, 0) >= COLOURS,
+        )
+        for row, points in lines
+    ]
+    slowest = max(lines, key=lambda line: line[1][-1][1])[0].implementation
+    label = f"{len(lines)} implementations on {family}; slowest at the end: {slowest}"
+    return Plot(label, SIZES, costs(rows[0].measure), series).markup()
 
 
 def fit(row: Measured) -> tuple[tuple[list[Point], list[Point]] | None, list[Point]]:
@@ -122,99 +293,3 @@ def fit(row: Measured) -> tuple[tuple[list[Point], list[Point]] | None, list[Poi
     edges = [edge for edge in (row.low, row.high) if edge is not None and math.isfinite(edge)]
     band = (curve(edges[0]), curve(edges[1])) if len(edges) == 2 else None
     return band, curve(row.exponent) if math.isfinite(row.exponent) else []
-
-
-def svg(label: str, parts: Iterable[Markup], style: str = "plot") -> Markup:
-    """A picture that a screen reader reads as its label."""
-    return Markup(
-        '<svg class="{style}" viewBox="0 0 {w} {h}" role="img" aria-label="{label}">{parts}</svg>'
-    ).format(style=style, w=WIDTH, h=HEIGHT, label=label, parts=Markup("").join(parts))
-
-
-class Axes:
-    """Decades on both axes, wide enough for all points.
-
-    write: a cost with its unit. margin: what stays free on the right.
-    """
-
-    def __init__(
-        self, points: Sequence[Point], write: Callable[[float], str], margin: int = RIGHT
-    ) -> None:
-        self.edge = WIDTH - margin
-        self.x0, self.x1 = self._decades([p[0] for p in points])
-        self.y0, self.y1 = self._decades([p[1] for p in points])
-        self.write = write
-
-    @staticmethod
-    def _decades(values: Sequence[float]) -> tuple[int, int]:
-        low = math.floor(math.log10(min(values)))
-        return low, max(low + 1, math.ceil(math.log10(max(values))))
-
-    @property
-    def right(self) -> float:
-        """The size at the right edge."""
-        return 10.0**self.x1
-
-    def x(self, value: float) -> float:
-        """Where a size stands."""
-        share = (math.log10(value) - self.x0) / (self.x1 - self.x0)
-        return LEFT + share * (self.edge - LEFT)
-
-    def y(self, value: float) -> float:
-        """Where a cost stands."""
-        share = (math.log10(value) - self.y0) / (self.y1 - self.y0)
-        return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
-
-    def grid(self) -> Iterable[Markup]:
-        """Lines at the decades, with what they stand for."""
-        bottom, right = HEIGHT - BOTTOM, self.edge
-        lines = "".join(f"M{self.x(10.0**p):.1f} {TOP}V{bottom}" for p in self._powers(0))
-        lines += "".join(f"M{LEFT} {self.y(10.0**p):.1f}H{right}" for p in self._powers(1))
-        yield Markup('<path class="grid" d="{}"/>').format(lines)
-        for power in self._powers(0):
-            yield Markup('<text x="{x:.1f}" y="{y}" text-anchor="middle">{s}</text>').format(
-                x=self.x(10.0**power), y=bottom + 18, s=size(10.0**power)
-            )
-        for power in self._powers(1):
-            yield Markup('<text x="{x}" y="{y:.1f}" text-anchor="end">{s}</text>').format(
-                x=LEFT - 8, y=self.y(10.0**power) + 4, s=self.write(10.0**power)
-            )
-        yield Markup('<text x="{x}" y="{y}" text-anchor="middle">input</text>').format(
-            x=(LEFT + right) // 2, y=HEIGHT - 6
-        )
-
-    def _powers(self, axis: int) -> range:
-        return range(self.y0, self.y1 + 1) if axis else range(self.x0, self.x1 + 1)
-
-    def path(self, points: Iterable[Point]) -> str:
-        """The points as the data of a path."""
-        return "L".join(f"{self.x(x):.1f} {self.y(y):.1f}" for x, y in points)
-
-    def line(self, points: Sequence[Point], style: str, name: str = "") -> Markup:
-        """A line of this class."""
-        title = Markup("<title>{}</title>").format(printable(name)) if name else Markup("")
-        path = self.path(points)
-        return Markup('<path class="{}" d="M{}">{}</path>').format(style, path, title)
-
-    def area(self, one: Sequence[Point], other: Sequence[Point]) -> Markup:
-        """What lies between two lines."""
-        outline = self.path([*one, *reversed(other)])
-        return Markup('<path class="band" d="M{}Z"/>').format(outline)
-
-    def dots(self, points: Sequence[Point]) -> Iterable[Markup]:
-        """A mark at each point, with its values."""
-        for x, y in points:
-            yield Markup('<circle cx="{:.1f}" cy="{:.1f}" r="4"><title>{}</title></circle>').format(
-                self.x(x), self.y(y), escape(f"{size(x)}: {self.write(y)}")
-            )
-
-    def names(self, ends: Iterable[tuple[str, Point]]) -> Iterable[Markup]:
-        """Names above the ends of lines; where two would overlap, the upper one only."""
-        taken: list[float] = []
-        for name, (x, y) in sorted(ends, key=lambda end: -end[1][1]):
-            height = max(self.y(y) - 5, float(TOP))
-            if all(abs(height - other) >= 12 for other in taken):
-                taken.append(height)
-                yield Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>').format(
-                    self.x(x), height, printable(name)
-                )

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from reports.family_plots import colours, family_plot
-from reports.plots import cost, duration, figure, loglog, size, usable
+from reports.plots import colours, cost, duration, family_plot, figure, loglog, size, usable
 from reports.record import cell_of
 
 if TYPE_CHECKING:

@@ -9,18 +9,16 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup
-
-from corpora.plain_text import printable
-from reports.plots import duration, figure
+from reports.plots import Axis, Plot, Series, duration, figure
 from reports.steps import LEAST, Step, Stretch, steps, stretches
 
 if TYPE_CHECKING:
     import datetime
     from collections.abc import Callable, Sequence
 
-WIDTH, HEIGHT = 520, 150
-LEFT, RIGHT, TOP, BOTTOM = 62, 12, 10, 24
+    from markupsafe import Markup
+
+    from reports.plots import Unit
 
 FEWEST = 2
 """Runs from which on a series is a trend at all."""
@@ -166,57 +164,24 @@ def _change(step: Step) -> str:
 
 
 def plot(series: Trend, found: Sequence[Step], parts: Sequence[Stretch]) -> Markup:
-    """An SVG of the runs as dots in even distance, the levels as lines, the steps marked."""
+    """The runs as dots in even distance, the levels as lines, the steps marked."""
     points = [point for point in series.points if math.isfinite(point[2])]
     values = [value for _, _, value in points]
-    highest = max(values) if max(values) > 0 else 1.0
-    top = highest * 1.08
-    bottom = min(0.0, *values)
-    write = _writer(series.unit)
-    # The axis has no room for units other than those of time; the heading has them.
-    tell = write if series.unit in SECONDS else figure
-    right, floor = WIDTH - RIGHT, HEIGHT - BOTTOM
-
-    def x(place: float) -> float:
-        return LEFT + (place + 0.5) / len(points) * (right - LEFT)
-
-    def y(value: float) -> float:
-        return floor - (value - bottom) / (top - bottom) * (floor - TOP)
-
-    lines = Markup("").join(
-        Markup('<path class="level" d="M{:.1f} {:.1f}H{:.1f}"/>').format(
-            x(part.start - 0.5), y(part.level), x(part.end - 0.5)
-        )
-        for part in parts
-    )
-    marks = Markup("").join(
-        Markup('<path class="{}" d="M{x:.1f} {t}V{f}"/>').format(
-            "up" if step.after > step.before else "down", x=x(step.place - 0.5), t=TOP, f=floor
-        )
-        for step in found
-    )
-    dots = Markup("").join(
-        Markup('<circle cx="{:.1f}" cy="{:.1f}" r="2.5"><title>{}</title></circle>').format(
-            x(place), y(value), printable(f"{when:%Y-%m-%d %H:%M} {version}: {write(value)}")
-        )
-        for place, (when, version, value) in enumerate(points)
-    )
-    ticks = [bottom, (bottom + highest) / 2, highest]
-    grid = Markup("").join(
-        Markup(
-            '<path class="grid" d="M{l} {y:.1f}H{r}"/>'
-            '<text x="{e}" y="{b:.1f}" text-anchor="end">{s}</text>'
-        ).format(l=LEFT, r=right, y=y(tick), e=LEFT - 6, b=y(tick) + 4, s=tell(tick))
-        for tick in ticks
-    )
-    ends = Markup(
-        '<text x="{}" y="{y}">{}</text><text x="{}" y="{y}" text-anchor="end">{}</text>'
-    ).format(
-        LEFT, points[0][0].date().isoformat(), right, points[-1][0].date().isoformat(),
-        y=HEIGHT - 6,
-    )  # fmt: skip
-    label = printable(f"{series.name}: {len(points)} runs, now {write(values[-1])}")
-    return Markup(
-        '<svg class="plot trend" viewBox="0 0 {w} {h}" role="img" aria-label="{label}">'
-        "{inner}</svg>"
-    ).format(w=WIDTH, h=HEIGHT, label=label, inner=grid + marks + lines + dots + ends)
+    levels = [(float(place), part.level) for part in parts for place in range(part.start, part.end)]
+    names = [f"{when:%Y-%m-%d %H:%M} {version}".rstrip() for when, version, _ in points]
+    # The heading has the units of what is no time.
+    unit: Unit = "time" if series.unit in SECONDS else "number"
+    label = f"{series.name}: {len(points)} runs, now {_writer(series.unit)(values[-1])}"
+    return Plot(
+        label,
+        Axis("place", names=names),
+        Axis(unit),
+        [
+            Series("level", levels, "text", "steps"),
+            Series(
+                "run", [(float(at), value) for at, value in enumerate(values)], "accent", "dots"
+            ),
+        ],
+        marks=[(step.place - 0.5, "bad" if step.after > step.before else "ok") for step in found],
+        height=170,
+    ).markup()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.plain_text import printable
 from reports.bench import shown_size, shown_speed
-from reports.html import environment
+from reports.html import PLOT_SCRIPTS, PLOT_STYLES, environment, read_all
 from reports.severity import SEVERITIES
 from reports.site import feed
 from reports.site.folding import STATES, fold
@@ -87,8 +87,8 @@ def render(history: History, title: str = "tokgate", url: str = "") -> Iterator[
         views=views,
         libraries=[library_view(one, views) for one in project.libraries],
     )
-    yield "assets/site.css", _read("report.css", "bench.css", "site/site.css")
-    yield "assets/site.js", _read("report.js", "site/site.js")
+    yield "assets/site.css", read_all(*PLOT_STYLES, "report.css", "bench.css", "site/site.css")
+    yield "assets/site.js", read_all("report.js", *PLOT_SCRIPTS, "site/site.js")
     yield ".nojekyll", ""  # so that GitHub Pages serves the files as they are
     told = news([*views.values()])
     yield "index.html", _page(site, "index", "", news=told[:MAX_NEWS])
@@ -104,10 +104,6 @@ def render(history: History, title: str = "tokgate", url: str = "") -> Iterator[
     yield from _badges(site)
     if project.latest is not None:
         yield "feed.xml", feed.render(title, site.url, told, project.latest)
-
-
-def _read(*names: str) -> str:
-    return "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
 
 
 def _page(site: _Site, template: str, root: str, **more: Any) -> str:

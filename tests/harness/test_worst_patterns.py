@@ -26,6 +26,7 @@ from harness.studies.worst.results import Entry, Report, as_families
 from reports import worst_html, worst_text
 from reports.worst import WorstRecord
 from tests.harness.planted_costs import A_BYTE, Planted, many, runs
+from tests.reports.drawn import plot_of
 
 LESS = 24
 """Bytes that the third variant may lack: two steps of a wide character in each of two pumps, and
@@ -229,8 +230,8 @@ def test_the_page_and_the_table_say_what_was_found() -> None:
         "not told of) at 64 KiB; 1 way to bring it down"
     )
     page = worst_html.render(record)
-    assert page.count('<svg class="plot') == 1
-    assert page.count('class="series') == 3, "what was found, what is listed, and prose, in one"
+    assert page.count('<div class="plot"') == 1
+    assert len(plot_of(page)["series"]) == 3, "what was found, what is listed, and prose, in one"
     assert '<td class="num">16.0</td>' in page
     assert '<td class="num bad" data-sort="9e99">no answer</td>' in page
     assert "killed by SIGSEGV &lt;b&gt;" in page

@@ -139,6 +139,6 @@ def test_a_field_of_growth_opens_its_plot(tmp_path: Path) -> None:
         tmp_path / "out" / "report.html", tmp_path,
         "const cell = d.querySelector('button.cell'); cell.click();"
         "const box = d.getElementById(cell.getAttribute('popovertarget'));"
-        "return `${box.matches(':popover-open')} ${!!box.querySelector('svg')}`;",
+        "return `${box.matches(':popover-open')} ${!!box.querySelector('div.plot')}`;",
     )  # fmt: skip
     assert told == "true true"

@@ -211,23 +211,63 @@ def test_tables_sort_by_keyboard(browser: Any, written: dict[str, Path]) -> None
     page.context.close()
 
 
+PAINTED = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const colours = new Set();
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3] > 250) { colours.add(`${data[at]},${data[at + 1]},${data[at + 2]}`); }
+  }
+  return colours.size;
+}"""
+"""How many opaque colours a canvas has."""
+
+
+@pytest.mark.parametrize("view", ["wide", "phone-dark"])
+@pytest.mark.parametrize("name", ["three", "campaign", "bench", "bench-of-one-size", "worst"])
+def test_plots_are_painted_inside_their_boxes(
+    browser: Any, written: dict[str, Path], name: str, view: str
+) -> None:
+    page = opened(browser, written[name], view)
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text))
+    boxes = page.locator("figure div.plot")
+    assert boxes.count()
+    for number in range(boxes.count()):
+        box = boxes.nth(number)
+        box.scroll_into_view_if_needed()
+        canvas = box.locator("canvas")
+        canvas.wait_for()
+        assert canvas.evaluate(PAINTED) > 2
+        assert box.evaluate("(box) => box.scrollWidth <= box.clientWidth")
+        legend = box.locator(".u-legend tr")
+        assert legend.count() == len(
+            box.evaluate("(box) => JSON.parse(box.nextElementSibling.textContent).series")
+        ) + 1  # fmt: skip
+        values = legend.locator("td").all_inner_texts()
+        assert "–" not in values, "nothing is pointed at, and each line has a last value"
+    assert not faults
+    page.context.close()
+
+
 def test_a_line_comes_to_the_fore_where_it_is_pointed_at(
     browser: Any, written: dict[str, Path]
 ) -> None:
     page = opened(browser, written["three"])
-    plot = page.locator("svg.families").first
+    plot = page.locator("figure div.plot").first
     plot.scroll_into_view_if_needed()
-    series = plot.locator("g.series")
-    assert series.count() > 1
-    series.first.locator("text").hover()
-    shades = series.evaluate_all("(items) => items.map((item) => getComputedStyle(item).opacity)")
-    assert shades[0] == "1"
-    assert set(shades[1:]) == {"0.2"}
-    inside = plot.evaluate(
-        "(svg) => Array.from(svg.querySelectorAll('text')).every((text) => {"
-        " const box = text.getBBox(); return box.x >= 0 && box.x + box.width <= 560; })"
+    plot.locator("canvas").wait_for()
+    place = plot.evaluate(
+        "(box) => { const u = box.uplot, at = u.over.getBoundingClientRect();"
+        " const i = u.data[0].length - 2;"
+        " return [at.x + u.valToPos(u.data[0][i], 'x'), at.y + u.valToPos(u.data[1][i], 'y')]; }"
     )
-    assert inside
+    page.mouse.move(*place)
+    page.wait_for_timeout(100)
+    shades = plot.evaluate("(box) => box.uplot.series.slice(1).map((one) => one.alpha)")
+    assert len(shades) > 1
+    assert shades[0] == 1
+    assert set(shades[1:]) == {0.2}
     page.context.close()
 
 

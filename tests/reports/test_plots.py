@@ -1,43 +1,106 @@
-"""Plots: valid SVG, points where they belong, nothing drawn from nothing."""
+"""Plots: what is drawn, what its table says, nothing drawn from nothing."""
 
 from __future__ import annotations
 
 import math
-from xml.etree import ElementTree as ET
+import re
+from pathlib import Path
 
+import pytest
+
+import reports
 from harness.events import Measured
-from reports.plots import LEFT, RIGHT, WIDTH, duration, loglog, size, usable
+from reports.html import PLOT_SCRIPTS
+from reports.plots import (
+    COLOURS,
+    Axis,
+    Plot,
+    Series,
+    colours,
+    count,
+    duration,
+    family_plot,
+    figure,
+    loglog,
+    size,
+    usable,
+    writer,
+)
+from tests.reports.drawn import drawn, plot_of
 
 
 def row(points: list[list[float]], name: str = "own") -> Measured:
     return Measured(name, "v", "family <&>", 1.0, 0.9, 1.1, "linear", points)
 
 
-def test_points_rise_to_the_right() -> None:
+def test_growth_is_drawn_with_its_fit_and_its_peers() -> None:
     own = row([[10.0**i, 10.0 ** (i - 7)] for i in range(2, 7)])
     peer = row([[100.0, 1e-3], [1e6, 1e-1]], "<peer>")
-    svg = ET.fromstring(str(loglog(own, [peer, row([])])))
-    dots = [(float(c.get("cx")), float(c.get("cy"))) for c in svg.findall("circle")]
-    assert dots == sorted(dots, key=lambda dot: (dot[0], -dot[1]))
-    assert (dots[0][0], dots[-1][0]) == (LEFT, WIDTH - RIGHT)
-    assert [p.get("class") for p in svg.findall("g/path")] == [
-        "linear",
-        "peer",
-        "band",
-        "own",
-        "fit",
-    ]
-    assert "<peer>" in [text.text for text in svg.findall("text")]
+    plot = plot_of(loglog(own, [peer, row([])]))
+    assert [one["name"] for one in plot["series"]] == ["<peer>", "linear", "fit", "own"]
+    assert plot["series"][-1]["points"] == [[10.0**i, 10.0 ** (i - 7)] for i in range(2, 7)]
+    assert (plot["x"]["log"], plot["y"]["log"]) == (2, 10)
+    assert len(plot["area"]) == 9
+    assert all(low <= high * 1.001 for _, low, high in plot["area"][4:])
 
 
 def test_what_no_logarithm_has_is_left_out() -> None:
     assert usable([[0.0, 1.0], [1.0, math.nan], [5.0], [2.0, 3.0]]) == [(2.0, 3.0)]
     assert str(loglog(row([[0.0, 0.0]]), [])) == ""
-    ET.fromstring(str(loglog(row([[1000.0, 1e-3]]), [])))
+    assert str(family_plot("f", [row([])], {})) == ""
+    assert [one["name"] for one in plot_of(loglog(row([[1000.0, 1e-3]]), []))["series"]] == ["own"]
+
+
+def test_every_implementation_has_a_line_of_its_own() -> None:
+    rows = [row([[1.0, 2.0 + i], [10.0, 20.0]], f"number {i}") for i in range(12)]
+    plot = plot_of(family_plot("f", rows, colours(rows)))
+    looks = {(one["tone"], one.get("dash", False)) for one in plot["series"]}
+    assert len(looks) == 12
+    assert {one["tone"] for one in plot["series"]} == set(range(COLOURS))
+
+
+def test_the_table_has_what_is_drawn() -> None:
+    sizes, times = Axis("size", "input", 2), Axis("time", "", 10)
+    one = Series("a <b>", [(1024.0, 0.5), (2048.0, 1.0)], 0)
+    other = Series("c", [(2048.0, 2e-3)], 1)
+    text = str(Plot("both", sizes, times, [one, other]).markup())
+    cells = re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", text)
+    assert cells == ["", "1 KiB", "2 KiB", "a &lt;b&gt;", "500 ms", "1 s", "c", "", "2 ms"]
+    assert "values" not in str(Plot("both", sizes, times, [one]).markup(values=False))
+
+
+def test_names_can_neither_end_the_data_nor_hide() -> None:
+    one = Series("</script>\u202e", [(0.0, 1.0)])
+    text = str(Plot("</div>", Axis("place", names=["\u202e"]), Axis("count"), [one]).markup())
+    assert text.count("</script>") == 1
+    assert "\u202e" not in text
+    assert plot_of(text)["series"][0]["name"].startswith("</script>")
+
+
+def test_zero_is_a_colour_and_a_value() -> None:
+    plot = plot_of(Plot("p", Axis("count"), Axis("count"), [Series("a", [(0.0, 0.0)], 0)]).markup())
+    assert plot["series"][0]["tone"] == 0
+    assert plot["series"][0]["points"] == [[0.0, 0.0]]
+    assert drawn("no plot") == []
 
 
 def test_units() -> None:
-    assert [size(n) for n in (1, 100, 26_000, 1e6)] == ["1 B", "100 B", "26 kB", "1 MB"]
+    assert [size(n) for n in (1, 100, 26_000, 1 << 20, 1023 << 10)] == [
+        "1 B", "100 B", "25.4 KiB", "1 MiB", "1023 KiB",
+    ]  # fmt: skip
     assert [duration(s) for s in (2e-9, 1e-6, 1.25e-3, 3, 12_000)] == [
         "2 ns", "1 µs", "1.25 ms", "3 s", "12,000 s",
     ]  # fmt: skip
+    assert (count(1_250_000), figure(6650.4), figure(0.1234)) == ("1.25 M", "6,650", "0.123")
+    assert writer(Axis("speed"))(12.345) == "12.3 MiB/s"
+    assert writer(Axis("place", names=["a", "b"]))(1.0) == "b"
+
+
+@pytest.mark.parametrize("name", ["uplot.min.js", "uplot.min.css"])
+def test_what_is_carried_of_others_is_there_with_its_licence(name: str) -> None:
+    folder = Path(reports.__file__).with_name("vendor")
+    assert (folder / name).stat().st_size > 1000
+    assert "MIT" in (folder / "LICENSE-uplot").read_text()
+    assert "1.6.32" in (folder / "README.md").read_text()
+    assert "v1.6.32" in (folder / "uplot.min.js").read_text()
+    assert any(script.endswith("uplot.min.js") for script in PLOT_SCRIPTS)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
-from xml.etree import ElementTree as ET
 
 import pytest
 
 from harness.events import GrowthJudged, Measured
 from reports import html, scaling
-from reports.family_plots import colours, family_plot, spread
-from reports.plots import BOTTOM, HEIGHT, TOP, WIDTH, fit, loglog
+from reports.plots import fit, loglog
 from reports.record import RunRecord
 from reports.scaling import growth, worst
 from tests.reports import records
+from tests.reports.drawn import plot_of
 from tests.reports.records import cell
 
 
@@ -71,7 +69,7 @@ def test_the_worst_get_a_plot_of_their_own_and_the_rest_share(
     boxes = {c.implementation: (c.box, c.target) for c in row.cells if c is not None}
     assert boxes["i5"] == (True, "growth-0-0-5")
     assert {boxes[f"i{i}"] for i in range(5)} == {(False, "growth-0-0")}
-    assert row.plot.count('class="series') == 6
+    assert len(plot_of(row.plot)["series"]) == 6
     monkeypatch.setattr(scaling, "SHARED_PLOTS", 10)
     [row] = grid_of(*cells).rows
     assert [c.target for c in row.cells if c is not None and not c.box] == [""] * 5
@@ -103,40 +101,9 @@ def test_the_fit_goes_through_the_points_with_its_interval_around_it() -> None:
         inside = [p for p in row.points if p[0] * 16 >= row.points[-1][0]]
         assert math.isclose(x, inside[end][0])
         assert math.isclose(y, inside[end][1], rel_tol=1e-6)
-    svg = ET.fromstring(str(loglog(row, [])))
-    assert [p.get("class") for p in svg.findall("g/path")] == ["linear", "band", "own", "fit"]
+    assert [one["name"] for one in plot_of(loglog(row, []))["series"]] == ["linear", "fit", "a"]
     nothing = Measured("a", "v", "f", math.nan, None, None, "failed", [[1.0, 1.0]])
     assert fit(nothing) == (None, [])
-    assert (
-        str(family_plot("f", [Measured("a", "v", "f", None, None, None, "failed", [])], {})) == ""
-    )
-
-
-def test_a_plot_of_a_family_names_every_line_inside_the_picture() -> None:
-    cells = [
-        cell(f"implementation-number-{i}", "v", "f", 1 + i / 1000, "linear") for i in range(12)
-    ]
-    picture = ET.fromstring(str(family_plot("f", cells, colours(cells))))
-    series = [g for g in picture.findall("g") if str(g.get("class")).startswith("series")]
-    assert len({g.get("class") for g in series}) == 12
-    texts = [g.find("text") for g in series]
-    heights = sorted(float(text.get("y", "0")) for text in texts if text is not None)
-    assert len(heights) == 12
-    assert min(b - a for a, b in itertools.pairwise(heights)) > 12
-    assert heights[0] >= TOP
-    assert heights[-1] <= HEIGHT
-    # About seven units a character at this size, on the wide side.
-    for text in texts:
-        assert text is not None
-        assert float(text.get("x", "0")) + 6.5 * len(text.text or "") <= WIDTH
-
-
-def test_names_stay_in_order_and_on_the_plot() -> None:
-    assert spread([]) == []
-    placed = spread([100.0, 100.0, 101.0, 20.0])
-    assert placed[3] < placed[0] < placed[1] < placed[2]
-    crowd = spread([float(HEIGHT - BOTTOM)] * 60)
-    assert (min(crowd), max(crowd)) == (pytest.approx(TOP), pytest.approx(HEIGHT - BOTTOM))
 
 
 def points(law: float, last: int, base: float = 1e-8) -> list[list[float]]:
@@ -153,7 +120,7 @@ def test_worst_timings_at_a_size_that_most_have_reached() -> None:
     [table] = worst([*rows, stopped])
     assert table.size == 256 * 2**8
     slow, fast = table.rows
-    assert (slow.implementation, slow.drawn_out, slow.expression) == ("slow", "4.1 kB", "b'a' * n")
+    assert (slow.implementation, slow.drawn_out, slow.expression) == ("slow", "4 KiB", "b'a' * n")
     assert math.isclose(slow.seconds, 1e-8 * 65536.0**2)
     assert (fast.family, fast.drawn_out, fast.times) == ("f8", "", "1.8")
     assert fast.a_byte == "9 ns"

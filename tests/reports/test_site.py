@@ -25,6 +25,7 @@ from tests.docs.pages import Command
 from tests.docs.test_commands import fault
 from tests.harness.command import tokgate
 from tests.reports import ledgers
+from tests.reports.drawn import drawn
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -197,7 +198,9 @@ def test_no_name_gets_out_of_its_place(tmp_path: Path) -> None:
         assert "alert(1)" in text or "alert(2)" in text or path.name == "trends.html"
         parsed = Links(text)
         assert "img" not in parsed.tags
-        assert parsed.tags.count("script") == (2 if path.name == "search.html" else 1)
+        assert parsed.tags.count("script") - len(drawn(text)) == (
+            2 if path.name == "search.html" else 1
+        )
         assert "\u202e" not in text
         assert "\x00" not in text
     assert broken(out) == []
