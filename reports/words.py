@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from corpora.plain_text import printable_line
 from harness.events import NOTHING_TO_COMPARE
 from reports.record import DEATHS, FAILING_EXPECTATIONS, Verdict
+from reports.severity import SEVERITIES, severity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.events import Found
-    from reports.record import Bucket, RunRecord
+    from reports.severity import SEVERITIES, severity
+from reports.record import Bucket, RunRecord
 
 KINDS_SHOWN = 8
 """Variants of a cause that a line names."""
@@ -101,11 +103,17 @@ def spoken(finding: Found) -> str:
     disagrees = check == "equivalence" and not finding.undecided and " disagree" in plain
     if not disagrees:
         return plain.replace(listed(finding.culprits), some(finding.culprits))
-    does = _DOES.get(finding.stage, _GIVES)
-    if len(finding.culprits) > 1:
-        verb, _, rest = does.partition(" ")
-        does = f"{verb.removesuffix('s')} {rest}"
-    return f"{some(finding.culprits)} {does} {some(finding.groups[0].implementations, 1)}"
+    trusted = "" if finding.mistake else f" {some(finding.groups[0].implementations, 1)}"
+    return f"{some(finding.culprits)} {_does(finding)}{trusted}"
+
+
+def _does(finding: Found) -> str:
+    """What the culprits do: the mistake that they make, or at which stage they part."""
+    does = finding.mistake or _DOES.get(finding.stage, _GIVES)
+    if len(finding.culprits) < 2:
+        return does
+    verb, _, rest = does.partition(" ")
+    return f"{verb.removesuffix('s').replace('doe', 'do')} {rest}"
 
 
 def some(names: Sequence[str], most: int = NAMES_SHOWN) -> str:
@@ -137,7 +145,8 @@ def title(finding: Found, *, kind: bool = True) -> str:
     )
     told = _stage(finding) if kind else finding.stage
     stage = "" if dead or not finding.stage else f" ({told})"
-    return f"{heading(finding)}{stage}"
+    said = f"{listed(finding.culprits)} {_does(finding)}" if finding.mistake else heading(finding)
+    return f"{said}{stage}"
 
 
 def heading(finding: Found) -> str:
@@ -207,12 +216,20 @@ def reason(record: RunRecord) -> str:
             )
         )
     if faults:
-        return f"{listed(faults)}."
+        return f"{listed(faults)}{_worst(record)}."
     return (
         record.finished.reasons[0]
         if record.finished and record.finished.reasons
         else ("The gate does not hold.")
     )
+
+
+def _worst(record: RunRecord) -> str:
+    """The worst of the unexpected findings with its severity, if there is any."""
+    if not record.unexpected:
+        return ""
+    worst = min(record.unexpected, key=lambda bucket: SEVERITIES.index(severity(bucket)))
+    return f"; the worst is {severity(worst)}: {spoken(worst.example)}"
 
 
 def _judged(record: RunRecord) -> str:

@@ -306,6 +306,9 @@ class Found(Event):
     the tracker from it."""
     place: str = ""
     """The file and the line of the case first seen, where it is a text of the user's."""
+    mistake: str = ""
+    """The mistake whose ids the one who is blamed gives, of those that are well known, if there is
+    just one: ``merges equal-rank pairs from the right``."""
 
     @property
     def groups(self) -> list[Group]:

@@ -39,6 +39,8 @@ class Entry:
     violation: Violation
     case: Case
     explanation: Explanation | None = None
+    mistake: str = ""
+    """The well-known mistake that gives these ids, in the words of a headline; empty for none."""
 
     @property
     def signature(self) -> Signature:

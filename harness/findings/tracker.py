@@ -12,13 +12,14 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from harness.checks import CHECKS
 from harness.checks.base import Violation
 from harness.core.partition import comparable
 from harness.events import Counted, Found
+from harness.findings import mistakes
 from harness.findings.confirming import TIMED_OUT, confirm
 from harness.findings.describing import described
 from harness.findings.diagnosis import (
@@ -218,7 +219,8 @@ class FindingTracker:
         if provisional is None:
             provisional = self._provisional(entry)
         smaller, why = self._shrink(pool, entry)
-        smaller = smaller.explained()
+        mistake = mistakes.named(pool, contract, [smaller.violation, entry.violation])
+        smaller = replace(smaller.explained(), mistake=mistake)
         kind = kind_of(smaller.violation, smaller.label.stage, contract)
         if why == TRIES_HANG:
             kind = UNMINIMISED  # what is left in the input says little of what it hangs on
@@ -479,6 +481,7 @@ class FindingTracker:
             explanation=asdict(entry.explanation) if entry.explanation else None,
             undecided=violation.undecided,
             unminimised=why,
+            mistake=entry.mistake,
         )
         with self._lock:
             if found.replaces is not None:

@@ -9,7 +9,7 @@ import pytest
 
 from reports import cards
 from reports.record import RunRecord
-from reports.words import spoken, title
+from reports.words import plural, reason, spoken, title
 from tests.reports import records
 
 
@@ -65,3 +65,11 @@ def test_a_headline_shows_how_a_short_input_is_cut() -> None:
     (bucket,) = record.buckets
     made = cards.card(1, bucket, cards.ROOMY, record, None, unfolded=True)
     assert made.cuts == ("a|aa", "aa|a")
+
+
+def test_the_verdict_names_the_worst_finding_with_its_severity() -> None:
+    record = records.three()
+    said = reason(record)
+    assert said.startswith(plural(len(record.unexpected), "unexpected finding"))
+    assert "; the worst is crash: " in said
+    assert "the worst" not in reason(records.clean())

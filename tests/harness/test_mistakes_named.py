@@ -1,0 +1,97 @@
+"""A headline names a well-known mistake where it is one, and nothing where it is another."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from corpora.generators.catalog import generators
+from corpora.vocabularies import sources
+from harness.core.comparisons import Contract
+from harness.core.participants import Participant
+from harness.events import Found
+from harness.findings import tracker as findings
+from harness.studies.selftest import catalog
+from harness.studies.selftest.mistakes import Mistake
+from harness.studies.selftest.plain.bpe import PlainBpe
+from impls import registry
+from impls.interface import About, Mode
+from reports.words import spoken
+from tests.harness.test_findings import Here, Scene
+
+NAMED = {
+    "merging.rightmost-tie": "merges equal-rank pairs from the right",
+    "merging.never-whole": "merges pre-tokens that should be taken whole, as they are tokens",
+}
+"""What is told of planted mistakes that are on the list."""
+
+MAY_BE = {
+    "merging.long-words": "merges equal-rank pairs from the right",
+    "merging.longest-match": "takes the longest token at each place",
+}
+"""What may be told of those that are as one of the list on a part of all inputs, or on whose
+vocabulary several of the list are alike."""
+
+PLANTED = [
+    one
+    for name, one in sorted(catalog.mistakes().items())
+    if name.startswith(("merging.", "pretokens.", "caches.", "specials."))
+    and one.check == "equivalence"
+    and not one.apart
+    and one.mode in {"text", "raw"}
+    and not PlainBpe().runs(sources.resolve(one.vocabulary))
+]
+
+
+def found_of(mistake: Mistake) -> list[Found]:
+    """What a tracker makes of a planted mistake, on its own inputs and on generated ones."""
+    vocabulary = sources.resolve(mistake.vocabulary)
+    mode = Mode(pretokenize=mistake.mode == "text")
+    wrong = registry.resolve(mistake.spec).load(vocabulary)
+    encoders: dict[str, Callable[[bytes, Mode], Any]] = {
+        "ref": PlainBpe().load(vocabulary).encode,
+        "mine": wrong.encode,
+    }
+    scene = Scene(**{n: lambda data, e=e: list(e(data, mode)) for n, e in encoders.items()})  # type: ignore[misc]
+    made = [Participant(n, n, About(n, "1"), None) for n in encoders]  # type: ignore[arg-type]
+    scene.contract = Contract(vocabulary, mode, tuple(made), frozenset(["ref"]), {}, proper=True)
+    scene.pool._workers = {
+        n: Here(lambda data, e=e: list(e(data, mode)))  # type: ignore[misc]
+        for n, e in encoders.items()
+    }
+    drawn = [
+        case if isinstance(case, bytes) else case.data
+        for generator in generators().values()
+        for case in itertools.islice(generator.cases(vocabulary, 0), 10)
+    ]
+    inputs = [data for data in (*mistake.shows, *drawn) if 0 < len(data) < 120]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(findings, "SHRINK_SHARE", 1e9)
+        for data in inputs[:150]:
+            if vocabulary.can_encode(data):
+                scene.check("equivalence", data)
+    return [event for event in scene.events if isinstance(event, Found) and event.minimal]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(one, marks=() if place < 1 else pytest.mark.thorough)
+        for place, one in enumerate(NAMED)
+    ],
+)
+def test_a_well_known_mistake_is_named(name: str) -> None:
+    found = found_of(catalog.mistakes()[name])
+    assert NAMED[name] in {one.mistake for one in found}
+    assert {one.mistake for one in found} <= {NAMED[name], ""}
+    assert f"mine {NAMED[name]}" in {spoken(one) for one in found}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", [one.name for one in PLANTED if one.name not in NAMED])
+def test_another_mistake_is_not_named_as_one_of_the_list(name: str) -> None:
+    found = found_of(catalog.mistakes()[name])
+    assert {one.mistake for one in found} <= {"", MAY_BE.get(name, "")}
