@@ -63,6 +63,7 @@ BUILT_IN = {
     "spm.sentencepiece": "impls.spm.encoder:SENTENCEPIECE",
     "spm.llama-cpp": "impls.spm.encoder:LLAMA_CPP",
     "spm.huggingface": "impls.spm.hugging_face:IMPLEMENTATION",
+    "pipeline.huggingface": "impls.pipeline.encoder:IMPLEMENTATION",
 }
 """The implementations that tokgate itself brings, by name, in the order of reports: references come
 first."""
