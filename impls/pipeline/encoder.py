@@ -30,7 +30,7 @@ class Encoder:
     """The steps of a file. Raises Undefined for one that has others."""
 
     def __init__(self, content: bytes) -> None:
-        told: dict[str, Any] = json.loads(content)
+        told: dict[str, Any] = json.loads(content, parse_float=_number)
         self._model = model_of(told["model"])
         self._normalizers = normalizers_of(told.get("normalizer"))
         self._splitters = splitters_of(told.get("pre_tokenizer"))
@@ -82,6 +82,20 @@ class Encoder:
         for _, normalizer in self._normalizers:
             text = normalizer(text)
         return text
+
+
+MAX_DIGITS = 19
+"""Digits of a number that serde_json reads without leaving any out."""
+
+
+def _number(digits: str) -> float:
+    """A number as the library reads it, which is not always the nearest one: ties hang on that."""
+    from impls.unigram.lexicon import parsed  # noqa: PLC0415 - Numba takes a second
+
+    mantissa = digits.lower().partition("e")[0].replace(".", "")
+    if len(mantissa.lstrip("-0")) > MAX_DIGITS:
+        raise Undefined("a number of so many digits")
+    return parsed(digits.lower())
 
 
 def _added(entry: dict[str, Any]) -> AddedToken:
