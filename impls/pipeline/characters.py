@@ -54,15 +54,16 @@ A9BD 10D24-10D27 10D50-10D65 10D69-10D6E 10EAB-10EAD 10EFC-10EFF 10F46-10F50 10F
 """
 
 
-def _unsettled() -> frozenset[str]:
+def ranged(ranges: str) -> frozenset[str]:
+    """The characters of ranges of code points in hexadecimal."""
     found: set[str] = set()
-    for part in _UNSETTLED_RANGES.split():
+    for part in ranges.split():
         first, _, last = part.partition("-")
         found.update(map(chr, range(int(first, 16), int(last or first, 16) + 1)))
     return frozenset(found)
 
 
-UNSETTLED = _unsettled()
+UNSETTLED = ranged(_UNSETTLED_RANGES)
 """Characters that are punctuation, digits, marks, controls or capitals to some tables alone."""
 
 _PUNCTUATION = regex.compile(r"[!-/:-@\[-`{-~\p{P}]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from impls.pipeline.errors import Undefined
@@ -145,7 +146,10 @@ class Unigram:
         self.vocab = {text: place for place, (text, _) in enumerate(pieces)}
         self._scores = [score for _, score in pieces]
         self._lowest = min(self._scores) - PENALTY
-        self._beginnings = {text[:end] for text in self.vocab for end in range(1, len(text) + 1)}
+
+    @cached_property
+    def _beginnings(self) -> set[str]:
+        return {text[:end] for text in self.vocab for end in range(1, len(text) + 1)}
 
     def ids(self, piece: str) -> list[int]:
         """The ids of the best path; unknown parts in a row are looked up as one."""

@@ -119,14 +119,7 @@ def _bert(step: Json) -> Normalizer:
     return normalize
 
 
-def _chinese() -> frozenset[str]:
-    spans = (part.partition("-") for part in CJK.split())
-    return frozenset(
-        chr(code) for first, _, last in spans for code in range(int(first, 16), int(last, 16) + 1)
-    )
-
-
-_CHINESE = _chinese()
+_CHINESE = characters.ranged(CJK)
 
 _SHORT = 6
 """Bytes: a grapheme cluster below this is looked up whole."""

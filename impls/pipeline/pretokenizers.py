@@ -15,6 +15,7 @@ from corpora.vocabularies.tokenizer_json_steps import flat
 from impls.pipeline import characters
 from impls.pipeline.errors import Undefined
 from impls.pipeline.expressions import compiled, matches, occurrences
+from impls.pipeline.scripts import parted_by_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,6 +72,8 @@ def splitter_of(step: Json) -> Splitter:
         if length < 1:
             raise Undefined("a FixedLength of no characters")
         return lambda text, _: [text[at : at + length] for at in range(0, len(text), length)]
+    if kind == "UnicodeScripts":
+        return lambda text, _: parted_by_script(text)
     spans, behavior, inverted = _cutting(step)
     behave = _BEHAVIORS.get(behavior)
     if behave is None:

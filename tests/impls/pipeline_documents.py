@@ -114,6 +114,7 @@ def splitters() -> st.SearchStrategy[Json]:
         typed("Digits", individual_digits=flag),
         typed("CharDelimiterSplit", delimiter=st.sampled_from(["-", " ", "日", "a"])),
         *(typed(kind) for kind in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer")),
+        typed("UnicodeScripts"),
         metaspaces(),
         typed("ByteLevel", add_prefix_space=flag, trim_offsets=st.just(True), use_regex=flag),
         typed("FixedLength", length=st.sampled_from([1, 2, 5])),
