@@ -5,20 +5,26 @@ from __future__ import annotations
 import json
 from functools import cached_property, lru_cache
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from corpora.vocabularies.model import AddedToken, Unexpressed, VocabularyError
 from corpora.vocabularies.tokenizer_json_native import check_added
 from impls.explaining import IDS, NORMALIZATION, literal, shown_ids, shown_parts
-from impls.interface import About, Mode, Step, Unsupported
+from impls.interface import About, Capability, Mode, Step, Unsupported
 from impls.pipeline.added_tokens import AddedTokens
+from impls.pipeline.decoders import decoded, decoders_of
 from impls.pipeline.errors import Undefined
 from impls.pipeline.models import model_of
 from impls.pipeline.normalizers import KEEPING, normalizers_of
+from impls.pipeline.post_processors import Template
 from impls.pipeline.pretokenizers import marks_beginning, split, splitters_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from corpora.vocabularies.model import Vocabulary
+
+_T = TypeVar("_T")
 
 NAME = "pipeline.huggingface"
 
@@ -48,6 +54,11 @@ class Encoder:
         self._as_told = AddedTokens(as_told, lambda text: text)
         normalized = [token for token in added if token.normalized]
         self._normalized = AddedTokens(normalized, self._normalize)
+        self._tokens = {token_id: text for text, token_id in self._model.vocab.items()}
+        self._tokens.update({token.id: token.text for token in added})
+        # What decodes, and what is added, has a definition of its own or none; ids have theirs.
+        self._decoders = _or_undefined(decoders_of, told.get("decoder"))
+        self._template = _or_undefined(Template, told.get("post_processor"))
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids; Unsupported for what is not UTF-8."""
@@ -56,6 +67,20 @@ class Encoder:
             ids += [one for piece in pieces for one in self._model.ids(piece)]
             ids += [] if given is None else [given]
         return ids
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """The text of tokens, special ones as theirs; ids that are no token's have none."""
+        if isinstance(self._decoders, Undefined):
+            raise Unsupported(f"has no definition of {self._decoders}")
+        tokens = [self._tokens[one] for one in ids if one in self._tokens]
+        return decoded(self._decoders, tokens).encode()
+
+    def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> list[int]:
+        """The ids of a text or a pair, with those that the post-processor adds."""
+        if isinstance(self._template, Undefined):
+            raise Unsupported(f"has no definition of {self._template}")
+        second = None if pair is None else self.encode(pair, mode)
+        return self._template.framed(self.encode(data, mode), second)
 
     def parts(self, data: bytes, mode: Mode) -> list[tuple[str, list[str], int | None]]:
         """Each part of a text between added tokens: normalized, its pieces; or a token's id."""
@@ -82,6 +107,15 @@ class Encoder:
         for _, normalizer in self._normalizers:
             text = normalizer(text)
         return text
+
+
+def _or_undefined(make: Callable[[object], _T], part: object) -> _T | Undefined:
+    try:
+        return make(part)
+    except Undefined as error:
+        return error
+    except (VocabularyError, KeyError, TypeError, ValueError, AttributeError):
+        return Undefined("a step that is damaged, or of an older form")
 
 
 MAX_DIGITS = 19
@@ -133,7 +167,12 @@ class Implementation:
     @cached_property
     def about(self) -> About:
         """Who it is; its version is tokgate's."""
-        return About(name=NAME, version=metadata.version("tokgate"), max_input=MAX_INPUT)
+        return About(
+            name=NAME,
+            version=metadata.version("tokgate"),
+            capabilities=frozenset({Capability.DECODE}),
+            max_input=MAX_INPUT,
+        )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """Files of steps that are defined here, where the plain model does not say it all."""

@@ -10,7 +10,7 @@ from corpora.vocabularies.byte_alphabet import spell
 from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.tokenizer_json_steps import flat
 from impls.pipeline import characters
-from impls.pipeline.errors import Undefined
+from impls.pipeline.errors import Undefined, told
 from impls.pipeline.expressions import compiled, matches, occurrences
 from impls.wordpiece.variants import CJK
 
@@ -41,7 +41,7 @@ def normalizer_of(step: Json) -> Normalizer:
     if kind == "Strip":
         return _strip(bool(step.get("strip_left")), bool(step.get("strip_right")))
     if kind == "Prepend":
-        prefix = str(step.get("prepend"))
+        prefix = told(step, "prepend")
         return lambda text: prefix + text if text else text
     if kind == "BertNormalizer":
         return _bert(step)
@@ -59,10 +59,8 @@ def normalizer_of(step: Json) -> Normalizer:
 
 
 def _replace(step: Json) -> Normalizer:
-    pattern, content = step.get("pattern") or {}, step.get("content")
+    pattern, content = step.get("pattern") or {}, told(step, "content")
     needle, expression = pattern.get("String"), pattern.get("Regex")
-    if not isinstance(content, str):
-        raise Undefined("a Replace without its content")
     if needle:
         return lambda text: _replaced(text, occurrences(needle, text), content)
     if not expression or "$" in content:
@@ -125,7 +123,7 @@ _SHORT = 6
 """Bytes: a grapheme cluster below this is looked up whole."""
 
 
-def _precompiled(told: object) -> Normalizer:
+def _precompiled(packed: object) -> Normalizer:
     """SentencePiece's charsmap in tokenizers' way: by grapheme clusters, and by shortest rules.
 
     Of a cluster a rule is applied that takes but its beginning, and the rest is lost.
@@ -133,10 +131,12 @@ def _precompiled(told: object) -> Normalizer:
     # Here and not above: Numba takes a second to import, and listing names needs none of it.
     from impls.unigram.charsmap import load_charsmap  # noqa: PLC0415
 
-    if not told:
+    if not packed:
         return lambda text: text
     try:
-        charsmap = load_charsmap("precompiled_charsmap", base64.b64decode(str(told), validate=True))
+        charsmap = load_charsmap(
+            "precompiled_charsmap", base64.b64decode(str(packed), validate=True)
+        )
     except (ValueError, VocabularyError):
         raise Undefined("a charsmap that is damaged") from None
     if not len(charsmap.units):

@@ -13,7 +13,7 @@ from corpora.vocabularies.byte_alphabet import spell
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.tokenizer_json_steps import flat
 from impls.pipeline import characters
-from impls.pipeline.errors import Undefined
+from impls.pipeline.errors import Undefined, told
 from impls.pipeline.expressions import compiled, matches, occurrences
 from impls.pipeline.scripts import parted_by_script
 
@@ -84,11 +84,11 @@ def splitter_of(step: Json) -> Splitter:
 def _cutting(step: Json) -> tuple[Callable[[str], Spans], str, bool]:
     """Where a step finds its matches, what becomes of them, and whether of the rest instead."""
     kind = step["type"]
-    told = str(step.get("behavior", "")).lower()
+    behavior = str(step.get("behavior", "")).lower()
     if kind == "Split":
-        return _pattern(step.get("pattern") or {}), told, bool(step.get("invert"))
+        return _pattern(step.get("pattern") or {}), behavior, bool(step.get("invert"))
     if kind == "CharDelimiterSplit":
-        delimiter = str(step.get("delimiter"))
+        delimiter = told(step, "delimiter")
         if len(delimiter) != 1:
             raise Undefined("a delimiter that is no character")
         return partial(occurrences, delimiter), "removed", False
@@ -96,7 +96,7 @@ def _cutting(step: Json) -> tuple[Callable[[str], Spans], str, bool]:
         behavior = "isolated" if step.get("individual_digits") else "contiguous"
         return characters.numbers, behavior, False
     if kind == "Punctuation":
-        return characters.punctuation, told or "isolated", False
+        return characters.punctuation, behavior or "isolated", False
     if kind == "Whitespace":
         return characters.words, "removed", True
     if kind == "WhitespaceSplit":
@@ -106,8 +106,8 @@ def _cutting(step: Json) -> tuple[Callable[[str], Spans], str, bool]:
     raise Undefined(f"the pre-tokenizer {kind}")
 
 
-def _pattern(told: Json) -> Callable[[str], Spans]:
-    needle, expression = told.get("String"), told.get("Regex")
+def _pattern(pattern: Json) -> Callable[[str], Spans]:
+    needle, expression = pattern.get("String"), pattern.get("Regex")
     if needle:
         return partial(occurrences, needle)
     if not expression:

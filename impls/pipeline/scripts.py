@@ -94,4 +94,5 @@ def parted_by_script(text: str) -> list[str]:
             if script != before:
                 starts.append(at)
             before = script
-    return [text[at:end] for at, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+    ends = [*starts[1:], len(text)]
+    return [text[at:end] for at, end in zip(starts, ends, strict=False)]
