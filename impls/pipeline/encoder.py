@@ -15,7 +15,7 @@ from impls.pipeline.added_tokens import AddedTokens
 from impls.pipeline.decoders import decoded, decoders_of
 from impls.pipeline.errors import Undefined
 from impls.pipeline.models import model_of
-from impls.pipeline.normalizers import KEEPING, normalizers_of
+from impls.pipeline.normalizers import normalizers_of
 from impls.pipeline.post_processors import Template
 from impls.pipeline.pretokenizers import marks_beginning, split, splitters_of
 
@@ -40,10 +40,7 @@ class Encoder:
         self._model = model_of(told["model"])
         self._normalizers = normalizers_of(told.get("normalizer"))
         self._splitters = splitters_of(told.get("pre_tokenizer"))
-        if marks_beginning(told.get("pre_tokenizer")) and not KEEPING.issuperset(
-            kind for kind, _ in self._normalizers
-        ):
-            raise Undefined("a beginning of the text that a normalizer may leave out")
+        self._marks_beginning = marks_beginning(told.get("pre_tokenizer"))
         added = [_added(entry) for entry in told.get("added_tokens") or []]
         if len({token.id for token in added}) < len(added):
             raise Undefined("added tokens of one id")
@@ -53,6 +50,8 @@ class Encoder:
         as_told = [token for token in added if not token.normalized]
         self._as_told = AddedTokens(as_told, lambda text: text)
         normalized = [token for token in added if token.normalized]
+        if normalized and self._normalizers and self._marks_beginning:
+            raise Undefined("a beginning of the text before a normalized token")
         self._normalized = AddedTokens(normalized, self._normalize)
         self._tokens = {token_id: text for text, token_id in self._model.vocab.items()}
         self._tokens.update({token.id: token.text for token in added})
@@ -95,18 +94,28 @@ class Encoder:
                 found.append((part, [], token))
                 continue
             normalized = self._normalize(part)
+            at_beginning = start == 0 and self._keeps_beginning(part)
             for within, piece, given in self._normalized.parts(normalized, specials):
                 if given is None:
-                    at_start = start == within == 0
+                    at_start = at_beginning and within == 0
                     found.append((piece, split(self._splitters, piece, at_start), None))
                 else:
                     found.append((piece, [], given))
         return found
 
     def _normalize(self, text: str) -> str:
-        for _, normalizer in self._normalizers:
-            text = normalizer(text)
+        for step in self._normalizers:
+            text = step.normalize(text)
         return text
+
+    def _keeps_beginning(self, text: str) -> bool:
+        """Whether normalization leaves the text's beginning there, if anybody wants to know."""
+        if self._marks_beginning:
+            for step in self._normalizers:
+                if not text or not step.keeps(text):
+                    return False
+                text = step.normalize(text)
+        return True
 
 
 def _or_undefined(make: Callable[[object], _T], part: object) -> _T | Undefined:

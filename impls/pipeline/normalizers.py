@@ -3,32 +3,69 @@
 from __future__ import annotations
 
 import base64
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from corpora.vocabularies.byte_alphabet import spell
 from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.tokenizer_json_steps import flat
+from impls.interface import Unsupported
 from impls.pipeline import characters
 from impls.pipeline.errors import Undefined, told
 from impls.pipeline.expressions import compiled, matches, occurrences
 from impls.wordpiece.variants import CJK
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Normalizer = Callable[[str], str]
-
+Normalizer = Callable[[str], str]
 Json = dict[str, Any]
 
-KEEPING = frozenset({"NFC", "NFD", "NFKC", "NFKD", "Lowercase", "Replace"})
-"""These leave no character of the text's beginning out."""
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step. keeps: whether it leaves the beginning of a text (not empty) where it was.
+
+    That is what a Metaspace of the scheme "first" goes by. Unsupported where it is hard to say.
+    """
+
+    normalize: Normalizer
+    keeps: Callable[[str], bool]
 
 
-def normalizers_of(part: object) -> list[tuple[str, Normalizer]]:
-    """The steps in order, each with its type. Raises Undefined."""
-    steps = flat(part, "normalizer", "normalizers", "")
-    return [(step["type"], normalizer_of(step)) for _, step in steps]
+def normalizers_of(part: object) -> list[Step]:
+    """The steps in order. Raises Undefined."""
+    steps = [step for _, step in flat(part, "normalizer", "normalizers", "")]
+    made = [normalizer_of(step) for step in steps]
+    return [Step(one, _keeper(step, one)) for step, one in zip(steps, made, strict=True)]
+
+
+def _keeper(step: Json, normalizer: Normalizer) -> Callable[[str], bool]:
+    kind = step["type"]
+    if kind == "Strip":
+        left = bool(step.get("strip_left"))
+        return lambda text: not (left and text[0] in characters.WHITE_SPACE)
+    if kind in ("Nmt", "StripAccents"):
+        return lambda text: normalizer(text[0]) != ""
+    if kind in ("NFC", "NFD", "NFKC", "NFKD", "BertNormalizer"):
+        return lambda text: normalizer(_ordered(text)[0]) != ""
+    if kind == "Replace":
+        spans, content = _spans(step), told(step, "content")
+        return lambda text: _beginning_stays(spans(text), content)
+    return lambda _: True
+
+
+def _ordered(text: str) -> str:
+    """The text, whose first character stays the first one in canonical order."""
+    if unicodedata.combining(text[0]):
+        raise Unsupported("a mark at the beginning, which another may come before")
+    return text
+
+
+def _beginning_stays(spans: list[tuple[int, int]], content: str) -> bool:
+    if not spans or spans[0][0] > 0 or (spans[0] == (0, 1) and content):
+        return True
+    raise Unsupported("the beginning of this text is replaced")
 
 
 def normalizer_of(step: Json) -> Normalizer:
@@ -59,14 +96,21 @@ def normalizer_of(step: Json) -> Normalizer:
 
 
 def _replace(step: Json) -> Normalizer:
-    pattern, content = step.get("pattern") or {}, told(step, "content")
+    spans, content = _spans(step), told(step, "content")
+    if "$" in content and (step.get("pattern") or {}).get("String") is None:
+        raise Undefined("a Replace that refers to groups")
+    return lambda text: _replaced(text, spans(text), content)
+
+
+def _spans(step: Json) -> Callable[[str], list[tuple[int, int]]]:
+    """Where a Replace finds what it replaces."""
+    pattern = step.get("pattern") or {}
     needle, expression = pattern.get("String"), pattern.get("Regex")
     if needle:
-        return lambda text: _replaced(text, occurrences(needle, text), content)
-    if not expression or "$" in content:
-        raise Undefined("a Replace that refers to groups")
-    found = compiled(expression)
-    return lambda text: _replaced(text, matches(found, text), content)
+        return partial(occurrences, needle)
+    if not expression:
+        raise Undefined("a Replace without its pattern")
+    return partial(matches, compiled(expression))
 
 
 def _replaced(text: str, spans: list[tuple[int, int]], content: str) -> str:

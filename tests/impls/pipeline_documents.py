@@ -40,11 +40,28 @@ WORDS = ["?!", "...", "``", "''", "__", "x", "ab", "aab", "bab", "don't", "they'
 
 PARTS = [*LETTERS, *SPACES, *ODD, *NUMBERS, *SCRIPTS, *EMOJI, *MARKUP, *WORDS]
 
+FIRSTS = [
+    "",
+    "",
+    "\x01",
+    "\u0301",
+    "\u0315\u0301",
+    "a",
+    "ab",
+    " ",
+    "日",
+    "İ",
+    "<a>",
+    "\u1109\u1161",
+]
+"""What is hard at the beginning of a text: what is left out, replaced, or put in order."""
+
 TEXTS = st.one_of(
     st.lists(st.sampled_from(PARTS), max_size=10).map("".join),
     st.lists(st.one_of(st.sampled_from(PARTS), st.characters(exclude_categories=["Cs"]))).map(
         "".join
     ),
+    st.builds(str.__add__, st.sampled_from(FIRSTS), st.sampled_from(PARTS)),
 )
 
 BEHAVIORS = st.sampled_from(
@@ -102,6 +119,14 @@ def metaspaces() -> st.SearchStrategy[Json]:
         prepend_scheme=st.sampled_from(["always", "never", "first"]),
         split=st.booleans(),
     )
+
+
+BEGINNINGS = typed(
+    "Metaspace",
+    replacement=st.just("\u2581"),
+    prepend_scheme=st.just("first"),
+    split=st.booleans(),
+)
 
 
 def splitters() -> st.SearchStrategy[Json]:
@@ -241,8 +266,8 @@ def added(draw: st.DrawFn, model: Json) -> list[Json]:
 
 
 @st.composite
-def documents(draw: st.DrawFn) -> Json:
-    """A whole file."""
+def documents(draw: st.DrawFn, *, beginning: bool = False) -> Json:
+    """A whole file. beginning: with a Metaspace that looks for the beginning of the text."""
     model = draw(st.one_of(bpe(), bpe(), unigram(), words()))
     return {
         "version": "1.0",
@@ -250,7 +275,7 @@ def documents(draw: st.DrawFn) -> Json:
         "padding": None,
         "added_tokens": draw(added(model)),
         "normalizer": draw(sequence("normalizers", normalizers())),
-        "pre_tokenizer": draw(sequence("pretokenizers", splitters())),
+        "pre_tokenizer": draw(BEGINNINGS if beginning else sequence("pretokenizers", splitters())),
         "post_processor": None,
         "decoder": None,
         "model": model,

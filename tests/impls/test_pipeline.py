@@ -27,6 +27,8 @@ from tests.impls.pipeline_documents import PARTS, TEXTS, charsmap, content, docu
 Json = dict[str, Any]
 TEXT, SPECIAL = Mode(), Mode(special="all")
 
+METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False}
+
 HEADER = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": []}
 
 
@@ -62,12 +64,15 @@ def agree(document: Json, texts: list[str], mode: Mode) -> int:
     return compared
 
 
-def drawn(examples: int) -> None:
-    """Compare on that many documents, and be told of the smallest that differs."""
+@pytest.mark.parametrize(
+    ("examples", "beginning"), [(20, False), thorough((2000, False)), thorough((2000, True))]
+)
+def test_the_ids_of_drawn_files_are_those_of_the_library(examples: int, beginning: bool) -> None:
     compared = 0
+    several = st.lists(TEXTS, min_size=1, max_size=12)
 
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(documents(), st.lists(TEXTS, min_size=1, max_size=12), st.sampled_from([TEXT, SPECIAL]))
+    @given(documents(beginning=beginning), several, st.sampled_from([TEXT, SPECIAL]))
     def differs(document: Json, texts: list[str], mode: Mode) -> None:
         nonlocal compared
         compared += agree(document, texts, mode)
@@ -76,9 +81,22 @@ def drawn(examples: int) -> None:
     assert compared > 2 * examples
 
 
-@pytest.mark.parametrize("examples", [20, thorough(2000)])
-def test_the_ids_of_drawn_files_are_those_of_the_library(examples: int) -> None:
-    drawn(examples)
+@pytest.mark.parametrize(
+    ("pattern", "content", "text", "beginning"),
+    [
+        ("a", "", "ba", True),
+        ("a", "b", "ab", True),
+        ("a", "", "ab", None),
+        ("ab", "b", "abb", None),
+        (" ", "\u2581", " b", True),
+    ],
+)
+def test_where_the_beginning_of_a_text_goes(
+    pattern: str, content: str, text: str, beginning: bool | None
+) -> None:
+    replace = {"type": "Replace", "pattern": {"String": pattern}, "content": content}
+    document = words(("\u2581b", "b", "\u2581bb"), normalizer=replace, pre_tokenizer=METASPACE)
+    assert agree(document, [text], TEXT) == (0 if beginning is None else 1)
 
 
 NORMALIZERS = [
@@ -238,14 +256,24 @@ def split(regex: str, **changes: Any) -> Json:
     return {"pre_tokenizer": {**step, **changes}}
 
 
-METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False}
-
-
 @pytest.mark.parametrize(
     "changes",
     [
-        *(split(one) for one in (r"\w+", r"^a", "a$", r"\bx", "a++", "(?:a*)*", "(?i)ß", r"\x41")),
-        *(split(one) for one in ("[a&&b]", "[[:alpha:]]", "[[a]]", "(?<=a)b", r"(a)\1", "a{2}+")),
+        *(
+            split(one)
+            for one in (
+                r"[^\s\S]",
+                r"(?<=ab)c",
+                r"^a",
+                "a$",
+                r"\bx",
+                "a++",
+                "(?:a*)*",
+                "(?i)ß",
+                r"\x41",
+            )
+        ),
+        *(split(one) for one in ("[a&&b]", "[[:alpha:]]", "[[a]]", "(?<=a|b)c", r"(a)\1", "a{2}+")),
         *(split(one) for one in ("(a", "a)", "*", r"\p{Greek}", "(?>a)", "a**", r"\X")),
         split("a", behavior="Odd"),
         {"normalizer": {"type": "Replace", "pattern": {"Regex": "(a)"}, "content": "$1"}},
@@ -254,7 +282,8 @@ METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first
         {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Digits"}, METASPACE]}},
         {
             "pre_tokenizer": METASPACE,
-            "normalizer": {"type": "Strip", "strip_left": True, "strip_right": True},
+            "normalizer": {"type": "Lowercase"},
+            "added_tokens": [{"id": 1, "content": "<a>", "normalized": True}],
         },
         {"model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "b"}},
         {"model": {"type": "Unigram", "unk_id": None, "vocab": [["a", -1.0]]}},
