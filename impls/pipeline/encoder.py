@@ -110,11 +110,17 @@ class Encoder:
 
     def _keeps_beginning(self, text: str) -> bool:
         """Whether normalization leaves the text's beginning there, if anybody wants to know."""
-        if self._marks_beginning:
-            for step in self._normalizers:
-                if not text or not step.keeps(text):
-                    return False
-                text = step.normalize(text)
+        if not self._marks_beginning:
+            return True
+        before = text
+        for step in self._normalizers:
+            if not before:
+                return True  # nothing is left to put a mark before
+            if not step.keeps(before):
+                if before != text:
+                    raise Unsupported("what stood at the beginning may have been put there")
+                return False
+            before = step.normalize(before)
         return True
 
 

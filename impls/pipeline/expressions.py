@@ -42,7 +42,7 @@ def _alike(pattern: str) -> bool:
         whole = _WHOLE.match(pattern, at)
         if whole is not None:
             at = whole.end()
-            if _AFTER_GROUP.match(pattern, at):
+            if _complements(whole.group()) or _AFTER_GROUP.match(pattern, at):
                 return False
             continue
         opening = _OPENING.match(pattern, at)
