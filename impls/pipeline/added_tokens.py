@@ -36,7 +36,9 @@ class AddedTokens:
             edges = token.text[0] in WHITE_SPACE or token.text[-1] in WHITE_SPACE
             if edges and (token.lstrip or token.rstrip):
                 raise Undefined("an added token with white space at its edges that takes more")
-            self._tokens.setdefault(text, token)
+            if text in self._tokens:
+                raise Undefined("two added tokens of one text, of which either may be found")
+            self._tokens[text] = token
         longest_first = sorted(self._tokens, key=len, reverse=True)
         self._found = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
 

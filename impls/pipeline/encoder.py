@@ -45,8 +45,6 @@ class Encoder:
         if len({token.id for token in added}) < len(added):
             raise Undefined("added tokens of one id")
         check_added(self._model.vocab, added, "")
-        # Special ones are looked for first, where two of them are of one text.
-        added.sort(key=lambda token: not token.special)
         as_told = [token for token in added if not token.normalized]
         self._as_told = AddedTokens(as_told, lambda text: text)
         normalized = [token for token in added if token.normalized]

@@ -289,6 +289,13 @@ def split(regex: str, **changes: Any) -> Json:
         {"model": {"type": "Unigram", "unk_id": None, "vocab": [["a", -1.0]]}},
         {"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.1}},
         {"added_tokens": [{"id": 7, "content": "<a>"}]},
+        {
+            "normalizer": {"type": "Lowercase"},
+            "added_tokens": [
+                {"id": place, "content": text, "normalized": True}
+                for place, text in enumerate(("<a>", "<A>"), 1)
+            ],
+        },
     ],
 )
 def test_what_is_not_defined_says_so(changes: Json) -> None:
