@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from functools import cached_property, lru_cache
 from importlib import metadata
@@ -25,6 +26,17 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 _T = TypeVar("_T")
+
+DAMAGED = (
+    VocabularyError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
+"""What reading a file raises that is not as the library writes it."""
 
 NAME = "pipeline.huggingface"
 
@@ -127,7 +139,7 @@ def _or_undefined(make: Callable[[object], _T], part: object) -> _T | Undefined:
         return make(part)
     except Undefined as error:
         return error
-    except (VocabularyError, KeyError, TypeError, ValueError, AttributeError):
+    except DAMAGED:
         return Undefined("a step that is damaged, or of an older form")
 
 
@@ -168,7 +180,7 @@ def read(content: bytes) -> Encoder | str:
         return f"has no definition of {error.steps[0]}"
     except Unsupported as error:
         return f"an added token: {error}"
-    except (VocabularyError, KeyError, TypeError, ValueError, AttributeError):
+    except DAMAGED:
         return "the file is damaged, or of an older form"
 
 
@@ -203,6 +215,9 @@ class Implementation:
         found = read(vocabulary.native.content if vocabulary.native else b"")
         if isinstance(found, str):
             raise VocabularyError(vocabulary.id, found, "give another file")
+        # Compile, and make tables, where a caller expects to wait, and not inside the first call.
+        with contextlib.suppress(Unsupported):
+            found.encode("aé".encode(), Mode())
         return found
 
     def steps(self, vocabulary: Vocabulary, data: bytes, mode: Mode) -> list[Step]:

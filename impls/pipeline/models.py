@@ -16,6 +16,9 @@ Json = dict[str, Any]
 PENALTY = 10.0
 """By this an unknown character's score is below the lowest of all pieces."""
 
+LONGEST_PIECE = 1000
+"""Characters of a piece: all its beginnings are kept."""
+
 
 class Model(Protocol):
     """A model: the ids of a piece, and of each token its id."""
@@ -144,6 +147,8 @@ class Unigram:
         self._unknown = unknown
         self._fallback = bool(told.get("byte_fallback"))
         self.vocab = {text: place for place, (text, _) in enumerate(pieces)}
+        if max(map(len, self.vocab)) > LONGEST_PIECE:
+            raise Undefined(f"a piece of more than {LONGEST_PIECE} characters")
         self._scores = [score for _, score in pieces]
         self._lowest = min(self._scores) - PENALTY
 

@@ -230,7 +230,10 @@ def _rule(units: list[int], replacements: bytes, text: str) -> str | None:
         index ^= _offset(unit)
         if unit & 0x100:
             start = units[index] & 0x7FFFFFFF
-            return replacements[start : replacements.index(0, start)].decode()
+            try:
+                return replacements[start : replacements.index(0, start)].decode()
+            except UnicodeDecodeError:
+                raise Unsupported("a rule of the charsmap gives what is no text") from None
     return None
 
 
