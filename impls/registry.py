@@ -63,6 +63,7 @@ BUILT_IN = {
     "spm.sentencepiece": "impls.spm.encoder:SENTENCEPIECE",
     "spm.llama-cpp": "impls.spm.encoder:LLAMA_CPP",
     "spm.huggingface": "impls.spm.hugging_face:IMPLEMENTATION",
+    "pipeline.huggingface": "impls.pipeline.encoder:IMPLEMENTATION",
 }
 """The implementations that tokgate itself brings, by name, in the order of reports: references come
 first."""
@@ -132,6 +133,10 @@ DEFINITIONS: Mapping[str, tuple[str, ...]] = {
 of pieces are exact to SentencePiece and that of WordPiece to BERT's tokenizer, so that they define
 nothing where a file was written for another engine (:data:`FOREIGN`)."""
 
+FILE_DEFINITIONS: Mapping[str, tuple[str, ...]] = {"tokenizer.json": ("pipeline.huggingface",)}
+"""Likewise for files of which the plain model cannot express every step: ours that read the file
+themselves, by its format."""
+
 FOREIGN: Mapping[str, frozenset[str]] = {
     "tokenizer.json": frozenset({"spm", "unigram"}),
     "gguf": frozenset({"spm", "unigram", "wordpiece"}),
@@ -143,6 +148,7 @@ OUR_OWN = (
     "impls.unigram.",
     "impls.spm.",
     "impls.wordpiece.",
+    "impls.pipeline.",
     "harness.studies.selftest.",
 )
 """Modules of implementations whose inside we know, since we wrote it."""

@@ -66,15 +66,22 @@ def marks_spaces(normalizer: object, pre_tokenizer: object, where: str) -> bool:
 def check_added(vocab: Mapping[str, int], added: Sequence[AddedToken], where: str) -> None:
     """That the library will give added tokens the ids that the file says. Raises Unexpressed.
 
-    It takes the id that the text has in the model's vocabulary, else the next free one.
+    It takes the id that the text has in the model's vocabulary, else the next free one: past the
+    vocabulary's size, and past those that it has given so. Where ids of the vocabulary have holes,
+    that may be another token's.
     """
+    taken = set(vocab.values())
     highest = -1
     for token in added:
-        given_id = vocab.get(token.text, max(len(vocab), highest + 1))
+        known = vocab.get(token.text)
+        given_id = max(len(vocab), highest + 1) if known is None else known
+        told = f"the id {token.id} of the added token {shown_json(token.text)}"
         if given_id != token.id:
-            told = f"the id {token.id} of the added token {shown_json(token.text)}"
             raise Unexpressed(where, (f"{told}, which tokenizers makes {given_id}",))
-        highest = max(highest, given_id)
+        if known is None:
+            if given_id in taken:
+                raise Unexpressed(where, (f"{told}, which is another token's, too",))
+            highest = given_id
 
 
 def given(vocabulary: Vocabulary, *, specials: bool = True, post_processor: bool = True) -> bytes:

@@ -90,8 +90,16 @@ class Specials:
                 )
 
     def _plain(self, seen: Observation) -> dict[str, list[int]]:
-        """For each implementation the inputs that it encodes and in which no special token is."""
-        texts = [text.encode() for text in seen.contract.vocabulary.special_tokens]
+        """For each implementation the inputs that it encodes and in which no special token is.
+
+        None where a special token is to be found after normalization: other texts make it then.
+        """
+        vocabulary = seen.contract.vocabulary
+        if vocabulary.normalizes and any(
+            token.special and token.normalized for token in vocabulary.added_tokens
+        ):
+            return {}
+        texts = [text.encode() for text in vocabulary.special_tokens]
         found: dict[str, list[int]] = {}
         free = {
             index

@@ -60,6 +60,8 @@ def references_of(
 
 def definitions_of(vocabulary: Vocabulary, algorithm: str) -> tuple[str, ...]:
     """Return the names of our implementations that define what a vocabulary means, if any do."""
+    if vocabulary.unexpressed:
+        return registry.FILE_DEFINITIONS.get(vocabulary.format, ())
     if algorithm in registry.FOREIGN.get(vocabulary.format, ()):
         return ()
     return registry.DEFINITIONS.get(algorithm, ())

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from corpora.vocabularies.sources import resolve
+from corpora.vocabularies.tokenizer_json import from_document
 from harness.checks import CHECKS
 from harness.checks.chunks import lawful_cut
 from harness.checks.specials import special_ids
@@ -193,3 +194,26 @@ def test_a_mark_at_the_end_may_be_held_back():
 
     assert judgement.exercised == {"tokenizers": 3}
     assert not judgement.violations
+
+
+@pytest.mark.parametrize("normalized", [True, False])
+def test_a_special_token_may_be_made_by_normalization(normalized):
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
+    added = {"id": 2, "content": "<s>", "special": True, "normalized": normalized, **flags}
+    document = {
+        "version": "1.0",
+        "added_tokens": [added],
+        "normalizer": {"type": "Lowercase"},
+        "model": {
+            "type": "WordLevel",
+            "vocab": {"<unk>": 0, "a": 1, "<s>": 2},
+            "unk_token": "<unk>",
+        },
+    }
+    vocabulary = from_document(document, "capitals", None)
+    local = Local(vocabulary, ["tokenizers", "pipeline.huggingface"], SPECIAL)
+    names = [one.name for one in local.contract.participants]
+
+    # It is so in both, and what the file says: nobody is to be blamed for it.
+    assert names == ["tokenizers", "pipeline.huggingface"]
+    assert found(local, [b"<S>", b"a<S>", b"<s>", b"a"], ["specials"]) == set()

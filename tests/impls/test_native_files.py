@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from tokenizers import Tokenizer
 
-from corpora.vocabularies.model import AddedToken, NativeFile, Vocabulary
+from corpora.vocabularies.model import AddedToken, NativeFile, Unexpressed, Vocabulary
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.remarks import remarks
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
-from corpora.vocabularies.tokenizer_json_native import given
+from corpora.vocabularies.tokenizer_json_native import check_added, given
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from harness.core.comparisons import contracts_of, modes_of
 from harness.core.participants import Participant
@@ -217,3 +219,30 @@ def test_an_added_token_that_a_written_file_cannot_say_is_not_decoded() -> None:
     for decode in (encoder.decode, encoder.decode_without_specials, encoder.decode_stream):
         with pytest.raises(Unsupported, match="added token"):
             decode([spelled.id])
+
+
+def test_added_tokens_have_the_ids_that_the_library_gives_them() -> None:
+    rng = random.Random(3)
+    kept = 0
+    for _ in range(300):
+        texts = [f"t{place}" for place in range(rng.randrange(1, 6))]
+        ids = rng.sample(range(10), len(texts)) if rng.random() < 0.5 else range(len(texts))
+        vocab = dict(zip(texts, ids, strict=True))
+        chosen = rng.sample(["<a>", "<b>", "<c>", *texts], rng.randrange(1, 4))
+        flags = ("single_word", "lstrip", "rstrip", "normalized", "special")
+        added = [{"content": text, "id": 0, **dict.fromkeys(flags, False)} for text in chosen]
+        parts = dict.fromkeys(("truncation", "padding", "normalizer", "pre_tokenizer", "decoder"))
+        model = {"type": "WordLevel", "vocab": vocab, "unk_token": "t0"}
+        told = {"version": "1.0", "post_processor": None, **parts, "model": model}
+        library = Tokenizer.from_str(json.dumps({**told, "added_tokens": added}))
+        given_ids = [library.token_to_id(text) for text in chosen]
+        tokens = [AddedToken(*one) for one in zip(chosen, given_ids, strict=True)]
+        try:
+            check_added(vocab, tokens, "")
+        except Unexpressed as error:
+            assert "another token's, too" in error.steps[0]
+            continue
+        kept += 1
+        for text, token_id in zip(chosen, given_ids, strict=True):
+            assert library.encode(text).ids == [token_id]
+    assert 200 < kept < 300
