@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies.model import Algorithm
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
@@ -69,7 +70,7 @@ class Specials:
         return judgement
 
     def _none(self, seen: Observation, judgement: Judgement) -> None:
-        special = special_ids(seen.contract.vocabulary)
+        special = never_in_texts(seen.contract.vocabulary)
         for name, results in seen.results.items():
             rows = encoded_indices(results)
             judgement.exercised[name] += len(rows)
@@ -115,3 +116,14 @@ def special_ids(vocabulary: Vocabulary) -> set[int]:
     """The ids that only a policy of special tokens yields; not the unknown token's."""
     ordinary = {i for i, token in enumerate(vocabulary.tokens) if token is not None}
     return set(vocabulary.special_tokens.values()) - {vocabulary.unk_id} - ordinary
+
+
+def never_in_texts(vocabulary: Vocabulary) -> set[int]:
+    """The ids that no text yields while special tokens are off.
+
+    Of a unigram ``tokenizer.json`` none: its model knows no types of pieces, so that a special token
+    that is one of them is found in a text as any other piece is.
+    """
+    if vocabulary.format == "tokenizer.json" and vocabulary.algorithm is Algorithm.UNIGRAM:
+        return set()
+    return special_ids(vocabulary)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
+from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from harness.checks import CHECKS
 from harness.checks.chunks import lawful_cut
-from harness.checks.specials import special_ids
+from harness.checks.specials import never_in_texts, special_ids
 from harness.core.messages import Encode, Way
 from harness.core.outcomes import Inputs, Status
 from harness.findings.diagnosis import piece_ends
@@ -185,6 +187,9 @@ def test_the_unknown_token_is_no_special_one():
     assert vocabulary.unk_id not in special_ids(vocabulary)
     assert special_ids(vocabulary) != set()
     assert special_ids(resolve("toy_ties")) == set()
+    assert never_in_texts(vocabulary) == special_ids(vocabulary)
+    typeless = replace(vocabulary, format="tokenizer.json", algorithm=Algorithm.UNIGRAM)
+    assert never_in_texts(typeless) == set()
 
 
 def test_a_mark_at_the_end_may_be_held_back():
