@@ -121,8 +121,8 @@ def special_ids(vocabulary: Vocabulary) -> set[int]:
 def never_in_texts(vocabulary: Vocabulary) -> set[int]:
     """The ids that no text yields while special tokens are off.
 
-    Of a unigram ``tokenizer.json`` none: its model knows no types of pieces, so that a special token
-    that is one of them is found in a text as any other piece is.
+    Of a unigram ``tokenizer.json`` there are none: its model knows no types of pieces, so that a
+    special token that is one of them is found in a text as any other piece is.
     """
     if vocabulary.format == "tokenizer.json" and vocabulary.algorithm is Algorithm.UNIGRAM:
         return set()
