@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from harness.checks import CHECKS
-from harness.checks.base import Violation
+from harness.checks.base import Judgement, Violation
 from harness.core.excused import TOGETHER
 from harness.core.outcomes import Failed, Inputs, Status
 from harness.core.partition import Part, comparable
@@ -22,7 +22,7 @@ AGAIN = 4
 """A violation must come back so many times before it is believed to be the input's: one that shows
 once in a hundred calls, or only after certain others, would pass for that otherwise."""
 
-TIMED_OUT = Status.TIMED_OUT.label
+TIMED_OUT, ERRORED = Status.TIMED_OUT.label, Status.ERRORED.label
 
 Unconfirmed = Literal["gone", "unsure"]
 """``gone`` is a death that does not come back, which was seen all the same; ``unsure`` is what
@@ -30,7 +30,7 @@ cannot be told any more, as somebody did not answer: it is no finding."""
 
 
 def confirm(pool: WorkerPool, contract: Contract, violation: Violation) -> Violation | Unconfirmed:
-    """Ask again, alone: the violation itself, or one of determinism.
+    """Ask again, alone: the violation itself, one of determinism, or a worse one of survival.
 
     ``gone`` is a death that does not come back, which was seen all the same; ``unsure`` is what
     cannot be told any more, as somebody did not answer: it is no finding.
@@ -54,6 +54,9 @@ def confirm(pool: WorkerPool, contract: Contract, violation: Violation) -> Viola
     if len(seen) == inputs.count(data):
         return violation
     if violation.check == "survival":
+        worse = _worse(violation, judged)
+        if worse is not None:
+            return worse
         # The worker has asked again already before it said so. Only an answer speaks against it:
         # who is withdrawn by now, for other time-outs, gives none.
         answered = all(judged.exercised[name] == len(inputs) for name in violation.culprits)
@@ -92,10 +95,13 @@ def _asked_again(
 ) -> Violation | Unconfirmed:
     """Who changed its answer, as a violation of determinism; unsure if nobody did.
 
-    Who does not answer now has not changed its answer: it may be withdrawn, or slow.
+    Who crashes now is a violation of survival. Who does not answer now has not changed its answer: it may be withdrawn, or slow.
     """
     data = violation.data
     seen = pool.again(contract, Inputs.of([b"", data, data]))
+    for death in pool.judge(CHECKS["survival"], seen).violations:
+        if death.data == data and _crashed(death.parts[-1].outcome):
+            return death
     for part in violation.parts:
         for name in part.names:
             for row in (1, 2):
@@ -112,6 +118,26 @@ def _asked_again(
         return "unsure"
     # Right when it was confirmed, and wrong again by now.
     return replace(violation, check="determinism", stage="order")
+
+
+def _worse(violation: Violation, judged: Judgement) -> Violation | None:
+    """The failure of another kind that an input now brings about, where it is no milder.
+
+    A time-out may be the machine's, and an exception ends nothing: both yield to what is worse.
+    """
+    if violation.stage not in (TIMED_OUT, ERRORED):
+        return None
+    milder = {TIMED_OUT, violation.stage}
+    return next(
+        (
+            one
+            for one in judged.violations
+            if one.data == violation.data
+            and one.culprits == violation.culprits
+            and one.stage not in milder
+        ),
+        None,
+    )
 
 
 def _crashed(outcome: Outcome) -> bool:

@@ -67,6 +67,28 @@ def test_a_time_out_of_one_who_is_withdrawn_by_then_stays() -> None:
     assert scene.found == [("survival/bpe/raw/timed-out/any/bad", b"text!")]
 
 
+CRASH = Died("crashed", "killed by SIGSEGV")
+
+
+@pytest.mark.parametrize("first", [LATE, ValueError("once")], ids=["time-out", "error"])
+def test_who_dies_in_a_worse_way_when_asked_again_is_not_gone(first: Exception) -> None:
+    scene = Scene(ref=right, bad=in_turn(first, CRASH))
+    scene.check("survival", b"text!")
+    assert scene.found == [("survival/bpe/raw/crashed/P/bad", b"!")]
+
+
+def test_a_crash_that_errs_when_asked_again_stays_a_crash() -> None:
+    scene = Scene(ref=right, bad=in_turn(CRASH, ValueError("once")))
+    scene.check("survival", b"text!")
+    assert scene.found == [("survival/bpe/raw/crashed/any/bad", b"text!")]
+
+
+def test_who_crashes_where_it_differed_is_not_gone() -> None:
+    scene = Scene(ref=right, bad=in_turn("wrong", CRASH))
+    scene.check("equivalence", b"text!")
+    assert scene.found == [("survival/bpe/raw/crashed/P/bad", b"!")]
+
+
 def test_a_difference_that_cannot_be_asked_again_is_none() -> None:
     scene = Scene(ref=right, bad=in_turn("wrong", GONE))
     assert scene.check("equivalence", b"text!") == [""]
