@@ -95,7 +95,8 @@ def _asked_again(
 ) -> Violation | Unconfirmed:
     """Who changed its answer, as a violation of determinism; unsure if nobody did.
 
-    Who crashes now is a violation of survival. Who does not answer now has not changed its answer: it may be withdrawn, or slow.
+    Who crashes now is a violation of survival. Who does not answer now has not changed its
+    answer: it may be withdrawn, or slow.
     """
     data = violation.data
     seen = pool.again(contract, Inputs.of([b"", data, data]))
