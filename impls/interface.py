@@ -185,6 +185,36 @@ class SkipsSpecials(Protocol):
 
 
 @runtime_checkable
+class CleansSpaces(Protocol):
+    """An encoder whose library can clean spaces up as it decodes; found by its method.
+
+    Before punctuation and in contractions, as WordPiece leaves them in English. Asked by the check
+    ``clean-up`` alone, which holds it to what ``decode`` gives.
+    """
+
+    def decode_cleaned(self, ids: Sequence[int]) -> bytes:
+        """The text of ``ids`` without those spaces."""
+        ...
+
+
+@runtime_checkable
+class EncodesUnstable(Protocol):
+    """An encoder whose library says what is sure of a text that goes on; found by its method.
+
+    Asked by the check ``unstable`` alone, which holds it to what ``encode`` gives.
+    """
+
+    def encode_with_unstable(
+        self, data: bytes, mode: Mode
+    ) -> tuple[Sequence[int], Sequence[Sequence[int]]]:
+        """The ids that stay whatever follows, and the sequences of ids that may come after them.
+
+        Each of these spells the rest of the text, or begins with it.
+        """
+        ...
+
+
+@runtime_checkable
 class Truncates(Protocol):
     """An encoder whose library cuts what is too long; found by its method.
 

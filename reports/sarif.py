@@ -66,6 +66,8 @@ RULES = {
     "truncation": "The windows of a text that is cut are those of its ids.",
     "padding": "Rows padded together are as long as asked for, and their masks give their ids.",
     "skip-specials": "Decoded without special tokens, ids with some give the text alone.",
+    "clean-up": "Decoded with its spaces cleaned up, a text loses those before punctuation alone.",
+    "unstable": "Ids that are called stable stay, whatever the text goes on with.",
     "single-ids": "Each id decodes to its token, and a number that is none to no other's text.",
     "streaming": "Ids decoded one by one give the text of all decoded together.",
     "chunks": "A text cut where its pre-tokens part is encoded as its two halves are.",

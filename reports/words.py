@@ -45,6 +45,8 @@ _LAWS = {
     "specials": "treated ordinary text differently with special tokens on",
     "truncation": "cut a long text into other windows than its ids have",
     "padding": "padded a batch wrongly",
+    "clean-up": "cleaned spaces up that belong to the text, or left others",
+    "unstable": "called ids stable that another end of the text changes",
     "skip-specials": "did not leave special tokens out of a text",
     "single-ids": "decoded a single id wrongly",
     "stream-decoder": "decoded id by id otherwise than at once",

@@ -3,6 +3,7 @@
 from harness.checks.base import Check
 from harness.checks.batch import Batch
 from harness.checks.chunks import Chunks
+from harness.checks.clean_up import CleanUp
 from harness.checks.count_till_limit import CountTillLimit
 from harness.checks.determinism import Determinism
 from harness.checks.equivalence import Equivalence
@@ -25,6 +26,7 @@ from harness.checks.streaming import Streaming
 from harness.checks.surrogates import Surrogates
 from harness.checks.survival import Survival
 from harness.checks.template import AddedSpecials
+from harness.checks.unstable import UnstableEnds
 from harness.checks.validity import Validity
 from impls.interface import Capability
 
@@ -43,9 +45,11 @@ CHECKS: dict[str, Check] = {
         StreamDecoder(),
         SingleIds(),
         SkipSpecials(),
+        CleanUp(),
         Truncation(),
         PaddedRows(),
         AddedSpecials(),
+        UnstableEnds(),
         Surrogates(),
         Chunks(),
         Validity(),

@@ -115,12 +115,42 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
+class Unstable:
+    """Say which ids are stable, and at most so many completions of the text."""
+
+    most: int
+
+    def __str__(self) -> str:
+        return "stable ids and completions"
+
+
+Shape = Windows | Padding | Template | Unstable
+
+
+def unstable_numbers(stable: Sequence[int], completions: Sequence[Sequence[int]]) -> list[int]:
+    """The numbers of an answer to :class:`Unstable`, each sequence after its length."""
+    return [number for ids in (stable, *completions) for number in (len(ids), *ids)]
+
+
+def unstable_parts(numbers: Sequence[int]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
+    """The stable ids and the completions that numbers stand for."""
+    found = []
+    place = 0
+    while place < len(numbers):
+        end = place + 1 + numbers[place]
+        found.append(tuple(numbers[place + 1 : end]))
+        place = end
+    return found[0], found[1:]
+
+
+@dataclass(frozen=True, slots=True)
 class Encode:
     """Encode each input; from several threads at once if ``threads``; with offsets likewise.
 
     meter: measure this cost of each input, and throw the ids away. way: unsupported by encoders
     that do not have it. shape: likewise; the answer's ids are the windows, each after its length,
-    or of each row its length, its mask and its ids, or those that a template gives.
+    or of each row its length, its mask and its ids, or those that a template gives, or those that
+    are stable and the completions (:func:`unstable_numbers`).
     """
 
     inputs: Inputs
@@ -129,7 +159,7 @@ class Encode:
     threads: bool = False
     meter: Meter | None = None
     way: Way | None = None
-    shape: Windows | Padding | Template | None = None
+    shape: Shape | None = None
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -140,13 +170,14 @@ class Decode:
     """Decode each id sequence (``ids`` int32, ``ends`` int64).
 
     stream: id by id, by the library's own decoder for that; the answer has all that it gave out.
-    skip: without special tokens.
+    skip: without special tokens. clean: with its spaces cleaned up.
     """
 
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
     stream: bool = False
     skip: bool = False
+    clean: bool = False
 
     def __len__(self) -> int:
         return len(self.ends)

@@ -43,7 +43,7 @@ from harness.core.outcomes import Rejected as RejectedOutcome
 from harness.core.outcomes import Unsupported as UnsupportedOutcome
 from harness.workers import compiling, instructions, meters, wire
 from harness.workers.healing import healed
-from harness.workers.shapes import shaped, skipped, streamed
+from harness.workers.shapes import cleaned_up, shaped, skipped, streamed
 from harness.workers.timing import measured, undisturbed
 from harness.workers.tracebacks import Tracebacks, frames
 from impls import registry
@@ -200,8 +200,8 @@ class Server:
         ends: list[int] = request.ends.tolist()
         spans = zip([0, *ends], ends, strict=False)
         asked: list[list[int]] = [request.ids[start:end].tolist() for start, end in spans]
-        if request.stream or request.skip:
-            other = streamed if request.stream else skipped
+        if request.stream or request.skip or request.clean:
+            other = streamed if request.stream else skipped if request.skip else cleaned_up
             return self._one_by_one(asked, lambda ids: Encoded(tuple(ids), other(encoder, ids)))
         return self._one_by_one(asked, lambda ids: decoded(encoder, ids))
 

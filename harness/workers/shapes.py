@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.core.messages import Padding, Template, Windows
+from harness.core.messages import Padding, Template, Unstable, Windows, unstable_numbers
 from impls.interface import (
     AddsSpecials,
+    CleansSpaces,
     DecodesStreams,
+    EncodesUnstable,
     Pads,
     SkipsSpecials,
     Truncates,
@@ -17,6 +19,7 @@ from impls.interface import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from harness.core.messages import Shape
     from impls.interface import Encoder, Mode
 
 
@@ -34,9 +37,14 @@ def skipped(encoder: Encoder, ids: Sequence[int]) -> bytes:
     return encoder.decode_without_specials(ids)
 
 
-def shaped(
-    encoder: Encoder, data: bytes, shape: Windows | Padding | Template, mode: Mode
-) -> Sequence[int]:
+def cleaned_up(encoder: Encoder, ids: Sequence[int]) -> bytes:
+    """The text with its spaces cleaned up. Raises Unsupported of a decoder that leaves them."""
+    if not isinstance(encoder, CleansSpaces):
+        raise Unsupported("cleans no spaces up")
+    return encoder.decode_cleaned(ids)
+
+
+def shaped(encoder: Encoder, data: bytes, shape: Shape, mode: Mode) -> Sequence[int]:
     """The windows or rows one after another, as :class:`harness.core.messages.Encode` says.
 
     Raises Unsupported of who makes none, and ValueError for an answer that is none.
@@ -51,4 +59,10 @@ def shaped(
         return [number for ids, mask in rows for number in (len(ids), *mask, *ids)]
     if isinstance(shape, Template) and isinstance(encoder, AddsSpecials):
         return encoder.encode_with_added(data, data + data if shape.pair else None, mode)
-    raise Unsupported("neither cuts nor pads nor adds special tokens")
+    if isinstance(shape, Unstable) and isinstance(encoder, EncodesUnstable):
+        stable, completions = encoder.encode_with_unstable(data, mode)
+        every = sorted(completions, key=tuple)
+        # As far apart as there is room for.
+        picked = every[:: -(-len(every) // shape.most) or 1]
+        return unstable_numbers(stable, picked)
+    raise Unsupported("has no such shape of its encodings")

@@ -81,6 +81,14 @@ class Encoder:
         text: bytes = running["decode"](list(ids))
         return text
 
+    def decode_cleaned(self, ids: Sequence[int]) -> bytes:
+        """With its spaces cleaned up, where the recipe says how; Unsupported elsewhere."""
+        cleaning = self._decoder().get("decode_cleaned")
+        if cleaning is None:
+            raise interface.Unsupported("cleans no spaces up")
+        text: bytes = cleaning(list(ids))
+        return text
+
     def _decoder(self) -> dict[str, Any]:
         """The mode that knows the special tokens, where there is one: they may be among the ids."""
         special = interface.Mode(special="all")

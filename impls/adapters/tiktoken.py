@@ -60,6 +60,16 @@ class _Encoder:
             )
         return cast("list[list[int]]", self._encoding.encode_ordinary_batch(texts))
 
+    def encode_with_unstable(self, data: bytes, mode: Mode) -> tuple[list[int], list[list[int]]]:
+        """Its own name for it; only of pre-tokenized text."""
+        if not mode.pretokenize or mode.special == "all":
+            raise Unsupported("says what is stable of pre-tokenized text")
+        text = text_of(data)
+        return cast(
+            "tuple[list[int], list[list[int]]]",
+            self._encoding.encode_with_unstable(text, disallowed_special=()),
+        )
+
     def reloaded(self) -> _Encoder:
         """By pickling, which saves the ranks, the pattern and the special tokens."""
         return _Encoder(pickle.loads(pickle.dumps(self._encoding)))

@@ -49,6 +49,11 @@ def encode_with_added(data, pair):
 def decode(ids):
     text = tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
     return text.encode()
+
+
+def decode_cleaned(ids):
+    text = tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=True)
+    return text.encode()
 """
 
 AUTO = """\

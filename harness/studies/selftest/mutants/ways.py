@@ -164,6 +164,37 @@ class SkipsTheFirstAlone(PlainBpe):
         return self.decode(ids[1:] if ids and ids[0] in special else ids)
 
 
+@planted("clean-up", on="toy_bytes", stages=("decode",))
+class JoinsSpaces(PlainBpe):
+    """Cleaning up makes one space of two, wherever they stand."""
+
+    def decode_cleaned(self, ids: Sequence[int]) -> bytes:
+        """See ``CleansSpaces``."""
+        return self.decode(ids).replace(b"  ", b" ")
+
+
+@planted("unstable", on="toy_bytes", stages=("stable",))
+class CallsAllStable(PlainBpe):
+    """All ids are called stable, though the last ones may merge with what follows."""
+
+    def encode_with_unstable(
+        self, data: bytes, mode: Mode
+    ) -> tuple[Sequence[int], Sequence[Sequence[int]]]:
+        """See ``EncodesUnstable``."""
+        return self.encode(data, mode), []
+
+
+@planted("unstable", on="toy_bytes", stages=("completion",))
+class CompletesOneByteLess(PlainBpe):
+    """Completions leave out the last byte of the text."""
+
+    def encode_with_unstable(
+        self, data: bytes, mode: Mode
+    ) -> tuple[Sequence[int], Sequence[Sequence[int]]]:
+        """See ``EncodesUnstable``."""
+        return [], [self.encode(data[:-1], mode)]
+
+
 @planted("chunks", on="toy_bytes", mode="text", stages=("chunks",), shows=(b" the",))
 class FirstWordApart(PlainBpe):
     """The space before the first word of a text is a piece of its own."""

@@ -1,0 +1,37 @@
+"""Ids that are called stable stay, and completions go on from them; what does not is found."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpora.vocabularies.sources import resolve
+from harness.checks import CHECKS
+from harness.core.messages import unstable_numbers, unstable_parts
+from harness.studies.selftest.catalog import mistakes
+from tests.harness.test_service_checks import RAW, TEXT, Local
+
+INPUTS = [b"", b"the then", b"a  ", "日本 é".encode(), b"never asked: the fifth of a batch"]
+
+
+def test_stable_ids_and_completions_travel_as_numbers() -> None:
+    parts = ((1, 2), [(), (3,)])
+    assert unstable_parts(unstable_numbers(*parts)) == parts
+
+
+def test_tiktoken_keeps_what_it_calls_stable() -> None:
+    local = Local(resolve("toy_bytes"), ["tiktoken", "bpe.naive"], TEXT)
+    judgement = local.examine(CHECKS["unstable"], INPUTS)
+    assert judgement.exercised == {"tiktoken": 4}
+    assert not judgement.violations
+
+
+@pytest.mark.parametrize(
+    ("name", "stage"),
+    [("calls-all-stable", "stable"), ("completes-one-byte-less", "completion")],
+)
+def test_a_wrong_answer_is_named(name: str, stage: str) -> None:
+    mistake = mistakes()[f"ways.{name}"]
+    local = Local(resolve(mistake.vocabulary), [mistake.spec], RAW)
+    judgement = local.examine(CHECKS["unstable"], INPUTS)
+    assert {(one.check, one.stage) for one in judgement.violations} == {("unstable", stage)}
+    assert b"" not in {one.data for one in judgement.violations}
