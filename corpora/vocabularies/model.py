@@ -372,14 +372,14 @@ class Vocabulary:
         return b"".join(lines)
 
     def spell(self, ids: list[int]) -> bytes:
-        """The concatenated bytes of ``ids``; special tokens as their text.
+        """The concatenated bytes of ``ids``; special and added tokens as their text.
 
-        Raises KeyError for an id that is neither a token nor special.
+        Raises KeyError for an id that is none of these.
         """
         return b"".join(self.spelling(token_id) for token_id in ids)
 
     def spelling(self, token_id: int) -> bytes:
-        """The bytes of one id; a special token's text. KeyError for an id that is neither."""
+        """The bytes of one id; a special or added token's text. KeyError for an id of none."""
         if 0 <= token_id < len(self.tokens):
             token = self.tokens[token_id]
             if token is not None:
@@ -390,6 +390,7 @@ class Vocabulary:
     def _special_spellings(self) -> dict[int, bytes]:
         spellings = {i: p.text.encode() for i, p in enumerate(self.pieces)}
         spellings.update({i: text.encode() for text, i in self.special_tokens.items()})
+        spellings.update({token.id: token.text.encode() for token in self.added_tokens})
         return spellings
 
 

@@ -139,8 +139,9 @@ def drawn(data: bytes, vocabulary: Vocabulary, *, exact: bool) -> list[tuple[int
 
 
 def first_past(vocabulary: Vocabulary) -> int:
-    """The first number past the ids of all tokens, special ones included."""
-    return max(len(vocabulary), 1 + max(vocabulary.special_tokens.values(), default=-1))
+    """The first number past the ids of all tokens, special and added ones included."""
+    ids = [*vocabulary.special_tokens.values(), *(token.id for token in vocabulary.added_tokens)]
+    return max(len(vocabulary), 1 + max(ids, default=-1))
 
 
 def lawful(outcome: Outcome, wanted: bytes | None) -> bool:

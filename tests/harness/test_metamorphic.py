@@ -12,6 +12,7 @@ from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from harness.checks import CHECKS
 from harness.checks.chunks import lawful_cut
+from harness.checks.single_ids import first_past
 from harness.checks.specials import never_in_texts, special_ids
 from harness.core.messages import Encode, Way
 from harness.core.outcomes import Inputs, Status
@@ -123,6 +124,18 @@ def test_nothing_is_found_where_nothing_is_wrong(vocabulary, specs, mode):
     local = Local(resolve(vocabulary), specs, mode)
 
     assert found(local, texts()) == set()
+
+
+def test_an_added_token_is_a_token():
+    """Those of a tokenizer.json may have ids past all that the model has."""
+    vocabulary = resolve("random:pipeline:2")
+    added = max(token.id for token in vocabulary.added_tokens)
+    assert added >= len(vocabulary)
+    local = Local(vocabulary, ["tokenizers"], TEXT)
+
+    assert found(local, [b"", "o\u030b".encode()], ["single-ids"]) == set()
+    assert first_past(vocabulary) == added + 1
+    assert vocabulary.spelling(added) == "ő".encode()
 
 
 def test_what_was_decoded_is_encoded_again():

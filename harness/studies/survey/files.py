@@ -39,8 +39,9 @@ HEAD = """\
 What is compared on vocabularies that packages carry, by a run of {budget} each with nobody named
 (`python -m harness.studies.survey.files docs/real-files.md` makes this page). *Ours* are our
 algorithms, with the definition. A star marks a library that is given the user's file as it is; a
-file with steps that the plain model cannot express is run by those alone. Findings are what
-libraries do otherwise than the reference, by stage.
+file with steps that the plain model cannot express is run by those alone. Findings are, by stage,
+what libraries do otherwise than the reference, or, as `A<>B`, than one another, where nobody is
+blamed: no reference is proper for the file, or it had not answered yet.
 
 | file | vocabulary | tokens | compared | comparisons | findings |
 |---|---|---|---|---|---|
