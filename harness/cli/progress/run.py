@@ -229,11 +229,15 @@ def prepared(event: Preparing) -> str:
 def promised(
     vocabularies: int, implementations: int, budget: str, checks: int, measured: int, seed: int
 ) -> str:
-    """The first line of a run: what it will do, and for how long."""
+    """The first line of a run: what it will do, and for how long.
+
+    Who runs a vocabulary is known when it is loaded, and told then (:func:`prepared`).
+    """
     growth = f", growth on {measured} of them" if measured else ""
+    them = "it" if vocabularies == 1 else "them"
     return (
-        f"checking {counted(vocabularies, 'vocabulary', 'vocabularies')} with "
-        f"{counted(implementations, 'implementation')} for {budget}{growth}: "
+        f"checking {counted(vocabularies, 'vocabulary', 'vocabularies')} with those of "
+        f"{counted(implementations, 'implementation')} that run {them}, for {budget}{growth}: "
         f"{counted(checks, 'check')}, seed {seed}; loading comes first"
     )
 
