@@ -261,8 +261,8 @@ def splits_as_told(told: str, source: str) -> tuple[tuple[str, ...], str | None]
 
 def _near(told: str) -> str | None:
     """The name that a slip of the finger would have made this of; digits tell versions apart."""
-    longer = [name for name in PATTERNS if name.startswith(f"{told}_")]
-    if len(longer) == 1:
+    longer = [name for name in PATTERNS if name.startswith(told)]
+    if len(longer) == 1 and longer[0].startswith(f"{told}_"):
         return longer[0]
     digits = [c for c in told if c.isdigit()]
     for name in difflib.get_close_matches(told, PATTERNS, n=3, cutoff=0.8):

@@ -111,7 +111,7 @@ def test_a_file_with_a_pattern(tmp_path: Path) -> None:
     assert "[1] is no regular expression" in refusal(f"{path}#pattern={several}")
 
 
-@pytest.mark.parametrize("name", ["gpt4", "llama2", "qwen", "qwen3", "phi", "deepseek"])
+@pytest.mark.parametrize("name", ["gpt4", "llama", "llama2", "qwen", "qwen3", "phi", "deepseek"])
 def test_no_other_tokenizers_pattern_is_suggested(name: str) -> None:
     with pytest.raises(VocabularyError) as raised:
         splits_of(name, "here")
