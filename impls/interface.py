@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
 
+    Ids = Sequence[int]
+
 
 @dataclass(frozen=True, slots=True)
 class Mode:
@@ -169,7 +171,6 @@ class DecodesStreams(Protocol):
 
     def decode_stream(self, ids: Sequence[int]) -> Sequence[bytes]:
         """What is given out after each of the ids, in order; nothing for ids that are held back."""
-        ...
 
 
 @runtime_checkable
@@ -181,37 +182,22 @@ class SkipsSpecials(Protocol):
 
     def decode_without_specials(self, ids: Sequence[int]) -> bytes:
         """The text of ``ids``, in which special tokens have none."""
-        ...
 
 
 @runtime_checkable
 class CleansSpaces(Protocol):
-    """An encoder whose library can clean spaces up as it decodes; found by its method.
-
-    Before punctuation and in contractions, as WordPiece leaves them in English. Asked by the check
-    ``clean-up`` alone, which holds it to what ``decode`` gives.
-    """
+    """An encoder whose library can clean spaces up as it decodes; asked by ``clean-up`` alone."""
 
     def decode_cleaned(self, ids: Sequence[int]) -> bytes:
-        """The text of ``ids`` without those spaces."""
-        ...
+        """The text of ``ids`` without spaces before punctuation and in English contractions."""
 
 
 @runtime_checkable
 class EncodesUnstable(Protocol):
-    """An encoder whose library says what is sure of a text that goes on; found by its method.
+    """An encoder that says what is sure while a text goes on; asked by ``unstable`` alone."""
 
-    Asked by the check ``unstable`` alone, which holds it to what ``encode`` gives.
-    """
-
-    def encode_with_unstable(
-        self, data: bytes, mode: Mode
-    ) -> tuple[Sequence[int], Sequence[Sequence[int]]]:
-        """The ids that stay whatever follows, and the sequences of ids that may come after them.
-
-        Each of these spells the rest of the text, or begins with it.
-        """
-        ...
+    def encode_with_unstable(self, data: bytes, mode: Mode) -> tuple[Ids, Sequence[Ids]]:
+        """The ids that stay, whatever follows; what may come after them, from the rest on."""
 
 
 @runtime_checkable
@@ -242,7 +228,6 @@ class AddsSpecials(Protocol):
 
     def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> Sequence[int]:
         """The ids of a text, or of a text and a second one, with those tokens added."""
-        ...
 
 
 @runtime_checkable

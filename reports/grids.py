@@ -138,7 +138,7 @@ def _field(
         glyph=GLYPHS[worst],
         style=worst.name.lower().replace("_", "-"),
         word=worst.value,
-        lines=[line for mode, found in by_contract for line in _lines(mode, found)],
+        lines=[line for mode, found in by_contract for line in _lines(mode, found, record)],
         exercised=sum(max((c.exercised for c in found), default=0) for _, found in by_contract),
         violations=sum(c.violations for c in cells),
         fault=_fault([c for c in cells if c.violations]),
@@ -148,28 +148,32 @@ def _field(
     )
 
 
-def _lines(mode: str, cells: Sequence[Cell]) -> list[str]:
+def _lines(mode: str, cells: Sequence[Cell], record: RunRecord) -> list[str]:
     """What the checks of one mode came to: those that all say the same are one line."""
     alike: dict[tuple[Status, str], list[Cell]] = {}
     for cell in cells:
         alike.setdefault((cell.status, cell.reason), []).append(cell)
-    return [f"{mode}: {_line(status, why, found)}" for (status, why), found in alike.items()]
+    return [
+        f"{mode}: {_line(status, why, found, record)}" for (status, why), found in alike.items()
+    ]
 
 
-def _line(status: Status, why: str, cells: Sequence[Cell]) -> str:
-    told = ", ".join(_counted(cell) for cell in cells)
+def _line(status: Status, why: str, cells: Sequence[Cell], record: RunRecord) -> str:
+    told = ", ".join(_counted(cell, record) for cell in cells)
     if status in {Status.UNSUPPORTED, Status.FAILED, Status.NOT_EXERCISED}:
         told = "" if len(cells) > 1 else f" {told}"
         return f"{status.value}{told}" + (f" ({why})" if why else "")
     return f"{status.value}: {told}" + (f" ({why})" if why else "")
 
 
-def _counted(cell: Cell) -> str:
+def _counted(cell: Cell, record: RunRecord) -> str:
     text = cell.check
     if cell.violations:
         text += f" {cell.violations:,} {_fault([cell])} of {cell.exercised:,}"
     elif cell.exercised:
         text += f" {cell.exercised:,}"
+    if cell.check == "heal":
+        text += record.healers.told(cell.contract, cell.implementation)
     return text
 
 

@@ -40,6 +40,7 @@ from harness.events import (
     named,
 )
 from reports.cluster import NO_CLUSTER, Cluster, ClusterFold
+from reports.healers import NO_HEALERS, Healers
 from reports.texts import NO_TEXTS, Texts, TextsFold
 
 if TYPE_CHECKING:
@@ -183,10 +184,8 @@ class GeneratorTotals:
 class RunRecord:
     """All that a run's events say. Tuples are in the order of first appearance.
 
-    started: None only for a record without any events worth the name.
-    finished: None where the run was cut off.
-    tallies: (contract, check, implementation) to (exercised, violations).
-    counts: bucket to how often it was seen.
+    started: None only for a record without events. finished: None where the run was cut off.
+    tallies: (contract, check, implementation) to (exercised, violations). counts: by bucket.
     """
 
     started: Started | None
@@ -209,6 +208,7 @@ class RunRecord:
     texts: Texts = NO_TEXTS
     campaign: Campaign | None = None
     cluster: Cluster = NO_CLUSTER
+    healers: Healers = NO_HEALERS
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> RunRecord:
@@ -419,6 +419,7 @@ class _Fold:
         self.campaign: Campaign | None = None
         self.counts: dict[str, int] = {}
         self.generators: dict[str, Counter[str]] = {}
+        self.healers = Healers()
         self.texts = TextsFold()
         self.cluster = ClusterFold()
         self.exercised: Counter[tuple[str, str, str]] = Counter()
@@ -436,8 +437,7 @@ class _Fold:
         match event:
             case Started():
                 self.started = event
-                # A run that was resumed is open again.
-                self.finished = None
+                self.finished = None  # a run that was resumed is open again
             case Finished():
                 self.finished = event
             case VocabularyLoaded():
@@ -479,9 +479,8 @@ class _Fold:
 
     def _batch(self, batch: BatchDone) -> None:
         totals = self.generators.setdefault(batch.generator, Counter())
-        totals["cases"] += batch.cases
-        totals["bytes"] += batch.bytes
-        totals["comparisons"] += batch.comparisons
+        totals.update(cases=batch.cases, bytes=batch.bytes, comparisons=batch.comparisons)
+        self.healers.take(batch)
         for check, by_name in batch.exercised.items():
             for name, number in by_name.items():
                 self.exercised[batch.contract, check, name] += number
@@ -517,4 +516,5 @@ class _Fold:
             texts=self.texts.made(),
             campaign=self.campaign,
             cluster=self.cluster.made(),
+            healers=self.healers,
         )

@@ -59,10 +59,15 @@ class Violation:
 
 @dataclass(slots=True)
 class Judgement:
-    """What a check made of a batch: violations, and how many outcomes of whom it judged."""
+    """What a check made of a batch: violations, and how many outcomes of whom it judged.
+
+    forced: of healers, by name, the tokens that they forced, ``"forced"``, of those that anybody
+    might have forced there, ``"possible"``.
+    """
 
     violations: list[Violation] = field(default_factory=list)
     exercised: Counter[str] = field(default_factory=Counter)
+    forced: dict[str, Counter[str]] = field(default_factory=dict)
 
 
 class Check(Protocol):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING
 
-from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
+from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices, ids_of
 from harness.checks.heal_questions import HealQuestion, question
 from harness.checks.serving import DEFINITION, serving, unanswered
 from harness.core.comparisons import Contract
@@ -17,6 +19,9 @@ from impls.interface import Capability
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
+
+COMPLETE = frozenset({"finite", "schema"})
+"""Kinds of grammars of which all sentences are asked."""
 
 TOKENS_SHOWN = 6
 """Tokens that stand in a finding's line: where they part is among the last ones."""
@@ -32,7 +37,8 @@ class Heal:
 
     Context, forced bytes and grammar are drawn from the input. A w that changes the tokens of the
     context itself says nothing of those that are forced, and is passed over. A healer that takes
-    more back than need be is slower, not wrong.
+    more back than need be is slower, not wrong: the report says which share it forces of the
+    tokens with which all of W begin, where W is all that the grammar allows.
     """
 
     name: str = "heal"
@@ -83,6 +89,10 @@ class Heal:
                     continue
                 judgement.exercised[name] += 1
                 found = fault(seen.contract, name, whose, one, texts, outcome)
+                most = possible(seen.contract.vocabulary, one, texts)
+                if found is None and most and isinstance(outcome, Encoded):
+                    given = {"forced": min(len(outcome.ids), most), "possible": most}
+                    judgement.forced.setdefault(name, Counter()).update(given)
                 if found is not None:
                     stage, parts = found
                     data = seen.inputs[one.index]
@@ -165,6 +175,24 @@ def fault(
             wrong = f"forces {tokens(vocabulary, ids)}"
             return "canonical", against(law, wrong, f"{whose} (encode)")
     return None
+
+
+def possible(vocabulary: Vocabulary, one: HealQuestion, texts: Sequence[Outcome]) -> int | None:
+    """How many tokens might be forced: those with which all sentences begin, within the forced
+    bytes. None where the healer is not told all that may follow, or nobody knows.
+    """
+    if one.kind not in COMPLETE or one.allowed != one.sentences:
+        return None
+    if vocabulary.normalizes or vocabulary.pieces:
+        return None
+    context, *sentences = (ids_of(text) if isinstance(text, Encoded) else None for text in texts)
+    size = len(context or ())
+    if context is None or any(ids is None or ids[:size] != context for ids in sentences):
+        return None
+    columns = zip(*(ids[size:] for ids in sentences if ids is not None), strict=False)
+    same = takewhile(lambda column: len(set(column)) == 1, columns)
+    ends = accumulate(len(vocabulary.spelling(column[0])) for column in same)
+    return sum(end <= len(one.forced) for end in ends)
 
 
 def tokens(vocabulary: Vocabulary, ids: Sequence[int]) -> str:

@@ -84,6 +84,7 @@ class Judge:
         at_fault: set[int] = set()
         exercised: dict[str, dict[str, int]] = {}
         violations: dict[str, dict[str, int]] = {}
+        forced: dict[str, dict[str, int]] = {}
         for check in self._run.plan.checks:
             if not check.applies(contract):
                 continue
@@ -99,6 +100,7 @@ class Judge:
             except OutOfTime:
                 continue  # as if it had never been put
             exercised[check.name] = dict(judgement.exercised)
+            forced |= {name: dict(counts) for name, counts in judgement.forced.items()}
             blamed: Counter[str] = Counter()
             for shown in judgement.violations:
                 violation = replace(shown, index=first + shown.index)
@@ -130,6 +132,7 @@ class Judge:
                 comparisons=compared,
                 exercised=exercised,
                 violations=violations,
+                forced=forced,
             )
         )
         if self._texts is not None:

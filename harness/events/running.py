@@ -207,6 +207,7 @@ class BatchDone(Event):
     comparisons: pairs (case, implementation beyond the first) compared.
     exercised: check name to implementation name to number of outcomes judged.
     violations: check name to implementation name to number of cases at fault there.
+    forced: of healers by name, as :class:`harness.checks.base.Judgement` has it.
     """
 
     contract: str
@@ -216,6 +217,7 @@ class BatchDone(Event):
     comparisons: int
     exercised: dict[str, dict[str, int]]
     violations: dict[str, dict[str, int]]
+    forced: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

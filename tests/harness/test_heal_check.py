@@ -11,11 +11,14 @@ from harness.checks import CHECKS
 from harness.checks.heal_questions import question
 from harness.checks.serving import DEFINITION
 from harness.engine.selection import SelectionError
+from harness.events import BatchDone
 from harness.studies.forced.policies import Policies, named, of_libraries
 from harness.studies.selftest.catalog import mistakes
+from harness.studies.selftest.plain.healers import PlainHealer
 from impls import registry
 from impls.forced.context import Context
 from impls.interface import Mode, Unsupported
+from reports.healers import Healers
 from tests.breadth import thorough_from
 from tests.harness.test_service_checks import Local
 
@@ -121,3 +124,37 @@ def test_a_plug_in_is_a_policy_as_exact_as_what_it_asks():
 def test_what_does_not_heal_is_no_policy():
     with pytest.raises(SelectionError, match="capability 'heal'"):
         named(["harness.studies.selftest.plain.bpe:PlainBpe"])
+
+
+@pytest.mark.parametrize(
+    ("spec", "least", "most"),
+    [
+        (RIGHT, 0.9, 1.0),
+        pytest.param(f"{__name__}:TakesAllBack", 0.0, 0.0, id="takes-all-back"),
+    ],
+)
+def test_a_healer_that_takes_more_back_than_need_be_is_not_accused(spec, least, most):
+    local = Local(resolve("toy_bytes"), [spec, DEFINITION])
+
+    judgement = local.examine(HEAL, texts())
+
+    (counts,) = judgement.forced.values()
+    assert judgement.violations == []
+    assert counts["possible"] > 50
+    assert least <= counts["forced"] / counts["possible"] <= most
+
+
+def test_the_share_stands_in_the_report():
+    healers = Healers()
+    for counts in ({"forced": 3, "possible": 4}, {"forced": 5, "possible": 6}):
+        healers.take(BatchDone("v/raw", "g", 1, 1, 0, {}, {}, {"mine": counts}))
+
+    assert healers.told("v/raw", "mine") == " (forces 80.0 % of what may be forced)"
+    assert healers.told("v/text", "mine") == healers.told("v/raw", "other") == ""
+
+
+class TakesAllBack(PlainHealer):
+    """Forces nothing: right, and of no use."""
+
+    def heal(self, forced, recent, allowed, mode):
+        return [], forced

@@ -224,6 +224,7 @@ def _sum(one: BatchDone, other: BatchDone) -> BatchDone:
         comparisons=one.comparisons + other.comparisons,
         exercised=_merged(one.exercised, other.exercised),
         violations=_merged(one.violations, other.violations),
+        forced=_merged(one.forced, other.forced),
     )
 
 
