@@ -10,7 +10,7 @@ from harness.core.messages import unstable_numbers, unstable_parts
 from harness.studies.selftest.catalog import mistakes
 from tests.harness.test_service_checks import RAW, TEXT, Local
 
-INPUTS = [b"", b"the then", b"a  ", "日本 é".encode(), b"never asked: the fifth of a batch"]
+INPUTS = [b"", b"the then", b"a  ", "日本 é".encode(), b"text number 1, of which the end is told"]
 
 
 def test_stable_ids_and_completions_travel_as_numbers() -> None:
@@ -21,8 +21,19 @@ def test_stable_ids_and_completions_travel_as_numbers() -> None:
 def test_tiktoken_keeps_what_it_calls_stable() -> None:
     local = Local(resolve("toy_bytes"), ["tiktoken", "bpe.naive"], TEXT)
     judgement = local.examine(CHECKS["unstable"], INPUTS)
-    assert judgement.exercised == {"tiktoken": 4}
+    assert judgement.exercised == {"tiktoken": 5}
     assert not judgement.violations
+
+
+def test_of_a_large_batch_some_are_asked_wherever_they_stand() -> None:
+    local = Local(resolve("toy_bytes"), ["tiktoken"], TEXT)
+    inputs = [b"text number %d" % number for number in range(200)]
+    counts = {
+        local.examine(CHECKS["unstable"], order).exercised["tiktoken"]
+        for order in (inputs, inputs[::-1])
+    }
+    assert len(counts) == 1
+    assert counts < set(range(1, 30))
 
 
 @pytest.mark.parametrize(
