@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from corpora.vocabularies.model import Algorithm
+from corpora.vocabularies.model import Algorithm, PieceType
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
 from harness.checks.serving import draw
 from harness.core.comparisons import Contract
@@ -14,11 +17,20 @@ from harness.core.outcomes import Encoded, Inputs, Outcome, Results
 from harness.core.partition import Part
 from harness.core.pretokens import piece_ends
 
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+
 LONGEST = 2048
 """Bytes: the pre-tokens of longer ones take too long to find here."""
 
 TRIED = 4
 """Places at which a lawful cut is looked for."""
+
+OVER = re.compile("[^\u2581]\u2581| ")
+"""Text of a piece that reaches over a space."""
+
+PLAIN = re.compile(rb"[0-9A-Za-z]+")
+"""A word that no normalizer changes, nor joins with what stands beside it."""
 
 SPACES = b" \n"
 """The white space before which a text for WordPiece may always be cut, since words end there."""
@@ -31,7 +43,11 @@ class Chunks:
     pieces are the pre-tokens by the vocabulary's own patterns, so that whatever looks ahead over
     the cut is seen; for WordPiece, v begins with white space. It is cut between characters of
     ASCII, which are the same in every version of Unicode, at a place drawn from the input's own
-    checksum. Not without pre-tokenization, nor where a normalizer sees the whole text.
+    checksum. Not without pre-tokenization, nor where a normalizer sees the whole text. Of
+    SentencePiece's vocabularies in which a piece has U+2581 at its beginning alone: u ends and v
+    begins with a word of ASCII letters and digits without a user-defined symbol, around one space,
+    which is v's, as the dummy space if it has one. Sums of scores that are rounded from the text's
+    beginning break it there; who answers as a reference does is not blamed besides it.
     """
 
     name: str = "chunks"
@@ -45,6 +61,8 @@ class Chunks:
             return False
         if vocabulary.algorithm is Algorithm.WORDPIECE:
             return True
+        if vocabulary.pieces:
+            return words_apart(vocabulary)
         return bool(vocabulary.splits) and not vocabulary.normalizes and not vocabulary.added_tokens
 
     def probes(self, seen: Observation) -> list[Probe]:
@@ -59,7 +77,11 @@ class Chunks:
         """Put the halves together."""
         judgement = Judgement()
         cuts = self._cuts(seen)
-        for (name, rows), answer in zip(self._rows(seen, cuts).items(), answers, strict=True):
+        trusted = seen.contract.references
+        first: dict[tuple[int, Outcome, Outcome], str] = {}
+        asked = zip(self._rows(seen, cuts).items(), answers, strict=True)
+        # The references first: others who do as one of them does are right to follow it.
+        for (name, rows), answer in sorted(asked, key=lambda one: one[0][0] not in trusted):
             for row, index in enumerate(rows):
                 left, right = answer.outcome(2 * row), answer.outcome(2 * row + 1)
                 whole = seen.results[name].outcome(index)
@@ -68,6 +90,9 @@ class Chunks:
                     continue  # refused, or dead: not a matter of cutting
                 judgement.exercised[name] += 1
                 if parted != whole:
+                    known = first.setdefault((index, whole, parted), name)
+                    if known != name and known in trusted:
+                        continue
                     parts = (
                         Part((f"{name} (whole)",), whole),
                         Part((f"{name} (cut at byte {cuts[index]})",), parted),
@@ -97,11 +122,26 @@ class Chunks:
 
 def halves(seen: Observation, rows: Sequence[int], cuts: dict[int, int]) -> list[bytes]:
     """The halves of inputs, one after another."""
+    vocabulary = seen.contract.vocabulary
+    dummy = bool(vocabulary.pieces) and vocabulary.normalizer.add_dummy_prefix
     return [
         part
         for index in rows
-        for part in (seen.inputs[index][: cuts[index]], seen.inputs[index][cuts[index] :])
+        for data, at in ((seen.inputs[index], cuts[index]),)
+        for part in (data[:at], data[at + dummy :])
     ]
+
+
+@lru_cache(maxsize=4)
+def words_apart(vocabulary: Vocabulary) -> bool:
+    """Whether no piece reaches over a space between two words, and each word keeps its own."""
+    rules = vocabulary.normalizer
+    kept = rules.add_dummy_prefix or not rules.remove_extra_whitespaces
+    if not rules.escape_whitespaces or rules.treat_whitespace_as_suffix or not kept:
+        return False
+    normal = {piece.text for piece in vocabulary.pieces if piece.type is PieceType.NORMAL}
+    over = any(OVER.search(piece.text) for piece in vocabulary.pieces)
+    return "\u2581" in normal and not over and not vocabulary.added_tokens
 
 
 def lawful_cut(contract: Contract, data: bytes) -> int | None:
@@ -109,6 +149,9 @@ def lawful_cut(contract: Contract, data: bytes) -> int | None:
 
     Drawn from the text's checksum, the same for the same text.
     """
+    if contract.vocabulary.pieces:
+        between = list(spaces_between(data, symbols(contract.vocabulary)))
+        return draw(data).choice(between) if between else None
     if len(data) > LONGEST:
         return None
     wordy = contract.vocabulary.algorithm is Algorithm.WORDPIECE
@@ -122,6 +165,25 @@ def lawful_cut(contract: Contract, data: bytes) -> int | None:
         if wordy or parts_there(contract, data, at, ends):
             return at
     return None
+
+
+def spaces_between(data: bytes, cut_out: Sequence[bytes]) -> Iterator[int]:
+    """The single spaces between plain words in which no user-defined symbol stands."""
+    at = -1
+    before = False
+    for word in data.split(b" "):
+        plain = PLAIN.fullmatch(word) is not None and not any(one in word for one in cut_out)
+        if before and plain:
+            yield at
+        at += len(word) + 1
+        before = plain
+
+
+@lru_cache(maxsize=4)
+def symbols(vocabulary: Vocabulary) -> list[bytes]:
+    """User-defined symbols: some cut them out of a text before they put a dummy space in front."""
+    defined = (one.text for one in vocabulary.pieces if one.type is PieceType.USER_DEFINED)
+    return [text.strip("\u2581").encode() for text in defined]
 
 
 def parts_there(contract: Contract, data: bytes, at: int, ends: set[int]) -> bool:

@@ -11,7 +11,7 @@ from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from harness.checks import CHECKS
-from harness.checks.chunks import lawful_cut
+from harness.checks.chunks import lawful_cut, spaces_between, symbols
 from harness.checks.single_ids import first_past
 from harness.checks.specials import never_in_texts, special_ids
 from harness.core.messages import Encode, Way
@@ -194,6 +194,31 @@ def test_a_cut_that_white_space_looks_over_is_none():
     assert piece_ends(contract.vocabulary, b"a  the") == {1, 2, 6}
     assert lawful_cut(contract, b"a  the") in {1, 2}
     assert lawful_cut(contract, "é日".encode()) is None
+
+
+def test_a_text_of_pieces_is_cut_between_plain_words():
+    vocabulary = resolve("unigram_nfkc")
+    contract = Local(vocabulary, ["unigram.sentencepiece"], TEXT).contract
+
+    assert b"bar" in symbols(vocabulary)
+    assert lawful_cut(contract, b"the end") == 3
+    for data in (b"the  end", b"the, end", b"the bar", b"bars end", "thé end".encode(), b" the"):
+        assert lawful_cut(contract, data) is None
+    assert list(spaces_between(b"a b, c d  e f", [])) == [6, 11]
+
+
+def test_sums_that_drift_are_told_of_the_reference_alone():
+    """Its floats are rounded from the text's beginning, and those who add likewise follow it."""
+    specs = ["sentencepiece", "unigram.sentencepiece", "tokenizers", "unigram.huggingface"]
+    local = Local(resolve("unigram_nfkc"), specs, TEXT)
+    drifts = b"0 333"
+    alone = local.examine(CHECKS["chunks"], [drifts])
+    local.contract = replace(local.contract, references=frozenset(specs[:1]))
+    beside = local.examine(CHECKS["chunks"], [drifts])
+
+    assert [one.culprits for one in alone.violations] == [(specs[0],), (specs[1],)]
+    assert [one.culprits for one in beside.violations] == [(specs[0],)]
+    assert beside.exercised == dict.fromkeys(specs, 1)
 
 
 def test_the_unknown_token_is_no_special_one():

@@ -32,6 +32,17 @@ class LastTie(PlainUnigram):
         return total >= known
 
 
+@planted("chunks", on=BYTES, mode="text", stages=("chunks",), shows=(b"a a",))
+class FirstWordByCharacters(PlainUnigram):
+    """The first word of a text that has others is cut into characters."""
+
+    def segmented(self, text: str) -> list[str]:
+        first, space, rest = text[1:].partition("\u2581")
+        if not space or text[:1] != "\u2581":
+            return super().segmented(text)
+        return ["\u2581", *first, *super().segmented(space + rest)]
+
+
 @planted("equivalence", on=BYTES, mode="text", stages=("scores",), shows=("\u6642\u5927".encode(),))
 class LongestMatch(PlainUnigram):
     """From the left, the longest piece again and again, whatever its score."""
