@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from harness.cli.commands.common import Seed, command_line
+from harness.cli.commands.common import Cluster, Seed, command_line
 from harness.cli.conducting import conducted
 from harness.cli.display import Display
+from harness.cli.progress.cluster import ClusterView
 from harness.cli.progress.selftest import Caught, escaped
 from harness.cli.progress.steps import StepProgress
+from harness.cluster import opening
 from harness.core.countdown import seconds_text
 from harness.core.writing import writing
+from harness.studies.selftest import scattered
 from harness.studies.selftest.run import Selftest, make_plan
 from reports import selftest_text, write_selftest
 from reports.selftest import SelftestRecord
+
+if TYPE_CHECKING:
+    from harness.cluster.executor import Executor
+    from harness.events import Event
 
 EPILOG = """
 A mistake by itself: tokgate run --impl harness.studies.selftest.mutants.merging:RightmostTie --impl
@@ -44,6 +51,7 @@ def selftest(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print selftest.json, no tables.")
     ] = False,
+    cluster: Cluster = None,
 ) -> None:
     """Measure detection: plant mistakes, and see which checks and generators catch them.
 
@@ -52,15 +60,30 @@ def selftest(
     and check which mistakes it catches and how fast, and names what escapes.
     """
 
+    if cluster is not None:
+        opening.check(cluster)
     plan = make_plan(mutant or [], budget, seed, jobs, command_line())
     console = Display(stderr=True)
     count = len(plan.mistakes)
     what = f"hunting {count} planted mistake{'' if count == 1 else 's'}"
     console.print(Text(f"{what} {seconds_text(plan.seconds)}, seed {seed}"), soft_wrap=True)
     record = SelftestRecord()
-    progress = StepProgress(console, escaped)
+    view = ClusterView(each=True)
+
+    def news(event: Event) -> Text | None:
+        line = view.consume(event)
+        return escaped(event) if line is None else Text(line)
+
+    def opened() -> Executor:
+        assert cluster is not None
+        # As on one machine, where each core has a hunt: its workers wait for one another.
+        memory = scattered.workers(plan.mistakes) * opening.WORKER_BYTES
+        return opening.opened(cluster, 1, memory)
+
+    progress = StepProgress(console, news)
     caught = Caught(progress, count)
-    finished = conducted(Selftest(plan), out, progress, record.consume, caught.consume)
+    study = Selftest(plan, opened=opened if cluster else None)
+    finished = conducted(study, out, progress, record.consume, caught.consume)
     with writing(out):
         write_selftest(record, out)
     if as_json:

@@ -19,6 +19,7 @@ from harness.core.countdown import Countdown
 from harness.engine.selection import SelectionError
 from harness.engine.suites import SUITES, parse_budget
 from harness.events import Finished, Phase
+from harness.studies.selftest import scattered
 from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.events import (
     HuntDone,
@@ -32,6 +33,7 @@ from harness.verdict import gate
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from harness.cluster.executor import Executor
     from harness.engine.ending import Ending
     from harness.engine.suites import Suite
     from harness.events import Event
@@ -123,14 +125,23 @@ class Selftest:
     """One selftest. Its events are told from several threads.
 
     now: the clock of its budget, which begins to run with the first case of the first group.
+    opened: opens the executor that performs hunts elsewhere; then the clock is what these took.
     """
 
     name = "selftest"
 
-    def __init__(self, plan: SelftestPlan, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        plan: SelftestPlan,
+        now: Callable[[], float] = time.monotonic,
+        opened: Callable[[], Executor] | None = None,
+    ) -> None:
         self._plan = plan
-        self._now = now
-        self._countdown = Countdown(plan.seconds, now)
+        self._opened = opened
+        self._executor: Executor | None = None
+        self._elsewhere = 0.0
+        self._now = now if opened is None else lambda: self._elsewhere
+        self._countdown = Countdown(plan.seconds, self._now)
         self._tell: Callable[[Event], None] = ignored
         self._lock = threading.Lock()
         self._waiting: list[Group] = []
@@ -173,8 +184,13 @@ class Selftest:
         """Hunt all groups; what escaped till then is told even where it is interrupted."""
         self._tell = tell
         try:
+            if self._opened is not None and self._waiting:
+                self._executor = self._opened()
+                self._executor.listen(tell)
             self._rounds()
         finally:
+            if self._executor is not None:
+                self._executor.close()
             for missed in self._missed.values():
                 tell(missed.judged)
 
@@ -183,7 +199,11 @@ class Selftest:
 
     def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
         """The verdict: every mistake caught under its name, and nothing found of what is right."""
-        judged = [event for event in events if isinstance(event, MistakeJudged)]
+        # By name: in which order hunts came to an end decides nothing.
+        judged = sorted(
+            (event for event in events if isinstance(event, MistakeJudged)),
+            key=lambda one: one.name,
+        )
         reasons, status = verdict(judged, self._plan.mistakes, late=ending.complete)
         if ending.how is not None:
             reasons, status = [ending.how, *reasons], ending.status
@@ -219,6 +239,9 @@ class Selftest:
         return self._plan.seed + ROUND_SEEDS * self._round
 
     def _lanes(self) -> None:
+        if self._executor is not None:
+            self._scattered(self._executor)
+            return
         # Not in the lanes: programs are asked who they are, which only the main thread may do.
         self._hunts = {
             id(group): Hunt(group, self._plan.suite, self._seed, self._begin)
@@ -259,14 +282,37 @@ class Selftest:
             share = min(left, max(LEAST, left * part - COMING_UP))
             again = " again" if self._round else ""
             self._tell(Phase(f"{group.vocabulary}: {len(group.mistakes)} mistakes{again}"))
-            known = {one.name: one for one in group.mistakes}
-            events = self._hunted(group, share)
-            done = next((one for one in events if isinstance(one, HuntDone)), None)
-            for event in events:
-                if isinstance(event, MistakeJudged):
-                    self._judge(event, known.get(event.name), done)
-                else:
-                    self._tell(event)
+            self._take(group, self._hunted(group, share))
+
+    def _scattered(self, executor: Executor) -> None:
+        """Have all groups hunted elsewhere, each for a share that is fixed before it begins."""
+        self._countdown.start()
+        lanes = max(1, min(executor.slots, len(self._waiting)))
+        ahead = sum(group.weight for group in self._waiting)
+        left = self._countdown.left
+        shares = [
+            (
+                group,
+                min(left, max(LEAST, left * min(1.0, lanes * group.weight / ahead) - COMING_UP)),
+            )
+            for group in self._waiting
+        ]
+        taken = 0.0
+        came = scattered.hunts(executor, shares, self._plan.suite, self._seed, self._round)
+        for group, events in came:
+            self._take(group, events)
+            taken += sum(one.seconds for one in events if isinstance(one, HuntDone))
+        self._elsewhere += taken / lanes
+
+    def _take(self, group: Group, events: Sequence[Event]) -> None:
+        """Take what a hunt came to."""
+        known = {one.name: one for one in group.mistakes}
+        done = next((one for one in events if isinstance(one, HuntDone)), None)
+        for event in events:
+            if isinstance(event, MistakeJudged):
+                self._judge(event, known.get(event.name), done)
+            else:
+                self._tell(event)
 
     def _hunted(self, group: Group, share: float) -> Sequence[Event]:
         if group.kind is Kind.FORCED:

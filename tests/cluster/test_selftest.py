@@ -1,0 +1,141 @@
+"""A selftest whose hunts are units comes to what the selftest itself comes to."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cluster.executor import Executor, UnitError
+from harness.cluster.local import LocalExecutor
+from harness.engine.steps import conduct
+from harness.events import Event, Finished, UnitDone, UnitLost, read_events
+from harness.studies.selftest import scattered
+from harness.studies.selftest.events import HuntDone, MistakeJudged
+from harness.studies.selftest.groups import groups
+from harness.studies.selftest.run import Selftest, make_plan
+from tests.cluster.nodes import Watching, cluster, executor, kill_worker
+
+__all__ = ["cluster"]  # a fixture
+
+PATTERNS = ("merging.refuses", "merging.stale-kept", "wordpiece.*")
+"""Mistakes on several vocabularies, which the first cases catch."""
+
+
+def selftest(
+    out: Path,
+    opened: Callable[[], Executor] | None = None,
+    consume: Callable[[Event], None] = lambda event: None,
+) -> Finished:
+    """Hunt with far more time than is needed, so that the time decides nothing."""
+    plan = make_plan(PATTERNS, "1200s", seed=3, jobs=2, command="tokgate selftest")
+    return conduct(Selftest(plan, opened=opened), out, [consume])
+
+
+def rows(out: Path) -> dict[str, tuple[Any, ...]]:
+    """What became of each mistake and control: under which check it is, and whether it was caught.
+
+    Which of its findings were made small by then, and so its sightings, is the clock's affair.
+    """
+    judged = [one for one in read_events(out / "run.jsonl") if isinstance(one, MistakeJudged)]
+    assert len({one.name for one in judged if one.check}) == len([1 for one in judged if one.check])
+    return {
+        f"{one.name} on {one.vocabulary}": (one.check, one.rightly, one.caught, one.trouble)
+        for one in judged
+    }
+
+
+def equal(there: Path, here: Path, one: Finished, other: Finished) -> None:
+    """Hold verdict and rows of a selftest to those of another."""
+    assert one.complete
+    assert other.complete
+    assert (one.verdict, one.reasons, one.exit_status) == (
+        other.verdict, other.reasons, other.exit_status,
+    )  # fmt: skip
+    assert rows(there) == rows(here)
+    assert len(rows(here)) > 5, "else the rest says little"
+
+
+@pytest.mark.thorough
+def test_a_selftest_in_units_is_the_selftest_itself(tmp_path: Path) -> None:
+    here = selftest(tmp_path / "here")
+    watching = Watching(0, None)
+    there = selftest(tmp_path / "there", lambda: LocalExecutor(2), watching)
+    equal(tmp_path / "there", tmp_path / "here", there, here)
+    assert here.verdict == "pass", here.reasons
+    assert len(watching.of(UnitDone)) == len(watching.of(HuntDone)) > 1
+
+
+@pytest.mark.thorough
+def test_a_worker_that_is_killed_costs_time_alone(cluster: Any, tmp_path: Path) -> None:
+    here = selftest(tmp_path / "here")
+    watching = Watching(2, lambda: kill_worker(cluster))
+    there = selftest(tmp_path / "there", lambda: executor(cluster, 1), watching)
+    equal(tmp_path / "there", tmp_path / "here", there, here)
+    assert watching.of(UnitLost)
+    assert set(Counter(one.unit for one in watching.of(UnitDone)).values()) == {1}
+    told = Counter(name for one in watching.of(HuntDone) for name in one.mistakes)
+    assert set(told.values()) == {1}
+
+
+def rigged(_keep: Any, group: Any, _suite: Any, _seed: int, share: float) -> bytes:
+    """A hunt that catches all at once, and says it took as long as it was given."""
+    named = [caught(one) for one in group.mistakes]
+    done = HuntDone(
+        group.vocabulary, "cases", [one.name for one in group.mistakes], [], share, {"raw": 9}
+    )
+    return packed([*named, done])
+
+
+def caught(one: Any) -> MistakeJudged:
+    named = [f"{one.check}/{(one.stages or ('',))[0]}"]
+    return MistakeJudged(
+        one.name, one.family, one.summary, one.spec, one.vocabulary, one.mode, one.check,
+        list(one.stages), named, "", "", [], "",
+    )  # fmt: skip
+
+
+def packed(events: list[Any]) -> bytes:
+    return zlib.compress("\n".join(one.to_json() for one in events).encode())
+
+
+def test_ctrl_c_ends_the_hunts_and_the_same_command_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scattered, "perform", rigged)
+    closed: list[LocalExecutor] = []
+
+    class Noted(LocalExecutor):
+        def close(self) -> None:
+            closed.append(self)
+            super().close()
+
+    def interrupt(event: Event) -> None:
+        if isinstance(event, UnitDone):
+            raise KeyboardInterrupt
+
+    cut = selftest(tmp_path, lambda: Noted(1), interrupt)
+    assert (cut.complete, cut.exit_status) == (False, 130)
+    assert len(closed) == 1
+    before = {one.name for one in read_events(tmp_path / "run.jsonl")
+              if isinstance(one, MistakeJudged) and one.rightly}  # fmt: skip
+    assert before, "what came before is kept"
+    whole = selftest(tmp_path, lambda: Noted(1))
+    assert (whole.complete, whole.verdict) == (True, "pass"), whole.reasons
+    events = read_events(tmp_path / "run.jsonl")
+    done = Counter(one.name for one in events if isinstance(one, MistakeJudged))
+    assert set(done.values()) == {1}, "nothing comes twice"
+
+
+def test_what_is_no_hunt_of_these_mistakes_is_refused() -> None:
+    plan = make_plan(PATTERNS, "60s", 3, 1, "")
+    one, other = groups(plan.mistakes)[:2]
+    result = rigged({}, one, None, 0, 1.0)
+    assert scattered.unpacked("hunt 1", result, one)
+    for faulty, group in ((result, other), (result[:-3], one), (b"no", one), (packed([]), one)):
+        with pytest.raises(UnitError, match="hunt 1: its result cannot be read"):
+            scattered.unpacked("hunt 1", faulty, group)
