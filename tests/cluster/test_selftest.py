@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import zlib
 from collections import Counter
 from collections.abc import Callable
@@ -13,10 +14,12 @@ import pytest
 from harness.cluster.executor import Executor, UnitError
 from harness.cluster.local import LocalExecutor
 from harness.engine.steps import conduct
+from harness.engine.suites import SUITES
 from harness.events import Event, Finished, UnitDone, UnitLost, read_events
 from harness.studies.selftest import scattered
+from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.events import HuntDone, MistakeJudged
-from harness.studies.selftest.groups import groups
+from harness.studies.selftest.groups import Group, Kind, groups
 from harness.studies.selftest.run import Selftest, make_plan
 from tests.cluster.nodes import Watching, cluster, executor, kill_worker
 
@@ -139,3 +142,23 @@ def test_what_is_no_hunt_of_these_mistakes_is_refused() -> None:
     for faulty, group in ((result, other), (result[:-3], one), (b"no", one), (packed([]), one)):
         with pytest.raises(UnitError, match="hunt 1: its result cannot be read"):
             scattered.unpacked("hunt 1", faulty, group)
+
+
+def test_programs_are_run_by_the_python_of_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver's may not be there; its own spec is what the report names."""
+    right = mistakes()["mini-seq"]
+    there = dataclasses.replace(right, spec="cmd:/elsewhere/python")
+    sent = Group(right.vocabulary, Kind.CASES, right.mode, (there,))
+    hunted: list[str] = []
+
+    def hunt(group: Group, *_: Any) -> list[Event]:
+        hunted.extend(one.spec for one in group.mistakes)
+        done = HuntDone(group.vocabulary, "cases", [one.name for one in group.mistakes], [], 1, {})
+        return [*map(caught, group.mistakes), done]
+
+    monkeypatch.setattr(scattered, "hunted", hunt)
+    result = scattered.perform({}, sent, SUITES["ci"], 0, 1.0)
+    assert hunted == [right.spec]
+    judged = scattered.unpacked("hunt 1", result, sent)[0]
+    assert isinstance(judged, MistakeJudged)
+    assert judged.spec == there.spec

@@ -8,11 +8,13 @@ hunts say they took: how long units travel, or wait for a slot, is not charged t
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from harness.cluster.executor import Unit, UnitError
 from harness.core import stored
 from harness.events import Event, UnitDone
+from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.events import HuntDone, MistakeJudged
 from harness.studies.selftest.groups import REFERENCES, Group, Kind, groups
 from harness.studies.selftest.hunt import Hunt
@@ -40,7 +42,13 @@ def hunted(group: Group, suite: Suite, seed: int, share: float) -> list[Event]:
 
 
 def perform(keep: dict[str, Any], group: Group, suite: Suite, seed: int, share: float) -> bytes:
-    """Hunt a group. keep: nothing is."""
+    """Hunt a group. keep: nothing is.
+
+    The mistakes are those of this machine by their names, as programs among them are run by its
+    Python, which may lie elsewhere.
+    """
+    known = mistakes()
+    group = replace(group, mistakes=tuple(known[one.name] for one in group.mistakes))
     lines = "\n".join(one.to_json() for one in hunted(group, suite, seed, share))
     return zlib.compress(lines.encode(), 6)
 
@@ -57,7 +65,11 @@ def unpacked(name: str, packed: bytes, group: Group) -> list[Event]:
     names = [one.name for one in group.mistakes]
     if done != [names] or not judged.issuperset(names):
         raise UnitError(f"{name}: its result cannot be read: it is of other mistakes")
-    return events
+    specs = {one.name: one.spec for one in group.mistakes}
+    return [
+        replace(one, spec=specs.get(one.name, one.spec)) if isinstance(one, MistakeJudged) else one
+        for one in events
+    ]
 
 
 def hunts(
@@ -89,7 +101,7 @@ def hunts(
         yield group, [*events, told]
 
 
-def workers(mistakes: Sequence[Mistake]) -> int:
+def workers(planted: Sequence[Mistake]) -> int:
     """How many workers the greatest hunt has at a time: references, controls and mistakes."""
     trusted = max(len(one) for one in REFERENCES.values())
-    return trusted + max(len(one.controls) + len(one.mistakes) for one in groups(mistakes))
+    return trusted + max(len(one.controls) + len(one.mistakes) for one in groups(planted))
