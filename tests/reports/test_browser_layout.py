@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.breadth import thorough_from
 from tests.reports import every_page
 from tests.reports.test_browser import CHROMIUM
 
@@ -222,8 +223,10 @@ PAINTED = """(canvas) => {
 """How many opaque colours a canvas has."""
 
 
-@pytest.mark.parametrize("view", ["wide", "phone-dark"])
-@pytest.mark.parametrize("name", ["three", "campaign", "bench", "bench-of-one-size", "worst"])
+@pytest.mark.parametrize("view", thorough_from(1, ["wide", "phone-dark"]))
+@pytest.mark.parametrize(
+    "name", thorough_from(1, ["bench", "three", "campaign", "bench-of-one-size", "worst"])
+)
 def test_plots_are_painted_inside_their_boxes(
     browser: Any, written: dict[str, Path], name: str, view: str
 ) -> None:
