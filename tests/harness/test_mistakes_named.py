@@ -65,12 +65,12 @@ def found_of(mistake: Mistake) -> list[Found]:
     drawn = [
         case if isinstance(case, bytes) else case.data
         for generator in generators().values()
-        for case in itertools.islice(generator.cases(vocabulary, 0), 10)
+        for case in itertools.islice(generator.cases(vocabulary, 0), 4)
     ]
     inputs = [data for data in (*mistake.shows, *drawn) if 0 < len(data) < 120]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(findings, "SHRINK_SHARE", 1e9)
-        for data in inputs[:150]:
+        for data in inputs[:60]:
             if vocabulary.can_encode(data):
                 scene.check("equivalence", data)
     return [event for event in scene.events if isinstance(event, Found) and event.minimal]

@@ -65,7 +65,7 @@ def agree(document: Json, texts: list[str], mode: Mode) -> int:
 
 
 @pytest.mark.parametrize(
-    ("examples", "beginning"), [(20, False), thorough((2000, False)), thorough((2000, True))]
+    ("examples", "beginning"), [(20, False), thorough((600, False)), thorough((600, True))]
 )
 def test_the_ids_of_drawn_files_are_those_of_the_library(examples: int, beginning: bool) -> None:
     compared = 0

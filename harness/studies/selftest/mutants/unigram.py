@@ -32,7 +32,7 @@ class LastTie(PlainUnigram):
         return total >= known
 
 
-@planted("chunks", on=BYTES, mode="text", stages=("chunks",), shows=(b"a a",))
+@planted("chunks", on=BYTES, mode="text", stages=("chunks",), shows=(b"and the",))
 class FirstWordByCharacters(PlainUnigram):
     """The first word of a text that has others is cut into characters."""
 
