@@ -107,6 +107,7 @@ class Failing(LocalExecutor):
         return done
 
 
+@pytest.mark.thorough
 def test_what_was_done_before_an_interruption_is_in_the_record(
     usual: Usual, tmp_path: Path
 ) -> None:
@@ -175,6 +176,7 @@ def test_a_second_driver_is_refused(usual: Usual, tmp_path: Path) -> None:
         Journal(tmp_path, usual.plan)
 
 
+@pytest.mark.thorough
 def test_a_result_that_was_damaged_is_performed_again(usual: Usual, tmp_path: Path) -> None:
     with Journal(tmp_path, usual.plan) as journal:
         journal.keep(Done("toy_bytes", b"no result", "somewhere", "", 1, 2.5))

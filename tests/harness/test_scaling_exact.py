@@ -23,6 +23,7 @@ from harness.workers.meters import interpreted, steps
 from impls.interface import Mode
 from impls.pretokenize.byte_masks import SIZE_BITS
 from impls.pretokenize.character_classes import NUMBER
+from tests.breadth import thorough
 from tests.harness import planted_growth
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def test_steps_are_lines_of_own_source() -> None:
     "vocabulary",
     [
         replace(sources.resolve("toy_bytes"), splits=PATTERNS["o200k_base"]),
-        sources.resolve("toy_unigram"),
+        thorough(sources.resolve("toy_unigram")),
         sources.resolve("toy_wordpiece"),
     ],
     ids=("bpe", "unigram", "wordpiece"),
