@@ -330,7 +330,7 @@ class ExternalEncoder(HealsByProgram):
         """The ids, as the program gives them."""
         start = time.perf_counter_ns()
         result = self._one("encode", "ids", _text(data), list, **_mode(mode))
-        self.nanoseconds = _told([result], time.perf_counter_ns() - start)
+        self.nanoseconds = _nanoseconds([result], time.perf_counter_ns() - start)
         ids: list[int] = result["ids"]
         return ids
 
@@ -344,7 +344,7 @@ class ExternalEncoder(HealsByProgram):
         stops: list[int] = []
         start = time.perf_counter_ns()
         results = self._results("encode", len(inputs), inputs=inputs, **_mode(mode))
-        self.nanoseconds = _told(results, time.perf_counter_ns() - start)
+        self.nanoseconds = _nanoseconds(results, time.perf_counter_ns() - start)
         for result in results:
             ids = self._answer(result)["ids"]
             if not all(type(token_id) is int for token_id in ids):
@@ -488,14 +488,14 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _told(results: Sequence[dict[str, Any]], round_trip: int) -> int:
+def _nanoseconds(results: Sequence[dict[str, Any]], round_trip: int) -> int:
     """Nanoseconds that the program says these results took it; the round trip if it does not say.
 
     Only its word, which may be false: whoever judges by it looks at the clock, too.
     """
-    told = [result.get("ns") for result in results]
-    if all(type(one) is int and one >= 0 for one in told):
-        return sum(one for one in told if one is not None)
+    nanoseconds = [result.get("ns") for result in results]
+    if all(type(one) is int and one >= 0 for one in nanoseconds):
+        return sum(one for one in nanoseconds if one is not None)
     return round_trip
 
 

@@ -27,8 +27,8 @@ class HealsByProgram:
         """The program's forced tokens, and what it leaves over."""
         if mode.pretokenize and "heal" not in self._pretokenized:
             raise Unsupported("'heal' is not among its pretokenized_operations")
-        told = None if allowed is None else [_text(one) for one in allowed]
-        item = {"forced": _text(forced), "recent": list(recent), "allowed": told}
+        continuations = None if allowed is None else [_text(one) for one in allowed]
+        item = {"forced": _text(forced), "recent": list(recent), "allowed": continuations}
         asked = {"pretokenize": mode.pretokenize, "special": mode.special}
         result = self._one("heal", "ids", item, list, **asked)
         if not isinstance(result.get("leftover"), str):

@@ -372,13 +372,13 @@ def _chip(group: Group, index: int, first: int | None) -> Chip:
 
 
 def _explanation(finding: Found) -> ExplanationView | None:
-    told = finding.explanation
-    if told is None:
+    explained = finding.explanation
+    if explained is None:
         return None
     stages: list[StageView] = []
     state = "same"
-    for stage in told["stages"]:
-        if stage["name"] == told["parted"]:
+    for stage in explained["stages"]:
+        if stage["name"] == explained["parted"]:
             state = "parted"
         elif state == "parted":
             state = "after"
@@ -387,11 +387,11 @@ def _explanation(finding: Found) -> ExplanationView | None:
         left, right = (_clipped(stage[side]) for side in ("left", "right"))
         stages.append(StageView(stage["name"].replace("-", " "), shown, left, right))
     models = [
-        f"{told[side]} as {told[side + '_model']}"
+        f"{explained[side]} as {explained[side + '_model']}"
         for side in ("left", "right")
-        if told[side] != told[side + "_model"]
+        if explained[side] != explained[side + "_model"]
     ]
-    return ExplanationView(told["left"], told["right"], stages, "; ".join(models))
+    return ExplanationView(explained["left"], explained["right"], stages, "; ".join(models))
 
 
 def _clipped(text: str) -> str:

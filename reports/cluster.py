@@ -43,7 +43,7 @@ class Cluster:
         """The nodes, by name."""
         return sorted(self.used.nodes, key=lambda one: one.node) if self.used else []
 
-    def told(self) -> Iterator[str]:
+    def sentences(self) -> Iterator[str]:
         """Sentences on the whole of it."""
         if self.used is not None:
             one = self.used

@@ -237,8 +237,8 @@ def growth_scope(played: Sequence[Played]) -> str:
     grown = sum(m.verdict in {"superlinear", "failed"} for m in cells)
     unclear = sum(m.verdict == "inconclusive" for m in cells)
     faulty = f"{grown:,} superlinear or failed" if grown else "none superlinear or failed"
-    told = f"{plural(len(cells), 'cell')} (a library on a family) measured: {faulty}"
-    return f"{told}, {unclear:,} inconclusive.{unreached}"
+    counts = f"{plural(len(cells), 'cell')} (a library on a family) measured: {faulty}"
+    return f"{counts}, {unclear:,} inconclusive.{unreached}"
 
 
 def speeds(bench: BenchRecord) -> dict[str, dict[str, dict[str, float | None]]]:

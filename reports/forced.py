@@ -85,11 +85,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The failures of one method on one vocabulary. told: how many the record has."""
+    """The failures of one method on one vocabulary. recorded: how many the record has."""
 
     policy: str
     vocabulary: str
-    told: int
+    recorded: int
     failures: tuple[Failure, ...]
 
 
@@ -121,12 +121,12 @@ def failures(witnesses: Sequence[ForcedWitness]) -> list[Group]:
         by_method.setdefault((witness.policy, witness.vocabulary), []).append(witness)
     groups = []
     left = MAX_FAILURES
-    for (policy, vocabulary), told in by_method.items():
-        ordered = sorted(told, key=lambda one: one.minimal is None)
+    for (policy, vocabulary), of_method in by_method.items():
+        ordered = sorted(of_method, key=lambda one: one.minimal is None)
         taken = tuple(_failure(one) for one in ordered[: min(EACH, left)])
         left -= len(taken)
         if taken:
-            groups.append(Group(policy, vocabulary, len(told), taken))
+            groups.append(Group(policy, vocabulary, len(of_method), taken))
     return groups
 
 

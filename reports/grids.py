@@ -159,11 +159,11 @@ def _lines(mode: str, cells: Sequence[Cell], record: RunRecord) -> list[str]:
 
 
 def _line(status: Status, why: str, cells: Sequence[Cell], record: RunRecord) -> str:
-    told = ", ".join(_counted(cell, record) for cell in cells)
+    counted = ", ".join(_counted(cell, record) for cell in cells)
     if status in {Status.UNSUPPORTED, Status.FAILED, Status.NOT_EXERCISED}:
-        told = "" if len(cells) > 1 else f" {told}"
-        return f"{status.value}{told}" + (f" ({why})" if why else "")
-    return f"{status.value}: {told}" + (f" ({why})" if why else "")
+        counted = "" if len(cells) > 1 else f" {counted}"
+        return f"{status.value}{counted}" + (f" ({why})" if why else "")
+    return f"{status.value}: {counted}" + (f" ({why})" if why else "")
 
 
 def _counted(cell: Cell, record: RunRecord) -> str:
@@ -173,7 +173,7 @@ def _counted(cell: Cell, record: RunRecord) -> str:
     elif cell.exercised:
         text += f" {cell.exercised:,}"
     if cell.check == "heal":
-        text += record.healers.told(cell.contract, cell.implementation)
+        text += record.healers.share_shown(cell.contract, cell.implementation)
     return text
 
 

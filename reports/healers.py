@@ -21,7 +21,7 @@ class Healers:
         for name, counts in batch.forced.items():
             self.counts.setdefault((batch.contract, name), Counter()).update(counts)
 
-    def told(self, contract: str, name: str) -> str:
+    def share_shown(self, contract: str, name: str) -> str:
         """``(forces 97.1 % of what may be forced)``, or nothing of who heals nothing."""
         counts = self.counts.get((contract, name))
         if not counts or not counts["possible"]:

@@ -24,7 +24,7 @@ from reports.grids import matrices
 from reports.record import FAILING_EXPECTATIONS, RunRecord, Verdict
 from reports.scaling import growth, worst
 from reports.severity import SEVERITIES
-from reports.sightings import told
+from reports.sightings import history_of
 from reports.standings import standings
 from reports.trends import trends
 from reports.words import growth_left_out, plural, reason, safe_link, title
@@ -140,7 +140,7 @@ def _cards(record: RunRecord, folder: Path | None, known: Mapping[str, Sighting]
             record,
             folder,
             unfolded=few,
-            history=told((one.id for one in bucket.findings), known),
+            history=history_of((one.id for one in bucket.findings), known),
         )
         for number, bucket in enumerate(chosen(record.buckets, MAX_CARDS), start=1)
     ]

@@ -163,7 +163,7 @@ def _cluster(record: RunRecord) -> Iterator[str]:
     if not record.cluster:
         return
     yield from ("", "### Cluster", "")
-    yield from (f"- {escape(line)}" for line in record.cluster.told())
+    yield from (f"- {escape(line)}" for line in record.cluster.sentences())
     if record.cluster.nodes:
         yield ""
         yield "| Node | Slots | Units | Lost | Cases | Seconds |"

@@ -21,7 +21,7 @@ class Sighting:
     runs: int
 
 
-def told(ids: Iterable[str], known: Mapping[str, Sighting]) -> str:
+def history_of(ids: Iterable[str], known: Mapping[str, Sighting]) -> str:
     """A line on the findings of one cause; nothing where the ledger has none of them."""
     seen = [known[one] for one in ids if one in known]
     if not seen:

@@ -204,8 +204,8 @@ def reading(one: TextsRead, given: TextsGiven | None) -> str:
         (one.unfit, "outside of the vocabulary's letters"),
         (one.unreadable, "could not be read"),
     ]
-    told = "".join(f"; {what}: {count:,}" for count, what in besides if count)
-    return f"{one.vocabulary}: {one.documents:,} documents, {size}, {whole}{rate}{told}"
+    further = "".join(f"; {what}: {count:,}" for count, what in besides if count)
+    return f"{one.vocabulary}: {one.documents:,} documents, {size}, {whole}{rate}{further}"
 
 
 def lines(texts: Texts, most: int = 5) -> Iterator[str]:

@@ -145,8 +145,8 @@ def title(finding: Found, *, kind: bool = True) -> str:
         group.kind in DEATHS and set(group.implementations) & set(finding.culprits)
         for group in finding.groups
     )
-    told = _stage(finding) if kind else finding.stage
-    stage = "" if dead or not finding.stage else f" ({told})"
+    stage_name = _stage(finding) if kind else finding.stage
+    stage = "" if dead or not finding.stage else f" ({stage_name})"
     said = f"{listed(finding.culprits)} {_does(finding)}" if finding.mistake else heading(finding)
     return f"{said}{stage}"
 
@@ -171,8 +171,8 @@ def heading(finding: Found) -> str:
 
 def _quarrel(finding: Found) -> str:
     """Who differs from whom, where none of them is blamed: ``a and b = c differ``."""
-    told = set(finding.culprits)
-    sides = [[n for n in group.implementations if n in told] for group in finding.groups]
+    culprits = set(finding.culprits)
+    sides = [[n for n in group.implementations if n in culprits] for group in finding.groups]
     who = [" = ".join(names) for names in sides if names] or finding.culprits
     check = finding.check.replace("_", "-").replace(" ", "-")
     if check != "equivalence" and check in _LAWS:

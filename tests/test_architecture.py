@@ -293,7 +293,7 @@ PLAIN = {
     "impls.bpe.encoder",
     "impls.bpe.definition.heap_kernel",
     "impls.kernels.intrinsics",
-    "impls.bpe.tables.late",
+    "impls.bpe.tables.out_of_order",
     "impls.kernels.layout",
     "impls.pretokenize.pieces",
     "impls.bpe.algorithms.plain",

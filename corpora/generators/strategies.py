@@ -35,7 +35,7 @@ from corpora.generators.runs import LADDER, RUN_CHARACTERS
 from corpora.generators.scripts import EVERY_UNIT, PLAIN
 from corpora.generators.source import read_source, source_files
 from corpora.generators.special import DAMAGES, SURROUNDINGS, broken, special_texts
-from corpora.generators.whitespace import ATOMS
+from corpora.generators.whitespace import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -120,7 +120,7 @@ def codepoint_templates() -> SearchStrategy[bytes]:
 
 def whitespace(*, most: int = 20) -> SearchStrategy[bytes]:
     """White space of all kinds around words, digits, contractions and line ends."""
-    return _joined(_of(ATOMS), most)
+    return _joined(_of(PARTS), most)
 
 
 def boundaries(vocabulary: Vocabulary, *, most: int = 6) -> SearchStrategy[bytes]:

@@ -37,7 +37,7 @@ SHAPES = (
 )
 """The texts into which each kind of white space is put first of all, before the random mixtures."""
 
-ATOMS = (*SPACES * 3, *WORDS * 2, *CONTRACTIONS, *APOSTROPHES)
+PARTS = (*SPACES * 3, *WORDS * 2, *CONTRACTIONS, *APOSTROPHES)
 """The parts of which the mixtures are made; half of them are white space."""
 
 
@@ -50,7 +50,7 @@ def _whitespace(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
 def _mixed(rng: random.Random) -> Iterator[bytes]:
     count = picker(rng, UNITS)
     while True:
-        yield "".join(rng.choices(ATOMS, k=2 * count())).encode()
+        yield "".join(rng.choices(PARTS, k=2 * count())).encode()
 
 
 GENERATOR = FunctionGenerator(

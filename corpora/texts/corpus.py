@@ -131,34 +131,34 @@ class Corpus:
         reading: is kept up to date as documents are handed on. A file that cannot be read to its
         end, and a record that cannot be read, is noted there, and the others are read.
         """
-        seen, told = Seen(), Reading() if reading is None else reading
+        seen, reading = Seen(), Reading() if reading is None else reading
         for part in ordered(self.sources, seed):
             try:
-                yield from self._of(part, seen, told)
+                yield from self._of(part, seen, reading)
             except TextsError as error:
-                told.fault(str(error))
-            told.read += (part.end or part.source.size or 0) - part.start
-        told.whole = True
+                reading.fault(str(error))
+            reading.read += (part.end or part.source.size or 0) - part.start
+        reading.whole = True
 
-    def _of(self, part: Part, seen: Seen, told: Reading) -> Iterator[Document]:
+    def _of(self, part: Part, seen: Seen, reading: Reading) -> Iterator[Document]:
         for record in _records(part):
             if isinstance(record, Fault):
-                told.fault(f"{_place(part, record.number)()}: {record.error}")
+                reading.fault(f"{_place(part, record.number)()}: {record.error}")
                 continue
             if not record.data:
                 continue
             if seen.add(record.data):
-                told.duplicates += 1
+                reading.duplicates += 1
                 continue
             if not record.data.isascii() and not is_utf8(record.data):
-                told.not_utf8 += 1
+                reading.not_utf8 += 1
             place = _place(part, record.number)
-            told.documents += 1
-            told.bytes += len(record.data)
+            reading.documents += 1
+            reading.bytes += len(record.data)
             if len(record.data) <= MAX_DOCUMENT_BYTES:
                 yield Document(record.data, place)
                 continue
-            told.cut += 1
+            reading.cut += 1
             start = 0
             for piece in pieces(record.data):
                 yield Document(piece, partial(_beyond, place, start))
@@ -232,10 +232,10 @@ class _Window:
 
 
 def _place(part: Part, number: int) -> Callable[[], str]:
-    return partial(_told, part, number)
+    return partial(_place_of, part, number)
 
 
-def _told(part: Part, number: int) -> str:
+def _place_of(part: Part, number: int) -> str:
     """The place of a record; lines before the part are counted now."""
     if part.start and part.source.path is not None:
         number += lines_before(part)

@@ -347,8 +347,8 @@ class Vocabulary:
         """
         if pretokenize and self.native is not None and self.format == "tokenizer.json":
             return self.native.content
-        told: str = _writer("tokenizer_json_out").to_tokenizer_json(self, pretokenize)
-        return told.encode()
+        written: str = _writer("tokenizer_json_out").to_tokenizer_json(self, pretokenize)
+        return written.encode()
 
     def as_sentencepiece(self) -> bytes:
         """A SentencePiece ``.model`` file, likewise. Raises VocabularyError."""

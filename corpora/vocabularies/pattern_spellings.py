@@ -40,8 +40,8 @@ def plain_spelling(pattern: str) -> str:
         character = pattern[at]
         at += 1
         if character == "\\" and at < len(pattern):
-            told, at = _escaped(pattern, at, inside=inside)
-            parts.append(told)
+            character, at = _escaped(pattern, at, inside=inside)
+            parts.append(character)
             continue
         if character == "[":
             if inside or pattern.startswith(("]", "^]"), at):

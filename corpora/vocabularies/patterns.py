@@ -234,38 +234,38 @@ _SPECIALS: dict[str, tuple[int, dict[str, int]]] = {
 }
 
 
-def splits_of(told: str, source: str) -> tuple[str, ...]:
+def splits_of(given: str, source: str) -> tuple[str, ...]:
     """The pre-tokenizer that a user tells by name, as ``/REGEX/``, or by a file that has it.
 
     A file holds one regular expression, or, if its name ends in ``.json``, a list of them. A
     VocabularyError about ``source`` for anything else, which suggests a name only where it can
     hardly be another pre-tokenizer.
     """
-    return splits_as_told(told, source)[0]
+    return splits_and_own_spelling(given, source)[0]
 
 
-def splits_as_told(told: str, source: str) -> tuple[tuple[str, ...], str | None]:
+def splits_and_own_spelling(given: str, source: str) -> tuple[tuple[str, ...], str | None]:
     """:func:`splits_of`, and its expression as the user spelled it, where there is one."""
-    if len(told) > 2 and told.startswith("/") and told.endswith("/"):
-        return (checked_split(told[1:-1], source, "#pattern"),), told[1:-1]
-    if told in PATTERNS:
-        return PATTERNS[told], None
-    if Path(told).is_file():
-        return _splits_of_file(Path(told))
-    near = _near(told)
+    if len(given) > 2 and given.startswith("/") and given.endswith("/"):
+        return (checked_split(given[1:-1], source, "#pattern"),), given[1:-1]
+    if given in PATTERNS:
+        return PATTERNS[given], None
+    if Path(given).is_file():
+        return _splits_of_file(Path(given))
+    near = _near(given)
     which = f"{near} was meant" if near else f"name one of {', '.join(sorted(PATTERNS))}"
     raise VocabularyError(
-        source, f"unknown pattern {told!r}", f"{which}; or give #pattern=/REGEX/, or a file of it"
+        source, f"unknown pattern {given!r}", f"{which}; or give #pattern=/REGEX/, or a file of it"
     )
 
 
-def _near(told: str) -> str | None:
+def _near(given: str) -> str | None:
     """The name that a slip of the finger would have made this of; digits tell versions apart."""
-    longer = [name for name in PATTERNS if name.startswith(told)]
-    if len(longer) == 1 and longer[0].startswith(f"{told}_"):
+    longer = [name for name in PATTERNS if name.startswith(given)]
+    if len(longer) == 1 and longer[0].startswith(f"{given}_"):
         return longer[0]
-    digits = [c for c in told if c.isdigit()]
-    for name in difflib.get_close_matches(told, PATTERNS, n=3, cutoff=0.8):
+    digits = [c for c in given if c.isdigit()]
+    for name in difflib.get_close_matches(given, PATTERNS, n=3, cutoff=0.8):
         if [c for c in name if c.isdigit()] == digits:
             return name
     return None

@@ -116,8 +116,10 @@ def _downloaded(requirement: str, kind: str, folder: Path, source: str) -> Path:
         return found[0]
     lines = done.stderr.decode(errors="replace").strip().splitlines()
     errors = [line for line in lines if line.startswith("ERROR")] or lines
-    told = printable(errors[-1][:200]) if errors else "pip does not say why"
-    raise VocabularyError(source, f"pip cannot fetch it ({told})", "check the name and the network")
+    reason = printable(errors[-1][:200]) if errors else "pip does not say why"
+    raise VocabularyError(
+        source, f"pip cannot fetch it ({reason})", "check the name and the network"
+    )
 
 
 def _release(archive: Path, name: str) -> str:

@@ -177,8 +177,8 @@ def fault_of(error: msgspec.ValidationError, at: str = "") -> str:
     message, _, path = str(error).partition(" - at `")
     path = path.removesuffix("`").removeprefix("$")
     place = at + path if at else path.removeprefix(".")
-    told = f"{message[:1].lower()}{message[1:]}"
-    return printable(f"{place}: {told}" if place else told)[:300]
+    message = f"{message[:1].lower()}{message[1:]}"
+    return printable(f"{place}: {message}" if place else message)[:300]
 
 
 LONGEST_QUOTE = 80

@@ -15,14 +15,14 @@ SHOWN = 8
 
 def remarks(vocabulary: Vocabulary) -> list[str]:
     """A line each; none for a vocabulary of which everything can be compared."""
-    told = []
+    remarks = []
     if vocabulary.unexpressed:
         steps = vocabulary.unexpressed
         more = f"; and {len(steps) - SHOWN} more" if len(steps) > SHOWN else ""
-        told.append(
+        remarks.append(
             f"compared among those only who read {vocabulary.format} files themselves, since the "
             f"plain model cannot express {'; '.join(steps[:SHOWN])}{more}"
         )
     if vocabulary.format == "tiktoken" and not vocabulary.splits and vocabulary.source_path:
-        told.append(NO_PATTERN)
-    return told
+        remarks.append(NO_PATTERN)
+    return remarks

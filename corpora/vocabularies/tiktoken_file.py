@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.limits import COPY, MAX_IDS, check_count, check_tokens
 from corpora.vocabularies.model import Algorithm, NativeFile, Vocabulary, VocabularyError
-from corpora.vocabularies.patterns import special_tokens_of, splits_as_told
+from corpora.vocabularies.patterns import special_tokens_of, splits_and_own_spelling
 from corpora.vocabularies.reading import read_bytes, shown
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def from_bytes(
 ) -> Vocabulary:
     """The vocabulary of a rank file's content; ``source`` names the file in errors."""
     ranks = _ranks(content, source)
-    splits, own = splits_as_told(pattern, source) if pattern else ((), None)
+    splits, own = splits_and_own_spelling(pattern, source) if pattern else ((), None)
     made = from_ranks(
         vocabulary_id,
         _by_rank(ranks),
@@ -110,9 +110,9 @@ def _ranks(content: bytes, source: str) -> dict[int, bytes]:
         except binascii.Error as error:
             raise VocabularyError(where, f"the token is not base64 ({error})", COPY) from None
         if not fields[1].isdigit():
-            told = shown(fields[1].decode("ascii", "backslashreplace"))
+            given = shown(fields[1].decode("ascii", "backslashreplace"))
             raise VocabularyError(
-                where, f"the rank {told} is not an integer", "each line is base64, space, rank"
+                where, f"the rank {given} is not an integer", "each line is base64, space, rank"
             )
         rank = int(fields[1][:20])
         if rank >= MAX_IDS:

@@ -165,8 +165,8 @@ def _expressed(
 
 
 def _kind(document: _File, where: str) -> str:
-    told = decode_json(document.model, _Kind, where, "model")
-    return told.type or ("BPE" if memoryview(told.merges) else "Unigram")
+    kind = decode_json(document.model, _Kind, where, "model")
+    return kind.type or ("BPE" if memoryview(kind.merges) else "Unigram")
 
 
 def _added(document: _File, where: str) -> tuple[AddedToken, ...]:
@@ -434,8 +434,8 @@ def _refuse_bpe_options(model: _Bpe, where: str) -> None:
             "set it to null: it encodes at random",
         )
     options = ("continuing_subword_prefix", "end_of_word_suffix")
-    told = [(field, getattr(model, field)) for field in options]
-    steps = tuple(f"model.{field} {shown_json(value)}" for field, value in told if value)
+    given = [(field, getattr(model, field)) for field in options]
+    steps = tuple(f"model.{field} {shown_json(value)}" for field, value in given if value)
     if steps:
         raise Unexpressed(where, steps)
 

@@ -43,12 +43,12 @@ def unlike(normalizer: object, pre_tokenizer: object, vocabulary: Vocabulary) ->
     if ("Replace", ("String", " "), _MARK) in normalizers:
         # Gemma's: no space is left to split at.
         splits = [step for step in splits if step[:2] != ("Split", " ")]
-    told: list[str] = []
+    steps: list[str] = []
     if normalizers != [*_normalizers(parts.get("normalizer"))]:
-        told.append(f"normalizer {_names(normalizers)}")
+        steps.append(f"normalizer {_names(normalizers)}")
     if splits != [*_splits(parts.get("pre_tokenizer"))]:
-        told.append(f"pre_tokenizer {_names(splits)}")
-    return tuple(told)
+        steps.append(f"pre_tokenizer {_names(splits)}")
+    return tuple(steps)
 
 
 def byte_level(normalizer: object, pre_tokenizer: object, where: str) -> bool:
@@ -75,12 +75,12 @@ def check_added(vocab: Mapping[str, int], added: Sequence[AddedToken], where: st
     for token in added:
         known = vocab.get(token.text)
         given_id = max(len(vocab), highest + 1) if known is None else known
-        told = f"the id {token.id} of the added token {shown_json(token.text)}"
+        token_place = f"the id {token.id} of the added token {shown_json(token.text)}"
         if given_id != token.id:
-            raise Unexpressed(where, (f"{told}, which tokenizers makes {given_id}",))
+            raise Unexpressed(where, (f"{token_place}, which tokenizers makes {given_id}",))
         if known is None:
             if given_id in taken:
-                raise Unexpressed(where, (f"{told}, which is another token's, too",))
+                raise Unexpressed(where, (f"{token_place}, which is another token's, too",))
             highest = given_id
 
 
@@ -150,8 +150,8 @@ def _step(step: Json) -> Step:
         return "Split", plain_spelling(PUNCTUATION + many), "isolated", False
     if kind == "Split":
         how = str(step.get("behavior")).lower()
-        told = _pattern(step.get("pattern"))
-        split = plain_spelling(re.escape(str(told[1]))) if told[0] == "String" else told[1]
+        pattern = _pattern(step.get("pattern"))
+        split = plain_spelling(re.escape(str(pattern[1]))) if pattern[0] == "String" else pattern[1]
         return kind, split, how, bool(step.get("invert"))
     if kind == "Precompiled":
         return kind, step.get("precompiled_charsmap")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
-from harness.checks.serving import draw, serving, told, unanswered
+from harness.checks.serving import draw, parts_of, serving, unanswered
 from harness.core.comparisons import Contract
 from harness.core.messages import PAST_THE_LIMIT, Serve
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
@@ -79,7 +79,7 @@ class CountTillLimit:
                     right = right if right <= limit else PAST_THE_LIMIT
                 (number,) = outcome.ids
                 if number != right:
-                    parts = told(name, name, service, right, number, where)
+                    parts = parts_of(name, name, service, right, number, where)
                     judgement.violations.append(
                         Violation(self.name, index, data, parts, (name,), service)
                     )

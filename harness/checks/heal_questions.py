@@ -155,8 +155,8 @@ def asked(
     longest: int,
 ) -> HealQuestion:
     """The question; a healer is told the sentences, each cut at the longest token's length."""
-    told = tuple(dict.fromkeys(way[:longest] for way in sentences))
-    allowed = None if kind == "anything" else told
+    continuations = tuple(dict.fromkeys(way[:longest] for way in sentences))
+    allowed = None if kind == "anything" else continuations
     return HealQuestion(index, kind, context, forced, sentences, allowed)
 
 

@@ -151,7 +151,7 @@ def fault(
     for range_, right, number in zip(question.parts, wanted, outcome.ids, strict=True):
         if isinstance(right, Encoded) and len(right.ids) != number:
             where = "bytes {} to {}".format(*range_)
-            return service, told(definer, inquiry.name, service, len(right.ids), number, where)
+            return service, parts_of(definer, inquiry.name, service, len(right.ids), number, where)
     return None
 
 
@@ -162,7 +162,7 @@ def unanswered(name: str, service: str, outcome: Outcome) -> tuple[str, tuple[Pa
     return stage, (Part((f"{name} (encode)",), right), Part((name,), outcome))
 
 
-def told(
+def parts_of(
     definer: str, name: str, service: str, right: int, wrong: int, where: str
 ) -> tuple[Part, ...]:
     """The parts of a wrong count."""

@@ -65,10 +65,15 @@ class Streaming:
                     ids = (*left, *right)
                     parts = (
                         Part((f"{name} (whole)",), Encoded(ids, text=text)),
-                        Part((f"{name} (cut after {len(left)} ids)",), told(ids, first, rest)),
+                        Part(
+                            (f"{name} (cut after {len(left)} ids)",),
+                            in_parts(ids, first, rest),
+                        ),
                     )
                     data = seen.inputs[index]
-                    stage = "decode" if parted is not None else told(ids, first, rest).status.label
+                    stage = (
+                        "decode" if parted is not None else in_parts(ids, first, rest).status.label
+                    )
                     judgement.violations.append(
                         Violation(self.name, index, data, parts, (name,), stage)
                     )
@@ -111,7 +116,7 @@ def joined(first: Outcome, rest: Outcome) -> bytes | None:
     return None if one is None or other is None else one + other
 
 
-def told(ids: tuple[int, ...], first: Outcome, rest: Outcome) -> Outcome:
+def in_parts(ids: tuple[int, ...], first: Outcome, rest: Outcome) -> Outcome:
     """The outcome of the parts as one."""
     together = joined(first, rest)
     if together is not None:

@@ -81,10 +81,10 @@ class UnstableEnds:
         judgement = Judgement()
         who = telling(seen, answers)
         gone_on = answers[len(answers) - len(who) :]
-        for (name, rows, told), encoded in zip(who, gone_on, strict=True):
+        for (name, rows, encodings), encoded in zip(who, gone_on, strict=True):
             place = 0
             for row, index in enumerate(rows):
-                text, outcome = text_of(seen, index), told.outcome(row)
+                text, outcome = text_of(seen, index), encodings.outcome(row)
                 sentences = ways(seen.contract, text)
                 after = [encoded.outcome(place + k) for k in range(len(sentences))]
                 place += len(sentences)

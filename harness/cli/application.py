@@ -120,10 +120,10 @@ def main() -> None:
 
         if isinstance(error, OSError):
             drop_output()
-        told = explained(error)
-        if told is None:
+        explanation = explained(error)
+        if explanation is None:
             raise
-        fail(*told, debug=debug)
+        fail(*explanation, debug=debug)
 
 
 def drop_output() -> None:

@@ -105,12 +105,12 @@ class Usage:
         one = self._of(node)
         return one.cases * one.slots / one.seconds if one.seconds else 0.0
 
-    def told(self) -> ClusterUsed:
+    def summary(self) -> ClusterUsed:
         """What it came to, up to the last unit that was done."""
         with self._lock:
-            return self._told()
+            return self._summary()
 
-    def _told(self) -> ClusterUsed:
+    def _summary(self) -> ClusterUsed:
         seconds = self._last - self._first if self._first is not None else 0.0
         slots = self._slot_seconds + sum(
             self._of(node).slots * max(0.0, self._last - since)

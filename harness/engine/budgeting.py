@@ -31,7 +31,7 @@ def last_seconds(budget: float) -> float:
     return max(LAST * budget, min(LAST_SECONDS, MOST_LAST * budget))
 
 
-def share(left: float, weight: float, ahead: float, lanes: int, reserved: float) -> float:
+def share(left: float, weight: float, ahead: float, pools: int, reserved: float) -> float:
     """The seconds that one vocabulary is checked for.
 
     Parameters
@@ -41,11 +41,11 @@ def share(left: float, weight: float, ahead: float, lanes: int, reserved: float)
     weight
         Of this vocabulary.
     ahead
-        Weights of this one and of all that no lane has begun.
-    lanes
+        Weights of this one and of all that no pool has begun.
+    pools
         How many vocabularies are checked side by side.
     reserved
-        Seconds of a lane that other work will take: growth, and loading what is to come.
+        Seconds of a pool that other work will take: growth, and loading what is to come.
     """
-    part = min(1.0, lanes * weight / ahead) if ahead > 0 else 1.0
+    part = min(1.0, pools * weight / ahead) if ahead > 0 else 1.0
     return min(left, max(LEAST_SECONDS, (left - reserved) * part))

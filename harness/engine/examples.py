@@ -59,5 +59,5 @@ def exercises(
             shown = any(expectation.shows_in(name, contract.vocabulary.id) for name in names)
             asked = all(judgement.exercised[name] for name in expectation.implementations)
             # A violation that could not be told in time may be the one that is expected.
-            told = UNSURE not in names
-            yield Exercise(place, asked and (told or shown), shown)
+            certain = UNSURE not in names
+            yield Exercise(place, asked and (certain or shown), shown)

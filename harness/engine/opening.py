@@ -74,7 +74,7 @@ class Opened:
     failing: Failing
     _contracts: list[Contract] = field(default_factory=list)
     _names: list[str] = field(default_factory=list)
-    _told: float = 0.0
+    _last_shown: float = 0.0
     _failed: dict[str, str] = field(default_factory=dict)
     _announced: bool = False
 
@@ -105,8 +105,8 @@ class Opened:
         if failed and self._announced:
             self.announce()
         now = time.monotonic()
-        if loading and now - self._told > TELL_SECONDS:
-            self._told = now
+        if loading and now - self._last_shown > TELL_SECONDS:
+            self._last_shown = now
             at = {name: one.line if one else "" for name, one in loading.items()}
             self.emit(Preparing(self.vocabulary.id, list(self.pool.loaded()), at))
 

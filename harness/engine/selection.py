@@ -161,8 +161,8 @@ def _met(spec: str) -> tuple[Implementation, About]:
     line = printed.last_line if printed is not None else ""
     if not line:
         raise failure
-    told = f"{failure}; the last that it printed: {line}"
-    raise ImplementationError(told, unknown=failure.unknown) from failure
+    message = f"{failure}; the last that it printed: {line}"
+    raise ImplementationError(message, unknown=failure.unknown) from failure
 
 
 def chosen(kind: str, names: Sequence[str], known: Iterable[str]) -> list[str]:

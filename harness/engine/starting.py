@@ -14,28 +14,28 @@ LOOK_SECONDS = 0.02
 
 
 class Start:
-    """Holds the countdown of several lanes until each named implementation has loaded once.
+    """Holds the countdown of several pools until each named implementation has loaded once.
 
-    A lane that is soon ready would else use up the time while another one still loads the only
+    A pool that is soon ready would else use up the time while another one still loads the only
     vocabulary that a named implementation can run. Who can run none of the first vocabularies of
-    all lanes is not waited for. named: implementations. lanes: how many there are.
+    all pools is not waited for. named: implementations. pools: how many there are.
     """
 
-    def __init__(self, named: Collection[str], lanes: int) -> None:
+    def __init__(self, named: Collection[str], pools: int) -> None:
         self._unready = set(named)
-        self._lanes = lanes
+        self._pools = pools
         self._came: set[Hashable] = set()
         self._lock = threading.Lock()
 
-    def come(self, lane: Hashable, loaded: Collection[str] = ()) -> None:
-        """Take note of a lane that has loaded a vocabulary into these, or that has ended."""
+    def come(self, pool: Hashable, loaded: Collection[str] = ()) -> None:
+        """Take note of a pool that has loaded a vocabulary into these, or that has ended."""
         with self._lock:
-            self._came.add(lane)
+            self._came.add(pool)
             self._unready -= set(loaded)
 
-    def wait(self, lane: Hashable, loaded: Collection[str], stopped: Callable[[], bool]) -> None:
+    def wait(self, pool: Hashable, loaded: Collection[str], stopped: Callable[[], bool]) -> None:
         """Likewise, and wait until the time may begin, or ``stopped`` turns true."""
-        self.come(lane, loaded)
+        self.come(pool, loaded)
         while not self.due and not stopped():
             time.sleep(LOOK_SECONDS)
 
@@ -43,4 +43,4 @@ class Start:
     def due(self) -> bool:
         """Whether the time may begin."""
         with self._lock:
-            return not self._unready or len(self._came) >= self._lanes
+            return not self._unready or len(self._came) >= self._pools

@@ -91,6 +91,6 @@ def standing(
     events: Sequence[Event], kept: Callable[[Sequence[Event]], Sequence[Event]]
 ) -> list[Event]:
     """The events of an interrupted record with which the study goes on."""
-    told = [event for event in events if not isinstance(event, Finished)]
-    whole = 1 + max((at for at, one in enumerate(told) if isinstance(one, StepDone)), default=-1)
-    return [*told[:whole], *kept(told[whole:])]
+    known = [event for event in events if not isinstance(event, Finished)]
+    whole = 1 + max((at for at, one in enumerate(known) if isinstance(one, StepDone)), default=-1)
+    return [*known[:whole], *kept(known[whole:])]

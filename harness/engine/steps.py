@@ -81,9 +81,9 @@ def conduct(
     """
     began = time.monotonic()
     record = StepRecord(folder, study.name, study.identity(), study.kept)
-    told: list[Event] = []
-    replay = Bus([told.append, *consumers])
-    emit = Bus([record.consume, told.append, *consumers])
+    emitted: list[Event] = []
+    replay = Bus([emitted.append, *consumers])
+    emit = Bus([record.consume, emitted.append, *consumers])
 
     def work() -> None:
         for event in record.past:
@@ -106,7 +106,7 @@ def conduct(
         finally:
             study.close()
         seconds = sum(record.done.values()) + time.monotonic() - began
-        finished = replace(study.fold(told, ending), seconds=seconds)
+        finished = replace(study.fold(emitted, ending), seconds=seconds)
         emit(finished)
     finally:
         record.close()

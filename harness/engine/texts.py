@@ -49,7 +49,7 @@ fastest encoders are through a smaller one before the next is packed."""
 FIRST_BATCH_BYTES = 16 << 10
 """The first batch is small, so that it tells soon who is slow."""
 
-FIRST_TOLD = 20
+FIRST_SHOWN = 20
 """Differing documents of an implementation under a contract that are named; all are counted."""
 
 DRAWN_FROM = 4096
@@ -95,7 +95,7 @@ class Texts:
         self._sampled = sampled(plan)
         self._long = any(generator is runs.GENERATOR for generator in plan.generators)
         self._emit = emit
-        self._told: Counter[tuple[str, str]] = Counter()
+        self._shown: Counter[tuple[str, str]] = Counter()
         self._considered: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -169,12 +169,12 @@ class Texts:
             return
         against = pairs(seen.contract, seen.results)
         contract = seen.contract.id
-        told: dict[str, TokenCounts] = {}
+        token_counts: dict[str, TokenCounts] = {}
         first: list[FirstDifference] = []
         for name, other in against.items():
             counts = counted(seen.results[name], seen.results[other])
             gaps = [one.tokens - one.against for one in counts.differing]
-            told[name] = TokenCounts(
+            token_counts[name] = TokenCounts(
                 against=other,
                 documents=counts.documents,
                 differing=len(counts.differing),
@@ -186,9 +186,9 @@ class Texts:
                 unanswered=counts.unanswered,
             )
             with self._lock:
-                room = FIRST_TOLD - self._told[contract, name]
+                room = FIRST_SHOWN - self._shown[contract, name]
                 shown = counts.differing[:room]
-                self._told[contract, name] += len(shown)
+                self._shown[contract, name] += len(shown)
             first += [
                 FirstDifference(
                     name, other, batch.place(one.index), one.first, one.tokens, one.against
@@ -199,7 +199,7 @@ class Texts:
         alone = {n: len(r.ids) for n, r in seen.results.items() if n not in compared}
         digests = {name: digest(results) for name, results in seen.results.items()}
         documents, size = len(batch.inputs), len(seen.inputs.data)
-        self._emit(TextsCompared(contract, documents, size, told, first, alone, digests))
+        self._emit(TextsCompared(contract, documents, size, token_counts, first, alone, digests))
 
 
 def _batch(documents: list[Document], seed: int, number: int, start: int, mode: Mode) -> Batch:

@@ -44,9 +44,9 @@ def demand(record: object, specs: Iterable[str], sources: Iterable[str], *, trus
     """Raise SelectionError, one line that says what would run, where trust is due and not given."""
     if trust:
         return
-    told = instructions(specs, sources)
-    if told:
+    named = instructions(specs, sources)
+    if named:
         raise SelectionError(
-            f"{record}: this record would {', '.join(told)}; if you know where it comes from "
+            f"{record}: this record would {', '.join(named)}; if you know where it comes from "
             "and want that, give --trust"
         )

@@ -93,8 +93,8 @@ def explain(violation: Violation, contract: Contract) -> Explanation | None:
     if left is None or right is None:
         return None
     stages = tuple(pair_up(left.steps, right.steps))
-    told = (stage.name for stage in stages if not stage.same and stage.name not in SHOWN_ONLY)
-    parted = next(told, None)
+    different = (stage.name for stage in stages if not stage.same and stage.name not in SHOWN_ONLY)
+    parted = next(different, None)
     if parted is None:
         return None
     return Explanation(left.name, right.name, left.model, right.model, stages, parted)

@@ -86,11 +86,11 @@ def ask(load, vocabulary, tell):
         return tell(("unloaded", f"{{type(error).__name__}}: {{error}}"))
     tell(("loaded", None))
     try:
-        told = ("answer", {question})
+        result = ("answer", {question})
     except BaseException as error:
         refused = type(error).__name__ in ("Rejected", "Unsupported", "UnicodeDecodeError")
-        told = ("refused" if refused else "failed", f"{{type(error).__name__}}: {{error}}")
-    tell(told)
+        result = ("refused" if refused else "failed", f"{{type(error).__name__}}: {{error}}")
+    tell(result)
 
 
 def apart(load, vocabulary):
@@ -103,23 +103,23 @@ def apart(load, vocabulary):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(SECONDS){limit}
         with os.fdopen(writer, "wb", buffering=0) as pipe:
-            ask(load, vocabulary, lambda told: pipe.write(pickle.dumps(told)))
+            ask(load, vocabulary, lambda result: pipe.write(pickle.dumps(result)))
             os._exit(0)
     os.close(writer)
-    told = []
+    result = []
     with os.fdopen(reader, "rb") as pipe:
         while True:
             try:
-                told.append(pickle.load(pipe))
+                result.append(pickle.load(pipe))
             except (EOFError, pickle.UnpicklingError):
                 break
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if told and told[-1][0] != "loaded":
-        return told[-1]
+    if result and result[-1][0] != "loaded":
+        return result[-1]
     how = f"exit status {{status}}" if status >= 0 else signal.Signals(-status).name
     if status == -signal.SIGALRM:
         how = f"no answer within {{SECONDS}} s"
-    return ("died" if told else "unloaded", f"its process ended: {{how}}")
+    return ("died" if result else "unloaded", f"its process ended: {{how}}")
 
 
 def main():
@@ -398,8 +398,8 @@ def _recorded(violation: Violation) -> list[str]:
     for part in violation.parts:
         outcome = part.outcome
         if not isinstance(outcome, Encoded):
-            told = f"{outcome.status.label}: {outcome.message}".split("\n", 1)[0]
-            value = ascii(told[:MESSAGE_RECORDED])
+            result = f"{outcome.status.label}: {outcome.message}".split("\n", 1)[0]
+            value = ascii(result[:MESSAGE_RECORDED])
         elif NEEDED.get(violation.check) == "decode":
             value = ascii((outcome.text or b"")[:MESSAGE_RECORDED])
         elif violation.check == "release-offsets":
@@ -407,16 +407,16 @@ def _recorded(violation: Violation) -> list[str]:
             value = ascii(", ".join(map(str, spans[:IDS_RECORDED])))
         else:
             more = len(outcome.ids) - IDS_RECORDED
-            told = ", ".join(map(str, outcome.ids[:IDS_RECORDED]))
-            value = ascii(f"[{told}, and {more} more]" if more > 0 else f"[{told}]")
+            result = ", ".join(map(str, outcome.ids[:IDS_RECORDED]))
+            value = ascii(f"[{result}, and {more} more]" if more > 0 else f"[{result}]")
         lines += [f"    {name!a}: {value}," for name in part.names]
     return lines
 
 
 def _list(ids: tuple[int, ...]) -> str:
     """A list as source, in lines that can be read."""
-    told = textwrap.wrap(", ".join(map(str, ids)), 92)
-    return repr(list(ids)) if len(told) < 2 else "[\n    " + "\n    ".join(told) + "\n]"
+    result = textwrap.wrap(", ".join(map(str, ids)), 92)
+    return repr(list(ids)) if len(result) < 2 else "[\n    " + "\n    ".join(result) + "\n]"
 
 
 def _literal(text: str) -> str:

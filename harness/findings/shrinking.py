@@ -75,7 +75,7 @@ class _Search:
         Small chunks are tried at every place and in every size, so that what only goes together
         (a pair of brackets) goes together.
         """
-        chunk = (len(_atoms(self.best)) + 1) // 2
+        chunk = (len(_units(self.best)) + 1) // 2
         while chunk and not self.late:
             step = 1 if chunk <= SMALL_CHUNK else chunk
             start: int | None = 0
@@ -111,7 +111,7 @@ class _Search:
         return None
 
 
-def _atoms(data: bytes) -> str | bytes:
+def _units(data: bytes) -> str | bytes:
     """The characters of a text, the bytes of what is none."""
     try:
         return data.decode()

@@ -40,11 +40,11 @@ class Counting:
 
     def done(self, batch: BatchDone) -> None:
         """Add a batch."""
-        for told, sums in (
+        for counted, sums in (
             (batch.exercised, self._judged),
             (batch.violations, self._at_fault),
         ):
-            for check, by_name in told.items():
+            for check, by_name in counted.items():
                 for name, number in by_name.items():
                     sums[batch.contract, name][check] += number
                     if number:

@@ -119,10 +119,10 @@ def _add_columns(engine: Engine) -> None:
             known = {one["name"] for one in inspector.get_columns(table.name)}
             for column in table.columns:
                 if column.name not in known and column.server_default is not None:
-                    told = sa.schema.CreateColumn(column).compile(dialect=engine.dialect)
+                    column_type = sa.schema.CreateColumn(column).compile(dialect=engine.dialect)
                     absent = "" if engine.dialect.name == "sqlite" else "IF NOT EXISTS "
                     connection.execute(
-                        sa.text(f"ALTER TABLE {table.name} ADD COLUMN {absent}{told}")
+                        sa.text(f"ALTER TABLE {table.name} ADD COLUMN {absent}{column_type}")
                     )
 
 

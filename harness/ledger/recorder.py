@@ -154,14 +154,14 @@ class Recorder:
             under = "; ".join(f"{name} {versions.get(name, '')}" for name in found.culprits)
             size = len(base64.b64decode(found.input_b64))
             if size < known[found.id, under]:
-                told = found.to_json().encode("ascii")
+                encoded = found.to_json().encode("ascii")
                 made.append(
                     FindingDetail(
                         id=found.id,
                         run=self.run,
                         versions=under,
                         size=size,
-                        event=zlib.compress(told, 9),
+                        event=zlib.compress(encoded, 9),
                         reproducer=self._reproducer(found),
                     )
                 )

@@ -217,7 +217,7 @@ class Driver:
         finally:
             self._commit_left()
             self._tracker.restore(self._committed.total.snapshot())
-            self._run.emit(self._usage.told())
+            self._run.emit(self._usage.summary())
 
     def _commit_left(self) -> None:
         """Tell what workers left behind, once for each implementation."""

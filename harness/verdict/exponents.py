@@ -143,7 +143,7 @@ def judge(costs: Mapping[int, float], tiny: float = 0.0, *, named: bool = True) 
     it shows no more than ``n log n`` and steps as between caches.
     """
     overhead = intercept(costs, tiny)
-    sizes = told(costs, overhead)
+    sizes = fitted_costs(costs, overhead)
     if len(sizes) < LEAST_POINTS:
         return replace(UNKNOWN, overhead=overhead)
     spent = {size: costs[size] - overhead for size in sizes}
@@ -254,7 +254,7 @@ def intercept(costs: Mapping[int, float], tiny: float) -> float:
     return min(max(start, 0.0), tiny)
 
 
-def told(costs: Mapping[int, float], overhead: float) -> list[int]:
+def fitted_costs(costs: Mapping[int, float], overhead: float) -> list[int]:
     """The sizes whose costs tell something, in order.
 
     Those where the overhead is half of the cost and more say nothing of the rest, and a small

@@ -137,8 +137,8 @@ def judge(
                 reasons.append(f"no time was left to judge {name} on {where}; {MORE_TIME}")
         never = [name for name in idle if not late.get(name)]
         if never:
-            told = [f"{name} ({why[name]})" if why and name in why else name for name in never]
-            reasons.append(f"asked for by name and never judged: {', '.join(told)}")
+            described = [f"{name} ({why[name]})" if why and name in why else name for name in never]
+            reasons.append(f"asked for by name and never judged: {', '.join(described)}")
     elif idle:
         reasons.append(f"the end came before any outcome was judged of: {', '.join(idle)}")
     if failed_to_start:

@@ -409,21 +409,26 @@ def main() -> None:
         os.set_inheritable(descriptor, False)
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    told: dict[str, object]
+    summary: dict[str, object]
     try:
         if not hides_processes(mounted()):
             # Nobody but root reaches its descriptors by /proc, as the implementation might.
             libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
         keeper = Keeper(control, report, group, sys.argv[4:])
     except Failed as failed:
-        told = {"status": 127 << 8, "error": str(failed)}
+        summary = {"status": 127 << 8, "error": str(failed)}
     else:
         status = keeper.keep()
         left = keeper.left
-        told = {"status": status, "count": len(left), "left": left[:SHOWN], "all": keeper.all}
-        told["over"] = keeper.over
+        summary = {
+            "status": status,
+            "count": len(left),
+            "left": left[:SHOWN],
+            "all": keeper.all,
+        }
+        summary["over"] = keeper.over
     with contextlib.suppress(OSError):
-        os.write(report, json.dumps(told).encode("ascii") + b"\n")
+        os.write(report, json.dumps(summary).encode("ascii") + b"\n")
 
 
 def mounted() -> str:

@@ -86,7 +86,7 @@ class Kept:
         self._ended = False
         with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
             control, self._control = pipe(theirs, ours)
-            self._told, report = pipe(ours, theirs)
+            self._report_pipe, report = pipe(ours, theirs)
             self._traces = shared_memory.Traces()
             self._group = control_groups.new(memory)
             if self._group is not None:
@@ -177,13 +177,13 @@ class Kept:
             self._traces.sweep()
             self._ended = True
             os.close(self._control)
-            os.close(self._told)
+            os.close(self._report_pipe)
 
     def _read(self) -> Report | None:
         """What the keeper said; None where it said nothing, or nothing that it would say."""
-        os.set_blocking(self._told, False)
+        os.set_blocking(self._report_pipe, False)
         try:
-            return msgspec.json.decode(os.read(self._told, REPORT_BYTES), type=Report)
+            return msgspec.json.decode(os.read(self._report_pipe, REPORT_BYTES), type=Report)
         except (BlockingIOError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
 

@@ -115,7 +115,7 @@ class Asked:
 
 
 class WorkerPool:
-    """Workers for the participants of a run. Not thread-safe; each lane of a run has its own."""
+    """Workers for the participants of a run. Not thread-safe; each thread of a run has its own."""
 
     def __init__(
         self,
@@ -211,8 +211,8 @@ class WorkerPool:
 
     def left(self) -> dict[str, str]:
         """What workers left behind when they ended, a line each, since this was asked last."""
-        told = {name: worker.left() for name, worker in self._workers.items()}
-        return {name: lines[0] for name, lines in told.items() if lines}
+        left = {name: worker.left() for name, worker in self._workers.items()}
+        return {name: lines[0] for name, lines in left.items() if lines}
 
     def at_work(self, name: str) -> float:
         """Seconds that count against the limit of the input that one is at."""

@@ -103,12 +103,12 @@ def outcome_of(call: Callable[[], Outcome]) -> Outcome:
     except MemoryError as error:
         return Failed(Status.OUT_OF_MEMORY, f"MemoryError {error}".rstrip())
     except Exception as error:
-        return Failed(Status.ERRORED, TRACEBACKS.told(error, line_of(error)))
+        return Failed(Status.ERRORED, TRACEBACKS.message(error, line_of(error)))
     except BaseException as error:
         # A Rust panic arrives as pyo3_runtime.PanicException, a BaseException: the library lost
         # its footing, even though the process lives on.
         line = f"{type(error).__module__}.{line_of(error)}"
-        return Failed(Status.CRASHED, TRACEBACKS.told(error, line))
+        return Failed(Status.CRASHED, TRACEBACKS.message(error, line))
 
 
 def clean_ids(ids: Sequence[int]) -> tuple[int, ...]:

@@ -79,7 +79,7 @@ def passes(
     """
     answers: list[object] = []
     elsewhere = encoder if isinstance(encoder, Timed) else None
-    told = 0
+    measured = 0
     theirs = elsewhere.processor_time() if elsewhere is not None else 0
     wall, cpu = time.perf_counter_ns(), time.process_time_ns()
     for _ in range(count):
@@ -88,13 +88,13 @@ def passes(
         for call in calls:
             answers.append(call())
             if elsewhere is not None:
-                told += elsewhere.nanoseconds
+                measured += elsewhere.nanoseconds
     cpu = time.process_time_ns() - cpu
     wall = time.perf_counter_ns() - wall
     if elsewhere is None:
         return Spent(cpu // count, wall // count, count), answers
     counted = cpu + max(0, elsewhere.processor_time() - theirs)
-    return Spent(told // count, wall // count, count, counted // count), answers
+    return Spent(measured // count, wall // count, count, counted // count), answers
 
 
 def as_ids(answer: object) -> np.ndarray[tuple[int], np.dtype[np.int32]]:

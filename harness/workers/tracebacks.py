@@ -29,7 +29,7 @@ class Tracebacks:
         """Another request comes."""
         self._left = EACH_REQUEST
 
-    def told(self, error: BaseException, line: str) -> str:
+    def message(self, error: BaseException, line: str) -> str:
         """The line of an error, and its traceback as long as there is room for one."""
         if self._left <= 0:
             return line

@@ -46,8 +46,8 @@ import json
 from curated_tokenizers import ByteBPEProcessor
 
 with open(VOCABULARY, encoding="utf-8") as file:
-    told = json.load(file)
-tokenizer = ByteBPEProcessor(told["vocab"], told["merges"])
+    document = json.load(file)
+tokenizer = ByteBPEProcessor(document["vocab"], document["merges"])
 
 
 def encode(data):
@@ -78,11 +78,11 @@ def _bytes(vocabulary: Vocabulary) -> bytes:
     """Its two files as one: tokens to ids, and pairs, in the alphabet of bytes."""
     merges, spelled = vocabulary.merges, {i: spell(token) for token, i in vocabulary.ids.items()}
     pairs = zip(merges.left.tolist(), merges.right.tolist(), strict=True)
-    told = {
+    document = {
         "vocab": {text: i for i, text in spelled.items()},
         "merges": [[spelled[left], spelled[right]] for left, right in pairs],
     }
-    return json.dumps(told).encode()
+    return json.dumps(document).encode()
 
 
 IMPLEMENTATION = FieldImplementation(LIBRARY, _way, frozenset({"sentencepiece"}))

@@ -50,21 +50,21 @@ def decode(ids):
 
 def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     trouble = json_trouble(vocabulary, mode)
-    if byte_level(vocabulary) and None in _told(vocabulary, mode):
+    if byte_level(vocabulary) and None in _given(vocabulary, mode):
         trouble = trouble or "counts the tokens of a file where its ids have holes"
     # Bytes as they are, where tokens are bytes; else they would not be joined to text.
     code = CODE.format(decode=BYTES if byte_level(vocabulary) else TEXT)
     return trouble or Way("tokenizer.json", lambda: json_content(vocabulary, mode), code)
 
 
-def _told(vocabulary: Vocabulary, mode: Mode) -> list[bytes | None]:
+def _given(vocabulary: Vocabulary, mode: Mode) -> list[bytes | None]:
     """What it is told of each id up to the last that it is told of: None for nothing."""
-    told = list(vocabulary.tokens)
+    given = list(vocabulary.tokens)
     for text, token_id in vocabulary.special_tokens.items() if mode.special == "all" else ():
-        told[token_id : token_id + 1] = [text.encode()]
-    while told and told[-1] is None:
-        told.pop()
-    return told
+        given[token_id : token_id + 1] = [text.encode()]
+    while given and given[-1] is None:
+        given.pop()
+    return given
 
 
 IMPLEMENTATION = FieldImplementation(LIBRARY, _way, READS_JSON)

@@ -24,8 +24,8 @@ def json_content(vocabulary: Vocabulary, mode: Mode) -> bytes:
     """
     if native_json(vocabulary):
         return given(vocabulary, specials=mode.special == "all", post_processor=False)
-    told = vocabulary if mode.special == "all" else without_specials(vocabulary)
-    return tokenizer_json(told, mode).encode()
+    encoded = vocabulary if mode.special == "all" else without_specials(vocabulary)
+    return tokenizer_json(encoded, mode).encode()
 
 
 def ordinary_json(vocabulary: Vocabulary, mode: Mode) -> bytes:
@@ -36,9 +36,9 @@ def ordinary_json(vocabulary: Vocabulary, mode: Mode) -> bytes:
     content = json_content(vocabulary, mode)
     if mode.special == "all" or byte_level(vocabulary):
         return content
-    told = json.loads(content)
-    told["added_tokens"] = [one for one in told["added_tokens"] if not one["special"]]
-    return json.dumps(told, ensure_ascii=False).encode()
+    document = json.loads(content)
+    document["added_tokens"] = [one for one in document["added_tokens"] if not one["special"]]
+    return json.dumps(document, ensure_ascii=False).encode()
 
 
 def ordinary_trouble(vocabulary: Vocabulary, mode: Mode) -> str | None:
@@ -52,10 +52,10 @@ def ordinary_trouble(vocabulary: Vocabulary, mode: Mode) -> str | None:
 
 def has_holes(vocabulary: Vocabulary, mode: Mode) -> bool:
     """Whether a file leaves ids out, up to the last that it has a token for."""
-    told = {i for i, token in enumerate(vocabulary.tokens) if token is not None}
+    ids = {i for i, token in enumerate(vocabulary.tokens) if token is not None}
     if mode.special == "all":
-        told |= set(vocabulary.special_tokens.values())
-    return len(told) != max(told, default=-1) + 1
+        ids |= set(vocabulary.special_tokens.values())
+    return len(ids) != max(ids, default=-1) + 1
 
 
 def without_specials(vocabulary: Vocabulary) -> Vocabulary:

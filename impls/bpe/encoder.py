@@ -198,14 +198,14 @@ class BpeImplementation:
 
     def load(self, vocabulary: Vocabulary) -> BpeEncoder:
         """Build the tables: well under a second for 200,000 tokens, once compiled."""
-        from impls.kernels.layout import LATE, section  # noqa: PLC0415 - Numba takes a second
+        from impls.kernels.layout import OUT_OF_ORDER, section  # noqa: PLC0415 - Numba takes a second
 
         block = self._module().block_of(vocabulary)
         encode_pieces = self.encode_pieces()
-        if len(section(block, LATE)):
-            from impls.bpe.tables.late import around_late_tokens  # noqa: PLC0415 - hardly ever needed
+        if len(section(block, OUT_OF_ORDER)):
+            from impls.bpe.tables.out_of_order import around_out_of_order_tokens  # noqa: PLC0415 - hardly ever needed
 
-            encode_pieces = around_late_tokens(encode_pieces)
+            encode_pieces = around_out_of_order_tokens(encode_pieces)
         encoder = self.encoder_type(vocabulary, encode_pieces, block, self.cutter(vocabulary))
         # Compile now, where a caller expects to wait, and not inside the first timed call.
         encoder.encode(b"", Mode(pretokenize=False))

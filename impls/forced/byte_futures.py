@@ -43,9 +43,9 @@ class ByteFutures:
         self._trees = PrefixTrees(tokenizer.vocabulary)
         self._boundaries = Boundaries(tokenizer)
         vocabulary, built = tokenizer.vocabulary, self._trees.by_id
-        self._late = self._trees.late
-        self._late_within = re.compile(b"|".join(map(re.escape, self._late)))
-        self._late_to_come = lru_cache(maxsize=4096)(self._late_endings)
+        self._out_of_order = self._trees.out_of_order
+        self._out_of_order_within = re.compile(b"|".join(map(re.escape, self._out_of_order)))
+        self._out_of_order_to_come = lru_cache(maxsize=4096)(self._out_of_order_endings)
         self._whole = sorted(
             text
             for text, token_id in vocabulary.ids.items()
@@ -153,7 +153,7 @@ class ByteFutures:
 
     def _tree(self, last: bytes, grammar: GrammarState) -> PrefixTree | Beginnings | None:
         """The tree of a piece; None if it has a byte without a token."""
-        if not self._may_be_late(last, grammar):
+        if not self._may_be_out_of_order(last, grammar):
             return self._trees.tree(last)
         if not self._tokenizer.vocabulary.can_encode(last):
             return None
@@ -167,20 +167,20 @@ class ByteFutures:
         """The same vocabulary where a piece is merged, be it a token or not."""
         return self._tokenizer.merging()
 
-    def _may_be_late(self, last: bytes, grammar: GrammarState) -> bool:
-        """Whether a late token is spelled here, or may come to be: its merges act out of order."""
-        endings = self._late_to_come(last)
+    def _may_be_out_of_order(self, last: bytes, grammar: GrammarState) -> bool:
+        """Whether a token out of order is spelled here, or may come to be."""
+        endings = self._out_of_order_to_come(last)
         return endings is None or any(map(grammar.viable, endings))
 
-    def _late_endings(self, last: bytes) -> tuple[bytes, ...] | None:
-        """What would complete a late token that ``last`` begins; None if it has a whole one."""
-        if not self._late:
+    def _out_of_order_endings(self, last: bytes) -> tuple[bytes, ...] | None:
+        """What would complete such a token that ``last`` begins; None if it has a whole one."""
+        if not self._out_of_order:
             return ()
-        if self._late_within.search(last):
+        if self._out_of_order_within.search(last):
             return None
         return tuple(
             text[size:]
-            for text in self._late
+            for text in self._out_of_order
             for size in range(1, min(len(text), len(last) + 1))
             if last.endswith(text[:size])
         )

@@ -1,4 +1,4 @@
-"""What the futures of a text may leave of its tokens: the seam between search and tokenizers."""
+"""What the futures of a text may leave of its tokens: the meeting of search and tokenizers."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from impls.kernels.layout import (
     BASE_TOKENS,
     EMPTY,
     IDS,
-    LATE,
     LENGTHS,
+    OUT_OF_ORDER,
     SPLITS,
     TRIE,
     pack,
@@ -79,11 +79,11 @@ class PrefixTrees:
         self.ids: list[int] = tokens[IDS].tolist()
         self.lengths: list[int] = tokens[LENGTHS].tolist()
         self.by_id = {token_id: token for token, token_id in enumerate(self.ids)}
-        self.late: tuple[bytes, ...] = ()
+        self.out_of_order: tuple[bytes, ...] = ()
         """The spellings of tokens that merge out of order (:mod:`impls.bpe.tables.derivations`)."""
-        if LATE in tokens:
+        if OUT_OF_ORDER in tokens:
             # The tables keep their trie alone; nearly no vocabulary has any.
-            self.late = tuple(derive(vocabulary, merge_tables(vocabulary))[1])
+            self.out_of_order = tuple(derive(vocabulary, merge_tables(vocabulary))[1])
 
     def tree(self, piece: bytes) -> PrefixTree | None:
         """The tree of a piece; None if it has a byte without a token."""

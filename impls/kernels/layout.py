@@ -62,15 +62,15 @@ PREFIXES = 11
 
 # Pair validity (impls.bpe.tables.pair_validity).
 MERGED = 12
-"""The table of what merges over each seam, as open-addressing hashes one behind another. Its
+"""The table of what merges over each boundary, as open-addressing hashes one behind another. Its
 entries of int64 are ``(left << 21 | right) << 21 | token``, and EMPTY where there is none."""
 BLOOM = 13
-"""The filters of the seams, in words of 32 bits, those of each seam together: a clear bit says that
-a pair does not merge."""
-SEAMS = 14
-"""The table of seams, in entries of int64, by ``first byte of the right << 8 | last byte of the
-left``: where the words of BLOOM begin, which of the merges is the oldest, and how many words they
-are; 0 if no merge goes over these bytes."""
+"""The filters of the boundaries, in words of 32 bits, those of each boundary together: a clear bit
+says that a pair does not merge."""
+BOUNDARIES = 14
+"""The table of boundaries, in entries of int64, by ``first byte of the right << 8 | last byte of
+the left``: where the words of BLOOM begin, which of the merges is the oldest, and how many words
+they are; 0 if no merge goes over these bytes."""
 
 # The automaton (impls.bpe.tables.automaton).
 STATES = 15
@@ -87,8 +87,8 @@ SEARCHES = 18
 SEARCH_STARTS = 19
 """The place in SEARCHES where each token's tree begins."""
 
-# Merges that act out of order (impls.bpe.tables.late).
-LATE = 20
+# Merges that act out of order (impls.bpe.tables.out_of_order).
+OUT_OF_ORDER = 20
 """A TRIE of the spellings that only the definition encodes; empty for nearly all vocabularies."""
 
 # Whole pre-tokens (impls.bpe.fast.words).

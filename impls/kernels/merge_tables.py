@@ -175,11 +175,11 @@ def merge_rows(vocabulary: Vocabulary) -> NDArray[np.int64]:
     if vocabulary.rank_order is not RankOrder.IDS:
         rows[:, 2] = np.arange(len(rows))
         return rows
-    late = _late_merges(vocabulary)
-    return np.concatenate((rows, np.array(late, dtype=np.int64))) if late else rows
+    out_of_order = _out_of_order_merges(vocabulary)
+    return np.concatenate((rows, np.array(out_of_order, dtype=np.int64))) if out_of_order else rows
 
 
-def _late_merges(vocabulary: Vocabulary) -> list[tuple[int, int, int, int]]:
+def _out_of_order_merges(vocabulary: Vocabulary) -> list[tuple[int, int, int, int]]:
     """Rows for the tokens that lower-ranked ones do not build, where ids are ranks.
 
     Two neighbours that spell a token merge whatever built them, even if one of them has the

@@ -82,12 +82,12 @@ def node_for(text: str) -> Node:
 
 def _recent(node: str) -> bool:
     try:
-        told = subprocess.run(
+        answered = subprocess.run(
             [node, "--version"], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
-    found = re.match(r"v(\d+)\.", told.stdout)
+    found = re.match(r"v(\d+)\.", answered.stdout)
     return found is not None and int(found[1]) >= OLDEST_NODE
 
 

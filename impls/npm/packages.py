@@ -38,7 +38,7 @@ class Package:
 
 RANKS = """\
 const { Tiktoken } = require("PACKAGE/lite");
-const told = JSON.parse(require("node:fs").readFileSync(VOCABULARY, "utf8"));
+const document = JSON.parse(require("node:fs").readFileSync(VOCABULARY, "utf8"));
 const tokenizer = MADE;
 return {
   encode: (text) => tokenizer.encode(text, SPECIALS),
@@ -57,8 +57,8 @@ return {
 
 WASM_RANKS = """\
 const { Tiktoken } = require("tiktoken/lite");
-const told = require("tiktoken/encoders/NAME");
-const tokenizer = new Tiktoken(told.bpe_ranks, told.special_tokens, told.pat_str);
+const encoding = require("tiktoken/encoders/NAME");
+const tokenizer = new Tiktoken(encoding.bpe_ranks, encoding.special_tokens, encoding.pat_str);
 return {
   encode: (text) => tokenizer.encode(text, SPECIALS),
   decode: (ids) => tokenizer.decode(Uint32Array.from(ids)),
@@ -84,8 +84,8 @@ return {
 
 HUGGING_FACE = """\
 const { Tokenizer } = require("@huggingface/tokenizers");
-const told = JSON.parse(require("node:fs").readFileSync(VOCABULARY, "utf8"));
-const tokenizer = new Tokenizer(told, {});
+const document = JSON.parse(require("node:fs").readFileSync(VOCABULARY, "utf8"));
+const tokenizer = new Tokenizer(document, {});
 const plain = { skip_special_tokens: false, clean_up_tokenization_spaces: false };
 return {
   encode: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
@@ -118,12 +118,12 @@ def _ranks(vocabulary: Vocabulary) -> bytes:
         tokens = [one for _, one in run]
         spelled = " ".join(base64.b64encode(token).decode() for _, token in tokens)
         lines.append(f"! {tokens[0][0]} {spelled}")
-    told = {
+    document = {
         "pat_str": vocabulary.own_pattern,
         "special_tokens": dict(vocabulary.special_tokens),
         "bpe_ranks": "\n".join(lines),
     }
-    return json.dumps(told).encode()
+    return json.dumps(document).encode()
 
 
 def _any_ranks(vocabulary: Vocabulary, mode: Mode, code: str) -> Way | str:
@@ -145,7 +145,7 @@ def _js_tiktoken(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     if found.trouble is None:
         code = OWN_RANKS.replace("NAME", found.name).replace("SPECIALS", _lists(mode))
         return Way("none", bytes, code)
-    code = RANKS.replace("PACKAGE", "js-tiktoken").replace("MADE", "new Tiktoken(told)")
+    code = RANKS.replace("PACKAGE", "js-tiktoken").replace("MADE", "new Tiktoken(document)")
     return _any_ranks(vocabulary, mode, code.replace("IDS", "ids"))
 
 
@@ -154,7 +154,7 @@ def _tiktoken(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     if found.trouble is None:
         code = WASM_RANKS.replace("NAME", found.name).replace("SPECIALS", _lists(mode))
         return Way("none", bytes, code)
-    made = "new Tiktoken(told.bpe_ranks, told.special_tokens, told.pat_str)"
+    made = "new Tiktoken(document.bpe_ranks, document.special_tokens, document.pat_str)"
     code = RANKS.replace("PACKAGE", "tiktoken").replace("MADE", made)
     return _any_ranks(vocabulary, mode, code.replace("IDS", "Uint32Array.from(ids)"))
 
@@ -163,11 +163,11 @@ def _gpt_tokenizer(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     found = openai_name(vocabulary, mode)
     if found.trouble is not None:
         return found.trouble
-    told = "{ disallowedSpecial: new Set() }"
+    options = "{ disallowedSpecial: new Set() }"
     if mode.special == "all":
         # By name: its "all" has further tokens, which the published encodings have not.
-        told = f"{{ allowedSpecial: new Set({json.dumps(sorted(vocabulary.special_tokens))}) }}"
-    return Way("none", bytes, GPT.replace("NAME", found.name).replace("SPECIALS", told))
+        options = f"{{ allowedSpecial: new Set({json.dumps(sorted(vocabulary.special_tokens))}) }}"
+    return Way("none", bytes, GPT.replace("NAME", found.name).replace("SPECIALS", options))
 
 
 def _ai_tokenizer(vocabulary: Vocabulary, mode: Mode) -> Way | str:

@@ -1,4 +1,4 @@
-"""Inputs to normalized texts, many in one compiled call: the seam to SentencePiece's normalizer."""
+"""Inputs to texts as SentencePiece makes them with its normalizer, many in one compiled call."""
 
 from __future__ import annotations
 

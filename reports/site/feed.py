@@ -51,8 +51,8 @@ def _summary(what: str, one: DefectView) -> str:
     defect = one.defect
     if what == "fixed":
         return f"On {defect.vocabulary}: not seen since {defect.fixed_in}."
-    told = f": {one.severity}" if one.severity else ""
-    return f"On {defect.vocabulary}{told}, first seen with {defect.since}."
+    severity = f": {one.severity}" if one.severity else ""
+    return f"On {defect.vocabulary}{severity}, first seen with {defect.since}."
 
 
 def _add(parent: ET.Element, name: str, text: str = "", **attributes: str) -> ET.Element:

@@ -90,8 +90,8 @@ def render(history: History, title: str = "tokgate", url: str = "") -> Iterator[
     yield "assets/site.css", read_all(*PLOT_STYLES, "report.css", "bench.css", "site/site.css")
     yield "assets/site.js", read_all("report.js", *PLOT_SCRIPTS, "site/site.js")
     yield ".nojekyll", ""  # so that GitHub Pages serves the files as they are
-    told = news([*views.values()])
-    yield "index.html", _page(site, "index", "", news=told[:MAX_NEWS])
+    newest = news([*views.values()])
+    yield "index.html", _page(site, "index", "", news=newest[:MAX_NEWS])
     yield "defects.html", _page(site, "defects", "", **_rows([*views.values()]))
     yield "trends.html", _page(site, "trends", "", trends=trends(_series(site)))
     tables = speed_tables(history.speeds)
@@ -103,7 +103,7 @@ def render(history: History, title: str = "tokgate", url: str = "") -> Iterator[
     yield from _defects(site)
     yield from _badges(site)
     if project.latest is not None:
-        yield "feed.xml", feed.render(title, site.url, told, project.latest)
+        yield "feed.xml", feed.render(title, site.url, newest, project.latest)
 
 
 def _page(site: _Site, template: str, root: str, **more: Any) -> str:
@@ -207,13 +207,13 @@ def badge(label: str, agreement: Agreement) -> str:
     else:
         message = f"{agreement.shown} of {cases}"
         colour = next((name for least, name in COLOURS if share >= least), "red")
-    told = {
+    badge = {
         "schemaVersion": 1,
         "label": printable(label),
         "message": message,
         "color": colour,
     }
-    return json.dumps(told) + "\n"
+    return json.dumps(badge) + "\n"
 
 
 def _entries(site: _Site) -> str:

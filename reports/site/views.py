@@ -216,10 +216,10 @@ def counted(number: int) -> str:
 
 def news(views: Sequence[DefectView]) -> list[tuple[str, datetime.datetime, DefectView]]:
     """What is new and what is fixed, the latest first; what is expected is no news."""
-    told = [("new", one.defect.first, one) for one in views if not one.defect.expected]
-    told += [
+    news_items = [("new", one.defect.first, one) for one in views if not one.defect.expected]
+    news_items += [
         ("fixed", one.defect.fixed_at, one)
         for one in views
         if one.defect.fixed_at is not None and not one.defect.expected
     ]
-    return sorted(told, key=lambda item: (item[1], item[0], item[2].defect.id), reverse=True)
+    return sorted(news_items, key=lambda item: (item[1], item[0], item[2].defect.id), reverse=True)

@@ -95,26 +95,26 @@
     work(plot.ctx, devicePixelRatio);
     plot.ctx.restore();
   };
-  const behind = (told) => (plot) => inside(plot, (context, unit) => {
+  const behind = (spec) => (plot) => inside(plot, (context, unit) => {
     const { top, left, width, height } = plot.bbox;
-    if (told.area) {
-      path(plot, [...told.area.map(([x, low]) => [x, low]), ...told.area.map(([x, , high]) => [x, high]).reverse()]);
+    if (spec.area) {
+      path(plot, [...spec.area.map(([x, low]) => [x, low]), ...spec.area.map(([x, , high]) => [x, high]).reverse()]);
       context.fillStyle = tone("accent");
       context.globalAlpha = 0.16;
       context.fill();
       context.globalAlpha = 1;
     }
-    (told.marks || []).forEach(([x, name]) => {
+    (spec.marks || []).forEach(([x, name]) => {
       context.fillStyle = tone(name);
       context.fillRect(Math.round(plot.valToPos(x, "x", true)), top, Math.max(1, unit), height);
     });
-    if (told.rule) {
+    if (spec.rule) {
       context.fillStyle = tone("line-strong");
-      context.fillRect(left, Math.round(plot.valToPos(told.rule, "y", true)), width, Math.max(1, unit));
+      context.fillRect(left, Math.round(plot.valToPos(spec.rule, "y", true)), width, Math.max(1, unit));
     }
   });
-  const ranges = (told) => (plot, number) => {
-    const one = told.series[number - 1];
+  const ranges = (spec) => (plot, number) => {
+    const one = spec.series[number - 1];
     if (!one || !one.spread || !plot.series[number].show) { return; }
     inside(plot, (context, unit) => {
       context.strokeStyle = tone(one.tone);
@@ -142,21 +142,21 @@
   };
 
   const draw = (box) => {
-    const told = JSON.parse(box.nextElementSibling.textContent);
-    told.x.dates = told.x.unit === "place" && told.series.some((one) => one.style === "steps");
-    const dodge = told.x.unit === "place" && !told.x.dates;
-    told.series.forEach((one, place) => { one.shift = dodge ? (place - (told.series.length - 1) / 2) * 0.16 : 0; });
+    const spec = JSON.parse(box.nextElementSibling.textContent);
+    spec.x.dates = spec.x.unit === "place" && spec.series.some((one) => one.style === "steps");
+    const dodge = spec.x.unit === "place" && !spec.x.dates;
+    spec.series.forEach((one, place) => { one.shift = dodge ? (place - (spec.series.length - 1) / 2) * 0.16 : 0; });
     const at = (one, x) => x + one.shift;
-    const xs = [...new Set(told.series.flatMap((one) => one.points.map(([x]) => at(one, x))))].sort((a, b) => a - b);
-    const columns = told.series.map((one) => {
+    const xs = [...new Set(spec.series.flatMap((one) => one.points.map(([x]) => at(one, x))))].sort((a, b) => a - b);
+    const columns = spec.series.map((one) => {
       const known = new Map(one.points.map(([x, y]) => [at(one, x), y]));
       return xs.map((x) => known.has(x) ? known.get(x) : null);
     });
     const ys = [
-      ...told.series.flatMap((one) => [...one.points.map(([, y]) => y), ...(one.spread || []).flatMap(([, low, high]) => [low, high])]),
-      ...(told.rule ? [told.rule] : []),
-    ].filter((y) => !told.y.log || y > 0);
-    const write = writer(told.y), across = writer(told.x);
+      ...spec.series.flatMap((one) => [...one.points.map(([, y]) => y), ...(one.spread || []).flatMap(([, low, high]) => [low, high])]),
+      ...(spec.rule ? [spec.rule] : []),
+    ].filter((y) => !spec.y.log || y > 0);
+    const write = writer(spec.y), across = writer(spec.x);
     // While nothing is pointed at, the legend has the last value of each line.
     const last = [xs.length - 1, ...columns.map((column) => column.findLastIndex((y) => y !== null))];
     const rest = (plot) => plot.setLegend({ idxs: last });
@@ -164,16 +164,16 @@
     const plot = new uPlot({
       width: box.clientWidth,
       height: Number(box.dataset.height),
-      scales: { x: scale(told.x, xs), y: scale(told.y, ys) },
-      axes: [axisOf(told.x, true), axisOf(told.y, false)],
+      scales: { x: scale(spec.x, xs), y: scale(spec.y, ys) },
+      axes: [axisOf(spec.x, true), axisOf(spec.y, false)],
       series: [
-        { label: told.x.label || "at", value: (_, value) => value === null || value === undefined ? "–" : across(dodge ? Math.round(value) : value) },
-        ...told.series.map((one) => seriesOf(one, write)),
+        { label: spec.x.label || "at", value: (_, value) => value === null || value === undefined ? "–" : across(dodge ? Math.round(value) : value) },
+        ...spec.series.map((one) => seriesOf(one, write)),
       ],
       focus: { alpha: 0.2 },
       cursor: { focus: { prox: 24 }, drag: { x: false, y: false }, y: false },
-      legend: { live: true, markers: { width: 0, fill: (_, number) => number ? tone(told.series[number - 1].tone) : "transparent" } },
-      hooks: { ready: [rest], drawAxes: [behind(told)], drawSeries: [ranges(told)] },
+      legend: { live: true, markers: { width: 0, fill: (_, number) => number ? tone(spec.series[number - 1].tone) : "transparent" } },
+      hooks: { ready: [rest], drawAxes: [behind(spec)], drawSeries: [ranges(spec)] },
     }, [xs, ...columns], box);
     box.uplot = plot;
     plot.over.addEventListener("mouseleave", () => setTimeout(() => rest(plot), 50));

@@ -21,9 +21,9 @@ from harness.verdict.exponents import (
     THRESHOLD,
     Verdict,
     exponent_of,
+    fitted_costs,
     intercept,
     judge,
-    told,
 )
 
 OVERHEAD = 2e-6
@@ -150,7 +150,7 @@ def ours(points: Mapping[int, float], tiny: float) -> Verdict:
 def tail_only(points: Mapping[int, float], tiny: float) -> Verdict:
     """The exponent's interval over the largest sizes alone."""
     overhead = intercept(points, tiny)
-    sizes = told(points, overhead)
+    sizes = fitted_costs(points, overhead)
     if len(sizes) < LEAST_POINTS:
         return Verdict.INCONCLUSIVE
     largest = [size for size in sizes if size * RANGE >= sizes[-1]]

@@ -149,8 +149,8 @@ def test_the_share_stands_in_the_report():
     for counts in ({"forced": 3, "possible": 4}, {"forced": 5, "possible": 6}):
         healers.take(BatchDone("v/raw", "g", 1, 1, 0, {}, {}, {"mine": counts}))
 
-    assert healers.told("v/raw", "mine") == " (forces 80.0 % of what may be forced)"
-    assert healers.told("v/text", "mine") == healers.told("v/raw", "other") == ""
+    assert healers.share_shown("v/raw", "mine") == " (forces 80.0 % of what may be forced)"
+    assert healers.share_shown("v/text", "mine") == healers.share_shown("v/raw", "other") == ""
 
 
 class TakesAllBack(PlainHealer):

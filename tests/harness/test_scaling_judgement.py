@@ -20,10 +20,10 @@ from harness.verdict.exponents import (
     SMALL,
     THRESHOLD,
     Verdict,
+    fitted_costs,
     intercept,
     judge,
     median_slope,
-    told,
 )
 from tests.breadth import thorough_from
 from tests.harness import growth_rivals as rivals
@@ -225,7 +225,7 @@ def test_too_few_points_are_inconclusive() -> None:
 
 
 def test_what_the_overhead_hides_is_not_fitted() -> None:
-    assert told({256: 3.0, 512: 5.0, 1024: 9.0}, 2.0) == [512, 1024]
+    assert fitted_costs({256: 3.0, 512: 5.0, 1024: 9.0}, 2.0) == [512, 1024]
 
 
 def test_the_overhead_is_where_the_line_of_small_sizes_begins() -> None:

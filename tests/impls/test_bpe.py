@@ -124,7 +124,7 @@ def test_splits_apply_one_after_another_and_gaps_are_pieces(implementation):
     tokens = [bytes([b]) for b in range(256)] + [b"a1", b"12", b"b-", b"-b"]
     dictionary = vocabulary(tokens, splits=(r"[0-9]+", r"b"))
 
-    # a | 12 | then "-b-" of the gap around b: nothing merges across these seams.
+    # a | 12 | then "-b-" of the gap around b: nothing merges across these boundaries.
     assert spelled(implementation, dictionary, "a12-b-", TEXT) == ["a", "12", "-", "b", "-"]
     assert spelled(implementation, dictionary, "a12-b-", RAW) == ["a1", "2", "-", "b-"]
 

@@ -16,14 +16,14 @@ from impls.bpe.fast.trie_lookup import READ, find_longest, longest_at
 from impls.bpe.fast.vectors import WIDTH
 from impls.bpe.tables import pair_validity as validity
 from impls.bpe.tables.linear import spelled_tokens
-from impls.bpe.tables.pair_validity import parts_of, seam_of, valid_pair
+from impls.bpe.tables.pair_validity import boundary_of, parts_of, valid_pair
 from impls.kernels.layout import (
     BLOOM,
+    BOUNDARIES,
     EMPTY,
     IDS,
     INNER,
     MERGED,
-    SEAMS,
     SPLITS,
     WALK,
     section,
@@ -44,15 +44,15 @@ def refused(drawn, pairs):
     """Which pairs are refused together, and which one by one."""
     block = backtracking_kernel.block_of(drawn)
     splits, bloom = section(block, SPLITS), section(block, BLOOM)
-    merged, seams = wide(section(block, MERGED)), wide(section(block, SEAMS))
+    merged, boundaries = wide(section(block, MERGED)), wide(section(block, BOUNDARIES))
     spellings = spelled_tokens(drawn, section(block, IDS))
     table = new_columns(len(pairs))
     expected = []
     for index, (left, right) in enumerate(pairs):
-        seam = seam_of(seams, spellings[left][-1], spellings[right][0])
+        boundary = boundary_of(boundaries, spellings[left][-1], spellings[right][0])
         table[[columns.LEFT, columns.TOKEN], index] = left, right
-        table[[columns.FIRST_WORD, columns.WORDS, columns.OLDEST], index] = parts_of(seam)
-        alone = not seam or valid_pair(splits, merged, bloom, seam, left, right)
+        table[[columns.FIRST_WORD, columns.WORDS, columns.OLDEST], index] = parts_of(boundary)
+        alone = not boundary or valid_pair(splits, merged, bloom, boundary, left, right)
         expected.append(int(not alone))
     ask(splits, merged, bloom, table, len(pairs))
     return table[columns.REFUSED, : len(pairs)].tolist(), expected
@@ -89,7 +89,7 @@ def test_questions_of_a_real_vocabulary():
 
 
 def test_merges_that_stand_far_from_their_place_are_found(monkeypatch):
-    """All over one seam have one word of the filter, and so stand in one long run."""
+    """All over one boundary have one word of the filter, and so stand in one long run."""
     monkeypatch.setattr(validity, "MOST_WORDS", 1)
     drawn = random_vocabulary(random.Random(5))[1]
     pairs = some_pairs(random.Random(6), drawn, 500)

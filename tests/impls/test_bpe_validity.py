@@ -1,4 +1,4 @@
-"""Merges by the seam that they go over: found all the same, whatever else goes over it."""
+"""Merges by the boundary that they go over: found all the same, whatever else goes over it."""
 
 import random
 from itertools import product
@@ -16,22 +16,22 @@ from impls.bpe.tables.pair_validity import (
     TOKEN_BITS,
     TOKEN_MASK,
     Pairs,
+    boundary_of,
     first_entry,
     may_merge,
     pair_bits,
     parts_of,
-    seam_of,
     validity_tables,
     word_asked,
 )
 from impls.kernels.layout import (
     BASE_TOKENS,
     BLOOM,
+    BOUNDARIES,
     EMPTY,
     IDS,
     LENGTHS,
     MERGED,
-    SEAMS,
     SPLITS,
     wide,
 )
@@ -49,34 +49,34 @@ def tekken():
 
 def found(tables, spellings, left, right):
     """The token that a pair merges to by MERGED, EMPTY for none."""
-    seam = seam_of(wide(tables[SEAMS]), spellings[left][-1], spellings[right][0])
+    boundary = boundary_of(wide(tables[BOUNDARIES]), spellings[left][-1], spellings[right][0])
     merged = wide(tables[MERGED])
     mixed = pair_bits(left, right)
-    first_word, words, _ = parts_of(seam)
+    first_word, words, _ = parts_of(boundary)
     slot = first_entry(word_asked(first_word, words, mixed), mixed)
     while merged[slot] != EMPTY and merged[slot] >> TOKEN_BITS != left << TOKEN_BITS | right:
         slot += 1
     return int(merged[slot]) & TOKEN_MASK if merged[slot] != EMPTY else EMPTY
 
 
-def passes(tables, seam, left, right):
+def passes(tables, boundary, left, right):
     """Whether the filter lets a pair through."""
     mixed = pair_bits(left, right)
-    first_word, words, _ = parts_of(seam)
+    first_word, words, _ = parts_of(boundary)
     return bool(may_merge(int(tables[BLOOM][word_asked(first_word, words, mixed)]), mixed))
 
 
 def test_every_merge_is_found_and_passes_the_filter(tekken):
     tokens, spellings = tekken
     base_tokens = int(tokens[BASE_TOKENS][256])
-    seams = wide(tokens[SEAMS])
+    boundaries = wide(tokens[BOUNDARIES])
     halves = tokens[SPLITS].reshape(-1, 2).tolist()
     for token in random.Random(1).sample(range(base_tokens, len(halves)), 3000):
         left, right = halves[token]
-        seam = seam_of(seams, spellings[left][-1], spellings[right][0])
+        boundary = boundary_of(boundaries, spellings[left][-1], spellings[right][0])
 
         assert found(tokens, spellings, left, right) == token
-        assert passes(tokens, seam, left, right)
+        assert passes(tokens, boundary, left, right)
 
 
 def test_of_each_seam_the_oldest_merge_is_known(tekken):
@@ -87,24 +87,24 @@ def test_of_each_seam_the_oldest_merge_is_known(tekken):
         tokens[SPLITS].reshape(-1, 2)[base_tokens:].tolist(), base_tokens
     ):
         oldest.setdefault((spellings[left][-1], spellings[right][0]), token)
-    seams = wide(tokens[SEAMS])
+    boundaries = wide(tokens[BOUNDARIES])
 
-    assert np.count_nonzero(seams) == len(oldest)
+    assert np.count_nonzero(boundaries) == len(oldest)
     for facing, token in oldest.items():
-        assert seam_of(seams, *facing) >> OLDEST_BITS & TOKEN_MASK == token
+        assert boundary_of(boundaries, *facing) >> OLDEST_BITS & TOKEN_MASK == token
 
 
 def test_few_pairs_that_do_not_merge_pass_the_filter(tekken):
     tokens, spellings = tekken
     rng = random.Random(2)
-    seams = wide(tokens[SEAMS])
+    boundaries = wide(tokens[BOUNDARIES])
     merging = {tuple(pair) for pair in tokens[SPLITS].reshape(-1, 2).tolist()}
     passed = []
     while len(passed) < 3000:
         left, right = rng.randrange(len(spellings)), rng.randrange(len(spellings))
-        seam = seam_of(seams, spellings[left][-1], spellings[right][0])
-        if seam and (left, right) not in merging:
-            passed.append(passes(tokens, seam, left, right))
+        boundary = boundary_of(boundaries, spellings[left][-1], spellings[right][0])
+        if boundary and (left, right) not in merging:
+            passed.append(passes(tokens, boundary, left, right))
 
     assert np.mean(passed) < 0.1
 
@@ -112,8 +112,8 @@ def test_few_pairs_that_do_not_merge_pass_the_filter(tekken):
 def test_no_merge_goes_over_a_seam_without_an_entry():
     drawn = vocabulary([b"a", b"b", b"c", b"ab", b"abc"])
     tokens = token_sections(drawn)
-    seams = wide(tokens[SEAMS])
-    over = {pair for pair in product(b"abc", repeat=2) if seam_of(seams, *pair)}
+    boundaries = wide(tokens[BOUNDARIES])
+    over = {pair for pair in product(b"abc", repeat=2) if boundary_of(boundaries, *pair)}
 
     assert over == {(ord("a"), ord("b")), (ord("b"), ord("c"))}
 

@@ -228,7 +228,7 @@ def test_llama_3_late_tokens_are_decided_exactly():
     """Tokens whose merges act out of order: whole, begun, and others instead."""
     tokenizer = Tokenizer(loaded("vocabs/llama3.tiktoken.gz#pattern=llama3"))
     exact = Exact(tokenizer)
-    late = PrefixTrees(tokenizer.vocabulary).late
+    late = PrefixTrees(tokenizer.vocabulary).out_of_order
     assert len(late) == 107
     for spelling in late[::7]:
         text = b'{"a": "x' + spelling

@@ -13,7 +13,7 @@ from harness.events import Campaign, Event, Outlook, read_events, write_events
 from reports import html, write_all
 from reports.campaigns import together
 from reports.record import RunRecord
-from reports.sightings import Sighting, told
+from reports.sightings import Sighting, history_of
 from tests.reports import records
 
 CURVES = {
@@ -80,7 +80,7 @@ def day(number: int) -> datetime.datetime:
 )
 def test_first_and_last_are_those_of_all_findings_of_a_cause(ids: list[str], line: str) -> None:
     known = {"f-1": Sighting(day(4), day(4), 1), "f-2": Sighting(day(2), day(9), 5)}
-    assert told(ids, known) == line
+    assert history_of(ids, known) == line
 
 
 def test_a_card_says_since_when_it_is_known(tmp_path: Path) -> None:

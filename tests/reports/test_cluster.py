@@ -57,7 +57,7 @@ def used(events: tuple[Event, ...] = EVENTS) -> ClusterUsed:
     for one in events:
         usage.consume(one)
         clock.now += 1
-    return usage.told()
+    return usage.summary()
 
 
 def test_what_a_cluster_did_is_counted() -> None:
@@ -85,7 +85,7 @@ def test_a_cluster_that_was_waited_for_is_not_slow() -> None:
     usage.consume(UnitStarted("u", "a", 1))
     clock.now = 110
     usage.consume(UnitDone("u", "a", 1, 10.0, 1, 1))
-    assert (usage.told().seconds, usage.told().efficiency) == (10, 1)
+    assert (usage.summary().seconds, usage.summary().efficiency) == (10, 1)
 
 
 def test_the_reports_show_it() -> None:

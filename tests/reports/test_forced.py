@@ -126,11 +126,11 @@ def test_the_smallest_stands_beside_the_original() -> None:
 def test_failures_are_bounded_by_method() -> None:
     many = [witness(schema=str(number)) for number in range(50)]
     groups = failures([*many, witness(policy="printed")])
-    assert [(g.policy, len(g.failures), g.told) for g in groups] == [
+    assert [(g.policy, len(g.failures), g.recorded) for g in groups] == [
         ("none", EACH, 50), ("printed", 1, 1),
     ]  # fmt: skip
     page = FORMATS["html"](record(*many))
-    assert "8 of 50 failures told" in page
+    assert "8 of 50 failures shown" in page
 
 
 def test_the_summary_has_the_contract_of_both_commands() -> None:

@@ -17,7 +17,7 @@ LETTERS = bytes([0, 1, 32, 97, 98, 99, 128, 255])
 LONGEST = 16
 """Bytes of a token: longer ones hardly occur in what is drawn from the same letters."""
 
-ATOMS = tuple(bytes([byte]) for byte in range(256))
+BASE_TOKENS = tuple(bytes([byte]) for byte in range(256))
 
 
 def merges_over(
@@ -64,13 +64,13 @@ def _letters(rng: random.Random) -> tuple[list[bytes], list[int]]:
     if rng.random() < 0.5:
         some = rng.sample(LETTERS, rng.randint(2, 5))
         return [bytes([letter]) for letter in some], list(range(len(some)))
-    return list(ATOMS), rng.sample(LETTERS, rng.randint(2, 5))
+    return list(BASE_TOKENS), rng.sample(LETTERS, rng.randint(2, 5))
 
 
 def byte_level(rng: random.Random) -> Vocabulary:
     """Explicit merges, sometimes out of order, so that some tokens are never reached."""
     spelled, letters = _letters(rng)
-    whole = len(spelled) == len(ATOMS)
+    whole = len(spelled) == len(BASE_TOKENS)
     merges = merges_over(rng, spelled, letters, rng.choice([2, 6, 12, 40]))
     if rng.random() < 0.3:
         rng.shuffle(merges)
@@ -100,20 +100,25 @@ def ranked(rng: random.Random) -> Vocabulary:
     from corpora.vocabularies.merges import merges_from_ranks  # noqa: PLC0415 (Numba takes a second)
 
     spelled, letters = _letters(rng)
-    whole = len(spelled) == len(ATOMS)
+    whole = len(spelled) == len(BASE_TOKENS)
     merges_over(rng, spelled, letters, rng.choice([2, 6, 12, 40]))
     if rng.random() < 0.4:
         # What a token is made of may come after it, or not at all: improper.
-        late = [bytes(rng.choices(spelled[:8], k=1)[0] * rng.randint(2, 4)) for _ in range(3)]
-        atoms = len(ATOMS) if whole else len(letters)
-        made = list(dict.fromkeys([*spelled[atoms:], *late]))
+        out_of_order = [
+            bytes(rng.choices(spelled[:8], k=1)[0] * rng.randint(2, 4)) for _ in range(3)
+        ]
+        base_tokens = len(BASE_TOKENS) if whole else len(letters)
+        made = list(dict.fromkeys([*spelled[base_tokens:], *out_of_order]))
         rng.shuffle(made)
-        spelled = [*spelled[:atoms], *(text for text in made if text not in spelled[:atoms])]
+        spelled = [
+            *spelled[:base_tokens],
+            *(text for text in made if text not in spelled[:base_tokens]),
+        ]
     elif rng.random() < 0.5:
-        atoms = len(ATOMS) if whole else len(letters)
-        front = spelled[:atoms]
+        base_tokens = len(BASE_TOKENS) if whole else len(letters)
+        front = spelled[:base_tokens]
         rng.shuffle(front)
-        spelled = [*front, *spelled[atoms:]]
+        spelled = [*front, *spelled[base_tokens:]]
     tokens: list[bytes | None] = [*spelled]
     if rng.random() < 0.2:
         tokens.insert(rng.randrange(len(tokens)), None)  # an id that nothing has

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.byte_alphabet import spell
-from corpora.vocabularies.drawn.byte_level import ATOMS, SPLIT_BY, merges_over, permuted
+from corpora.vocabularies.drawn.byte_level import BASE_TOKENS, SPLIT_BY, merges_over, permuted
 from corpora.vocabularies.model import (
     AddedToken,
     Algorithm,
@@ -32,7 +32,7 @@ FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
 def pipeline(rng: random.Random) -> Vocabulary:
     """Byte-level merges over letters, spaces and an accent, added tokens with every flag."""
-    spelled = list(ATOMS)
+    spelled = list(BASE_TOKENS)
     letters = [*b"ab ", *"é".encode(), 0x81]
     merges = merges_over(rng, spelled, letters, rng.choice([4, 12, 40]))
     tokens, renamed = permuted(rng, spelled, merges)

@@ -162,8 +162,8 @@ def known_findings(ledger: str | None) -> dict[str, Sighting]:
     from harness.ledger.engine import open_database  # noqa: PLC0415
     from reports.sightings import Sighting  # noqa: PLC0415
 
-    told = queries.sightings(open_database(ledger))
-    return {identity: Sighting(*seen) for identity, seen in told.items()}
+    known = queries.sightings(open_database(ledger))
+    return {identity: Sighting(*seen) for identity, seen in known.items()}
 
 
 def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:

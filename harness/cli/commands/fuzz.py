@@ -246,8 +246,8 @@ def beginning(campaign: FuzzPlan, *, resume: bool) -> str:
     plan = campaign.plan
     count = len(plan.vocabularies)
     vocabularies = "1 vocabulary" if count == 1 else f"{count} vocabularies"
-    lanes = max(1, min(plan.jobs, len(campaign.targets)))
-    turns = f" ({lanes} at a time)" if lanes < len(campaign.targets) else ""
+    threads = max(1, min(plan.jobs, len(campaign.targets)))
+    turns = f" ({threads} at a time)" if threads < len(campaign.targets) else ""
     several = "" if len(plan.participants) == 1 else "s"
     how_long = seconds_text(plan.budget.seconds)
     if plan.budget.cases is not None:

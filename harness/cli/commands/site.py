@@ -53,9 +53,9 @@ def site(
     known = history_of(open_existing(ledger))
     with writing(out):
         files, size = write_site(pages.render(known, title, url), out)
-    told = f"{plural(len(known.runs), 'run')}: {plural(files, 'file')}, {size / 1e6:.1f} MB"
+    summary = f"{plural(len(known.runs), 'run')}: {plural(files, 'file')}, {size / 1e6:.1f} MB"
     console = Display(stderr=True)
-    console.print(Text(told), soft_wrap=True)
+    console.print(Text(summary), soft_wrap=True)
     console.print(Text(f"  {out / 'index.html'}", style="dim"), soft_wrap=True)
 
 

@@ -48,7 +48,7 @@ class FuzzProgress:
         self._lock = threading.Lock()
         self._targets: dict[str, Round] = {}
         self._cases: dict[str, tuple[int, int]] = {}
-        self._told: set[str] = set()
+        self._shown: set[str] = set()
         self._phases: dict[int, str] = {}
         self._cluster = ClusterView()
         self._log = Seldom(LINE_SECONDS)
@@ -63,11 +63,11 @@ class FuzzProgress:
         self._console.print(Text(f"prepared in {spent(seconds)}", style="dim"))
 
     def announce(self, event: Event) -> None:
-        """What a lane is busy with, or what happens on a cluster."""
+        """What a thread is busy with, or what happens on a cluster."""
         with self._lock:
-            told = self._cluster.consume(event)
-            if told is not None:
-                self._console.print(Text(told, style="dim"), soft_wrap=True)
+            note = self._cluster.consume(event)
+            if note is not None:
+                self._console.print(Text(note, style="dim"), soft_wrap=True)
             if isinstance(event, Phase):
                 self._phases[threading.get_ident()] = event.text
 
@@ -91,17 +91,17 @@ class FuzzProgress:
 
     def _tell(self, found: Found) -> None:
         """One line for a finding, once, if it is new."""
-        told = "\0".join(map(str, news(found)))
-        if found.id in self._known or told in self._told:
+        note = "\0".join(map(str, news(found)))
+        if found.id in self._known or note in self._shown:
             return
-        self._told.add(told)
+        self._shown.add(note)
         mark, style = ("expected", "cyan") if found.expected else ("new", "bold red")
         line = Text.assemble((f"{mark:9}", style), f"{found.bucket}  on {found.vocabulary}: ")
         self._console.print(line + Text(shown(found)), soft_wrap=True)
 
     def _say(self, line: str) -> None:
-        if line not in self._told:
-            self._told.add(line)
+        if line not in self._shown:
+            self._shown.add(line)
             self._console.print(Text(line, style="yellow"), soft_wrap=True)
 
     def _facts(self) -> str:
@@ -118,7 +118,7 @@ class FuzzProgress:
         chance = estimate.chance(seen, rate * 3600) if every else 1.0
         return (
             f"{spent(elapsed)}   {cases:,} cases ({rate:,.0f}/s)   corpus {corpus:,}   "
-            f"{shapes:,} disagreements   {len(self._told)} new   "
+            f"{shapes:,} disagreements   {len(self._shown)} new   "
             f"chance of a new finding within an hour {chance:.0%}"
         )
 
@@ -173,11 +173,11 @@ def closing(console: Console, record: Record, report: str) -> None:
     if not record.session_cases and finished.cases:
         line = "no round was finished in this session: all of it is from earlier ones"
         console.print(Text(f"  {line}"), soft_wrap=True)
-    told = about["estimates"]
+    estimates = about["estimates"]
     outlook = (
         f"; an hour more would show a new finding with a chance of "
-        f"{told['findings']['chance of a new one']:.0%}, and "
-        f"{told['behaviours']['expected new ones']:.0f} new behaviours (Good-Turing)"
+        f"{estimates['findings']['chance of a new one']:.0%}, and "
+        f"{estimates['behaviours']['expected new ones']:.0f} new behaviours (Good-Turing)"
     )
     line = about["canary"]["said"] + (outlook if finished.cases else "")
     console.print(Text(f"  {line}"), soft_wrap=True)

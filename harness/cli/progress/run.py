@@ -58,7 +58,7 @@ class Progress:
         self._start = time.monotonic()
         self._first_case: float | None = None
         self._preparing: Preparing | None = None
-        self._told: set[tuple[str, str, bool]] = set()
+        self._shown: set[tuple[str, str, bool]] = set()
         self._logged = 0.0
         self._cases = 0
         self._comparisons = 0
@@ -73,9 +73,9 @@ class Progress:
 
     def consume(self, event: Event) -> None:
         """Take note of an event; print what is worth a line."""
-        told = self._cluster.consume(event)
-        if told is not None:
-            self._say(told, "dim")
+        line = self._cluster.consume(event)
+        if line is not None:
+            self._say(line, "dim")
         match event:
             case Phase():
                 self._phase = event.text
@@ -153,9 +153,9 @@ class Progress:
         if event.replaces is not None:
             self._findings.pop(event.replaces, None)
         self._findings[event.id] = event
-        told = news(event)
-        if event.minimal and told not in self._told:
-            self._told.add(told)
+        line = news(event)
+        if event.minimal and line not in self._shown:
+            self._shown.add(line)
             mark = "expected" if event.expected else "finding"
             style = "cyan" if event.expected else "bold red"
             self._say(f"{mark} {event.bucket}: {event.difference}", style)

@@ -54,7 +54,7 @@ class BenchStudy:
             for text in plan.texts
         }
         self._bench: tuple[str, Bench] | None = None
-        self._told: set[str] = set()
+        self._recorded: set[str] = set()
         self._left = plan.seconds
         self._ahead = list(self._steps)
 
@@ -82,7 +82,7 @@ class BenchStudy:
         done = {event.step: event.seconds for event in past if isinstance(event, StepDone)}
         self._left -= sum(done.values())
         self._ahead = [name for name in self._steps if name not in done]
-        self._told = {
+        self._recorded = {
             event.to_json()
             for event in past
             if isinstance(event, VocabularyLoaded | ImplementationFailed)
@@ -124,7 +124,7 @@ class BenchStudy:
 
     def _once(self, event: Event, tell: Callable[[Event], None]) -> None:
         """Tell an event unless an earlier sitting did."""
-        if event.to_json() not in self._told:
+        if event.to_json() not in self._recorded:
             tell(event)
 
     def _watched(self, done: float, what: str) -> None:

@@ -77,7 +77,7 @@ class Walks:
     @property
     def used(self) -> ClusterUsed:
         """What the cluster did."""
-        return self._usage.told()
+        return self._usage.summary()
 
     def _tell(self, event: Event) -> None:
         self._usage.consume(event)

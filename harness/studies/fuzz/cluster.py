@@ -123,7 +123,7 @@ class ClusterSession:
     @property
     def cluster(self) -> ClusterUsed:
         """What the cluster did."""
-        return self._usage.told()
+        return self._usage.summary()
 
     def run(self, each: Callable[[], None] = lambda: None) -> None:
         """Until the budget is spent; ``each`` is called now and then.

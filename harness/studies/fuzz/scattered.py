@@ -87,16 +87,16 @@ class Came:
     def packed(self) -> bytes:
         """The form in which it travels."""
         fields = {name: getattr(self, name) for name in _Came.__struct_fields__ if name != "done"}
-        told = _Came(**fields, done=None if self.done is None else _told(self.done))
-        return zlib.compress(msgspec.msgpack.encode(told), 1)
+        message = _Came(**fields, done=None if self.done is None else _to_message(self.done))
+        return zlib.compress(msgspec.msgpack.encode(message), 1)
 
     @classmethod
     def unpacked(cls, packed: bytes) -> Came:
         """Return what :meth:`packed` made. Raises UnitError for what no node of ours sends."""
         try:
-            told = msgspec.msgpack.decode(stored.unzipped(packed, MAX_BYTES), type=_Came)
-            fields = {name: getattr(told, name) for name in _Came.__struct_fields__}
-            return cls(**fields | {"done": None if told.done is None else _done(told.done)})
+            message = msgspec.msgpack.decode(stored.unzipped(packed, MAX_BYTES), type=_Came)
+            fields = {name: getattr(message, name) for name in _Came.__struct_fields__}
+            return cls(**fields | {"done": None if message.done is None else _done(message.done)})
         except (ValueError, TypeError) as error:  # those of msgspec among them
             raise UnitError(f"the result of a round cannot be read: {error}") from error
 
@@ -127,7 +127,7 @@ class _Came(msgspec.Struct):
     asked: tuple[str, ...]
 
 
-def _told(done: Round) -> _Round:
+def _to_message(done: Round) -> _Round:
     return _Round(
         target=done.target,
         state=done.state.packed(),
@@ -141,19 +141,19 @@ def _told(done: Round) -> _Round:
     )
 
 
-def _done(told: _Round) -> Round:
-    findings = [Event.from_json(line) for line in told.findings]
-    events = [Event.from_json(line) for line in told.events]
+def _done(message: _Round) -> Round:
+    findings = [Event.from_json(line) for line in message.findings]
+    events = [Event.from_json(line) for line in message.events]
     return Round(
-        target=told.target,
-        state=State.unpacked(told.state),
-        map=told.map,
-        first=told.first,
-        joined=[Entry(*one) for one in told.joined],
+        target=message.target,
+        state=State.unpacked(message.state),
+        map=message.map,
+        first=message.first,
+        joined=[Entry(*one) for one in message.joined],
         findings=[found for found in findings if isinstance(found, Found)],
-        gone=told.gone,
+        gone=message.gone,
         events=[event for event in events if event is not None],
-        seconds=told.seconds,
+        seconds=message.seconds,
     )
 
 

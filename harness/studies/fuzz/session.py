@@ -1,4 +1,4 @@
-"""A session of a campaign: its targets in turn on a few lanes, until budget or Ctrl-C ends it."""
+"""A session of a campaign: its targets in turn on a few threads, until budget or Ctrl-C ends it."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class Session:
     """Runs the targets of a plan.
 
     save: writes a finding's folder. publish: gets each round once it is committed, one at a time.
-    announce: gets what the lanes are busy with. countdown: of the budget; it begins to run when the
-    first vocabulary is loaded. done: by target, the cases of earlier sessions. prepared: told how
-    long the loading took, when the countdown begins.
+    announce: gets what the threads are busy with. countdown: of the budget; it begins to run when
+    the first vocabulary is loaded. done: by target, the cases of earlier sessions. prepared: told
+    how long the loading took, when the countdown begins.
 
     A round that is on when the time is up is cut off and lost: the next session does it again,
     alike. One that has taken most of the session would be lost in each of them, so that it is
@@ -106,7 +106,8 @@ class Session:
     def run(self, each: Callable[[], None] = lambda: None) -> None:
         """Until the budget is spent; ``each`` is called now and then, from this thread.
 
-        An exception of a lane, or of ``each``, KeyboardInterrupt included, ends all and is raised.
+        An exception of a thread, or of ``each``, KeyboardInterrupt included, ends all and is
+        raised.
         """
         try:
             self._go_through(each, watch=True)
@@ -121,9 +122,11 @@ class Session:
         # A session that is too short for all of them begins with those that had the least so far.
         for one in sorted(self._plan.targets, key=lambda one: self._done.get(target_name(*one), 0)):
             self._waiting.put(one)
-        lanes = max(1, min(self._plan.plan.jobs, len(self._plan.targets)))
-        with ThreadPoolExecutor(lanes + 1, thread_name_prefix="fuzz") as pool:
-            futures: list[Future[None]] = [pool.submit(self._lane, lanes) for _ in range(lanes)]
+        threads = max(1, min(self._plan.plan.jobs, len(self._plan.targets)))
+        with ThreadPoolExecutor(threads + 1, thread_name_prefix="fuzz") as pool:
+            futures: list[Future[None]] = [
+                pool.submit(self._work_through, threads) for _ in range(threads)
+            ]
             if self.canary is not None and watch:
                 futures.append(pool.submit(self._watch))
             try:
@@ -187,7 +190,7 @@ class Session:
         return self._countdown.left if self._countdown.running else math.inf
 
     def stop(self) -> None:
-        """End all lanes and kill all workers, from any thread; rounds that are on are lost."""
+        """End all threads and kill all workers, from any thread; rounds that are on are lost."""
         self._stop.set()
         with self._lock:
             for target in self._targets.values():
@@ -211,7 +214,7 @@ class Session:
         except Stopped:
             return
 
-    def _lane(self, lanes: int) -> None:
+    def _work_through(self, threads: int) -> None:
         pool = WorkerPool(self._plan.plan.participants, self._plan.plan.limits)
         pool.limit_by(self._left)
         with self._lock:
@@ -222,7 +225,7 @@ class Session:
                     which = self._waiting.get_nowait()
                 except queue.Empty:
                     return
-                if self._turn(pool, which, endless=len(self._plan.targets) <= lanes):
+                if self._turn(pool, which, endless=len(self._plan.targets) <= threads):
                     self._waiting.put(which)
         except Stopped:
             return

@@ -68,7 +68,7 @@ class _Waiting(msgspec.Struct):
     came: tuple[int, int, int, int]
 
 
-_Page = tuple[str, Signature, list[tuple[str, str]]]
+_SignatureRow = tuple[str, Signature, list[tuple[str, str]]]
 """See :meth:`State.keep_tracker`."""
 
 
@@ -148,7 +148,7 @@ class State:
             stored.typed(self.tally, _Tally, "tally")
         for number, waiting in enumerate(stored.typed(self.waiting, list[_Waiting], "waiting")):
             check_base64(f"waiting[{number}].inputs", *waiting.inputs)
-        pages = stored.typed(self.pages, list[_Page], "pages")
+        pages = stored.typed(self.pages, list[_SignatureRow], "pages")
         check_base64("covered", *self.covered)
         check_base64("given", *self.given)
         if min(self.crossed, self.offered) < 0 or self.crossed > 64:

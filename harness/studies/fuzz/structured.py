@@ -48,22 +48,22 @@ class Structured:
         self._vocabulary, self._seed, self._shard = vocabulary, seed, shard
         self._stopped = stopped
         self._helper = Helper(__name__)
-        self._told = False
+        self._handed_over = False
 
     def take(self, number: int, place: int) -> Batch | None:
         """The ``place``-th batch; None where the process fails. Raises Stopped."""
         from harness.studies.fuzz.arms import derived  # noqa: PLC0415 (arms are made of this)
 
         seed = derived(self._seed, self._shard, place)
-        given = None if self._told else self._vocabulary
+        given = None if self._handed_over else self._vocabulary
         made = self._helper.ask((given, seed, EXAMPLES), SECONDS, self._stopped)
-        self._told = made is not None
+        self._handed_over = made is not None
         return Batch(STRUCTURED, seed, place, 0, made) if made else None
 
     def close(self) -> None:
         """End the process."""
         self._helper.close()
-        self._told = False
+        self._handed_over = False
 
 
 class Engine:

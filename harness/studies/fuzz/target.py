@@ -72,9 +72,9 @@ BATCHES_A_ROUND = 4
 again after a kill, and the schedule learns soon. As many rounds of one batch come first, so that a
 short session has committed something."""
 
-FORGIVEN_EVERY = 64
-"""Batches after which deaths and time-outs are forgiven: an implementation that was withdrawn for
-them gets another chance, or a campaign of months would leave it out after its first minutes."""
+READMIT_EVERY = 64
+"""Batches after which deaths and time-outs no longer count: an implementation that was withdrawn
+for them gets another chance, or a campaign of months would leave it out after its first minutes."""
 
 POLL_SECONDS = 0.2
 """Between two looks at how long a round takes."""
@@ -406,7 +406,7 @@ class Target:
         self._schedule.reward(name, number, came.cases, worth)
         self.state.batches += 1
         self._draw_curve()
-        if number % FORGIVEN_EVERY == FORGIVEN_EVERY - 1:
+        if number % READMIT_EVERY == READMIT_EVERY - 1:
             pool.charge({})
         return came
 

@@ -17,8 +17,8 @@ from harness.verdict.exponents import (
     UNKNOWN,
     Growth,
     Verdict,
+    fitted_costs,
     judge,
-    told,
 )
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class Cell:
         """Whether it has too few sizes to be judged."""
         # What a program says of itself may be the same for all sizes.
         costs, tiny = (self.counted, self.tiny_counted) if self.counted else (self.times, self.tiny)
-        return len(told(costs, tiny or 0)) < LEAST_POINTS
+        return len(fitted_costs(costs, tiny or 0)) < LEAST_POINTS
 
     @property
     def decided(self) -> bool:
@@ -192,7 +192,7 @@ class Cell:
         counted = {one: cost for one, cost in self.counted.items() if one < size}
         # What a program says of itself may be the same for all sizes.
         costs, tiny = (counted, self.tiny_counted) if counted else (less, self.tiny)
-        if len(told(costs, tiny or 0)) < LEAST_POINTS + SPARE_POINTS:
+        if len(fitted_costs(costs, tiny or 0)) < LEAST_POINTS + SPARE_POINTS:
             return False
         whole = self.counted or self.times
         self.round_seconds *= sum(costs.values()) / sum(whole.values())

@@ -24,7 +24,7 @@ Costs = Mapping[int, float]
 class Claims:
     """Size in bytes to nanoseconds: as the program says, by the kernel's count, and by the wall."""
 
-    told: Costs
+    reported: Costs
     counted: Costs
     round_trips: Costs
 
@@ -40,7 +40,7 @@ class Claims:
         counted = self.counted if self.visible else self.round_trips
         kind = "CPU time" if self.visible else "a round trip"
         return (
-            f"it says of itself that {named} take {self.told[largest] / 1e6:.3g} ms, "
+            f"it says of itself that {named} take {self.reported[largest] / 1e6:.3g} ms, "
             f"but they take {counted[largest] / 1e6:.3g} ms of {kind}"
         )
 
@@ -56,19 +56,19 @@ class Reconciled:
 
 def reconcile(claims: Claims, tiny: float, tiny_counted: float, *, named: bool) -> Reconciled:
     """The growth by both; tiny: what a call on a few bytes costs, told and counted."""
-    told = judge(claims.told, tiny, named=named)
-    if told.verdict is Verdict.SUPERLINEAR:
-        return Reconciled(told, counted=False, contradicted=False)
+    reported = judge(claims.reported, tiny, named=named)
+    if reported.verdict is Verdict.SUPERLINEAR:
+        return Reconciled(reported, counted=False, contradicted=False)
     if not claims.visible:
         # The wall's time grows with whatever else the machine does, so that it only raises doubt.
         trips = judge(claims.round_trips, named=False)
-        doubtful = told.verdict is Verdict.LINEAR and trips.verdict is Verdict.SUPERLINEAR
-        growth = replace(told, verdict=Verdict.INCONCLUSIVE) if doubtful else told
+        doubtful = reported.verdict is Verdict.LINEAR and trips.verdict is Verdict.SUPERLINEAR
+        growth = replace(reported, verdict=Verdict.INCONCLUSIVE) if doubtful else reported
         return Reconciled(growth, counted=False, contradicted=doubtful)
     counted = judge(claims.counted, tiny_counted, named=named)
     if counted.verdict is Verdict.SUPERLINEAR:
         return Reconciled(counted, counted=True, contradicted=True)
-    if told.exponent is None:  # it says the same of all sizes, or nothing that could be judged
+    if reported.exponent is None:  # it says the same of all sizes, or nothing that could be judged
         return Reconciled(counted, counted=True, contradicted=False)
-    agreed = counted.verdict if told.verdict is Verdict.LINEAR else told.verdict
-    return Reconciled(replace(told, verdict=agreed), counted=False, contradicted=False)
+    agreed = counted.verdict if reported.verdict is Verdict.LINEAR else reported.verdict
+    return Reconciled(replace(reported, verdict=agreed), counted=False, contradicted=False)

@@ -115,7 +115,7 @@ def main(arguments: Sequence[str]) -> int:
     asked = parser.parse_args(arguments)
     sources = asked.vocab or small(asked.algorithm)
     found, whole = looked_into(asked.file.read_bytes(), sources, asked.impl, asked.out)
-    told = [
+    described = [
         {
             "id": one.id,
             "bucket": one.bucket,
@@ -125,15 +125,15 @@ def main(arguments: Sequence[str]) -> int:
         for one in found
     ]
     if asked.json:
-        print(json.dumps(told))
+        print(json.dumps(described))
     else:
-        for one in told:
+        for one in described:
             print(f"{one['id']} {one['bucket']}: {one['difference']} {one['reproducer']}".rstrip())
-        print(f"{len(told)} findings in {asked.out}")
+        print(f"{len(described)} findings in {asked.out}")
     if not whole:
         print("the run is not whole: nothing can be said", file=sys.stderr)
         return 2
-    return 1 if told else 0
+    return 1 if described else 0
 
 
 if __name__ == "__main__":

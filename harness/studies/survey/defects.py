@@ -173,24 +173,24 @@ def answer(name: str, vocabulary: Vocabulary, defect: Defect) -> Answer:
     question = json.dumps({"ask": defect.ask, "input": data, "ids": list(defect.ids)})
     with (
         scratch.temporary("defect-") as folder,
-        tempfile.TemporaryFile() as told,
+        tempfile.TemporaryFile() as output,
     ):
         path = Path(folder, recipe.artifact_name)
         path.write_bytes(recipe.artifact)
         code = f"VOCABULARY = {str(path)!r}\n{recipe.code}"
-        code += ASK.format(question=question, descriptor=told.fileno())
+        code += ASK.format(question=question, descriptor=output.fileno())
         script = Path(folder, "ask.py")  # too long for an argument
         script.write_text(code)
         done = subprocess.run(
             [sys.executable, "-I", str(script)],
             cwd=folder,
-            pass_fds=[told.fileno()],
+            pass_fds=[output.fileno()],
             capture_output=True,
             timeout=SECONDS,
             check=False,
         )
-        told.seek(0)
-        content = told.read()
+        output.seek(0)
+        content = output.read()
     if not content:
         if done.returncode > 0:
             raise RuntimeError(done.stderr.decode(errors="replace")[-2000:])

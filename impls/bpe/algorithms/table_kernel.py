@@ -14,15 +14,15 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from impls.bpe.tables.automaton import next_state
 from impls.bpe.tables.linear import suffix_sections, token_sections
-from impls.bpe.tables.pair_validity import seam_at, valid_pair
+from impls.bpe.tables.pair_validity import boundary_at, valid_pair
 from impls.kernels.layout import (
     BASE_TOKENS,
     BLOOM,
+    BOUNDARIES,
     EMPTY,
     IDS,
     LENGTHS,
     MERGED,
-    SEAMS,
     SPLITS,
     STATES,
     SUFFIXES,
@@ -51,7 +51,7 @@ def encode_pieces(
     """Encode each piece; with the arguments of :class:`impls.kernels.encoding.EncodePieces`."""
     trie, states, suffixes = section(block, TRIE), section(block, STATES), section(block, SUFFIXES)
     merged, bloom = wide(section(block, MERGED)), section(block, BLOOM)
-    seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
+    boundaries, splits = wide(section(block, BOUNDARIES)), section(block, SPLITS)
     id_of, base_tokens, lengths = (
         section(block, IDS),
         section(block, BASE_TOKENS),
@@ -82,9 +82,9 @@ def encode_pieces(
                     # The base token, at the latest, is admitted: every text has an encoding.
                     if begin <= start:
                         break
-                    seam = seam_at(seams, data, begin)
+                    boundary = boundary_at(boundaries, data, begin)
                     before = int(lasts[begin - 1])
-                    if not seam or valid_pair(splits, merged, bloom, seam, before, token):
+                    if not boundary or valid_pair(splits, merged, bloom, boundary, before, token):
                         break
                     token = int(suffixes[token])
                 lasts[position] = token

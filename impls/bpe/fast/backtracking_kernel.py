@@ -32,10 +32,11 @@ from impls.bpe.fast.vectors import WIDTH
 from impls.bpe.fast.wide_rows import recall_wide, remember_wide
 from impls.bpe.fast.words import UNKNOWN, look_up, spell, word_filter, word_table
 from impls.bpe.tables.linear import spelled_tokens, token_sections
-from impls.bpe.tables.pair_validity import seam_at, valid_pair
+from impls.bpe.tables.pair_validity import boundary_at, valid_pair
 from impls.kernels.layout import (
     BASE_TOKENS,
     BLOOM,
+    BOUNDARIES,
     EMPTY,
     IDS,
     INDEX,
@@ -44,7 +45,6 @@ from impls.kernels.layout import (
     MERGED,
     PLACE,
     REGULAR,
-    SEAMS,
     SHORT,
     SHORTER,
     SPLITS,
@@ -109,7 +109,7 @@ def encode_remembering(
     words, filters = wide(section(block, WORDS)), section(block, SHORT)
     walk, inner, shorter = section(block, WALK), section(block, INNER), section(block, SHORTER)
     merged, bloom = wide(section(block, MERGED)), section(block, BLOOM)
-    seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
+    boundaries, splits = wide(section(block, BOUNDARIES)), section(block, SPLITS)
     lengths = section(block, LENGTHS)
     id_of, base_tokens = section(block, IDS), section(block, BASE_TOKENS)
     regular, shift = int(section(block, REGULAR)[0]), int(section(block, REGULAR)[1])
@@ -170,7 +170,7 @@ def encode_remembering(
                     splits,
                     merged,
                     bloom,
-                    seams,
+                    boundaries,
                     data,
                     begin,
                     begin + length,
@@ -194,7 +194,7 @@ def encode_remembering(
             splits,
             merged,
             bloom,
-            seams,
+            boundaries,
             data[start:],
             columns,
             deads,
@@ -290,7 +290,7 @@ def _encode(
     splits: NDArray[np.int32],
     merged: NDArray[np.int64],
     bloom: NDArray[np.int32],
-    seams: NDArray[np.int64],
+    boundaries: NDArray[np.int64],
     data: NDArray[np.uint8],
     start: int,
     end: int,
@@ -311,16 +311,16 @@ def _encode(
     while position < end and count != EMPTY:
         if token == EMPTY:
             token, stop = longest_at(walk, inner, data, position, end)
-        seam = 0
+        boundary = 0
         before = EMPTY
         if position > start:
             # Only these two bytes face each other, whichever candidate is tried.
-            seam = seam_at(seams, data, position)
+            boundary = boundary_at(boundaries, data, position)
             before = int(tokens[(count - 1) & PLACE]) & INDEX
         while token != EMPTY:
             token &= INDEX
             if dead[(stop - start) & PLACE] == 0 and (
-                not seam or valid_pair(splits, merged, bloom, seam, before, token)
+                not boundary or valid_pair(splits, merged, bloom, boundary, before, token)
             ):
                 break
             entry = int(shorter[token])

@@ -31,7 +31,7 @@ from impls.bpe.fast.columns import (
     WORDS,
 )
 from impls.bpe.fast.trie_lookup import find_longest
-from impls.bpe.tables.pair_validity import parts_of, seam_at, valid_pair
+from impls.bpe.tables.pair_validity import boundary_at, parts_of, valid_pair
 from impls.kernels.layout import EMPTY, INDEX, PLACE
 from impls.kernels.processor import prefetch
 
@@ -58,7 +58,7 @@ def encode_batched(
     splits: NDArray[np.int32],
     merged: NDArray[np.int64],
     bloom: NDArray[np.int32],
-    seams: NDArray[np.int64],
+    boundaries: NDArray[np.int64],
     data: NDArray[np.uint8],
     columns: NDArray[np.int32],
     deads: NDArray[np.int64],
@@ -108,16 +108,18 @@ def encode_batched(
                     stop -= entry & LESS_MASK
                     fits = (dead >> (stop - start)) & 1 == 0
                     if fits and position > start:
-                        seam = seam_at(seams, data, position)
+                        boundary = boundary_at(boundaries, data, position)
                         before = (int(tokens[(place - 1) & PLACE]) >> BEGIN_BITS) & INDEX
-                        fits = not seam or valid_pair(splits, merged, bloom, seam, before, token)
+                        fits = not boundary or valid_pair(
+                            splits, merged, bloom, boundary, before, token
+                        )
             if token != EMPTY:
                 tokens[place & PLACE] = token << BEGIN_BITS | (position - start)
                 columns[PLACE_OF_NEXT, piece] = place + 1
                 deads[piece] = dead
                 end = int(columns[END, piece])
                 if stop < end:
-                    first_word, words, oldest = parts_of(seam_at(seams, data, stop))
+                    first_word, words, oldest = parts_of(boundary_at(boundaries, data, stop))
                     columns[PIECE, kept] = piece
                     columns[POSITION, kept] = stop
                     columns[LIMIT, kept] = end

@@ -67,7 +67,7 @@ def ask(
     """Set REFUSED of the ``count`` pieces at work: whether LEFT and TOKEN would merge.
 
     merged: MERGED as int64. columns: see :mod:`impls.bpe.fast.columns`; of each piece at work LEFT
-    and its seam are given. Nothing is refused where TOKEN is EMPTY.
+    and its boundary are given. Nothing is refused where TOKEN is EMPTY.
     """
     for first in range(0, count, WIDTH):
         put_numbers(columns, PAIR_OF, first, column_numbers() + first)

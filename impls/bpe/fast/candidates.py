@@ -19,9 +19,10 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import VocabularyError
-from impls.bpe.tables.pair_validity import seam_of, valid_pair
+from impls.bpe.tables.pair_validity import boundary_of, valid_pair
 from impls.kernels.layout import (
     BLOOM,
+    BOUNDARIES,
     EMPTY,
     IDS,
     INNER,
@@ -29,7 +30,6 @@ from impls.kernels.layout import (
     MERGED,
     PREFIXES,
     REGULAR,
-    SEAMS,
     SHORTER,
     SPLITS,
     TRIE,
@@ -63,7 +63,7 @@ def _keep_useful(
     splits: NDArray[np.int32],
     merged: NDArray[np.int64],
     bloom: NDArray[np.int32],
-    seams: NDArray[np.int64],
+    boundaries: NDArray[np.int64],
     blob: NDArray[np.uint8],
     starts: NDArray[np.int64],
     by_length: NDArray[np.int64],
@@ -82,7 +82,7 @@ def _keep_useful(
         rest = int(starts[token] + starts[prefix + 1] - starts[prefix])
         rest_length = int(starts[token + 1]) - rest
         first = int(blob[rest])
-        seam = seam_of(seams, int(blob[rest - 1]), first)
+        boundary = boundary_of(boundaries, int(blob[rest - 1]), first)
         if byte_starts[first + 1] - byte_starts[first] > FEW:
             continue
         vain = True
@@ -94,7 +94,9 @@ def _keep_useful(
                 if blob[start + offset] != blob[rest + offset]:
                     fits = False
                     break
-            if fits and (not seam or valid_pair(splits, merged, bloom, seam, prefix, after)):
+            if fits and (
+                not boundary or valid_pair(splits, merged, bloom, boundary, prefix, after)
+            ):
                 vain = False
                 break
         if vain:
@@ -130,7 +132,7 @@ def candidate_tables(
         tokens[SPLITS],
         wide(tokens[MERGED]),
         tokens[BLOOM],
-        wide(tokens[SEAMS]),
+        wide(tokens[BOUNDARIES]),
         blob,
         starts,
         np.argsort(tokens[LENGTHS], kind="stable"),

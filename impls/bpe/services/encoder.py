@@ -18,7 +18,7 @@ from impls.bpe.services.prepend import Prepender
 from impls.bpe.services.split import split_piece
 from impls.bpe.tables.linear import suffix_sections, token_sections
 from impls.interface import Mode, Rejected, Unsupported
-from impls.kernels.layout import LATE, LENGTHS, WHOLE_SLOTS, section
+from impls.kernels.layout import LENGTHS, OUT_OF_ORDER, WHOLE_SLOTS, section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ class ServingEncoder(BpeEncoder):
         """Why the last token of a prefix does not determine its encoding, or None if it does."""
         if not self._takes_whole[False, "none"]:
             return "a normalization form or added tokens act on the text even as one piece"
-        if len(section(self._block, LATE)):
+        if len(section(self._block, OUT_OF_ORDER)):
             return "tokens of this vocabulary are older than their halves"
         if len(section(self._block, WHOLE_SLOTS)):
             return "tokens of this vocabulary come out only where they are a whole text"

@@ -22,15 +22,15 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from impls.bpe.services.prefixes import COUNT, LAST, extend, new_memo, new_rows
-from impls.bpe.tables.pair_validity import seam_at, valid_pair
+from impls.bpe.tables.pair_validity import boundary_at, valid_pair
 from impls.interface import Rejected
 from impls.kernels.layout import (
     BLOOM,
+    BOUNDARIES,
     EMPTY,
     LENGTHS,
     MERGED,
     PREFIXES,
-    SEAMS,
     SPLITS,
     TRIE,
     section,
@@ -90,7 +90,7 @@ def count_ranges(
         section(block, LENGTHS),
     )
     merged, bloom = wide(section(block, MERGED)), section(block, BLOOM)
-    seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
+    boundaries, splits = wide(section(block, BOUNDARIES)), section(block, SPLITS)
     stack = np.empty(ROOM, dtype=np.int32)
     dead = np.zeros(ROOM + 1, dtype=np.uint8)
     work = 0
@@ -135,11 +135,11 @@ def count_ranges(
                 token = int(prefixes[token])
                 if token != EMPTY:
                     stop = position + int(lengths[token])
-            seam = seam_at(seams, data, position) if position > start else 0
-            before = int(stack[count - 1]) if seam else EMPTY
+            boundary = boundary_at(boundaries, data, position) if position > start else 0
+            before = int(stack[count - 1]) if boundary else EMPTY
             while token != EMPTY:
                 if dead[stop - start] == 0 and (
-                    not seam or valid_pair(splits, merged, bloom, seam, before, token)
+                    not boundary or valid_pair(splits, merged, bloom, boundary, before, token)
                 ):
                     break
                 token = int(prefixes[token])

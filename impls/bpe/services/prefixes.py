@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.bpe.tables.pair_validity import seam_of, valid_pair
+from impls.bpe.tables.pair_validity import boundary_of, valid_pair
 from impls.kernels.layout import (
     BASE_TOKENS,
     BLOOM,
+    BOUNDARIES,
     EMPTY,
     LENGTHS,
     MERGED,
-    SEAMS,
     SPLITS,
     STATES,
     SUFFIXES,
@@ -105,7 +105,7 @@ def extend(
     """
     machine, endings = section(block, STATES), section(block, SUFFIXES)
     merged, bloom = wide(section(block, MERGED)), section(block, BLOOM)
-    seams, splits = wide(section(block, SEAMS)), section(block, SPLITS)
+    boundaries, splits = wide(section(block, BOUNDARIES)), section(block, SPLITS)
     base_tokens = section(block, BASE_TOKENS)
     for position in range(len(data)):
         byte = int(data[position])
@@ -133,13 +133,13 @@ def extend(
             outer, inner = int(rows[begin, BYTE]), int(rows[begin + 1, BYTE])
             other = int(rows[begin, LAST])
             last, first = (inner, outer) if mirrored else (outer, inner)
-            seam = seam_of(seams, last, first)
-            if not seam:
+            boundary = boundary_of(boundaries, last, first)
+            if not boundary:
                 break
             left, right = (token, other) if mirrored else (other, token)
             slot = 2 * (pair_hash(left, right) & (len(memo) // 2 - 1))
             if memo[slot] != left or memo[slot + 1] >> 1 != right:
-                valid = valid_pair(splits, merged, bloom, seam, left, right)
+                valid = valid_pair(splits, merged, bloom, boundary, left, right)
                 memo[slot] = left
                 memo[slot + 1] = right << 1 | int(valid)
             if memo[slot + 1] & 1:

@@ -7,8 +7,8 @@ encoding ever acts, and each token that can be built has exactly one split, its 
 other merges may be dropped, whatever order the merges stand in.
 
 The linear encoders need one thing more: that a token is younger than both of its halves. Tokens
-that are not, and those built from them, are *late*; a text that spells none of them is encoded as
-if they were not there. (Llama 3 has them; proper vocabularies have none.)
+that are not, and those built from them, are *out of order*; a text that spells none of them is
+encoded as if they were not there. (Llama 3 has them; proper vocabularies have none.)
 """
 
 from __future__ import annotations
@@ -70,8 +70,10 @@ def _derive(
 
 
 @njit
-def _mark_late(found: NDArray[np.int64], ranks: NDArray[np.int64], late: NDArray[np.bool_]) -> None:
-    """Mark the ids whose rank is below that of a half, or that have a late half.
+def _mark_out_of_order(
+    found: NDArray[np.int64], ranks: NDArray[np.int64], out_of_order: NDArray[np.bool_]
+) -> None:
+    """Mark the ids whose rank is below that of a half, or that have such a half.
 
     found: rows (left id, right id, rank, id) with halves before wholes. ranks: by id, -1 for base
     tokens.
@@ -79,13 +81,15 @@ def _mark_late(found: NDArray[np.int64], ranks: NDArray[np.int64], late: NDArray
     for index in range(len(found)):
         left, right = int(found[index, 0]), int(found[index, 1])
         rank, token = int(found[index, 2]), int(found[index, 3])
-        late[token] = late[left] or late[right] or rank < ranks[left] or rank < ranks[right]
+        out_of_order[token] = (
+            out_of_order[left] or out_of_order[right] or rank < ranks[left] or rank < ranks[right]
+        )
 
 
 def derive(
     vocabulary: Vocabulary, merges: Mapping[int, NDArray[np.int32]]
 ) -> tuple[dict[int, NDArray[np.int32]], list[bytes]]:
-    """BASE_TOKENS, IDS, SPLITS and LENGTHS; and the spellings of the late tokens.
+    """BASE_TOKENS, IDS, SPLITS and LENGTHS; and the spellings of the tokens out of order.
 
     merges: the sections of :func:`impls.kernels.merge_tables.merge_tables`.
     """
@@ -100,12 +104,12 @@ def derive(
     size = len(vocabulary.tokens)
     ranks = np.full(size, EMPTY, dtype=np.int64)
     ranks[found[:, 3]] = found[:, 2]
-    late = np.zeros(size, dtype=np.bool_)
-    _mark_late(found, ranks, late)
+    out_of_order = np.zeros(size, dtype=np.bool_)
+    _mark_out_of_order(found, ranks, out_of_order)
 
-    is_late = late[found[:, 3]]
-    late_texts = [texts[index] for index in kept[is_late].tolist()]
-    found, kept = found[~is_late], kept[~is_late]
+    is_out_of_order = out_of_order[found[:, 3]]
+    out_of_order_texts = [texts[index] for index in kept[is_out_of_order].tolist()]
+    found, kept = found[~is_out_of_order], kept[~is_out_of_order]
     lengths = np.array([len(texts[index]) for index in kept.tolist()], dtype=np.int32)
     order = np.argsort(found[:, 2], kind="stable")
     found, lengths = found[order], lengths[order]
@@ -126,4 +130,4 @@ def derive(
         SPLITS: halves.astype(np.int32).ravel(),
         LENGTHS: np.concatenate((np.ones(len(present), dtype=np.int32), lengths)),
     }
-    return sections, late_texts
+    return sections, out_of_order_texts

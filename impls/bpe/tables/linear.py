@@ -14,7 +14,7 @@ from impls.kernels.layout import (
     BASE_TOKENS,
     BYTE_IDS,
     IDS,
-    LATE,
+    OUT_OF_ORDER,
     PREFIXES,
     SPLITS,
     SUFFIXES,
@@ -43,15 +43,15 @@ def token_sections(vocabulary: Vocabulary) -> Sections:
 
     def build() -> Sections:
         merges = merge_tables(vocabulary)
-        tokens, late = derive(vocabulary, merges)
+        tokens, out_of_order = derive(vocabulary, merges)
         spellings = spelled_tokens(vocabulary, tokens[IDS])
         trie, prefixes = build_trie(spellings)
         found = {**tokens, TRIE: trie, PREFIXES: prefixes, **validity_tables(tokens, spellings)}
         if vocabulary.ignore_merges:
             found |= whole_tables(vocabulary, improper_tokens(vocabulary))
-        if late:
+        if out_of_order:
             # The heap takes over, and needs the merges as they are.
-            found |= {LATE: build_trie(late)[0], **merges}
+            found |= {OUT_OF_ORDER: build_trie(out_of_order)[0], **merges}
         else:
             found[BYTE_IDS] = merges[BYTE_IDS]
         return found

@@ -6,11 +6,11 @@ token again and again, watching which token the two neighbours of the boundary w
 until when that merge would have been the next (the limit). Of two equal tokens the left one
 was made first, so undoing the right one leaves the limit one higher.
 
-Whatever is undone, the same two bytes face each other at the boundary: the *seam*. So the merges
-over each seam stand together, and so do the filters that tell most pairs that do not merge: the
+Whatever is undone, the same two bytes face each other at the boundary. So the merges
+over each boundary stand together, and so do the filters that tell most pairs that do not merge: the
 questions of one boundary, and those of the next ones in the same script, read the same few lines
-of memory. And once the limit is not above the oldest merge over the seam, none can come before it:
-undoing ends there, and need not go down to bytes.
+of memory. And once the limit is not above the oldest merge over the boundary, none can come before
+it: undoing ends there, and need not go down to bytes.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from corpora.vocabularies.model import VocabularyError
 from impls.kernels.layout import (
     BASE_TOKENS,
     BLOOM,
+    BOUNDARIES,
     EMPTY,
     INDEX,
     MERGED,
     PLACE,
-    SEAMS,
     SPLITS,
     bits_of,
     wide,
@@ -50,16 +50,16 @@ BITS_PER_MERGE = 10
 that do not merge is looked up in vain (measured on tekken)."""
 
 ROOM = 5
-"""Entries of MERGED for each word of the filters: of 32 bits, for 3.2 merges at most, where a seam
-has less than MOST_WORDS."""
+"""Entries of MERGED for each word of the filters: of 32 bits, for 3.2 merges at most, where a
+boundary has less than MOST_WORDS."""
 
 MOST_WORDS = (1 << 16) - 1
-"""The filter of a seam has so many words at the most: 16 bits of a pair's hash say which of them is
-asked."""
+"""The filter of a boundary has so many words at the most: 16 bits of a pair's hash say which of
+them is asked."""
 
 OLDEST_BITS = 21
 FIRST_BITS = 42
-"""A seam's entry is ``first word << 42 | oldest merge << 21 | number of words``."""
+"""A boundary's entry is ``first word << 42 | oldest merge << 21 | number of words``."""
 
 _WORDS_MASK = (1 << OLDEST_BITS) - 1
 _WORD = 32
@@ -70,7 +70,7 @@ LEFT_FACTOR, RIGHT_FACTOR = 0x9E3779B1 - (1 << 32), 0x85EBCA6B - (1 << 32)
 FOLDED = 15
 """The bits by which the product is shifted, to be mixed with itself."""
 WORD_AT = 16
-"""The bits of a pair's hash from this one on say which of a seam's words is asked."""
+"""The bits of a pair's hash from this one on say which of a boundary's words is asked."""
 SECOND_AT = 5
 _FOLDED_MASK, _WORD_MASK = ((1 << _WORD - shifted) - 1 for shifted in (FOLDED, WORD_AT))
 BIT_MASK = 31
@@ -83,21 +83,21 @@ ENTRY_MASK = (1 << ENTRY_BITS) - 1
 
 
 @njit
-def seam_of(seams: NDArray[np.int64], last: int, first: int) -> int:
+def boundary_of(boundaries: NDArray[np.int64], last: int, first: int) -> int:
     """Of the bytes ``last first``: 0 if no merge goes over them, and then any pair is valid."""
-    return int(seams[(first << 8 | last) & INDEX])
+    return int(boundaries[(first << 8 | last) & INDEX])
 
 
 @njit
-def seam_at(seams: NDArray[np.int64], data: NDArray[np.uint8], position: int) -> int:
+def boundary_at(boundaries: NDArray[np.int64], data: NDArray[np.uint8], position: int) -> int:
     """Likewise, of the bytes before and after a position, which is not where the text begins."""
-    return seam_of(seams, int(data[(position - 1) & PLACE]), int(data[position & PLACE]))
+    return boundary_of(boundaries, int(data[(position - 1) & PLACE]), int(data[position & PLACE]))
 
 
 @inlined
-def parts_of(seam: int) -> tuple[int, int, int]:
+def parts_of(boundary: int) -> tuple[int, int, int]:
     """Where its words begin, how many they are, and the oldest merge."""
-    return seam >> FIRST_BITS, seam & _WORDS_MASK, (seam >> OLDEST_BITS) & TOKEN_MASK
+    return boundary >> FIRST_BITS, boundary & _WORDS_MASK, (boundary >> OLDEST_BITS) & TOKEN_MASK
 
 
 # Of one pair, or of a vector of them: what is above bit 32 differs, and no part looks there.
@@ -110,7 +110,7 @@ def pair_bits(left: Numbers, right: Numbers) -> Numbers:
 
 @inlined
 def word_asked(first_word: Numbers, words: Numbers, mixed: Numbers) -> Numbers:
-    """Which word of BLOOM says whether a pair of this hash may merge, of those of its seam."""
+    """Which word of BLOOM says whether a pair of this hash may merge, of those of its boundary."""
     return first_word + ((mixed >> WORD_AT & _WORD_MASK) * words >> WORD_AT & _WORD_MASK)
 
 
@@ -131,18 +131,18 @@ def valid_pair(
     splits: NDArray[np.int32],
     merged: NDArray[np.int64],
     bloom: NDArray[np.int32],
-    seam: int,
+    boundary: int,
     left: int,
     right: int,
 ) -> bool:
     """Whether encoding keeps the tokens apart.
 
-    merged: MERGED as int64. bloom: BLOOM. seam: of :func:`seam_of`, not 0. At most 13 rounds were
-    seen on o200k, about 4 on text (docs/algorithms.md); here less than 3 (see above, and
-    single bytes are older than all merges).
+    merged: MERGED as int64. bloom: BLOOM. boundary: of :func:`boundary_of`, not 0. At most 13
+    rounds were seen on o200k, about 4 on text (docs/algorithms.md); here less than 3 (see above,
+    and single bytes are older than all merges).
     """
     limit = len(splits)  # above all tokens
-    first_word, words, oldest = parts_of(seam)
+    first_word, words, oldest = parts_of(boundary)
     while True:
         mixed = pair_bits(left, right)
         asked = word_asked(first_word, words, mixed)
@@ -173,17 +173,17 @@ def valid_pair(
 def _fill(
     splits: NDArray[np.int32],
     over: NDArray[np.int64],
-    seams: NDArray[np.int64],
+    boundaries: NDArray[np.int64],
     base_tokens: int,
     merged: NDArray[np.int64],
     bloom: NDArray[np.bool_],
 ) -> int:
-    """Returns how many entries of ``merged`` are needed. over: by merge, its place in ``seams``."""
+    """Returns how many entries of ``merged`` are needed. over: the boundary of each merge."""
     used = 0
     for token in range(base_tokens, len(splits) >> 1):
         left, right = int(splits[2 * token]), int(splits[2 * token + 1])
         mixed = pair_bits(left, right)
-        first_word, words, _ = parts_of(int(seams[over[token - base_tokens]]))
+        first_word, words, _ = parts_of(int(boundaries[over[token - base_tokens]]))
         asked = word_asked(first_word, words, mixed)
         bloom[_WORD * asked + (mixed & BIT_MASK)] = True
         bloom[_WORD * asked + (mixed >> SECOND_AT & BIT_MASK)] = True
@@ -198,7 +198,8 @@ def _fill(
 def validity_tables(
     tokens: Mapping[int, NDArray[np.int32]], spellings: Sequence[bytes]
 ) -> dict[int, NDArray[np.int32]]:
-    """MERGED, BLOOM and SEAMS. tokens: the sections of :func:`impls.bpe.tables.derivations.derive`.
+    """MERGED, BLOOM and BOUNDARIES. tokens: the sections of
+    :func:`impls.bpe.tables.derivations.derive`.
 
     Raises VocabularyError where there are too many tokens for an entry of MERGED.
     """
@@ -219,16 +220,21 @@ def validity_tables(
     facing, first = np.unique(over, return_index=True)
     oldest[facing] = base_tokens + first
     firsts = np.cumsum(words) - words
-    seams = np.where(words, firsts << FIRST_BITS | oldest << OLDEST_BITS | words, 0)
+    boundaries = np.where(words, firsts << FIRST_BITS | oldest << OLDEST_BITS | words, 0)
     total = int(words.sum())
-    # What does not fit behind its own seam goes into the room of the next, and at last behind all.
+    # What does not fit behind its own boundary goes into the room of the next, and at last behind
+    # all.
     merged = np.full(total * ROOM + len(over) + 1, EMPTY, dtype=np.int64)
     # One word at least: what is not asked reads the first one
     # (impls.bpe.fast.batched_pair_validity).
     bloom = np.zeros(max(total, 1) * _WORD, dtype=np.bool_)
-    used = _fill(splits, over, seams, base_tokens, merged, bloom)
+    used = _fill(splits, over, boundaries, base_tokens, merged, bloom)
     merged = merged[: max(used, total * ROOM) + 1]  # with an EMPTY behind the last one
-    return {MERGED: merged.view(np.int32), BLOOM: bits_of(bloom), SEAMS: seams.view(np.int32)}
+    return {
+        MERGED: merged.view(np.int32),
+        BLOOM: bits_of(bloom),
+        BOUNDARIES: boundaries.view(np.int32),
+    }
 
 
 class Pairs:
@@ -237,11 +243,13 @@ class Pairs:
     def __init__(self, tokens: Mapping[int, NDArray[np.int32]], spellings: Sequence[bytes]) -> None:
         """tokens: with the sections of :func:`validity_tables`. spellings: of the tokens by age."""
         self._splits = tokens[SPLITS]
-        self._merged, self._seams = wide(tokens[MERGED]), wide(tokens[SEAMS])
+        self._merged, self._boundaries = wide(tokens[MERGED]), wide(tokens[BOUNDARIES])
         self._bloom = tokens[BLOOM]
         self._edges = [(text[0], text[-1]) for text in spellings]
 
     def valid(self, left: int, right: int) -> bool:
         """Whether token ``right`` may follow token ``left``."""
-        seam = seam_of(self._seams, self._edges[left][1], self._edges[right][0])
-        return not seam or valid_pair(self._splits, self._merged, self._bloom, seam, left, right)
+        boundary = boundary_of(self._boundaries, self._edges[left][1], self._edges[right][0])
+        return not boundary or valid_pair(
+            self._splits, self._merged, self._bloom, boundary, left, right
+        )

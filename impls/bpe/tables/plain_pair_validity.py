@@ -15,7 +15,16 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from impls.bpe.definition.heap_kernel import improper_tokens
 from impls.bpe.tables.derivations import derive
-from impls.kernels.layout import AGED_PAIRS, BASE_TOKENS, EMPTY, IDS, LATE, PREFIXES, SPLITS, TRIE
+from impls.kernels.layout import (
+    AGED_PAIRS,
+    BASE_TOKENS,
+    EMPTY,
+    IDS,
+    OUT_OF_ORDER,
+    PREFIXES,
+    SPLITS,
+    TRIE,
+)
 from impls.kernels.merge_tables import hashed_pairs, merge_tables, pair_row, whole_tables
 from impls.kernels.trie import build_trie
 
@@ -63,11 +72,11 @@ def plain_sections(vocabulary: Vocabulary) -> Mapping[int, NDArray[np.int32]]:
     Those of the last vocabulary are kept, as the exact policy asks for them twice in a row.
 
     Tokens by age, their trie, and the hash of their merges; what is emitted whole; and, where some
-    merges act out of order (:mod:`impls.bpe.tables.late`), what the heap needs to encode their
-    texts.
+    merges act out of order (:mod:`impls.bpe.tables.out_of_order`), what the heap needs to encode
+    their texts.
     """
     merges = merge_tables(vocabulary)
-    tokens, late = derive(vocabulary, merges)
+    tokens, out_of_order = derive(vocabulary, merges)
     spellings = [vocabulary.tokens[token_id] or b"" for token_id in tokens[IDS].tolist()]
     trie, prefixes = build_trie(spellings)
     numbers = np.arange(int(tokens[BASE_TOKENS][256]), len(spellings))
@@ -76,6 +85,6 @@ def plain_sections(vocabulary: Vocabulary) -> Mapping[int, NDArray[np.int32]]:
     found = {**tokens, TRIE: trie, PREFIXES: prefixes, AGED_PAIRS: hashed_pairs(rows)}
     if vocabulary.ignore_merges:
         found |= whole_tables(vocabulary, improper_tokens(vocabulary))
-    if late:
-        found |= {LATE: build_trie(late)[0], **merges}
+    if out_of_order:
+        found |= {OUT_OF_ORDER: build_trie(out_of_order)[0], **merges}
     return found
