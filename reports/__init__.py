@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from reports.bench import BenchRecord
     from reports.field import Conformance
+    from reports.histories import FindingHistory
     from reports.record import RunRecord
     from reports.selftest import SelftestRecord
-    from reports.sightings import Sighting
     from reports.trends import Trend
     from reports.worst import WorstRecord
 
@@ -54,7 +54,7 @@ def write_all(
     record: RunRecord,
     out: Path,
     series: Sequence[Trend] = (),
-    known: Mapping[str, Sighting] | None = None,
+    known: Mapping[str, FindingHistory] | None = None,
 ) -> None:
     """Write every format that has a file into the folder ``out``, made where it is missing.
 

@@ -21,10 +21,10 @@ from reports.campaigns import campaign
 from reports.cards import ROOMY, TIGHT, TIGHT_FROM, Card, card, chosen, kinds
 from reports.forced import failures, forced_rows
 from reports.grids import matrices
+from reports.histories import history_of
 from reports.record import FAILING_EXPECTATIONS, RunRecord, Verdict
 from reports.scaling import growth, worst
 from reports.severity import SEVERITIES
-from reports.sightings import history_of
 from reports.standings import standings
 from reports.trends import trends
 from reports.words import growth_left_out, plural, reason, safe_link, title
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from harness.events import ExpectationJudged
-    from reports.sightings import Sighting
+    from reports.histories import FindingHistory
     from reports.trends import Trend
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -64,7 +64,7 @@ def render(
     record: RunRecord,
     series: Sequence[Trend] = (),
     folder: Path | None = None,
-    known: Mapping[str, Sighting] | None = None,
+    known: Mapping[str, FindingHistory] | None = None,
 ) -> str:
     """The page for a record, to be written in UTF-8.
 
@@ -129,7 +129,9 @@ def _expectations(record: RunRecord) -> dict[str, list[ExpectationJudged]]:
     }
 
 
-def _cards(record: RunRecord, folder: Path | None, known: Mapping[str, Sighting]) -> list[Card]:
+def _cards(
+    record: RunRecord, folder: Path | None, known: Mapping[str, FindingHistory]
+) -> list[Card]:
     budget = ROOMY if len(record.buckets) < TIGHT_FROM else TIGHT
     few = len(record.buckets) <= OPEN_CARDS
     return [

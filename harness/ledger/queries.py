@@ -174,7 +174,7 @@ def seen(engine: Engine) -> list[Seen]:
         ]
 
 
-def sightings(engine: Engine) -> dict[str, tuple[datetime.datetime, datetime.datetime, int]]:
+def seen_between(engine: Engine) -> dict[str, tuple[datetime.datetime, datetime.datetime, int]]:
     """Of each finding, by its id, when it was seen first and last, and in how many runs."""
     grouped = (
         sa.select(

@@ -37,7 +37,7 @@ from harness.workers import Limits
 # Small batches, so that a few thousand cases are enough rounds to be killed in.
 streams.BATCH_CASES = streams.FIRST_BATCH_CASES = arms.MUTANTS = 64
 
-WRONG = Path(__file__).parents[1] / "miniatures" / "wrong.py"
+WRONG = Path(__file__).parents[1] / "mutants" / "in_process.py"
 
 
 def small_plan(

@@ -10,8 +10,8 @@ import pytest
 
 from tests.harness.command import tokgate
 
-MINIATURES = Path(__file__).parents[1] / "miniatures" / "wrong.py"
-WRONG, RIGHT = f"{MINIATURES}:AlwaysWrong", f"{MINIATURES}:Correct"
+MUTANTS = Path(__file__).parents[1] / "mutants" / "in_process.py"
+WRONG, RIGHT = f"{MUTANTS}:AlwaysWrong", f"{MUTANTS}:Correct"
 
 
 def run(out: Path, *specs: str, options: tuple[str, ...] = ()) -> dict[str, Any]:

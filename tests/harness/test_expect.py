@@ -12,7 +12,7 @@ from reports import proposing
 from tests.harness.command import here, tokgate
 from tests.harness.test_diff import found
 
-WRONG = Path(__file__).parents[1] / "miniatures" / "wrong.py"
+WRONG = Path(__file__).parents[1] / "mutants" / "in_process.py"
 RUN = (
     "run", "--vocab=toy_bytes", "--impl=tiktoken", f"--impl={WRONG}:AlwaysWrong",
     "--check=equivalence", "--budget=1500cases",

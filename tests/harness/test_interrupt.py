@@ -16,7 +16,7 @@ import pytest
 from tests.breadth import thorough
 from tests.harness.command import TOKGATE
 
-MINIATURES = Path(__file__).parents[1] / "miniatures"
+MUTANTS = Path(__file__).parents[1] / "mutants"
 PROGRAM = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
 
 
@@ -34,7 +34,7 @@ def wait_for(record: Path, event: str) -> None:
 @pytest.mark.parametrize("whole_group", [thorough(False), True], ids=["kill", "terminal"])
 def test_ctrl_c(event: str, whole_group: bool, tmp_path: Path) -> None:
     program = f"cmd:{sys.executable} {PROGRAM} --kind correct"
-    wrong = f"{MINIATURES}/wrong.py:AlwaysWrong"
+    wrong = f"{MUTANTS}/in_process.py:AlwaysWrong"
     impls = [f"--impl={spec}" for spec in ("tiktoken", program, wrong)]
     with subprocess.Popen(
         [TOKGATE, "run", "--vocab=tekken_240911", "--vocab=toy_bytes", f"--out={tmp_path}", *impls],

@@ -252,7 +252,7 @@ def test_sqlite_writes_ahead_and_syncs(tmp_path: Path) -> None:
 @pytest.mark.thorough  # several whole runs
 def test_a_run_writes_into_the_ledger(tmp_path: Path) -> None:
     where = tmp_path / "ledger.db"
-    wrong = f"{Path(__file__).parents[1]}/miniatures/wrong.py:AlwaysWrong"
+    wrong = f"{Path(__file__).parents[1]}/mutants/in_process.py:AlwaysWrong"
     ended = tokgate(
         "run", "--vocab=toy_bytes", "--impl=bpe.naive", f"--impl={wrong}", "--budget=50cases",
         f"--ledger={where}", f"--out={tmp_path / 'out'}",
@@ -395,6 +395,6 @@ def test_each_finding_was_seen_first_and_last(opens: Opens) -> None:
     record(opens(), started(5), found("f-1", "b"), found("f-2", "c"), finished())
     told = {
         name: (first.day, last.day, runs)
-        for name, (first, last, runs) in queries.sightings(opens()).items()
+        for name, (first, last, runs) in queries.seen_between(opens()).items()
     }
     assert told == {"f-1": (2, 5, 2), "f-2": (5, 5, 1)}

@@ -33,7 +33,7 @@ from tests.harness.fuzz_campaign import small_plan
 from tests.harness.test_budgets import Silent as Quiet
 from tests.harness.test_confirming import LATE, in_turn
 from tests.harness.test_findings import Here, Scene, right, wrong_at
-from tests.miniatures import wrong
+from tests.mutants import in_process as wrong
 
 WRONG = Path(wrong.__file__)
 

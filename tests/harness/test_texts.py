@@ -26,7 +26,7 @@ from impls.interface import Mode
 from tests.harness.command import TOKGATE, here, tokgate
 from tests.harness.test_interrupt import wait_for
 
-MINIATURES = Path(__file__).parents[1] / "miniatures"
+MUTANTS = Path(__file__).parents[1] / "mutants"
 ENDLESS = FunctionGenerator("made", "", lambda *_: iter([b"generated"] * 999))
 
 
@@ -175,7 +175,7 @@ class TestCommand:
         lines = ['{"text": "ab"}', '{"text": "ba"}', '{"text": "ab"}', "{", '{"text": "\\u00e9"}']
         (tmp_path / "a.jsonl").write_text("\n".join(lines))
         out = tmp_path / "out"
-        wrong = f"{MINIATURES}/wrong.py:AlwaysWrong"
+        wrong = f"{MUTANTS}/in_process.py:AlwaysWrong"
         done = tokgate(
             "run", "--only-input", f"--input={tmp_path}/a.jsonl", "--vocab=toy_bytes",
             "--impl=bpe.naive", f"--impl={wrong}", f"--out={out}",
@@ -208,7 +208,7 @@ class TestCommand:
         out = tmp_path / "out"
         done = tokgate(
             "fuzz", f"--input={tmp_path}/a.txt", "--vocab=toy_bytes", "--impl=bpe.naive",
-            f"--impl={MINIATURES}/wrong.py:AlwaysWrong", "--check=equivalence", "--no-coverage",
+            f"--impl={MUTANTS}/in_process.py:AlwaysWrong", "--check=equivalence", "--no-coverage",
             "--no-structured", "--generator=edge", "--budget=200cases", f"--out={out}",
         )  # fmt: skip
 

@@ -20,7 +20,7 @@ from tests.harness.command import tokgate
 PLUGIN = """
 from pathlib import Path
 Path({mark!r}).write_text("ran")
-from tests.miniatures.wrong import AlwaysWrong as Mine
+from tests.mutants.in_process import AlwaysWrong as Mine
 """
 
 Say = Callable[..., tuple[object, str]]

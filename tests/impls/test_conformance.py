@@ -19,7 +19,7 @@ from impls.errors import ImplementationError
 from impls.interface import About, Capability, Mode, Rejected, Unsupported
 from tests.breadth import thorough, thorough_from
 
-MINIATURES = Path(__file__).parents[1] / "miniatures"
+MUTANTS = Path(__file__).parents[1] / "mutants"
 PROGRAM = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
 
 EXAMPLE = Path(registry.__file__).with_name("examples") / "stdio_encoder.py"
@@ -65,7 +65,7 @@ WRONG = {
 
 @pytest.mark.parametrize("kind", thorough_from(4, WRONG))
 def test_mutants_in_process_are_reported(kind: str) -> None:
-    spec = f"{MINIATURES}/wrong.py:{kind}"
+    spec = f"{MUTANTS}/in_process.py:{kind}"
     problems = conformance_problems(spec, toys("toy_acbb", "toy_ties", "toy_bytes"))
     rule, words = WRONG[kind]
     assert rule in {problem.rule for problem in problems}
@@ -235,7 +235,7 @@ def test_a_service_that_miscounts_is_reported() -> None:
 
 
 def test_the_same_seed_finds_the_same() -> None:
-    spec = f"{MINIATURES}/wrong.py:Ties"
+    spec = f"{MUTANTS}/in_process.py:Ties"
     assert conformance_problems(spec) == conformance_problems(spec)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from harness.engine.runner import RunResult
     from harness.events import Event
     from harness.workers import Limits
-    from reports.sightings import Sighting
+    from reports.histories import FindingHistory
     from reports.trends import Trend
 
 EXIT_STATUSES = """
@@ -154,16 +154,16 @@ def trend_series(ledger: str | None) -> list[Trend]:
     ]
 
 
-def known_findings(ledger: str | None) -> dict[str, Sighting]:
+def known_findings(ledger: str | None) -> dict[str, FindingHistory]:
     """Since when a ledger knows each finding, by its id. Raises LedgerError."""
     if ledger is None:
         return {}
     from harness.ledger import queries  # noqa: PLC0415
     from harness.ledger.engine import open_database  # noqa: PLC0415
-    from reports.sightings import Sighting  # noqa: PLC0415
+    from reports.histories import FindingHistory  # noqa: PLC0415
 
-    known = queries.sightings(open_database(ledger))
-    return {identity: Sighting(*seen) for identity, seen in known.items()}
+    known = queries.seen_between(open_database(ledger))
+    return {identity: FindingHistory(*seen) for identity, seen in known.items()}
 
 
 def finish(result: RunResult, out: Path, ledger: str | None = None) -> NoReturn:

@@ -21,7 +21,7 @@ from harness.checks import CHECKS
 from tests.breadth import thorough
 from tests.harness.command import tokgate
 
-MINIATURES = Path(__file__).parents[1] / "miniatures"
+MUTANTS = Path(__file__).parents[1] / "mutants"
 PROGRAM = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
 SMOKE_SECONDS = 600
 """The longest that a run may take, which is there for hangs: a busy machine is slow."""
@@ -29,7 +29,7 @@ SMOKE_SECONDS = 600
 
 def in_process(kind: str) -> str:
     name = "".join(part.capitalize() for part in kind.split("-"))
-    return f"{MINIATURES}/wrong.py:{name}"
+    return f"{MUTANTS}/in_process.py:{name}"
 
 
 def over_stdio(kind: str) -> str:

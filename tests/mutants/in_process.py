@@ -1,4 +1,4 @@
-"""Deliberately wrong implementations, in process: ``--impl tests/miniatures/wrong.py:Flaky``.
+"""Deliberately wrong implementations, in process: ``--impl tests/mutants/in_process.py:Flaky``.
 
 Each is the encoder of the stdio example with one mutant, without pre-tokenization. (That encoder
 and not a compiled one, so that a process which died is there again in half a second.)
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
 
-class MiniatureEncoder:
+class MutantEncoder:
     """Encodes with a mutant."""
 
     def __init__(self, mutant: program_mutants.Correct, right: Encoder) -> None:
@@ -38,7 +38,7 @@ class MiniatureEncoder:
             raise Rejected(f"no token for {error}") from error
 
 
-class AbleEncoder(MiniatureEncoder):
+class AbleEncoder(MutantEncoder):
     """Decodes, and gives offsets, as it should."""
 
     def decode(self, ids: Sequence[int]) -> bytes:
@@ -57,7 +57,7 @@ class Correct:
 
     kind: ClassVar[str] = "correct"
     claimed: ClassVar[frozenset[Capability]] = frozenset({Capability.DECODE, Capability.OFFSETS})
-    encoder: ClassVar[type[MiniatureEncoder]] = AbleEncoder
+    encoder: ClassVar[type[MutantEncoder]] = AbleEncoder
 
     @property
     def about(self) -> About:
@@ -68,7 +68,7 @@ class Correct:
             return "neither pre-tokenization nor special tokens"
         return HEAP.supports(vocabulary, mode)
 
-    def load(self, vocabulary: Vocabulary) -> MiniatureEncoder:
+    def load(self, vocabulary: Vocabulary) -> MutantEncoder:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "bundle.json"
             write_bundle(vocabulary, path)
@@ -82,7 +82,7 @@ class Plain(Correct):
     """Base of those that only encode."""
 
     claimed = frozenset()
-    encoder = MiniatureEncoder
+    encoder = MutantEncoder
 
 
 class AlwaysWrong(Plain):
@@ -115,7 +115,7 @@ class Floats(Plain):
 
 class Claims(Correct):
     kind = "claims"
-    encoder = MiniatureEncoder
+    encoder = MutantEncoder
 
 
 class Exit(Plain):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class FindingHistory:
     """When a finding was seen first and last, and in how many runs of the ledger."""
 
     first: datetime.datetime
@@ -21,7 +21,7 @@ class Sighting:
     runs: int
 
 
-def history_of(ids: Iterable[str], known: Mapping[str, Sighting]) -> str:
+def history_of(ids: Iterable[str], known: Mapping[str, FindingHistory]) -> str:
     """A line on the findings of one cause; nothing where the ledger has none of them."""
     seen = [known[one] for one in ids if one in known]
     if not seen:
