@@ -31,7 +31,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -410,32 +410,6 @@ class WarmsUp(Protocol):
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
         """Make whatever requests in these modes will need. Raises nothing."""
-        ...
-
-
-@runtime_checkable
-class Prepares(Protocol):
-    """An encoder with a faster form of ``encode`` than this interface has; found by its method.
-
-    For ``tokgate bench`` only: what is timed is the library's own way from its natural input.
-    """
-
-    def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
-        """A call that encodes ``data`` by the fastest documented way, as often as it is made.
-
-        The input is converted beforehand (to ``str`` for a library that takes it). The call gives
-        the ids as a sequence or a NumPy array of integers, whichever the library makes faster.
-        Raises as ``encode`` does, here or in the call.
-        """
-        ...
-
-
-@runtime_checkable
-class PreparesCount(Protocol):
-    """An encoder with a fast way to count, for ``tokgate bench`` only; found by its method."""
-
-    def prepare_count(self, data: bytes, mode: Mode) -> Callable[[], int]:
-        """A call that gives the number of ids of ``data``, without making the ids if it can."""
         ...
 
 

@@ -19,11 +19,10 @@ from impls.interface import (
     Decodes,
     EncodesBatches,
     GivesOffsets,
-    Prepares,
-    PreparesCount,
     Prepends,
     Splits,
 )
+from impls.prepared import Prepares, PreparesCount
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -15,6 +15,7 @@ from harness.events import (
     ImplementationFailed,
     VocabularyLoaded,
 )
+from harness.events.timing import THREADS
 from reports.bench_ratio import LEAST_ROUNDS, Ratio, paired
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ MEANINGS = {
     "warm": "the same text again",
     "cold": "the first call of a freshly loaded encoder, with all that it puts off till then",
 }
-
-MEBIBYTE = 1 << 20
 
 
 @dataclass
@@ -108,13 +107,18 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row of a table. answer: the worst of its sizes; see :class:`harness.events.Benched`."""
+    """A row of a table. answer: the worst of its sizes; see :class:`harness.events.Benched`.
+
+    gain: how many times as fast several threads are as one at the largest size, by the medians of
+    fresh text, where both were measured.
+    """
 
     name: str
     version: str
     homepage: str
     answer: str
     fields: list[Field]
+    gain: float | None = None
 
     @property
     def mark(self) -> str:
@@ -133,6 +137,31 @@ class BenchTable:
     base: str
     sizes: list[int]
     lines: list[Line]
+    document: int = 0
+    threads: int = 1
+
+    @property
+    def way(self) -> str:
+        """How the encoders were called, in a few words."""
+        batch = f"pre-tokenized, in batches of texts of {shown_size(self.document)}"
+        return {
+            "text": "pre-tokenized",
+            "raw": "as one piece, without pre-tokenization",
+            "batch": batch,
+            THREADS: f"{batch}, on {self.threads} threads",
+        }[self.mode]
+
+    @property
+    def gains(self) -> bool:
+        """Whether it is known of anybody what several threads gain."""
+        return any(line.gain is not None for line in self.lines)
+
+    @property
+    def tag(self) -> str:
+        """The same in a word or two."""
+        return {"text": "pre-tokenized", "raw": "one piece", "batch": "batches"}.get(
+            self.mode, f"batches on {self.threads} threads"
+        )
 
     @property
     def title(self) -> str:
@@ -197,29 +226,33 @@ def _table(
         answers = {c.answer for c in cells if c.timings}
         worst = next((a for a in ("different", "by-law", "unchecked") if a in answers), "equal")
         version = started.versions.get(name, "")
-        lines.append(Line(row, version, started.homepages.get(name, ""), worst, fields))
+        gain = _gain(record, cells[-1]) if mode == THREADS else None
+        lines.append(Line(row, version, started.homepages.get(name, ""), worst, fields, gain))
     lines.sort(key=_speeds_from_the_largest, reverse=True)
     about = started.texts.get(text, "")
     sizes = sorted({c.size for c in here})
-    return BenchTable(vocabulary, text, about, mode, base, sizes, lines)
+    document, threads = started.document, started.threads
+    return BenchTable(vocabulary, text, about, mode, base, sizes, lines, document, threads)
 
 
-def _by_round(cell: Benched, kind: str) -> dict[int, float]:
-    """MiB/s of a kind by round; empty where it was not measured."""
-    return {
-        one["round"]: one["bytes"] / MEBIBYTE / max(one["cpu"], 1e-9)
-        for one in cell.timings
-        if one["kind"] == kind
-    }
+def _gain(record: BenchRecord, several: Benched) -> float | None:
+    """The speed of several threads over that of one, both by the clock on the wall."""
+    place = (several.vocabulary, several.text, several.row, several.size)
+    for one in record.cells:
+        if (one.vocabulary, one.text, one.row, one.size) == place and one.mode == "batch":
+            alone, together = one.speeds("fresh", waiting=True), several.speeds("fresh")
+            if alone and together:
+                return median(together.values()) / median(alone.values())
+    return None
 
 
 def _field(cell: Benched, base: Benched | None) -> Field:
     """The speeds of a cell, beside those of the base at that size."""
     speeds = {}
     for kind in KINDS:
-        found = _by_round(cell, kind)
+        found = cell.speeds(kind)
         if found:
-            others = {} if base is None else _by_round(base, kind)
+            others = {} if base is None else base.speeds(kind)
             best, reference = max(found.values()), max(others.values(), default=0.0)
             sure = paired(found, others) if cell is not base else None
             ratio = best / reference if reference else None
@@ -246,13 +279,19 @@ def shown_interval(ratio: Ratio | None) -> str:
 
 def caption(table: BenchTable) -> str:
     """What was timed, in a few sentences."""
-    way = "pre-tokenized" if table.mode == "text" else "as one piece, without pre-tokenization"
+    several = table.mode == THREADS
+    clock = "by the clock on the wall" if several else "of CPU time, one thread"
+    batches = "batch" in table.way
+    way = (
+        "own call for many texts, or one text after another where it has none,"
+        if batches
+        else ("fastest documented way from its own kind of input to ids,")
+    )
     return (
-        f"MiB of input a second of CPU time, one thread, {way}, on {table.about}: each library's "
-        "fastest documented way from its own kind of input to ids, the best of all rounds. "
-        f"Ratios are to {table.base or 'nothing, as no base was measured'}: the median of the "
-        f"rounds' ratios, with its interval of 95 %, or of the best rounds where there were fewer "
-        f"than {LEAST_ROUNDS}."
+        f"MiB of input a second {clock}, {table.way}, on {table.about}: each library's {way} the "
+        f"best of all rounds. Ratios are to {table.base or 'nothing, as no base was measured'}: "
+        "the median of the rounds' ratios, with its interval of 95 %, or of the best rounds where "
+        f"there were fewer than {LEAST_ROUNDS}."
     )
 
 

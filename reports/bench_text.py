@@ -51,23 +51,30 @@ def render(record: BenchRecord) -> Iterator[RenderableType]:
 def _grid(table: BenchTable) -> Table:
     sizes = table.sizes[-MOST_SIZES:]
     grid = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
-    grid.add_column("MiB/s")
+    grid.add_column("MiB/s", no_wrap=True)
     for size in sizes:
         grid.add_column(shown_size(size), justify="right", no_wrap=True)
         grid.add_column("×", justify="right", no_wrap=True)
-    if any(_compared(line, sizes[-1]) for line in table.lines):
+    certain = any(_compared(line, sizes[-1]) for line in table.lines)
+    if certain:
         grid.add_column("95 % of ×", justify="right", no_wrap=True)
         grid.add_column("", no_wrap=True)
-    grid.add_column("warm", justify="right", no_wrap=True)
-    grid.add_column("cold", justify="right", no_wrap=True)
+    if table.gains:
+        grid.add_column("× one thread", justify="right", no_wrap=True)
+    # The page has all kinds; a terminal is too narrow for what threads gain beside them.
+    others = () if table.gains else ("warm", "cold")
+    for kind in others:
+        grid.add_column(kind, justify="right", no_wrap=True)
     for line in table.lines:
         by_size = {one.size: one for one in line.fields}
         row: list[Text] = [_name(line, table.base)]
         for size in sizes:
             row += _fresh(by_size.get(size))
-        if len(grid.columns) > 2 * len(sizes) + 3:
+        if certain:
             row += _certainty(_compared(line, sizes[-1]))
-        row += [_speed(by_size.get(sizes[-1]), kind) for kind in ("warm", "cold")]
+        if table.gains:
+            row.append(Text(shown_ratio(line.gain)))
+        row += [_speed(by_size.get(sizes[-1]), kind) for kind in others]
         grid.add_row(*row)
     return grid
 

@@ -223,12 +223,15 @@ def healing_numbers(
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Measure the fastest form of encoding that the encoder offers (see ``Prepares``).
+    """Measure the fastest form of encoding that the encoder offers (see :mod:`impls.prepared`).
 
     The inputs are prepared, then encoded one after another between two looks at the clock: one
     outcome for all. warm_up: passes before that. least: nanoseconds that the timed passes are to
     take together; 0 for a single pass. ids: the answer has the ids of the first pass. counting:
-    the ids are only counted (see ``PreparesCount``), and their number stands for them.
+    the ids are only counted (see ``PreparesCount``), and their number stands for them. document:
+    where it is not 0, each input is cut into texts of so many bytes, which one call encodes on so
+    many ``threads`` (see ``PreparesBatch``); the ids are those of all texts, one behind another.
+    shared: the encoder may be called from several threads at once.
     """
 
     inputs: Inputs
@@ -237,6 +240,9 @@ class Measure:
     least: int = 0
     ids: bool = False
     counting: bool = False
+    document: int = 0
+    threads: int = 1
+    shared: bool = False
 
     def __len__(self) -> int:
         return 1

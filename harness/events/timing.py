@@ -7,6 +7,11 @@ from typing import Any
 
 from harness.events.base import Event, check_list, event
 
+MEBIBYTE = 1 << 20
+
+THREADS = "threads"
+"""The mode in which a call may use several threads."""
+
 
 @event
 @dataclass(frozen=True, slots=True)
@@ -15,7 +20,8 @@ class BenchStarted(Event):
 
     texts: name to what it is made of. sizes: bytes asked for. modes: labels. cold, rounds: how
     often each was to be measured; rounds 0: as many as the time holds. base: by mode, the
-    implementations that ratios refer to, the first that was measured.
+    implementations that ratios refer to, the first that was measured. document: bytes of each text
+    of a batch, 0 where no mode has any. threads: of the mode that has several.
     """
 
     time: str
@@ -32,6 +38,8 @@ class BenchStarted(Event):
     cpu: str
     machine: str
     confinement: str = ""
+    document: int = 0
+    threads: int = 1
 
 
 @event
@@ -63,6 +71,19 @@ class Benched(Event):
     def inspect(self) -> None:
         """Every timing has the fields of one."""
         check_list("timings", self.timings, Timing)
+
+    def speeds(self, kind: str, *, waiting: bool = False) -> dict[int, float]:
+        """MiB a second of a kind, by round; empty where it was not measured.
+
+        Of CPU time, so that a busy machine does not count; of the time by the clock on the wall
+        for several threads, which do not save the processors any time, and where ``waiting``.
+        """
+        clock = "wall" if waiting or self.mode == THREADS else "cpu"
+        return {
+            one["round"]: one["bytes"] / MEBIBYTE / max(one[clock], 1e-9)
+            for one in self.timings
+            if one["kind"] == kind
+        }
 
 
 @dataclass(frozen=True, slots=True)

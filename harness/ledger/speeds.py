@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections import defaultdict
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
     from harness.events import Event
-
-MEBIBYTE = 1 << 20
 
 
 class SpeedRecorder:
@@ -56,10 +53,8 @@ class SpeedRecorder:
 
     def _rows(self, began: BenchStarted, cell: Benched) -> Iterator[MeasuredSpeed]:
         """A row for each kind of timing."""
-        speeds: dict[str, list[float]] = defaultdict(list)
-        for timing in cell.timings:
-            speeds[timing["kind"]].append(timing["bytes"] / MEBIBYTE / max(timing["cpu"], 1e-9))
-        for kind, found in speeds.items():
+        for kind in dict.fromkeys(timing["kind"] for timing in cell.timings):
+            found = cell.speeds(kind).values()
             yield MeasuredSpeed(
                 id=self.id,
                 row=cell.row,

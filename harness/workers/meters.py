@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from harness.workers.timing import Timed
+from harness.workers.calls import Timed
 from impls.processes import descendants
 
 if TYPE_CHECKING:

@@ -6,50 +6,60 @@ import contextlib
 import gc
 import math
 import time
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.core.outcomes import Results, Spent
-from impls.interface import Counts, EncodesBatches, Prepares, PreparesCount, Unsupported
+from harness.workers.calls import (
+    Timed,
+    as_ids,
+    batch_call,
+    characters_apart,
+    counting_call,
+    encoding_call,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Executor
 
     from harness.core.messages import Measure
-    from impls.interface import Encoder, Mode
-
-
-@runtime_checkable
-class Timed(Protocol):
-    """An encoder that works in another process, where the clock of this one does not reach.
-
-    nanoseconds: what its last call took, as the other process says: finer than any clock, as the
-    protocol is left out, but only its word. Whoever judges by it looks at the clock, too.
-    """
-
-    nanoseconds: int
-
-    def processor_time(self) -> int:
-        """Nanoseconds of CPU time that the other process has taken, by the kernel's count."""
-        ...
+    from impls.interface import Encoder
 
 
 def measured(encoder: Encoder, request: Measure) -> Results:
     """The times that a request asks for, and the ids; raises what the encoder raises."""
-    prepare = counting_call if request.counting else encoding_call
-    calls = [prepare(encoder, data, request.mode) for data in request.inputs]
-    with undisturbed():
+    with contextlib.ExitStack() as stack:
+        executor = None
+        if request.threads > 1 and request.shared:
+            executor = stack.enter_context(ThreadPoolExecutor(request.threads))
+        calls = [_call(encoder, data, request, executor) for data in request.inputs]
+        stack.enter_context(undisturbed())
         for _ in range(request.warm_up):
             passes(encoder, calls, 1)
         spent, answers = passes(encoder, calls, 1)
         # The first pass is the slowest, so that more may be needed than it foretells.
         while spent.cpu * spent.passes < request.least / 2:
             spent, _ = passes(encoder, calls, math.ceil(request.least / max(spent.cpu, 1)))
-    found = [as_ids(answer) for answer in answers] if request.ids else []
+    parts = chain.from_iterable(answers) if request.document else answers
+    found = [as_ids(part) for part in parts] if request.ids else []
     ids = np.concatenate(found) if found else np.empty(0, dtype=np.int32)
     status, ends = np.zeros(1, dtype=np.uint8), np.array([len(ids)], dtype=np.int64)
     return Results(status, ids, ends, timed=spent)
+
+
+def _call(
+    encoder: Encoder, data: bytes, request: Measure, executor: Executor | None
+) -> Callable[[], Any]:
+    """What is timed of one input."""
+    if request.document:
+        texts = list(characters_apart(data, request.document))
+        return batch_call(encoder, texts, request.mode, request.threads, executor)
+    prepare = counting_call if request.counting else encoding_call
+    return prepare(encoder, data, request.mode)
 
 
 @contextlib.contextmanager
@@ -70,14 +80,14 @@ def undisturbed() -> Iterator[None]:
 
 
 def passes(
-    encoder: Encoder, calls: Sequence[Callable[[], object]], count: int
-) -> tuple[Spent, list[object]]:
+    encoder: Encoder, calls: Sequence[Callable[[], Any]], count: int
+) -> tuple[Spent, list[Any]]:
     """Make all calls ``count`` times between two looks at the clocks; with the last answers.
 
     CPU time is that of the process and not of this thread: a library may hand the work to threads
     of its own. What is done in another process is told by the encoder, and counted besides.
     """
-    answers: list[object] = []
+    answers: list[Any] = []
     elsewhere = encoder if isinstance(encoder, Timed) else None
     measured = 0
     theirs = elsewhere.processor_time() if elsewhere is not None else 0
@@ -95,37 +105,3 @@ def passes(
         return Spent(cpu // count, wall // count, count), answers
     counted = cpu + max(0, elsewhere.processor_time() - theirs)
     return Spent(measured // count, wall // count, count, counted // count), answers
-
-
-def as_ids(answer: object) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """An answer as an array; the number that is a count's is an array of one.
-
-    Raises TypeError for what is no sequence of integers that fit 32 bits.
-    """
-    found = np.atleast_1d(np.asarray(answer))
-    if len(found) == 0:
-        return np.empty(0, dtype=np.int32)
-    if found.ndim != 1 or found.dtype.kind not in "iu" or int(found.max()) >= 2**31:
-        message = f"gave {found.dtype} of {found.ndim} dimensions, not token ids"
-        raise TypeError(message)
-    return found.astype(np.int32)
-
-
-def encoding_call(encoder: Encoder, data: bytes, mode: Mode) -> Callable[[], object]:
-    """The fastest way to the ids of ``data``."""
-    if isinstance(encoder, Prepares):
-        return encoder.prepare(data, mode)
-    if isinstance(encoder, EncodesBatches):
-        batches, ends = encoder, np.array([len(data)], dtype=np.int64)
-        return lambda: batches.encode_batch(data, ends, mode)[0]
-    return lambda: encoder.encode(data, mode)
-
-
-def counting_call(encoder: Encoder, data: bytes, mode: Mode) -> Callable[[], object]:
-    """The fastest way to the number of ids of ``data``. Raises Unsupported where there is none."""
-    if isinstance(encoder, PreparesCount):
-        return encoder.prepare_count(data, mode)
-    if isinstance(encoder, Counts):
-        counts = encoder
-        return lambda: counts.count(data, mode)
-    raise Unsupported("does not count")

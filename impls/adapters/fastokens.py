@@ -98,7 +98,10 @@ class Implementation(FieldImplementation):
             # The flat form makes no Python object for each token.
             return np.frombuffer(encode([text])[0], dtype=np.uint32)
 
-        return PeerEncoder(run, lambda ids: cast("str", tokenizer.decode(ids)).encode())
+        def run_many(texts: list[str], threads: int) -> list[object]:
+            return [np.frombuffer(encode(texts)[0], dtype=np.uint32)]
+
+        return PeerEncoder(run, lambda ids: cast("str", tokenizer.decode(ids)).encode(), run_many)
 
 
 IMPLEMENTATION = Implementation(LIBRARY, _way, READS_JSON)

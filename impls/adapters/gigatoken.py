@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from impls import interface
 from impls.adapters.peers import Peer, PeerEncoder
@@ -63,7 +63,14 @@ class Implementation(FieldImplementation):
             return super().load(vocabulary)
         content = json_content(vocabulary, Mode()).decode()
         tokenizer = LIBRARY.load().Tokenizer.from_json(content)
-        return PeerEncoder(tokenizer.encode, lambda ids: cast("bytes", tokenizer.decode(ids)))
+        encode = tokenizer.encode_batch
+
+        def run_many(texts: list[str], threads: int) -> Any:
+            return encode(texts, parallel=threads > 1)
+
+        return PeerEncoder(
+            tokenizer.encode, lambda ids: cast("bytes", tokenizer.decode(ids)), run_many
+        )
 
 
 IMPLEMENTATION = Implementation(LIBRARY, _way, READS_JSON)

@@ -10,6 +10,7 @@ from corpora.vocabularies import scratch
 from corpora.vocabularies.model import Algorithm, Alphabet
 from corpora.vocabularies.patterns import PATTERNS
 from impls.adapters.common import ABSENT, Library, text_of
+from impls.interface import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -58,11 +59,20 @@ class Peer(Library):
 
 
 class PeerEncoder:
-    """Text to ids, a NumPy array, by one function of the library; ids to bytes by another."""
+    """Text to ids, a NumPy array, by one function of the library; ids to bytes by another.
 
-    def __init__(self, run: Callable[[str], Any], undo: Callable[[list[int]], bytes]) -> None:
+    run_many: its own call for many texts on so many threads, if it has one.
+    """
+
+    def __init__(
+        self,
+        run: Callable[[str], Any],
+        undo: Callable[[list[int]], bytes],
+        run_many: Callable[[list[str], int], Sequence[object]] | None = None,
+    ) -> None:
         self._run = run
         self._undo = undo
+        self._run_many = run_many
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids; Unsupported for what is not UTF-8."""
@@ -76,6 +86,16 @@ class PeerEncoder:
         """Text to a NumPy array; see ``Prepares``."""
         text, run = text_of(data), self._run
         return lambda: run(text)
+
+    def prepare_batch(
+        self, texts: Sequence[bytes], mode: Mode, threads: int
+    ) -> Callable[[], Sequence[object]]:
+        """Texts to whatever the library's own call gives; see ``PreparesBatch``."""
+        run = self._run_many
+        if run is None:
+            raise Unsupported("has no call for many texts")
+        given = [text_of(data) for data in texts]
+        return lambda: run(given, threads)
 
 
 def written(content: bytes, name: str) -> tuple[scratch.Temporary, Path]:

@@ -94,7 +94,10 @@ class Implementation:
             # Only batches come as an array; one thread, and special tokens as ordinary text.
             return encode([text], 1, False)[0]
 
-        return PeerEncoder(run, lambda ids: cast("bytes", tokenizer.decode_bytes(ids)))
+        def run_many(texts: list[str], threads: int) -> list[object]:
+            return [encode(texts, threads, False)[0]]
+
+        return PeerEncoder(run, lambda ids: cast("bytes", tokenizer.decode_bytes(ids)), run_many)
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """No artifact where the vocabulary is in the wheel, else what its importer reads."""

@@ -61,6 +61,13 @@ class _Encoder:
         encode = self._processor.encode
         return lambda: encode(data, return_type="numpy")
 
+    def prepare_batch(
+        self, texts: Sequence[bytes], mode: Mode, threads: int
+    ) -> Callable[[], list[object]]:
+        """Its batches, on threads of its own, to NumPy arrays."""
+        given, encode = list(texts), self._processor.encode
+        return lambda: cast("list[object]", encode(given, return_type="numpy", num_threads=threads))
+
     def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> list[int]:
         """With the tokens of the beginning and the end that the model has; it knows no pairs."""
         processor = self._processor

@@ -91,6 +91,15 @@ class _Encoder:
         # Else it would search the text for special tokens first.
         return lambda: encode(text, disallowed_special=())
 
+    def prepare_batch(
+        self, texts: Sequence[bytes], mode: Mode, threads: int
+    ) -> Callable[[], list[list[int]]]:
+        """Its batches, on threads of its own."""
+        if not mode.pretokenize or mode.special == "all":
+            raise Unsupported("its batches are pre-tokenized, of ordinary text")
+        given, encode = [text_of(data) for data in texts], self._encoding.encode_ordinary_batch
+        return lambda: cast("list[list[int]]", encode(given, num_threads=threads))
+
     def decode(self, ids: Sequence[int]) -> bytes:
         return cast("bytes", self._encoding.decode_bytes(ids))
 

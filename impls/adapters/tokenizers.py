@@ -62,6 +62,13 @@ class _Encoder:
         texts, encode = [text_of(data)], self.tokenizer(mode).encode_batch_fast
         return lambda: encode(texts, add_special_tokens=False)[0].ids
 
+    def prepare_batch(
+        self, texts: Sequence[bytes], mode: Mode, threads: int
+    ) -> Callable[[], list[object]]:
+        """Its batches without offsets; the environment says on how many threads."""
+        given, encode = [text_of(data) for data in texts], self.tokenizer(mode).encode_batch_fast
+        return lambda: [found.ids for found in encode(given, add_special_tokens=False)]
+
     def decode(self, ids: Sequence[int]) -> bytes:
         """As its users get it: text, with U+FFFD where the bytes are not."""
         refuse_misread(ids, self._unsaid)

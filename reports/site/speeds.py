@@ -6,7 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reports.bench import KINDS, MEBIBYTE
+from harness.events.timing import MEBIBYTE
+from reports.bench import KINDS
 from reports.trends import Trend
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pytest
@@ -21,13 +22,16 @@ from harness.core.messages import Measure
 from harness.core.outcomes import Inputs
 from harness.engine.selection import SelectionError
 from harness.studies.bench.cells import Cell, Row, foretold, ladder
-from harness.studies.bench.measure import characters_apart
 from harness.studies.bench.plan import chosen_texts, parse_size, participants
-from harness.workers.timing import as_ids, measured
+from harness.workers.calls import as_ids, characters_apart, shared_out
+from harness.workers.timing import measured
 from impls import registry
-from impls.interface import About, Mode
+from impls.interface import About, Mode, Unsupported
 from tests.breadth import thorough_from
 from tests.harness.command import TOKGATE, here, tokgate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 PLUGIN = """
 import os, time
@@ -274,7 +278,99 @@ class TestClock:
                 as_ids(answer)
 
 
+class TestBatches:
+    """Many texts in one call, on one thread and on several."""
+
+    TEXT = "übers a bc ".encode() * 40
+
+    def request(self, threads: int = 1, *, shared: bool = True) -> Measure:
+        inputs = Inputs.of([self.TEXT])
+        return Measure(inputs, Mode(), ids=True, document=16, threads=threads, shared=shared)
+
+    def test_the_librarys_own_call_is_taken(self) -> None:
+        class Own(TestClock.Counting):
+            asked: ClassVar[list[tuple[int, int]]] = []
+
+            def prepare_batch(
+                self, texts: Sequence[bytes], mode: Mode, threads: int
+            ) -> Callable[[], list[list[int]]]:
+                self.asked.append((len(texts), threads))
+                return lambda: [list(text) for text in texts]
+
+        encoder = Own()
+        results = measured(encoder, self.request(threads=3, shared=False))
+        assert bytes(results.ids.tolist()) == self.TEXT
+        assert encoder.asked == [(len(list(characters_apart(self.TEXT, 16))), 3)]
+        assert encoder.calls == 0
+
+    def test_else_one_text_after_another(self) -> None:
+        encoder = TestClock.Counting()
+        results = measured(encoder, self.request())
+        assert bytes(results.ids.tolist()) == self.TEXT
+        assert encoder.calls == len(list(characters_apart(self.TEXT, 16)))
+
+    def test_threads_share_the_texts_and_keep_their_order(self) -> None:
+        who: set[int] = set()
+        both = threading.Barrier(2, timeout=60)
+
+        class Watched(TestClock.Counting):
+            def encode(self, data: bytes, mode: Mode) -> list[int]:
+                if threading.get_ident() not in who:
+                    who.add(threading.get_ident())
+                    both.wait()  # ends only where two are at work at once
+                return list(data)
+
+        results = measured(Watched(), self.request(threads=2))
+        assert bytes(results.ids.tolist()) == self.TEXT
+        assert len(who) == 2
+
+    def test_our_batches_are_the_texts_one_by_one(self) -> None:
+        encoder = registry.resolve("bpe.heap").load(sources.resolve("toy_bytes"))
+        together = measured(encoder, self.request(threads=2))
+        alone = [
+            i for text in characters_apart(self.TEXT, 16) for i in encoder.encode(text, Mode())
+        ]
+        assert together.ids.tolist() == alone
+
+    def test_who_must_not_be_called_from_threads_is_not(self) -> None:
+        with pytest.raises(Unsupported, match="several threads"):
+            measured(TestClock.Counting(), self.request(threads=2, shared=False))
+
+    def test_a_program_behind_the_protocol_is_asked_one_thing_at_a_time(self) -> None:
+        class Program(TestClock.Counting):
+            nanoseconds = 1
+
+            def processor_time(self) -> int:
+                return 0
+
+        with pytest.raises(Unsupported, match="one thing at a time"):
+            measured(Program(), self.request(threads=2))
+
+    @pytest.mark.parametrize(
+        ("texts", "shares", "sizes"), [(5, 2, [2, 3]), (1, 4, [1]), (0, 2, [])]
+    )
+    def test_shares_are_even(self, texts: int, shares: int, sizes: list[int]) -> None:
+        assert list(map(len, shared_out([b"a"] * texts, shares))) == sizes
+
+
 class TestCommand:
+    @pytest.mark.thorough  # a whole benchmark; its parts have quick tests
+    def test_batches_and_threads(self, tmp_path: Path) -> None:
+        done = tokgate(
+            "bench", *FEW, "--mode=batch", "--mode=threads", "--threads=2", "--document=100",
+            "--impl=tiktoken", "--impl=bpe.heap", folder=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        whole = recorded(tmp_path)
+        assert (whole["started"]["document"], whole["started"]["threads"]) == (100, 2)
+        assert {(c["mode"], c["row"], c["answer"]) for c in whole["cells"]} == {
+            (mode, row, "equal")
+            for mode in ("batch", "threads")
+            for row in ("tiktoken", "bpe.heap")
+        }
+        assert "× one thread" in done.stdout
+        assert len(whole["vocabularies"]) == 1
+
     @pytest.mark.thorough  # whole benchmarks, by the clock
     def test_planted_implementations_are_told_apart(self, plugin: str, tmp_path: Path) -> None:
         names = ("Planted", "Slow", "Wrong", "Crashing", "Growing")
@@ -312,7 +408,7 @@ class TestCommand:
         }  # fmt: skip
         assert set(whole["started"]) == {
             "time", "command", "seed", "rounds", "cold", "sizes", "texts", "modes", "base",
-            "versions", "homepages", "cpu", "machine", "confinement",
+            "versions", "homepages", "cpu", "machine", "confinement", "document", "threads",
         }  # fmt: skip
         cell = whole["cells"][0]
         assert set(cell) == {

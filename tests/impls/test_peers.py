@@ -17,7 +17,8 @@ from harness.engine import selection
 from impls import registry
 from impls.adapters import tiktoken
 from impls.adapters.peers import Peer, rank_order_trouble
-from impls.interface import Mode, Prepares, Unsupported
+from impls.interface import Mode, Unsupported
+from impls.prepared import Prepares
 
 TEXT = Mode()
 PIECES = ["the ", "don't", " WE'LL", "12345", "日本語", "é", "\n\n", "  ", "<|endoftext|>", "_x"]

@@ -69,6 +69,27 @@ def printed(of: BenchRecord) -> str:
     return console.export_text()
 
 
+def test_threads_are_measured_by_the_wall_and_beside_one() -> None:
+    def of(mode: str, cpu: float, wall: float) -> Benched:
+        timings = [{**timing("fresh", i, 1 << 20, cpu), "wall": wall} for i in range(3)]
+        return cell("tiktoken", 1 << 20, 1, mode=mode, timings=timings)
+
+    whole = record(of("batch", cpu=1.0, wall=1.25), of("threads", cpu=1.5, wall=0.5))
+    assert whole.started is not None
+    whole.started = replace(whole.started, document=200, threads=2)
+    alone, together = tables(whole)
+    assert alone.lines[0].fields[0].speeds["fresh"].best == pytest.approx(1)
+    assert together.lines[0].fields[0].speeds["fresh"].best == pytest.approx(2)
+    assert (alone.gains, together.lines[0].gain) == (False, pytest.approx(2.5))
+    assert together.tag == "batches on 2 threads"
+    text = " ".join(printed(whole).split())
+    assert "in batches of texts of 200 B, on 2 threads" in text
+    assert "by the clock on the wall" in text
+    assert "× one thread" in text
+    page = unescape(bench_html.render(whole))
+    assert re.search(r'<td class="num">2\.50</td>', page)
+
+
 def test_lines_are_sorted_by_the_speed_of_fresh_text_at_the_largest_size() -> None:
     (table,) = tables(usual())
     assert [line.name for line in table.lines] == ["fast", "wrong", "tiktoken", "slow", NASTY]

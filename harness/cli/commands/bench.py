@@ -15,7 +15,7 @@ from harness.cli.progress.steps import StepProgress
 from harness.core.writing import writing
 from harness.ledger.engine import open_database
 from harness.ledger.speeds import SpeedRecorder
-from harness.studies.bench.plan import make_plan
+from harness.studies.bench.plan import DOCUMENT, make_plan
 from harness.studies.bench.run import BenchStudy
 from reports import bench_text, write_bench
 from reports.bench import BenchRecord
@@ -53,8 +53,15 @@ def bench(
     mode: Annotated[
         list[str] | None,
         typer.Option(
-            help="text (pre-tokenized) or raw (one piece); default: both. May be repeated."
+            help="text (pre-tokenized), raw (one piece), batch (many short texts in one call), "
+            "threads (batches on several threads); default: text and raw. May be repeated."
         ),
+    ] = None,
+    document: Annotated[
+        str, typer.Option(help="Bytes of each text of a batch; --size is the whole batch.")
+    ] = str(DOCUMENT),
+    threads: Annotated[
+        int | None, typer.Option(min=2, help="Of --mode threads (default: all processors).")
     ] = None,
     seed: Annotated[int, typer.Option(help="Same seed and versions: the same texts.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder for reports and run.jsonl, the record.")] = Path(
@@ -71,7 +78,7 @@ def bench(
 
     plan, missing = make_plan(
         vocab or [], impl or [], input_ or [], size or [], mode or [],
-        rounds, cold, cold_sizes, seed,
+        rounds, cold, cold_sizes, document, threads, seed,
     )  # fmt: skip
     console = Display(stderr=True)
     name_missing(console, missing)

@@ -18,30 +18,30 @@ from harness.core.comparisons import SupportsFailed, answer_of
 from harness.core.messages import Measure
 from harness.core.outcomes import Inputs, Results
 from harness.studies.bench.cells import Cell, Row, foretold, ladder
-from harness.studies.bench.plan import MODES, TRUSTED
+from harness.studies.bench.plan import TRUSTED, WAYS
 from harness.workers import Limits
+from harness.workers.calls import characters_apart
 from harness.workers.pool import WorkerPool
+from impls.interface import Capability
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from corpora.texts.benchmarks import Text
     from corpora.vocabularies.model import Vocabulary
     from harness.core.participants import Participant
     from harness.events import Event
     from harness.studies.bench.plan import BenchPlan
-    from impls.interface import Mode
 
-SINGLE_THREAD = {
-    "TOKENIZERS_PARALLELISM": "false",
-    "RAYON_NUM_THREADS": "1",
-    "FASTOKENS_BPE_THREADS": "1",
-    "NUMBA_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-}
-"""One thread for each library, by the variable that it reads when it is imported."""
+THREADS = (
+    "RAYON_NUM_THREADS",
+    "FASTOKENS_BPE_THREADS",
+    "NUMBA_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+)
+"""The variables that libraries read when they are imported: how many threads they may have."""
 
 LIMITS = Limits(seconds=8.0, seconds_per_megabyte=10.0, load_seconds=180.0, memory=6 << 30)
 """The limits of a benchmark's workers, which are there for hangs: what takes too long is foretold
@@ -89,15 +89,27 @@ class Block:
         return [cell for cell in self.cells[row.name] if cell.measurable]
 
 
+def environment(threads: int) -> dict[str, str]:
+    """What gives libraries so many threads."""
+    several = {"TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false"}
+    return several | dict.fromkeys(THREADS, str(threads))
+
+
 class Bench:
     """The measurement of one vocabulary, whose implementations are loaded once for all blocks.
 
+    modes: of these blocks. threads: that each library may have.
     watch: told how much of a block is done, from 0 to 1, and what is being done. failed: by name,
     why an implementation cannot be measured.
     """
 
     def __init__(
-        self, plan: BenchPlan, vocabulary: Vocabulary, watch: Callable[[float, str], None]
+        self,
+        plan: BenchPlan,
+        vocabulary: Vocabulary,
+        watch: Callable[[float, str], None],
+        modes: Sequence[str],
+        threads: int = 1,
     ) -> None:
         self.vocabulary = vocabulary
         self.failed: dict[str, str] = {}
@@ -105,17 +117,17 @@ class Bench:
         self._watch = watch
         everyone = [*plan.participants, *plan.judges]
         self._judges = {judge.name for judge in plan.judges}
-        self._taking = {mode: list(self._supporting(everyone, mode)) for mode in plan.modes}
+        self._taking = {mode: list(self._supporting(everyone, mode)) for mode in modes}
         self._names = list(dict.fromkeys(c.name for some in self._taking.values() for c in some))
         chosen = [one for one in everyone if one.name in self._names]
-        self._pool = WorkerPool(chosen, LIMITS, SINGLE_THREAD)
+        self._pool = WorkerPool(chosen, LIMITS, environment(threads))
 
     def _supporting(self, participants: list[Participant], mode: str) -> Iterator[Participant]:
         """Those that run the vocabulary in a mode; of the trusted ones beside, the first."""
         judged = False
         for one in participants:
             try:
-                reason = answer_of(one, self.vocabulary, MODES[mode])
+                reason = answer_of(one, self.vocabulary, WAYS[mode].mode)
             except SupportsFailed as error:
                 self.failed[one.name] = str(error)
                 continue
@@ -188,6 +200,7 @@ class Bench:
         ]
         by_size = {cell.size: cell for cell in cells}
         most = row.participant.about.max_input
+        batched = WAYS[block.mode].batched
         times: list[tuple[int, float]] = []
         settled = ("", "")
         for size, data in inputs.items():
@@ -197,7 +210,7 @@ class Bench:
                 cell.skip(*settled)
             elif len(data) + 4 < size:
                 cell.skip("skipped", f"the text has {len(data):,} bytes only")
-            elif most is not None and size > most:
+            elif most is not None and (self._plan.document if batched else size) > most:
                 cell.skip("skipped", f"it is asked for {most:,} bytes at most")
             elif expected > self._plan.call_seconds:
                 limit = self._plan.call_seconds
@@ -206,7 +219,7 @@ class Bench:
             else:
                 # What is put off till the first call would be foretold for all larger sizes.
                 first = 1 if expected < CHEAP else 0
-                results = self._ask(row, [data], MODES[block.mode], ids=True, warm_up=first)
+                results = self._ask(row, [data], block.mode, ids=True, warm_up=first)
                 if cell.take(results) and results.timed is not None:
                     cell.status = "measured"
                     cell.answered(results)
@@ -221,14 +234,25 @@ class Bench:
         self,
         row: Row,
         data: list[bytes],
-        mode: Mode,
+        mode: str,
         *,
         ids: bool = False,
         warm_up: int = 0,
         least: int = 0,
     ) -> Results:
         inputs = Inputs.of(data)
-        request = Measure(inputs, mode, warm_up, least, ids=ids, counting=row.counting)
+        way = WAYS[mode]
+        request = Measure(
+            inputs,
+            way.mode,
+            warm_up,
+            least,
+            ids=ids,
+            counting=row.counting,
+            document=self._plan.document if way.batched else 0,
+            threads=self._plan.threads if way.threaded else 1,
+            shared=Capability.THREADS in row.participant.about.capabilities,
+        )
         return self._pool.measure(row.participant.name, request)
 
     # Measuring.
@@ -290,14 +314,14 @@ class Bench:
                     cell = next((c for c in block.of(row) if c.size == size), None)
                     if cell is None or row.participant.name in late:
                         continue
-                    results = self._ask(row, [same[size]], MODES[block.mode])
+                    results = self._ask(row, [same[size]], block.mode)
                     if cell.take(results) and results.timed is not None:
                         cell.time("cold", number, len(same[size]), results.timed)
 
     def _warm_and_fresh(
         self, block: Block, cell: Cell, same: bytes, fresh: list[bytes], number: int
     ) -> None:
-        mode = MODES[block.mode]
+        mode = block.mode
         first = 0 if number else 1
         results = self._ask(cell.row, [same], mode, warm_up=first, least=WARM_NANOSECONDS)
         if not cell.take(results) or results.timed is None:
@@ -307,14 +331,3 @@ class Bench:
         results = self._ask(cell.row, fresh, mode)
         if cell.take(results) and results.timed is not None:
             cell.time("fresh", number, sum(map(len, fresh)), results.timed)
-
-
-def characters_apart(text: bytes, size: int) -> Iterator[bytes]:
-    """A text in parts of ``size`` bytes, or up to three less, cut between characters."""
-    at = 0
-    while at < len(text):
-        end = min(at + size, len(text))
-        while end < len(text) and text[end] & 0xC0 == 0x80:
-            end -= 1
-        yield text[at:end]
-        at = end

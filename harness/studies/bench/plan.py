@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from corpora.texts import benchmarks as texts
 from harness.core.quiet import aside
 from harness.engine import selection
 from harness.engine.selection import SelectionError
+from harness.events.timing import THREADS
 from impls import registry
 from impls.interface import Mode
 
@@ -25,9 +27,32 @@ VOCABULARY = "tekken_240911"
 """Measured where none is named: the embedded one that most libraries can run."""
 
 SIZES = ("1KiB", "64KiB", "1MiB")
-MODES = {"text": Mode(), "raw": Mode(pretokenize=False)}
+DOCUMENT = 200
+"""Bytes of a text of a batch: of a message in a chat."""
 
-BASE = {"text": ("tiktoken", "sentencepiece", "tokenizers"), "raw": ("rs-bpe", "tiktoken")}
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How encoders are called. batched: with many texts at once. threaded: on several threads."""
+
+    mode: Mode
+    batched: bool = False
+    threaded: bool = False
+
+
+WAYS = {
+    "text": Way(Mode()),
+    "raw": Way(Mode(pretokenize=False)),
+    "batch": Way(Mode(), batched=True),
+    THREADS: Way(Mode(), batched=True, threaded=True),
+}
+"""What may be measured, by the name that ``--mode`` has for it."""
+
+USUAL = ("text", "raw")
+"""What is measured where nothing is named."""
+
+_PRETOKENIZED = ("tiktoken", "sentencepiece", "tokenizers")
+BASE = dict.fromkeys(WAYS, _PRETOKENIZED) | {"raw": ("rs-bpe", "tiktoken")}
 """Ratios refer, by mode, to the first of these that was measured. Without pre-tokenization tiktoken
 has no documented way to encode, so that it only stands in."""
 
@@ -46,7 +71,8 @@ class BenchPlan:
 
     judges: implementations that are asked for the right ids only. rounds: of each cell, or None
     for as many as ``seconds`` hold. cold: first calls in a freshly loaded encoder; cold_sizes: at
-    all sizes, not only the largest. call_seconds: a cell whose call would take longer is skipped.
+    all sizes, not only the largest. document: bytes of each text of a batch. threads: of the mode
+    that has several. call_seconds: a cell whose call would take longer is skipped.
     """
 
     vocabularies: dict[str, Callable[[], Vocabulary]]
@@ -58,17 +84,19 @@ class BenchPlan:
     rounds: int | None = None
     cold: int = 1
     cold_sizes: bool = False
+    document: int = DOCUMENT
+    threads: int = 1
     seed: int = 0
     seconds: float = 100.0
     call_seconds: float = 2.0
 
 
-def parse_size(text: str) -> int:
+def parse_size(text: str, option: str = "--size") -> int:
     """Bytes of ``1KB``, ``64KiB``, ``1M``, ``5000``; units are of 1024. Raises SelectionError."""
     found = _SIZE.fullmatch(text.strip())
     size = int(found[1]) * _UNITS[found[2].upper()] if found else 0
     if not LEAST_SIZE <= size <= MOST_SIZE:
-        raise SelectionError(f"--size {text!r}: give {LEAST_SIZE} bytes to 1 GiB, as 64KB or 1MB")
+        raise SelectionError(f"{option} {text!r}: give {LEAST_SIZE} bytes to 1 GiB, as 64KB or 1MB")
     return size
 
 
@@ -126,6 +154,8 @@ def make_plan(
     rounds: int | None,
     cold: int,
     cold_sizes: bool,
+    document: str,
+    threads: int | None,
     seed: int,
 ) -> tuple[BenchPlan, dict[str, str]]:
     """The plan, and who takes no part and why.
@@ -139,10 +169,12 @@ def make_plan(
         judges=judges,
         texts=chosen_texts(inputs),
         sizes=sorted({parse_size(size) for size in sizes or SIZES}),
-        modes=selection.chosen("mode", modes, MODES),
+        modes=selection.chosen("mode", modes or USUAL, WAYS),
         rounds=rounds,
         cold=cold,
         cold_sizes=cold_sizes,
+        document=parse_size(document, "--document"),
+        threads=threads or len(os.sched_getaffinity(0)),
         seed=seed,
     )
     return plan, missing

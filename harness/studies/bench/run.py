@@ -22,7 +22,7 @@ from harness.events import (
     VocabularyLoaded,
 )
 from harness.studies.bench.measure import LIMITS, Bench, Block
-from harness.studies.bench.plan import BASE
+from harness.studies.bench.plan import BASE, WAYS
 from harness.verdict import gate
 from harness.workers import confined
 
@@ -53,7 +53,7 @@ class BenchStudy:
             for mode in plan.modes
             for text in plan.texts
         }
-        self._bench: tuple[str, Bench] | None = None
+        self._bench: tuple[tuple[str, int], Bench] | None = None
         self._recorded: set[str] = set()
         self._left = plan.seconds
         self._ahead = list(self._steps)
@@ -93,7 +93,7 @@ class BenchStudy:
         """Measure one kind of text; its cells are told even where it is interrupted."""
         began = time.monotonic()
         source, mode, text = self._steps[name]
-        bench = self._opened(source, tell)
+        bench = self._opened(source, mode, tell)
         block = Block(mode, text)
         try:
             bench.measure(block, max(0.0, self._left) / max(1, len(self._ahead)))
@@ -106,25 +106,31 @@ class BenchStudy:
         self._ahead.remove(name)
         self._left -= time.monotonic() - began
 
-    def _opened(self, source: str, tell: Callable[[Event], None]) -> Bench:
-        """The measurement of a vocabulary, loaded when its first kind of text comes."""
-        if self._bench is not None and self._bench[0] == source:
+    def _opened(self, source: str, mode: str, tell: Callable[[Event], None]) -> Bench:
+        """The measurement of a vocabulary, loaded when its first kind of text comes.
+
+        It is loaded anew for a mode with several threads, as libraries read their number once.
+        """
+        threads = self._plan.threads if WAYS[mode].threaded else 1
+        if self._bench is not None and self._bench[0] == (source, threads):
             return self._bench[1]
         self.close()
         tell(Phase(f"loading {source}"))
         vocabulary = self._plan.vocabularies[source]()
         # Its problems are `tokgate preflight`'s to tell.
         self._once(VocabularyLoaded.of(vocabulary, source), tell)
-        bench = Bench(self._plan, vocabulary, self._watched)
-        self._bench = source, bench
+        alike = [one for one in self._plan.modes if WAYS[one].threaded == WAYS[mode].threaded]
+        bench = Bench(self._plan, vocabulary, self._watched, alike, threads)
+        self._bench = (source, threads), bench
         bench.load()
         for name, line in bench.failed.items():
             self._once(ImplementationFailed(name, vocabulary.id, line), tell)
         return bench
 
     def _once(self, event: Event, tell: Callable[[Event], None]) -> None:
-        """Tell an event unless an earlier sitting did."""
+        """Tell an event unless it was told before, in an earlier sitting, too."""
         if event.to_json() not in self._recorded:
+            self._recorded.add(event.to_json())
             tell(event)
 
     def _watched(self, done: float, what: str) -> None:
@@ -168,6 +174,8 @@ def started(plan: BenchPlan, command: str) -> BenchStarted:
             for one in plan.texts
         },
         modes=list(plan.modes),
+        document=plan.document if any(WAYS[mode].batched for mode in plan.modes) else 0,
+        threads=plan.threads if any(WAYS[mode].threaded for mode in plan.modes) else 1,
         base={mode: list(names) for mode, names in BASE.items()},
         versions={
             "tokgate": importlib.metadata.version("tokgate"),
