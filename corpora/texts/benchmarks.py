@@ -21,6 +21,7 @@ from corpora.families.recipes import whole
 from corpora.generators.locales import LOCALES
 from corpora.generators.material import material
 from corpora.generators.prose import sentences
+from corpora.texts import messages
 from corpora.vocabularies.reading import bounded_bytes
 
 if TYPE_CHECKING:
@@ -196,12 +197,24 @@ TEXTS = {
     text.name: text
     for text in (
         Text("source", "the source of Python's standard library, file after file", _source),
+        Text(
+            "messages",
+            "messages that people translated: Django's, in about a hundred languages",
+            lambda vocabulary, size, seed: messages.text(size + 1, seed),
+        ),
         Text("multilingual", f"words of {len(LANGUAGES)} languages by frequency", _multilingual),
         Text("tokens", "random tokens of the vocabulary, valid UTF-8 ones", _tokens),
         Text("one-piece", "four letters at random: one pre-token, merges that overlap", _one_piece),
     )
 }
 """All kinds by name, what tokenizers are used for first."""
+
+
+def trouble(name: str) -> str | None:
+    """Why a kind cannot be made on this machine; None if it can."""
+    if name == "messages" and messages.folder() is None:
+        return "they are Django's: pip install 'tokgate[bench]'"
+    return None
 
 
 def summary(name: str) -> str:

@@ -35,7 +35,8 @@ def bench(
         list[str] | None,
         typer.Option(
             "--input",
-            help="source, multilingual, tokens, one-piece, or a UTF-8 file. May be repeated.",
+            help="source, messages (of people, in a hundred languages), multilingual, tokens, "
+            "one-piece, or a UTF-8 file. May be repeated.",
         ),
     ] = None,
     size: Annotated[
@@ -72,7 +73,7 @@ def bench(
 ) -> None:
     """Measure how fast implementations encode, interleaved, cold and warm apart.
 
-    Without arguments: an embedded vocabulary, every implementation installed that runs it, four
+    Without arguments: an embedded vocabulary, every implementation installed that runs it, all
     kinds of input at three sizes, with and without pre-tokenization, in about two minutes.
     """
 

@@ -101,10 +101,13 @@ def parse_size(text: str, option: str = "--size") -> int:
 
 
 def chosen_texts(names: Sequence[str]) -> list[Text]:
-    """The kinds of text named, or all; a name that is none of them is a file."""
+    """The kinds of text named, or all that can be made; a name that is none of them is a file."""
     found = []
-    for name in dict.fromkeys(names) or texts.TEXTS:
+    for name in dict.fromkeys(names) or [one for one in texts.TEXTS if not texts.trouble(one)]:
         if name in texts.TEXTS:
+            why = texts.trouble(name)
+            if why is not None:
+                raise SelectionError(f"--input {name}: {why}")
             found.append(texts.TEXTS[name])
             continue
         try:
