@@ -99,6 +99,21 @@ def whole_id(block: NDArray[np.int32], data: NDArray[np.uint8], start: int, end:
 
 
 @njit
+def known_id(
+    block: NDArray[np.int32],
+    data: NDArray[np.uint8],
+    start: int,
+    end: int,
+    given: NDArray[np.int64],
+    piece: int,
+) -> int:
+    """The id of a piece that needs no merging: given with it, or emitted whole; else EMPTY."""
+    if len(given) > 0 and given[piece] != EMPTY:
+        return int(given[piece])
+    return whole_id(block, data, start, end)
+
+
+@njit
 def _fill_pairs(pairs: NDArray[np.int32], rows: NDArray[np.int32]) -> None:
     mask = len(pairs) - 1
     for index in range(len(rows)):

@@ -188,7 +188,7 @@ class TestPlan:
     def test_an_input_that_is_none(self, tmp_path: Path) -> None:
         (tmp_path / "no").write_bytes(b"\xff")
         for name in ("poems", str(tmp_path / "no"), str(tmp_path)):
-            with pytest.raises(SelectionError, match="one of source, multilingual"):
+            with pytest.raises(SelectionError, match="one of source, messages, multilingual"):
                 chosen_texts([name])
 
     def test_quadratic_costs_are_foretold(self) -> None:

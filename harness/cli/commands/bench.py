@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -13,12 +13,15 @@ from harness.cli.conducting import conducted
 from harness.cli.display import Display
 from harness.cli.progress.steps import StepProgress
 from harness.core.writing import writing
-from harness.ledger.engine import open_database
-from harness.ledger.speeds import SpeedRecorder
 from harness.studies.bench.plan import DOCUMENT, make_plan
 from harness.studies.bench.run import BenchStudy
 from reports import bench_text, write_bench
 from reports.bench import BenchRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from harness.events import Event
 
 EPILOG = """
 Other fast tokenizers to compare with: pip install 'tokgate\\[bench]'. Exit status: 0 measured;
@@ -85,8 +88,7 @@ def bench(
     name_missing(console, missing)
     record, progress = BenchRecord(), StepProgress(console)
     study = BenchStudy(plan, command_line(), progress.watch)
-    kept = [] if ledger is None else [SpeedRecorder(open_database(ledger)).consume]
-    finished = conducted(study, out, progress, record.consume, *kept)
+    finished = conducted(study, out, progress, record.consume, *_kept(ledger))
     with writing(out):
         write_bench(record, out)
     if as_json:
@@ -97,3 +99,12 @@ def bench(
             shown.print(part)
     console.print(Text(f"  {out / 'bench.html'}", style="dim"), soft_wrap=True)
     raise typer.Exit(finished.exit_status)
+
+
+def _kept(ledger: str | None) -> Iterator[Callable[[Event], None]]:
+    """What keeps the speeds in the ledger, if there is one."""
+    if ledger is not None:
+        from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
+        from harness.ledger.speeds import SpeedRecorder  # noqa: PLC0415 (likewise)
+
+        yield SpeedRecorder(open_database(ledger)).consume

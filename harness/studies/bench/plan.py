@@ -165,18 +165,23 @@ def make_plan(
 
     Raises SelectionError, VocabularyError, ImplementationError, each with one line.
     """
+    # What is cheap to look at comes first, so that a slip of the pen is answered at once.
+    wanted = sorted({parse_size(size) for size in sizes or SIZES})
+    chosen, way = chosen_texts(inputs), selection.chosen("mode", modes or USUAL, WAYS)
+    each = parse_size(document, "--document")
+    vocabularies = selection.vocabularies(vocab or [VOCABULARY])
     present, missing, judges = participants(impl)
     plan = BenchPlan(
-        vocabularies=selection.vocabularies(vocab or [VOCABULARY]),
+        vocabularies=vocabularies,
         participants=present,
         judges=judges,
-        texts=chosen_texts(inputs),
-        sizes=sorted({parse_size(size) for size in sizes or SIZES}),
-        modes=selection.chosen("mode", modes or USUAL, WAYS),
+        texts=chosen,
+        sizes=wanted,
+        modes=way,
         rounds=rounds,
         cold=cold,
         cold_sizes=cold_sizes,
-        document=parse_size(document, "--document"),
+        document=each,
         threads=threads or len(os.sched_getaffinity(0)),
         seed=seed,
     )

@@ -17,7 +17,7 @@ from corpora.vocabularies.jit import njit
 from impls.bpe.definition import heap_kernel
 from impls.bpe.definition.heap_kernel import POSITION_BITS, pop, push, repair
 from impls.kernels.layout import BYTE_IDS, EMPTY, PAIRS, section
-from impls.kernels.merge_tables import longest_piece, pair_row, whole_id
+from impls.kernels.merge_tables import known_id, longest_piece, pair_row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,9 +51,7 @@ def encode_pieces(
     start = 0
     for piece in range(len(ends)):
         end = int(ends[piece])
-        known = int(given[piece]) if len(given) > 0 else EMPTY
-        if known == EMPTY:
-            known = whole_id(block, data, start, end)
+        known = known_id(block, data, start, end, given, piece)
         if known != EMPTY:
             ids[at] = known
             at += 1

@@ -31,7 +31,7 @@ from impls.kernels.layout import (
     pack,
     section,
 )
-from impls.kernels.merge_tables import whole_id
+from impls.kernels.merge_tables import known_id
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,9 +59,7 @@ def encode_pieces(
     start = 0
     for piece in range(len(ends)):
         end = int(ends[piece])
-        known = int(given[piece]) if len(given) > 0 else EMPTY
-        if known == EMPTY:
-            known = whole_id(block, data, start, end)
+        known = known_id(block, data, start, end, given, piece)
         if known != EMPTY:
             ids[at] = known
             at += 1

@@ -35,7 +35,7 @@ from impls.kernels.layout import (
     pack,
     section,
 )
-from impls.kernels.merge_tables import longest_piece, whole_id
+from impls.kernels.merge_tables import known_id, longest_piece
 from impls.kernels.trie import child, token_at
 
 if TYPE_CHECKING:
@@ -61,9 +61,7 @@ def encode_pieces(
     start = 0
     for piece in range(len(ends)):
         end = int(ends[piece])
-        known = int(given[piece]) if len(given) > 0 else EMPTY
-        if known == EMPTY:
-            known = whole_id(block, data, start, end)
+        known = known_id(block, data, start, end, given, piece)
         if known != EMPTY:
             ids[at] = known
             at += 1

@@ -13,7 +13,7 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from impls.kernels.layout import BYTE_IDS, EMPTY, PAIRS, pack, section
-from impls.kernels.merge_tables import longest_piece, merge_tables, pair_row, whole_id, whole_tables
+from impls.kernels.merge_tables import known_id, longest_piece, merge_tables, pair_row, whole_tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,9 +45,7 @@ def encode_pieces(
     start = 0
     for piece in range(len(ends)):
         end = int(ends[piece])
-        known = int(given[piece]) if len(given) > 0 else EMPTY
-        if known == EMPTY:
-            known = whole_id(block, data, start, end)
+        known = known_id(block, data, start, end, given, piece)
         if known != EMPTY:
             ids[at] = known
             at += 1

@@ -12,7 +12,7 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from impls.kernels.layout import BYTE_IDS, EMPTY, PAIRS, pack, section
-from impls.kernels.merge_tables import merge_tables, pair_row, whole_id, whole_tables
+from impls.kernels.merge_tables import known_id, merge_tables, pair_row, whole_tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,9 +35,7 @@ def encode_pieces(
     start = 0
     for piece in range(len(ends)):
         end = int(ends[piece])
-        known = int(given[piece]) if len(given) > 0 else EMPTY
-        if known == EMPTY:
-            known = whole_id(block, data, start, end)
+        known = known_id(block, data, start, end, given, piece)
         if known != EMPTY:
             ids[at] = known
             at += 1
