@@ -71,7 +71,12 @@ class PieceTokenizer:
             self.segments = Lattices(vocabulary)
         else:
             self.segments = MergedCharacters(vocabulary)
-        self._encoder = implementation.load(vocabulary)
+        # What judges rests on no code that is there for speed alone.
+        self._encoder = (
+            implementation.load(vocabulary)
+            if isinstance(implementation, Implementation)
+            else spm.SpmEncoder(vocabulary, spm.SENTENCEPIECE.variant)
+        )
         self._short = lru_cache(maxsize=1 << 14)(lambda data: self.encode_many([data])[0])
 
     @cached_property

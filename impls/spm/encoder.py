@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
+    from impls.spm.text_kernel import EncodeTexts
     from impls.spm.variants import Variant
 
 _NONE_GIVEN = np.empty(0, dtype=np.int64)
@@ -33,22 +34,31 @@ _NONE_GIVEN = np.empty(0, dtype=np.int64)
 class SpmEncoder:
     """The compiled encoder with a vocabulary's tables. Holds no state between calls.
 
+    fast: UTF-8 is encoded by the fast byte-pair encoder. Whatever judges does without it.
     Raises VocabularyError for a vocabulary that the variant's engine refuses or dies of.
     """
 
-    def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
+    def __init__(self, vocabulary: Vocabulary, variant: Variant, *, fast: bool = False) -> None:
         # Here and not above: Numba takes a second to import, and listing names needs none of it.
-        from impls.spm.lexicon import make_lexicon  # noqa: PLC0415
-        from impls.spm.normalization import make_normalize  # noqa: PLC0415
+        from impls.spm.lexicon import make_lexicon, read_pieces  # noqa: PLC0415
+        from impls.spm.normalization import are_valid, make_normalize  # noqa: PLC0415
         from impls.spm.text_kernel import encode_texts  # noqa: PLC0415
 
-        self._lexicon = make_lexicon(vocabulary, variant)
+        reading = read_pieces(vocabulary, variant)
+        self._lexicon = make_lexicon(vocabulary, variant, reading)
         self._normalize = make_normalize(vocabulary, variant)
+        self._normalizes, self._are_valid = variant.normalizes, are_valid
         self._symbols = {
             special: separate_symbols(vocabulary, variant, special) for special in (False, True)
         }
         self._decode = decoder_of(vocabulary, variant)
-        self._encode_texts = encode_texts
+        self._encode_texts: EncodeTexts = encode_texts
+        self._encode_utf8: EncodeTexts = encode_texts
+        if fast:
+            with contextlib.suppress(ModuleNotFoundError):  # all that is there for speed may go
+                from impls.spm.fast.over_bytes import over_bytes  # noqa: PLC0415
+
+                self._encode_utf8 = over_bytes(vocabulary, reading, self._lexicon) or encode_texts
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
         """Compile whatever requests in these modes will need; see ``WarmsUp``."""
@@ -92,7 +102,10 @@ class SpmEncoder:
         text, text_ends = self._normalize(data, ends, spaced)
         text.flags.writeable = False  # the code for arrays that nobody writes to is far quicker
         id_ends = np.empty(len(ends), dtype=np.int64)
-        ids, lost = self._encode_texts(self._lexicon, text, text_ends, given, id_ends)
+        # What the normalizer makes is UTF-8, and is taken as it is without one.
+        utf8 = self._normalizes or self._are_valid(data, ends)
+        run = self._encode_utf8 if utf8 else self._encode_texts
+        ids, lost = run(self._lexicon, text, text_ends, given, id_ends)
         if lost >= 0:
             raise Rejected(f"byte 0x{lost:02x} has no token")
         return ids, id_ends
@@ -107,7 +120,7 @@ class SpmImplementation:
 
     def __init__(self, name: str, variant: Variant) -> None:
         self._name = name
-        self._variant = variant
+        self.variant = variant
 
     @cached_property
     def about(self) -> About:
@@ -116,7 +129,7 @@ class SpmImplementation:
             name=self._name,
             version=metadata.version("tokgate"),
             capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
-            engine="" if self._variant.normalizes else "llama.cpp",
+            engine="" if self.variant.normalizes else "llama.cpp",
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
@@ -132,7 +145,7 @@ class SpmImplementation:
             return "no Unicode normalization form but the charsmap's"
         if not mode.pretokenize:
             return "the variant's handling of white space cannot be left out"
-        if self._variant.normalizes:
+        if self.variant.normalizes:
             if mode.special == "all":
                 return "never reads control tokens from text"
             return unknown_trouble(vocabulary)
@@ -145,7 +158,7 @@ class SpmImplementation:
 
     def load(self, vocabulary: Vocabulary) -> SpmEncoder:
         """Build the tables: well under a second for 32,000 pieces, once compiled."""
-        encoder = SpmEncoder(vocabulary, self._variant)
+        encoder = SpmEncoder(vocabulary, self.variant, fast=True)
         # Compile now, where a caller expects to wait, and not inside the first timed call.
         with contextlib.suppress(Rejected):
             encoder.encode(b"a", Mode())
@@ -155,7 +168,7 @@ class SpmImplementation:
         """The stages of one input; see :class:`impls.interface.Explains`."""
         from impls.spm.stages import stages  # noqa: PLC0415 - Numba takes a second
 
-        found = stages(vocabulary, self._variant, data, special=mode.special == "all")
+        found = stages(vocabulary, self.variant, data, special=mode.special == "all")
         return [
             Step(NORMALIZATION, literal(found.normalized)),
             Step("symbols", shown_parts(found.symbols)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -66,8 +67,28 @@ class Lexicon(NamedTuple):
     joins_unknown: bool
 
 
-def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
-    """The tables. Raises VocabularyError where the engine refuses or aborts (see piece_texts)."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The pieces of a vocabulary as an engine reads them.
+
+    texts: of each piece. rows: the merges (left, right, id of the piece). joins: the pairs of
+    characters that stand side by side in some piece that merges build. symbols: of each
+    character that is a piece or part of one. ranks: of each piece, 0 for the best score; equal
+    scores have equal ranks. frozen: the user-defined symbols that never merge, with their ids.
+    mergeable: the ids of the pieces that two neighbours may merge to.
+    """
+
+    texts: list[str]
+    rows: list[tuple[str, str, int]]
+    joins: set[tuple[str, str]]
+    symbols: dict[str, int]
+    ranks: list[int]
+    frozen: dict[str, int]
+    mergeable: dict[str, int]
+
+
+def read_pieces(vocabulary: Vocabulary, variant: Variant) -> Reading:
+    """Read them. Raises VocabularyError where the engine refuses or aborts (see piece_texts)."""
     pieces = vocabulary.pieces
     texts = piece_texts(vocabulary, variant)
     mergeable = {
@@ -79,7 +100,23 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
     symbols = {text: i for i, text in enumerate(texts) if len(text) == 1}
     others = sorted({character for pair in joins for character in pair} - symbols.keys())
     symbols.update(zip(others, range(len(texts), len(texts) + len(others)), strict=True))
-    size = len(texts) + len(others)
+    frozen = {
+        text: i
+        for i, (text, piece) in enumerate(zip(texts, pieces, strict=True))
+        if variant.freezes and piece.type is PieceType.USER_DEFINED
+    }
+    ranks = _ranks(vocabulary, variant)
+    return Reading(texts, rows, joins, symbols, ranks, frozen, mergeable)
+
+
+def make_lexicon(
+    vocabulary: Vocabulary, variant: Variant, reading: Reading | None = None
+) -> Lexicon:
+    """The tables. Raises VocabularyError where the engine refuses or aborts (see piece_texts)."""
+    read = reading or read_pieces(vocabulary, variant)
+    pieces, texts, rows, joins = vocabulary.pieces, read.texts, read.rows, read.joins
+    symbols, ranks, frozen = read.symbols, read.ranks, read.frozen
+    size = max([len(texts), *(symbol + 1 for symbol in symbols.values())])
 
     emitted = np.full(size, EMPTY, dtype=np.int32)
     unused = np.zeros(size, dtype=np.uint8)
@@ -90,8 +127,7 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
         if piece.type in variant.known_types or resegmented:
             emitted[i] = i
         unused[i] = resegmented
-    ranks = _ranks(vocabulary, variant)
-    named = {**mergeable, **symbols}
+    named = {**read.mergeable, **symbols}
     table = [(named[left], named[right], ranks[merged], merged) for left, right, merged in rows]
     merging = {(left, right) for left, right, _ in rows}
     table += [
@@ -103,11 +139,6 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
     for left_symbol, right_symbol, _, _ in table:
         sides[left_symbol] |= LEFT
         sides[right_symbol] |= RIGHT
-    frozen = {
-        text: i
-        for i, (text, piece) in enumerate(zip(texts, pieces, strict=True))
-        if variant.freezes and piece.type is PieceType.USER_DEFINED
-    }
     return Lexicon(
         _character_table(symbols),
         _pair_table(table),

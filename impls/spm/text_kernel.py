@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -26,6 +26,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from impls.spm.lexicon import Lexicon
+
+
+class EncodeTexts(Protocol):
+    """An encoder of normalized texts."""
+
+    def __call__(
+        self,
+        lexicon: Lexicon,
+        text: NDArray[np.uint8],
+        ends: NDArray[np.int64],
+        given: NDArray[np.int64],
+        id_ends: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int32], int]:
+        """See :func:`encode_texts`."""
+        ...
+
 
 FEW = 1024
 """Symbols for which there is room at first."""

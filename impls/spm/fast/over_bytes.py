@@ -1,0 +1,360 @@
+"""SentencePiece BPE as byte-pair encoding over bytes, by the fast backtracking encoder.
+
+The bytes of a character are put together first, from the left: every beginning of a character that
+the pieces have is a token, older than all pieces. A byte that begins a character stands nowhere
+else in UTF-8, so that nothing but characters is put together by that. What follows are the merges
+of the pieces, by score. The ids of a token that is no piece are those of its bytes, or the unknown
+one.
+
+What is asked of a vocabulary (:func:`over_bytes`):
+
+- No two pieces of the same score can get in each other's way. SentencePiece merges the leftmost of
+  equals, whichever piece it makes; over bytes each piece has a rank of its own. So no symbol is the
+  right part of one piece and the left part of another of the same score, and neither is a part
+  of the other. The runs of spaces of Llama and Mistral, all of one score that is the worst, are
+  left out and merged at the end: by then nothing else takes a space (:func:`_runs`).
+- Every piece is worse than both of its parts, so that the linear encoder takes all of it.
+- No piece is split again (UNUSED), as that depends on what was offered anywhere in the text.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from corpora.vocabularies.jit import njit
+from corpora.vocabularies.merges import merges_from_ranks
+from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
+from impls.bpe.encoder import SPARE
+from impls.bpe.fast.backtracking_kernel import block_of, encode_pieces
+from impls.kernels.intrinsics import lacking
+from impls.kernels.layout import EMPTY, OUT_OF_ORDER, section
+from impls.spm.merge_kernel import frozen_symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from impls.spm.lexicon import Lexicon, Reading
+    from impls.spm.text_kernel import EncodeTexts
+
+_NONE = np.empty(0, dtype=np.int64)
+
+
+class Emission(NamedTuple):
+    """What tokens over bytes become.
+
+    ids: the id of each token, EMPTY for what is no piece (int32). spellings: the bytes of what is
+    none, as one big-endian number behind a 1 (int64). run: the token of which runs are merged at
+    the end, EMPTY for none. runs: the id of a run of each length, EMPTY for none (int32); that of
+    length 1 is the token's own. byte_ids, unknown_id: as in ``Lexicon``.
+    """
+
+    ids: NDArray[np.int32]
+    spellings: NDArray[np.int64]
+    run: int
+    runs: NDArray[np.int32]
+    byte_ids: NDArray[np.int32]
+    unknown_id: int
+
+
+def over_bytes(vocabulary: Vocabulary, reading: Reading, lexicon: Lexicon) -> EncodeTexts | None:
+    """An encoder with the arguments of :func:`impls.spm.text_kernel.encode_texts`, of UTF-8 alone.
+
+    None where the vocabulary is not one that bytes can stand for, or where the fast kernel cannot
+    be compiled.
+    """
+    joins = lexicon.joins_unknown or len(lexicon.byte_ids) > 0
+    if lacking() is not None or len(lexicon.unused) or not joins:
+        return None
+    character, runs = _runs(reading)
+    rows = [row for row in reading.rows if row[2] not in runs]
+    if _in_the_way(reading, rows):
+        return None
+    characters = sorted(text for text in reading.symbols if len(text) == 1)
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += _beginnings(character.encode() for character in characters)
+    symbols = {text.encode(): symbol for text, symbol in reading.symbols.items()}
+    built = sorted({merged for _, _, merged in rows}, key=lambda i: (reading.ranks[i], i))
+    if any(lexicon.emitted[piece] == EMPTY for piece in [*built, *runs]):
+        return None
+    spelled = [reading.texts[piece].encode() for piece in built]
+    symbols |= dict(zip(spelled, built, strict=True))
+    tokens += spelled
+    as_bytes = Vocabulary(
+        id=f"{vocabulary.id} over bytes",
+        algorithm=Algorithm.BPE,
+        format=vocabulary.format,
+        tokens=tuple(tokens),
+        merges=merges_from_ranks(tokens),
+        splits=(),
+        special_tokens={},
+    )
+    try:
+        block = block_of(as_bytes)
+    except VocabularyError:  # it has more tokens than the tables have room for
+        return None
+    if len(section(block, OUT_OF_ORDER)):
+        return None
+    ids = np.full(len(tokens), EMPTY, dtype=np.int32)
+    spellings = np.zeros(len(tokens), dtype=np.int64)
+    for place, token in enumerate(tokens):
+        if token in symbols:
+            ids[place] = lexicon.emitted[symbols[token]]
+        if ids[place] == EMPTY:
+            spellings[place] = int.from_bytes(b"\1" + token, "big")
+    run = tokens.index(character.encode()) if runs else EMPTY
+    if runs and ids[run] == EMPTY:
+        return None
+    lengths = {len(reading.texts[piece]): piece for piece in runs}
+    by_length = np.full(max(lengths, default=0) + 1, EMPTY, dtype=np.int32)
+    by_length[list(lengths)] = list(lengths.values())
+    by_length[1:2] = ids[run]
+    emission = Emission(ids, spellings, run, by_length, lexicon.byte_ids, lexicon.unknown_id)
+    return _encoder(block, emission, reading.frozen)
+
+
+def _runs(reading: Reading) -> tuple[str, set[int]]:
+    """The pieces that are runs of one character and may be merged at the end; it and these.
+
+    All runs of the character have one score. What else takes the character, alone or as a run, is
+    of a better one, and nothing takes a run.
+    """
+    runs: dict[str, set[int]] = defaultdict(set)
+    for _, _, merged in reading.rows:
+        text = reading.texts[merged]
+        if text == text[0] * len(text):
+            runs[text[0]].add(merged)
+    for character, pieces in runs.items():
+        if len(pieces) > 1 and _come_last(reading, character, pieces):
+            return character, pieces
+    return "", set()
+
+
+def _come_last(reading: Reading, character: str, pieces: set[int]) -> bool:
+    """Whether the runs of a character, these pieces, are merged when nothing else takes it."""
+    ranks = {reading.ranks[piece] for piece in pieces}
+    texts = {reading.texts[piece] for piece in pieces}
+    return len(ranks) == 1 and not any(
+        left in texts
+        or right in texts
+        or (character in (left, right) and reading.ranks[merged] >= min(ranks))
+        for left, right, merged in reading.rows
+        if merged not in pieces
+    )
+
+
+def _in_the_way(reading: Reading, rows: Iterable[tuple[str, str, int]]) -> bool:
+    """Whether two pieces of the same score may want the same symbol, or are part of each other."""
+    sides: dict[int, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
+    alike: dict[int, set[int]] = defaultdict(set)
+    for left, right, merged in rows:
+        sides[merged][0].add(left)
+        sides[merged][1].add(right)
+        alike[reading.ranks[merged]].add(merged)
+    for pieces in alike.values():
+        for one in pieces if len(pieces) > 1 else ():
+            lefts = sides[one][0]
+            for other in pieces - {one}:
+                others_lefts, others_rights = sides[other]
+                if lefts & others_rights or reading.texts[one] in others_lefts | others_rights:
+                    return True
+    return False
+
+
+def _beginnings(characters: Iterable[bytes]) -> list[bytes]:
+    """The characters of several bytes and their beginnings of two and more, the shorter first."""
+    found = {
+        character[:length] for character in characters for length in range(2, len(character) + 1)
+    }
+    return sorted(found, key=lambda token: (len(token), token))
+
+
+def _encoder(
+    block: NDArray[np.int32], emission: Emission, frozen_texts: Iterable[str]
+) -> EncodeTexts:
+    begins = np.zeros(256, dtype=np.bool_)
+    for text in frozen_texts:
+        begins[text.encode()[0]] = True
+    tokens = len(emission.ids)
+
+    def encode_texts(
+        lexicon: Lexicon,
+        text: NDArray[np.uint8],
+        ends: NDArray[np.int64],
+        given: NDArray[np.int64],
+        id_ends: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int32], int]:
+        counts = None
+        piece_ends, known = ends, given
+        if len(given):
+            known = np.where(given == EMPTY, EMPTY, given + tokens)
+        if begins.any():
+            piece_ends, known, counts = cut(
+                lexicon.frozen, lexicon.frozen_ids, lexicon.longest_frozen, begins, text, ends,
+                known, tokens,
+            )  # fmt: skip
+        found = np.empty(len(text) + len(known) + SPARE, dtype=np.int32)
+        found_ends = np.empty(len(piece_ends), dtype=np.int64)
+        count = encode_pieces(block, text, piece_ends, known, found, found_ends)
+        if counts is not None:
+            found_ends = np.concatenate((_NONE[:1], np.zeros(1, np.int64), found_ends))[counts]
+        return emit_all(emission, found[:count], found_ends, id_ends)
+
+    return encode_texts
+
+
+@njit
+def cut(
+    frozen: NDArray[np.int32],
+    frozen_ids: NDArray[np.int64],
+    longest_frozen: int,
+    begins: NDArray[np.bool_],
+    text: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    given: NDArray[np.int64],
+    tokens: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The texts in pieces: user-defined symbols, which merge with nothing, and what is between.
+
+    begins: whether a symbol begins with a byte. given: as in :func:`emit_all`, what texts become
+    instead. Returns where the pieces end, what each becomes (EMPTY for what is to be encoded), and
+    how many pieces there are up to the end of each text.
+    """
+    room = len(ends) + 64
+    piece_ends = np.empty(room, dtype=np.int64)
+    known = np.empty(room, dtype=np.int64)
+    counts = np.empty(len(ends), dtype=np.int64)
+    count = 0
+    position = 0
+    for index in range(len(ends)):
+        end = int(ends[index])
+        if count + 3 > room:
+            room, piece_ends, known = _larger(room, piece_ends, known)
+        if len(given) > 0 and given[index] != EMPTY:
+            piece_ends[count], known[count] = end, given[index]
+            count += 1
+            position = end
+        while position < end:
+            if count + 3 > room:
+                room, piece_ends, known = _larger(room, piece_ends, known)
+            # A loop in which arrays are assigned anew would count their references all the time.
+            at, found, length = _next_symbol(
+                frozen, frozen_ids, longest_frozen, begins, text, position, end
+            )
+            if at > position:
+                piece_ends[count], known[count] = at, EMPTY
+                count += 1
+            if found != EMPTY:
+                piece_ends[count], known[count] = at + length, tokens + found
+                count += 1
+            position = at + length
+        counts[index] = count
+    return piece_ends[:count], known[:count], counts
+
+
+@njit
+def _next_symbol(
+    frozen: NDArray[np.int32],
+    frozen_ids: NDArray[np.int64],
+    longest_frozen: int,
+    begins: NDArray[np.bool_],
+    text: NDArray[np.uint8],
+    position: int,
+    end: int,
+) -> tuple[int, int, int]:
+    """Where the next user-defined symbol begins, which it is, and its length.
+
+    The end, EMPTY and 0 where there is none.
+    """
+    for at in range(position, end):
+        if begins[text[at]]:
+            found, length = frozen_symbol(frozen, frozen_ids, longest_frozen, text, at, end)
+            if found != EMPTY:
+                return at, found, length
+    return end, EMPTY, 0
+
+
+@njit
+def _larger(
+    room: int, piece_ends: NDArray[np.int64], known: NDArray[np.int64]
+) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    more_ends = np.empty(2 * room, dtype=np.int64)
+    more_known = np.empty(2 * room, dtype=np.int64)
+    more_ends[:room] = piece_ends
+    more_known[:room] = known
+    return 2 * room, more_ends, more_known
+
+
+@njit
+def emit_all(
+    emission: Emission,
+    tokens: NDArray[np.int32],
+    token_ends: NDArray[np.int64],
+    id_ends: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], int]:
+    """The ids of tokens over bytes, text by text.
+
+    tokens: those that are none are ids, as many more as there are tokens. token_ends: of each text.
+    Writes where the ids of each text end to ``id_ends``; returns all ids, and EMPTY, or the first
+    byte that has no id (there are no ids then).
+    """
+    ids_of, spellings, byte_ids = emission.ids, emission.spellings, emission.byte_ids
+    run, runs = emission.run, emission.runs
+    by_bytes = len(byte_ids) > 0
+    # A token has at most one id for each of its up to four bytes.
+    ids = np.empty(4 * len(tokens) if by_bytes else len(tokens), dtype=np.int32)
+    at = 0
+    place = 0
+    for index in range(len(token_ends)):
+        joining = False
+        while place < token_ends[index]:
+            token = int(tokens[place])
+            place += 1
+            if token == run:
+                begin = at
+                while True:
+                    # The leftmost pair of a run that merges is always the last one that has come.
+                    ids[at] = 1
+                    at += 1
+                    while at > begin + 1:
+                        length = int(ids[at - 2]) + int(ids[at - 1])
+                        if length >= len(runs) or runs[length] == EMPTY:
+                            break
+                        at -= 1
+                        ids[at - 1] = length
+                    if place == token_ends[index] or tokens[place] != run:
+                        break
+                    place += 1
+                for one in range(begin, at):
+                    ids[one] = runs[ids[one]]
+                joining = False
+                continue
+            known = int(ids_of[token]) if token < len(ids_of) else token - len(ids_of)
+            if known != EMPTY:
+                ids[at] = known
+                at += 1
+                joining = False
+                continue
+            if not by_bytes:
+                if not joining:
+                    ids[at] = emission.unknown_id
+                    at += 1
+                joining = True
+                continue
+            spelling = int(spellings[token])
+            shift = 24
+            while spelling >> shift <= 1:
+                shift -= 8
+            while shift >= 0:
+                byte = (spelling >> shift) & 0xFF
+                if byte_ids[byte] == EMPTY:
+                    return ids[:0], byte
+                ids[at] = byte_ids[byte]
+                at += 1
+                shift -= 8
+        id_ends[index] = at
+    return ids[:at], EMPTY
