@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ADDRESS = re.compile(r"auto|ray://[^/\s]+:\d+|local:[1-9]\d*")
 """What may stand after ``--cluster``."""
 
-COMMANDS = ("run", "fuzz", "forced", "field", "selftest")
+COMMANDS = ("run", "fuzz", "forced", "field", "selftest", "worst")
 """The commands that run on a cluster."""
 
 WORKER_BYTES = 256 << 20

@@ -38,7 +38,7 @@ from harness.events.running import (
     VocabularyRefused,
     Withdrawn,
 )
-from harness.events.steps import MatchPlayed, Searched, StepDone, StudyStarted
+from harness.events.steps import MatchPlayed, Searched, SearchGathered, StepDone, StudyStarted
 from harness.events.texts import (
     FirstDifference,
     TextsCompared,
@@ -77,6 +77,7 @@ __all__ = [
     "Outlook",
     "Phase",
     "Preparing",
+    "SearchGathered",
     "Searched",
     "SlowOnce",
     "Started",

@@ -45,6 +45,20 @@ class Searched(Event):
 
 @event
 @dataclass(frozen=True, slots=True)
+class SearchGathered(Event):
+    """One of several searches for the worst input, on some node, has come to its end.
+
+    number: from 0, of so many ``searches``. found: its best patterns, its deaths, and how far it
+    came; see ``harness/studies/worst/scattered.py``.
+    """
+
+    number: int
+    searches: int
+    found: dict[str, Any]
+
+
+@event
+@dataclass(frozen=True, slots=True)
 class MatchPlayed(Event):
     """A library was compared with the reference on one vocabulary, in a run of its own.
 

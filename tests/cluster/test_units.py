@@ -285,7 +285,7 @@ def test_a_mistake_in_the_option_ends_with_status_2() -> None:
     assert len(ended.stderr.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", ["worst", "bench"])
+@pytest.mark.parametrize("command", ["bench", "minimize"])
 def test_a_command_that_runs_on_no_cluster_says_so(command: str) -> None:
     ended = here(command, "--cluster=auto")
     assert ended.returncode == 2

@@ -30,8 +30,8 @@ from harness.studies.selftest.run import Selftest, make_plan
 from harness.studies.worst.gauge import OUT_OF_TIME, Reading, Timely
 from harness.studies.worst.plan import WorstPlan, chosen_families
 from harness.studies.worst.results import Report
-from harness.studies.worst.run import Sitting, Watcher
 from harness.studies.worst.search import Search
+from harness.studies.worst.sitting import Sitting, Watcher
 from harness.studies.worst.state import State
 from harness.verdict import gate
 from harness.workers.pool import Stopped

@@ -11,12 +11,13 @@ from rich.text import Text
 from harness.cli.commands.common import Cluster, Seed, command_line
 from harness.cli.conducting import conducted
 from harness.cli.display import Display
-from harness.cli.progress.cluster import ClusterView
+from harness.cli.progress.cluster import ClusterView, summary
 from harness.cli.progress.selftest import Caught, escaped
 from harness.cli.progress.steps import StepProgress
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
 from harness.core.writing import writing
+from harness.events import ClusterUsed
 from harness.studies.selftest import scattered
 from harness.studies.selftest.run import Selftest, make_plan
 from reports import selftest_text, write_selftest
@@ -83,7 +84,13 @@ def selftest(
     progress = StepProgress(console, news)
     caught = Caught(progress, count)
     study = Selftest(plan, opened=opened if cluster else None)
-    finished = conducted(study, out, progress, record.consume, caught.consume)
+    used: list[ClusterUsed] = []
+
+    def take(event: Event) -> None:
+        if isinstance(event, ClusterUsed):
+            used.append(event)
+
+    finished = conducted(study, out, progress, record.consume, caught.consume, take)
     with writing(out):
         write_selftest(record, out)
     if as_json:
@@ -92,5 +99,7 @@ def selftest(
         shown = Display()
         for part in selftest_text.render(record):
             shown.print(part)
+    for one in used:
+        console.print(Text(f"  {summary(one)}", style="dim"), soft_wrap=True)
     console.print(Text(f"  {out / 'selftest.html'}", style="dim"), soft_wrap=True)
     raise typer.Exit(finished.exit_status)

@@ -11,16 +11,24 @@ from rich.text import Text
 
 from corpora.families import user
 from corpora.families.catalog import families as listed
-from harness.cli.commands.common import ONE_IMPL_HELP, ONE_VOCAB_HELP, Seed, command_line
+from harness.cli.commands.common import (
+    ONE_IMPL_HELP,
+    ONE_VOCAB_HELP,
+    Cluster,
+    Seed,
+    command_line,
+)
 from harness.cli.conducting import conducted
 from harness.cli.display import Display
+from harness.cli.progress.cluster import ClusterView, summary
 from harness.cli.progress.steps import StepProgress
 from harness.cli.progress.worst import WorstWatcher
+from harness.cluster import opening
 from harness.core.countdown import seconds_text
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.engine.suites import parse_budget
-from harness.events import Searched
+from harness.events import ClusterUsed, Searched
 from harness.studies.bench.plan import parse_size
 from harness.studies.worst import plan as plans
 from harness.studies.worst.results import Report
@@ -29,12 +37,15 @@ from reports import worst as tables
 from reports import worst_text, write_worst
 
 if TYPE_CHECKING:
+    from harness.cluster.executor import Executor
     from harness.events import Event
 
 EPILOG = """
 A search goes on where it was left, after Ctrl-C as after a kill: run it again with the same options
 (a longer --budget searches longer). It begins with the listed families and breeds from there; with
-`--withhold all` it finds everything by itself, and is compared with them in the end.
+`--withhold all` it finds everything by itself, and is compared with them in the end. On a cluster
+each slot searches by itself, with a seed of its own; what they find is measured again, minimised
+and compared on this machine, as times of two machines are not.
 Exit status: 0 searched to the end, whatever was found; 2 usage or input error; 3 the implementation
 could not be started; 130 interrupted (143 by SIGTERM), with the search kept.
 """
@@ -80,6 +91,7 @@ def worst(
         Path, typer.Option(help="Folder for worst.json, worst.html and the search itself.")
     ] = Path("tokgate-worst"),
     as_json: Annotated[bool, typer.Option("--json", help="Print worst.json, no table.")] = False,
+    cluster: Cluster = None,
 ) -> None:
     """Search for inputs that cost an implementation the most, or bring it down.
 
@@ -88,6 +100,8 @@ def worst(
     process, and added to your own families, which `tokgate run` measures from then on.
     """
 
+    if cluster is not None:
+        opening.check(cluster)
     try:
         seconds = parse_budget(budget).seconds
     except ValueError as error:
@@ -120,16 +134,31 @@ def worst(
     console = Display(stderr=True)
     said = f"searching for the worst inputs of {participant.name} on {vocabulary.id}"
     console.print(Text(f"{said} {seconds_text(seconds)}, seed {seed}"), soft_wrap=True)
-    progress = StepProgress(console)
-    told: list[Searched] = []
+    view = ClusterView(each=True)
+
+    def news(event: Event) -> Text | None:
+        line = view.consume(event)
+        return None if line is None else Text(line)
+
+    def opened() -> Executor:
+        assert cluster is not None
+        return opening.opened(cluster, 1, plan.memory + opening.WORKER_BYTES)
+
+    progress = StepProgress(console, news)
+    found: list[Searched] = []
+
+    used: list[ClusterUsed] = []
 
     def take(event: Event) -> None:
         if isinstance(event, Searched):
-            told.append(event)
+            found.append(event)
+        elif isinstance(event, ClusterUsed):
+            used.append(event)
 
-    study = WorstStudy(plan, out, command_line(), WorstWatcher(progress, seconds), file)
+    watcher = WorstWatcher(progress, seconds)
+    study = WorstStudy(plan, out, command_line(), watcher, file, opened if cluster else None)
     finished = conducted(study, out, progress, take)
-    for event in told:
+    for event in found:
         record = tables.WorstRecord.of(event.report)
         text = Report(**event.report).to_json()
         with writing(out):
@@ -143,5 +172,7 @@ def worst(
             if event.report["families"]:
                 line = f"  added to {event.report['families']}: tokgate list families"
                 console.print(Text(line, style="dim"), soft_wrap=True)
+        for one in used:
+            console.print(Text(f"  {summary(one)}", style="dim"), soft_wrap=True)
         console.print(Text(f"  {out / 'worst.html'}", style="dim"), soft_wrap=True)
     raise typer.Exit(finished.exit_status)

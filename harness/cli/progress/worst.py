@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness.events import Phase
 from harness.studies.worst.candidates import Aim
-from harness.studies.worst.run import SEARCHING, Watcher
+from harness.studies.worst.sitting import SEARCHING, Watcher
 
 if TYPE_CHECKING:
     from harness.cli.progress.steps import StepProgress

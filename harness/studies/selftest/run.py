@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.generators.catalog import generators
 from harness.checks import CHECKS, MEASURES
+from harness.cluster.usage import Usage
 from harness.core.countdown import Countdown
 from harness.engine.selection import SelectionError
 from harness.engine.suites import SUITES, parse_budget
-from harness.events import Finished, Phase
+from harness.events import Finished, Phase, UnitDone
 from harness.studies.selftest import scattered
 from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.events import (
@@ -139,6 +140,7 @@ class Selftest:
         self._plan = plan
         self._opened = opened
         self._executor: Executor | None = None
+        self._usage = Usage()
         self._elsewhere = 0.0
         self._now = now if opened is None else lambda: self._elsewhere
         self._countdown = Countdown(plan.seconds, self._now)
@@ -186,13 +188,20 @@ class Selftest:
         try:
             if self._opened is not None and self._waiting:
                 self._executor = self._opened()
-                self._executor.listen(tell)
+                self._executor.listen(self._elsewhere_too)
             self._rounds()
+            if self._executor is not None:
+                tell(self._usage.summary())
         finally:
             if self._executor is not None:
                 self._executor.close()
             for missed in self._missed.values():
                 tell(missed.judged)
+
+    def _elsewhere_too(self, event: Event) -> None:
+        """Count what becomes of units, and tell it."""
+        self._usage.consume(event)
+        self._tell(event)
 
     def close(self) -> None:
         """There is nothing to let go of: each hunt ends its own workers."""
@@ -311,6 +320,8 @@ class Selftest:
         for event in events:
             if isinstance(event, MistakeJudged):
                 self._judge(event, known.get(event.name), done)
+            elif isinstance(event, UnitDone):
+                self._elsewhere_too(event)
             else:
                 self._tell(event)
 

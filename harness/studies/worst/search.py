@@ -130,6 +130,11 @@ class Search:
         self._ranked: dict[Aim, list[Candidate]] = {}
 
     @property
+    def beginning(self) -> int:
+        """Generations that it takes to measure what the search begins with."""
+        return -(-len(self._seeds) // BATCH)
+
+    @property
     def scale(self) -> Scale:
         """How candidates are compared."""
         return Scale(self.sizes.small, self.sizes.large, self.progress.control)
