@@ -72,7 +72,7 @@ LONGEST_LINE = 256 << 20
 LONGEST_HELLO = 1 << 20
 """Bytes of an answer: a program that never ends its line would fill the memory otherwise."""
 
-SPOKEN = frozenset(Capability) - {Capability.THREADS}
+SPOKEN = frozenset(Capability) - {Capability.THREADS, Capability.CONSTRAIN}
 """The capabilities that a program can claim; one pipe serves one thread."""
 
 IN_WORKER = "TOKGATE_WORKER"

@@ -75,6 +75,8 @@ class Capability(StrEnum):
     PREPEND = "prepend"
     INTERVAL = "interval"
     HEAL = "heal"
+    CONSTRAIN = "constrain"
+    """A whole engine of constrained decoding (:mod:`impls.constrained`)."""
 
 
 class Law(StrEnum):

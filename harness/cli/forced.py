@@ -9,7 +9,7 @@ from rich.text import Text
 
 from corpora.vocabularies import sources
 from harness.cli.display import Display
-from harness.cli.progress.cluster import ClusterView
+from harness.cli.progress.cluster import ClusterView, counted
 from harness.cli.progress.run import verdict_word
 from harness.cli.progress.steps import StepProgress
 from harness.cluster import opening
@@ -21,7 +21,7 @@ from harness.studies.forced.run import JSON_SIGNS, ForcedPlan, Record, execute
 from harness.studies.forced.scattered import Walks, sendable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from corpora.grammars.json_schema import Whitespace
@@ -93,6 +93,8 @@ def show(record: Any, finished: Finished, report: Path) -> None:
     if not console.is_terminal:
         console = Display(width=LOG_WIDTH)
     console.print(table(record.forced))
+    for line in masks(record.forced):
+        console.print(Text(line, style="yellow"), soft_wrap=True)
     for corpus in record.forced_corpora:
         facts = (
             f"{corpus.schemas:,} schemas, {corpus.instances:,} instances, {corpus.tokens:,} tokens;"
@@ -144,6 +146,17 @@ def table(rows: Sequence[Any]) -> Table:
             f"{row.unsafe:,}",
         )
     return made
+
+
+def masks(rows: Sequence[Any]) -> Iterator[str]:
+    """What was wrong with the masks of whole engines, a line each."""
+    for row in rows:
+        if row.not_admitted:
+            times = counted(row.not_admitted, "time")
+            yield f"{row.method}: its masks lacked a token of the text {times}"
+        if row.outside_mask:
+            times = counted(row.outside_mask, "time")
+            yield f"{row.method}: forced a token that its own mask does not admit {times}"
 
 
 def percent(part: int, whole: int) -> str:

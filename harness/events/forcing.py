@@ -18,7 +18,9 @@ class Forced(Event):
     ``non_canonical_schemas`` schemas; seam: those behind a text that, by itself, encodes
     otherwise. unsafe: sequences that some sentence of the grammar contradicts; undecided: no
     proof either way. longer, shorter: than the exact method at the same boundary. tokens: of all
-    texts. gave_up: calls without an answer. seconds: spent in the method.
+    texts. gave_up: calls without an answer. seconds: spent in the method. not_admitted: boundaries
+    before which an engine's mask lacked a token of the text; outside_mask: those at which it forced
+    a token that its own mask does not admit.
     """
 
     implementation: str
@@ -41,6 +43,8 @@ class Forced(Event):
     shorter: int = 0
     gave_up: int = 0
     seconds: float = 0.0
+    not_admitted: int = 0
+    outside_mask: int = 0
 
 
 @event

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.engine.selection import SelectionError
 from impls import registry
+from impls.constrained import Constrains
 from impls.forced.interface import Healed
 from impls.interface import Capability, Heals, Mode, Unsupported
 
@@ -31,8 +32,29 @@ def is_plugged(name: str) -> bool:
 def checked(spec: str) -> None:
     """Raise ImplementationError for what cannot be had, SelectionError for what does not heal."""
     about = registry.resolve(spec).about
-    if Capability.HEAL not in about.capabilities:
-        raise SelectionError(f"--policy {spec}: does not claim the capability 'heal'; add it")
+    if not {Capability.HEAL, Capability.CONSTRAIN} & about.capabilities:
+        raise SelectionError(
+            f"--policy {spec}: claims neither the capability 'heal' nor 'constrain'; add one"
+        )
+
+
+def is_engine(spec: str) -> bool:
+    """Whether a plug-in is a whole engine (:mod:`impls.constrained`)."""
+    return Capability.CONSTRAIN in registry.resolve(spec).about.capabilities
+
+
+def engine_of(spec: str, vocabulary: Vocabulary) -> Constrains:
+    """The engine of a plug-in. Raises Unsupported where it does not run the vocabulary, TypeError
+    where it has no ``start``."""
+    implementation = registry.resolve(spec)
+    trouble = implementation.supports(vocabulary, TEXT)
+    if trouble is not None:
+        raise Unsupported(f"{spec} on {vocabulary.id}: {trouble}")
+    engine = implementation.load(vocabulary)
+    if not isinstance(engine, Constrains):
+        message = f"{spec} claims the capability 'constrain' but has no method start"
+        raise TypeError(message)
+    return engine
 
 
 class PluggedHealer:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.model import Algorithm
 from harness.engine.selection import SelectionError
-from harness.studies.forced.plugged import PluggedHealer, checked, is_plugged
+from harness.studies.forced.plugged import (
+    PluggedHealer,
+    checked,
+    engine_of,
+    is_engine,
+    is_plugged,
+)
 from harness.verdict.gate import EXACT_METHOD
 from impls.interface import Unsupported
 
@@ -18,11 +24,13 @@ if TYPE_CHECKING:
 
     from corpora.grammars.json_schema import Whitespace
     from corpora.vocabularies.model import Vocabulary
+    from impls.constrained import Constrains
     from impls.forced.interface import Policy
 
 NAMES = (
     "none", "printed", "healed[:tokens=4|:bytes=7][:conservative]", "drop-pretoken", "exact",
-    "llguidance", "llguidance.partial", "xgrammar", "path.py:Mine", "module:attr", "cmd:PROGRAM",
+    "llguidance", "llguidance.partial", "xgrammar", "outlines-core", "lm-format-enforcer",
+    "path.py:Mine", "module:attr", "cmd:PROGRAM",
 )  # fmt: skip
 
 DEFAULT = (
@@ -35,9 +43,12 @@ DEFAULT = (
 EXACT = EXACT_METHOD
 """The policy that decides: its proofs judge the others, and the gate holds it to no error."""
 
+ENGINES = {"outlines-core": "outlines_core", "lm-format-enforcer": "lmformatenforcer"}
+"""Whole engines by their modules: what each is in ``impls.forced`` of the name with underscores."""
+
 PLAIN = frozenset(
     {"none", "printed", "drop-pretoken", EXACT, "llguidance", "llguidance.partial", "xgrammar"}
-)
+) | frozenset(ENGINES)
 _HEALED = re.compile(r"healed(?::(?:(tokens|bytes)=)?(\d{1,4}))?(:conservative)?", re.ASCII)
 
 
@@ -57,7 +68,7 @@ def named(specs: Sequence[str], vocabulary: Vocabulary | None = None) -> list[st
 
 def of_libraries(names: Sequence[str]) -> list[str]:
     """Return the policies among these that run code which is not of this repository."""
-    engines = ("llguidance", "xgrammar")
+    engines = ("llguidance", "xgrammar", *ENGINES)
     return sorted(name for name in names if name.startswith(engines) or is_plugged(name))
 
 
@@ -69,6 +80,10 @@ def trouble(name: str, vocabulary: Vocabulary) -> str | None:
         return "SentencePiece has no pre-tokens"
     if name == "xgrammar" and find_spec("xgrammar") is None:
         return "it is not installed; pip install 'tokgate[xgrammar]' (with torch, gigabytes)"
+    if name in ENGINES and find_spec(ENGINES[name]) is None:
+        return "it is not installed; pip install 'tokgate[engines]'"
+    if name in ENGINES and (vocabulary.pieces or vocabulary.normalizes):
+        return "byte-level vocabularies without a normalizer only"
     if name.startswith("llguidance") and vocabulary.algorithm is not Algorithm.BPE:
         return "llguidance takes byte-pair encoding only"
     return None
@@ -94,6 +109,7 @@ class Policies:
 
         self.tokenizer = tokenizer_of(vocabulary)
         self._lasting: dict[str, Policy] = {}
+        self._engines: dict[str, Constrains] = {}
 
     def of_schema(
         self,
@@ -118,9 +134,29 @@ class Policies:
             from impls.forced.xgrammar import XgrammarJump  # noqa: PLC0415
 
             return XgrammarJump(self.tokenizer, schema, whitespace)
+        if name in ENGINES or (
+            is_plugged(name) and not _HEALED.fullmatch(name) and is_engine(name)
+        ):
+            from impls.forced.engine_policy import EnginePolicy  # noqa: PLC0415
+
+            if name not in self._engines:
+                self._engines[name] = self._new_engine(name)
+            return EnginePolicy(name, self.tokenizer, self._engines[name], schema, whitespace)
         if name not in self._lasting:
             self._lasting[name] = self._new(name)
         return self._lasting[name]
+
+    def _new_engine(self, name: str) -> Constrains:
+        vocabulary = self.tokenizer.vocabulary
+        if name == "outlines-core":
+            from impls.forced.outlines_core import OutlinesCore  # noqa: PLC0415 (an extra)
+
+            return OutlinesCore(vocabulary)
+        if name == "lm-format-enforcer":
+            from impls.forced.lm_format_enforcer import LmFormatEnforcer  # noqa: PLC0415 (an extra)
+
+            return LmFormatEnforcer(vocabulary)
+        return engine_of(name, vocabulary)
 
     def _new(self, name: str) -> Policy:
         from impls.forced import heuristics  # noqa: PLC0415

@@ -29,7 +29,9 @@ class Tally:
     seam: sequences after which the text before the boundary, by itself, encodes otherwise than in
     the whole text. unsafe: sequences that some sentence of the grammar contradicts, proved by that
     sentence; undecided: more than ``exact`` forces, and no sentence found against it.
-    longer, shorter: than ``exact`` at the same boundary. gave_up: calls that raised.
+    longer, shorter: than ``exact`` at the same boundary. gave_up: calls that raised. Of a whole
+    engine: not_admitted: boundaries before which its mask lacked a token of the text; outside_mask:
+    those at which it forced a token that its own mask does not admit.
     """
 
     calls: int = 0
@@ -45,6 +47,8 @@ class Tally:
     instances: int = 0
     schemas: int = 0
     seconds: float = 0.0
+    not_admitted: int = 0
+    outside_mask: int = 0
 
     def add(self, other: Tally) -> None:
         """Add the counts of another."""

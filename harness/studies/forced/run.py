@@ -399,6 +399,8 @@ def rows(found: Totals, vocabulary: str, corpus: str, whitespace: str) -> Iterat
             shorter=tally.shorter,
             gave_up=tally.gave_up,
             seconds=round(tally.seconds, 3),
+            not_admitted=tally.not_admitted,
+            outside_mask=tally.outside_mask,
         )
 
 

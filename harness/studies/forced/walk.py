@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from harness.studies.forced.judge import contradiction, oracle, refuted, sampled, witness
 from harness.studies.forced.policies import EXACT
 from harness.studies.forced.results import WITNESSES, SchemaResult, Tally
+from impls.constrained import NotAdmitted, OutsideMask
 from impls.forced.context import Context
 from impls.forced.interface import Healed
 from impls.forced.states import remembered
@@ -136,6 +137,12 @@ class Walk:
             started = time.perf_counter()
             try:
                 healed = policy.heal(point.context, point.forced, point.after)
+            except NotAdmitted:
+                tally.not_admitted += 1
+                healed = Healed((), point.forced)
+            except OutsideMask:
+                tally.outside_mask += 1
+                healed = Healed((), point.forced)
             except (ValueError, Unsupported):
                 tally.gave_up += 1
                 healed = Healed((), point.forced)
