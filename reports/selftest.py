@@ -26,18 +26,18 @@ class SelftestRecord:
 
     def consume(self, event: Event) -> None:
         """Take an event; those of no selftest are passed over."""
-        told: dict[str, Any] = json.loads(event.to_json())
-        match told.pop("event"):
+        row: dict[str, Any] = json.loads(event.to_json())
+        match row.pop("event"):
             case "SelftestStarted":
-                self.started = told
+                self.started = row
             case "MistakeJudged":
-                told["caught"] = bool(told["named"])
-                told["rightly"] = rightly(told)
-                (self.mistakes if told["check"] else self.controls).append(told)
+                row["caught"] = bool(row["named"])
+                row["rightly"] = rightly(row)
+                (self.mistakes if row["check"] else self.controls).append(row)
             case "HuntDone":
-                self.hunts.append(told)
+                self.hunts.append(row)
             case "Finished":
-                self.finished = told
+                self.finished = row
 
     def to_json(self) -> str:
         """``selftest.json``: all that was told, and the tables made of it."""
@@ -90,11 +90,11 @@ class Line:
         }
 
 
-def rightly(told: dict[str, Any]) -> bool:
+def rightly(row: dict[str, Any]) -> bool:
     """Whether a mistake was found under its name."""
-    pairs = [name.partition("/") for name in told["named"]]
-    stages = told["stages"]
-    return any(check == told["check"] and (not stages or s in stages) for check, _, s in pairs)
+    pairs = [name.partition("/") for name in row["named"]]
+    stages = row["stages"]
+    return any(check == row["check"] and (not stages or s in stages) for check, _, s in pairs)
 
 
 def by_generator(record: SelftestRecord) -> list[Line]:
@@ -152,9 +152,9 @@ def by_check(record: SelftestRecord) -> list[Line]:
     return lines
 
 
-def earliest(told: dict[str, Any], check: str = "") -> dict[str, Any] | None:
+def earliest(row: dict[str, Any], check: str = "") -> dict[str, Any] | None:
     """The first sighting of a mistake (by a check, if one is named)."""
-    sightings = [s for s in told["sightings"] if not check or s["check"] == check]
+    sightings = [s for s in row["sightings"] if not check or s["check"] == check]
     return min(sightings, key=lambda one: float(one["all_seconds"]), default=None)
 
 
@@ -174,13 +174,13 @@ def middle(numbers: Iterable[float]) -> float | None:
     return median(every) if every else None
 
 
-def verdict_of(told: dict[str, Any]) -> str:
+def verdict_of(row: dict[str, Any]) -> str:
     """``caught``, ``misnamed``, ``escaped``, or ``not hunted``, in a word or two."""
-    if told["rightly"]:
+    if row["rightly"]:
         return "caught"
-    if told["caught"]:
+    if row["caught"]:
         return "misnamed"
-    return "not hunted" if told["trouble"] else "escaped"
+    return "not hunted" if row["trouble"] else "escaped"
 
 
 def shown(number: float | None, unit: str = "") -> str:

@@ -50,17 +50,17 @@ def render(record: SelftestRecord) -> str:
     )
 
 
-def row(told: dict[str, Any]) -> dict[str, Any]:
+def row(judged: dict[str, Any]) -> dict[str, Any]:
     """A mistake, ready to print."""
-    first = earliest(told)
+    first = earliest(judged)
     return {
-        **told,
-        "verdict": verdict_of(told),
-        "input": literal(base64.b64decode(told["input_b64"]), INPUT_SHOWN),
+        **judged,
+        "verdict": verdict_of(judged),
+        "input": literal(base64.b64decode(judged["input_b64"]), INPUT_SHOWN),
         "seconds": shown(first["all_seconds"], "s") if first else "",
         "cases": shown(first["all_cases"]) if first and first["cases"] else "",
         "by": first["generator"] if first else "",
-        "generators": len({sighting["generator"] for sighting in told["sightings"]}),
+        "generators": len({sighting["generator"] for sighting in judged["sightings"]}),
     }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.byte_alphabet import unspell
 from corpora.vocabularies.tokenizer_json_steps import flat
-from impls.pipeline.errors import Undefined, told
+from impls.pipeline.errors import Undefined, field_of
 from impls.pipeline.expressions import compiled, matches
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def _decoder_of(step: Json) -> Decoder:
     if kind == "Metaspace":
         return _metaspace(step)
     if kind == "WordPiece":
-        return _word_piece(told(step, "prefix"), bool(step.get("cleanup", True)))
+        return _word_piece(field_of(step, "prefix"), bool(step.get("cleanup", True)))
     if kind == "BPEDecoder":
-        return _suffixes(told(step, "suffix"))
+        return _suffixes(field_of(step, "suffix"))
     if kind == "CTC":
         return _ctc(step)
     plain: dict[str, Decoder] = {
@@ -90,7 +90,7 @@ def _byte_fallback(tokens: list[str]) -> list[str]:
 
 
 def _replace(step: Json) -> Decoder:
-    pattern, content = step.get("pattern") or {}, told(step, "content")
+    pattern, content = step.get("pattern") or {}, field_of(step, "content")
     needle, expression = pattern.get("String"), pattern.get("Regex")
     if needle:
         return lambda tokens: [token.replace(needle, content) for token in tokens]
@@ -108,7 +108,7 @@ def _replace(step: Json) -> Decoder:
 
 def _strip(step: Json) -> Decoder:
     """So many of a character at the beginning of each token, and no more than there are."""
-    character, most = told(step, "content"), int(step.get("start", 0))
+    character, most = field_of(step, "content"), int(step.get("start", 0))
     if step.get("stop") or len(character) != 1:
         raise Undefined("a decoder's Strip at the end")
 
@@ -182,7 +182,7 @@ def _suffixes(suffix: str) -> Decoder:
 
 def _ctc(step: Json) -> Decoder:
     """Of equal tokens in a row one is left, and the padding inside tokens goes."""
-    padding, delimiter = told(step, "pad_token"), told(step, "word_delimiter_token")
+    padding, delimiter = field_of(step, "pad_token"), field_of(step, "word_delimiter_token")
     if not padding or not delimiter:
         raise Undefined("a CTC decoder of empty tokens")
 

@@ -48,17 +48,17 @@ class Encoder:
     """The steps of a file. Raises Undefined for one that has others."""
 
     def __init__(self, content: bytes) -> None:
-        told: dict[str, Any] = json.loads(content, parse_float=_number)
-        self._model = model_of(told["model"])
-        self._normalizers = normalizers_of(told.get("normalizer"))
-        self._splitters = splitters_of(told.get("pre_tokenizer"))
-        self._marks_beginning = marks_beginning(told.get("pre_tokenizer"))
-        added = [_added(entry) for entry in told.get("added_tokens") or []]
+        document: dict[str, Any] = json.loads(content, parse_float=_number)
+        self._model = model_of(document["model"])
+        self._normalizers = normalizers_of(document.get("normalizer"))
+        self._splitters = splitters_of(document.get("pre_tokenizer"))
+        self._marks_beginning = marks_beginning(document.get("pre_tokenizer"))
+        added = [_added(entry) for entry in document.get("added_tokens") or []]
         if len({token.id for token in added}) < len(added):
             raise Undefined("added tokens of one id")
         check_added(self._model.vocab, added, "")
-        as_told = [token for token in added if not token.normalized]
-        self._as_told = AddedTokens(as_told, lambda text: text)
+        verbatim = [token for token in added if not token.normalized]
+        self._verbatim = AddedTokens(verbatim, lambda text: text)
         normalized = [token for token in added if token.normalized]
         if normalized and self._normalizers and self._marks_beginning:
             raise Undefined("a beginning of the text before a normalized token")
@@ -66,8 +66,8 @@ class Encoder:
         self._tokens = {token_id: text for text, token_id in self._model.vocab.items()}
         self._tokens.update({token.id: token.text for token in added})
         # What decodes, and what is added, has a definition of its own or none; ids have theirs.
-        self._decoders = _or_undefined(decoders_of, told.get("decoder"))
-        self._template = _or_undefined(Template, told.get("post_processor"))
+        self._decoders = _or_undefined(decoders_of, document.get("decoder"))
+        self._template = _or_undefined(Template, document.get("post_processor"))
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids; Unsupported for what is not UTF-8."""
@@ -99,7 +99,7 @@ class Encoder:
             raise Unsupported("takes text only, and this is not UTF-8") from None
         specials = mode.special == "all"
         found: list[tuple[str, list[str], int | None]] = []
-        for start, part, token in self._as_told.parts(text, specials):
+        for start, part, token in self._verbatim.parts(text, specials):
             if token is not None:
                 found.append((part, [], token))
                 continue

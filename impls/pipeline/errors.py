@@ -9,7 +9,7 @@ class Undefined(Exception):
     """A file has something that has no definition here; the message names it."""
 
 
-def told(step: dict[str, Any], field: str) -> str:
+def field_of(step: dict[str, Any], field: str) -> str:
     """What a step says in a field. Raises Undefined where that is no text."""
     value = step.get(field)
     if not isinstance(value, str):

@@ -30,9 +30,9 @@ class Model(Protocol):
         ...
 
 
-def model_of(told: Json) -> Model:
+def model_of(model: Json) -> Model:
     """The model of a file. Raises Undefined."""
-    kind = told.get("type") or ("BPE" if "merges" in told else "Unigram")
+    kind = model.get("type") or ("BPE" if "merges" in model else "Unigram")
     makers: dict[str, Callable[[Json], Model]] = {
         "BPE": Bpe,
         "Unigram": Unigram,
@@ -41,27 +41,27 @@ def model_of(told: Json) -> Model:
     }
     if kind not in makers:
         raise Undefined(f"the model {kind}")
-    return makers[kind](told)
+    return makers[kind](model)
 
 
 class Bpe:
     """Byte-pair encoding over the characters of a piece."""
 
-    def __init__(self, told: Json) -> None:
-        if told.get("dropout"):
+    def __init__(self, model: Json) -> None:
+        if model.get("dropout"):
             raise Undefined("dropout")
-        self.vocab: dict[str, int] = told["vocab"]
-        self._prefix = told.get("continuing_subword_prefix") or ""
-        self._suffix = told.get("end_of_word_suffix") or ""
-        self._fuse, self._fallback = bool(told.get("fuse_unk")), bool(told.get("byte_fallback"))
-        self._whole = bool(told.get("ignore_merges"))
-        unknown = told.get("unk_token")
+        self.vocab: dict[str, int] = model["vocab"]
+        self._prefix = model.get("continuing_subword_prefix") or ""
+        self._suffix = model.get("end_of_word_suffix") or ""
+        self._fuse, self._fallback = bool(model.get("fuse_unk")), bool(model.get("byte_fallback"))
+        self._whole = bool(model.get("ignore_merges"))
+        unknown = model.get("unk_token")
         if unknown is not None and unknown not in self.vocab:
             raise Undefined("an unknown token that is none")
         self._unknown = None if unknown is None else self.vocab[unknown]
         # Of merges that stand twice the last one counts, as in the library's map.
         self._merges: dict[tuple[int, int], tuple[int, int]] = {}
-        for rank, entry in enumerate(told.get("merges") or []):
+        for rank, entry in enumerate(model.get("merges") or []):
             left, right = entry.split(" ") if isinstance(entry, str) else entry
             merged = left + right.encode()[len(self._prefix.encode()) :].decode(errors="replace")
             if merged not in self.vocab:
@@ -139,13 +139,13 @@ class Bpe:
 class Unigram:
     """The pieces of highest score in sum, found from the left."""
 
-    def __init__(self, told: Json) -> None:
-        pieces = [(str(text), float(score)) for text, score in told["vocab"]]
-        unknown = told.get("unk_id")
+    def __init__(self, model: Json) -> None:
+        pieces = [(str(text), float(score)) for text, score in model["vocab"]]
+        unknown = model.get("unk_id")
         if not isinstance(unknown, int) or not 0 <= unknown < len(pieces):
             raise Undefined("a Unigram model without an unknown token")
         self._unknown = unknown
-        self._fallback = bool(told.get("byte_fallback"))
+        self._fallback = bool(model.get("byte_fallback"))
         self.vocab = {text: place for place, (text, _) in enumerate(pieces)}
         if max(map(len, self.vocab)) > LONGEST_PIECE:
             raise Undefined(f"a piece of more than {LONGEST_PIECE} characters")
@@ -213,14 +213,14 @@ class Unigram:
 class WordPiece:
     """The longest token that matches, again and again; a word without one somewhere is unknown."""
 
-    def __init__(self, told: Json) -> None:
-        self.vocab: dict[str, int] = told["vocab"]
-        unknown = told.get("unk_token", "[UNK]")
+    def __init__(self, model: Json) -> None:
+        self.vocab: dict[str, int] = model["vocab"]
+        unknown = model.get("unk_token", "[UNK]")
         if unknown not in self.vocab:
             raise Undefined("a WordPiece model without its unknown token")
         self._unknown = [self.vocab[unknown]]
-        self._prefix = str(told.get("continuing_subword_prefix", "##"))
-        self._longest = int(told.get("max_input_chars_per_word", 100))
+        self._prefix = str(model.get("continuing_subword_prefix", "##"))
+        self._longest = int(model.get("max_input_chars_per_word", 100))
         self._longest_token = max(map(len, self.vocab))
 
     def ids(self, piece: str) -> list[int]:
@@ -243,9 +243,9 @@ class WordPiece:
 class WordLevel:
     """A token a word."""
 
-    def __init__(self, told: Json) -> None:
-        self.vocab: dict[str, int] = told["vocab"]
-        unknown = told.get("unk_token")
+    def __init__(self, model: Json) -> None:
+        self.vocab: dict[str, int] = model["vocab"]
+        unknown = model.get("unk_token")
         if unknown not in self.vocab:
             raise Undefined("a WordLevel model without its unknown token")
         self._unknown = self.vocab[unknown]

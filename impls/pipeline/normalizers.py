@@ -14,7 +14,7 @@ from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.tokenizer_json_steps import flat
 from impls.interface import Unsupported
 from impls.pipeline import characters
-from impls.pipeline.errors import Undefined, told
+from impls.pipeline.errors import Undefined, field_of
 from impls.pipeline.expressions import compiled, matches, occurrences
 from impls.wordpiece.variants import CJK
 
@@ -50,7 +50,7 @@ def _keeper(step: Json, normalizer: Normalizer) -> Callable[[str], bool]:
     if kind in ("NFC", "NFD", "NFKC", "NFKD", "BertNormalizer"):
         return lambda text: normalizer(_ordered(text)[0]) != ""
     if kind == "Replace":
-        spans, content = _spans(step), told(step, "content")
+        spans, content = _spans(step), field_of(step, "content")
         return lambda text: _beginning_stays(spans(text), content)
     return lambda _: True
 
@@ -78,7 +78,7 @@ def normalizer_of(step: Json) -> Normalizer:
     if kind == "Strip":
         return _strip(bool(step.get("strip_left")), bool(step.get("strip_right")))
     if kind == "Prepend":
-        prefix = told(step, "prepend")
+        prefix = field_of(step, "prepend")
         return lambda text: prefix + text if text else text
     if kind == "BertNormalizer":
         return _bert(step)
@@ -96,7 +96,7 @@ def normalizer_of(step: Json) -> Normalizer:
 
 
 def _replace(step: Json) -> Normalizer:
-    spans, content = _spans(step), told(step, "content")
+    spans, content = _spans(step), field_of(step, "content")
     if "$" in content and (step.get("pattern") or {}).get("String") is None:
         raise Undefined("a Replace that refers to groups")
     return lambda text: _replaced(text, spans(text), content)

@@ -13,7 +13,7 @@ from corpora.vocabularies.byte_alphabet import spell
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.tokenizer_json_steps import flat
 from impls.pipeline import characters
-from impls.pipeline.errors import Undefined, told
+from impls.pipeline.errors import Undefined, field_of
 from impls.pipeline.expressions import compiled, matches, occurrences
 from impls.pipeline.scripts import parted_by_script
 
@@ -88,7 +88,7 @@ def _cutting(step: Json) -> tuple[Callable[[str], Spans], str, bool]:
     if kind == "Split":
         return _pattern(step.get("pattern") or {}), behavior, bool(step.get("invert"))
     if kind == "CharDelimiterSplit":
-        delimiter = told(step, "delimiter")
+        delimiter = field_of(step, "delimiter")
         if len(delimiter) != 1:
             raise Undefined("a delimiter that is no character")
         return partial(occurrences, delimiter), "removed", False

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from harness.cluster.executor import ClusterError, Done, Executor, Unit, UnitError
+from harness.engine import streams
 from harness.events import Event, NodeJoined, NodeLeft, UnitDone, UnitLost
 from harness.studies.journal import Journal
 from tests.cluster.nodes import (
@@ -36,6 +37,13 @@ __all__ = ["cluster", "lasting"]  # fixtures
 pytestmark = pytest.mark.thorough  # a cluster of several processes each
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def usual_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches as large as on the nodes: other tests of this process make them small on import."""
+    monkeypatch.setattr(streams, "FIRST_BATCH_CASES", 128)
+    monkeypatch.setattr(streams, "BATCH_CASES", 2048)
 
 
 def test_a_run_on_three_nodes_is_the_run_itself(lasting: Any, tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def test_which_are_told() -> None:
         witness(forced="YQ==" * (1 + number), schema=f"{number % 5}") for number in range(30)
     ]  # fmt: skip
     wrong = witness(policy="exact", forced="YQ==" * 90)
-    found = witnesses.told([*many, wrong], ["none", "exact"])
+    found = witnesses.shown([*many, wrong], ["none", "exact"])
     assert found[0] is wrong
     assert len(found) == 1 + witnesses.TOLD
     assert [one.schema for one in found[1:6]] == ["0", "1", "2", "3", "4"]  # of each schema one
@@ -169,12 +169,12 @@ def test_which_are_told() -> None:
 
 def test_a_witness_is_dressed() -> None:
     plain, small = witness(), witness(schema="minimal", grammar="{}")
-    found = witnesses.dressed(plain, CASE, small)
+    found = witnesses.completed(plain, CASE, small)
     assert json.loads(found.grammar) == SCHEMA
     assert found.smallest == small
-    assert witnesses.dressed(plain, None, None) == plain
+    assert witnesses.completed(plain, None, None) == plain
     long = SchemaCase("a", {"enum": ["a" * 9000]}, ())
-    assert len(witnesses.dressed(plain, long, None).grammar) == witnesses.GRAMMAR_SHOWN + 1
+    assert len(witnesses.completed(plain, long, None).grammar) == witnesses.GRAMMAR_SHOWN + 1
 
 
 def test_what_was_made_small_is_not_made_again(tmp_path) -> None:

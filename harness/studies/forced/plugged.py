@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SPEC = re.compile(r"cmd:.+|(?!healed:)[^:]*[^:\s]:[A-Za-z_][\w.]*", re.DOTALL)
 """A name that matches is that of a plug-in, and not of a policy of ours."""
 
-TOLD = 64
+LISTED = 64
 """A grammar with more continuations is not told: the healer is asked to be right for any text."""
 
 TEXT, RAW = Mode(), Mode(pretokenize=False)
@@ -82,9 +82,11 @@ class PluggedHealer:
 
     def heal(self, context: Context, forced: bytes, grammar: GrammarState) -> Healed:
         """See :class:`~impls.forced.interface.Policy`. Raises ValueError for a wrong leftover."""
-        ways = grammar.sentences(TOLD)
-        told = None if ways is None else list(dict.fromkeys(way[: self._longest] for way in ways))
-        ids, leftover = self._encoder.heal(forced, context.ids, told, self._mode)
+        ways = grammar.sentences(LISTED)
+        continuations = (
+            None if ways is None else list(dict.fromkeys(way[: self._longest] for way in ways))
+        )
+        ids, leftover = self._encoder.heal(forced, context.ids, continuations, self._mode)
         if not forced.endswith(leftover):
             message = f"{self.name} leaves over what is not the end of the forced bytes"
             raise ValueError(message)

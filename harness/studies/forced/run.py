@@ -274,7 +274,7 @@ def execute(
     finally:
         record.close()
     found = _sum(plan, names, record)
-    for event in told(plan, found, record, cases):
+    for event in outcome_events(plan, found, record, cases):
         emit(event)
     if walks is not None:
         emit(walks.used)
@@ -328,7 +328,7 @@ def _minimise(
     plan: ForcedPlan, names: Sequence[str], record: Record, watch: Callable[[float, str], None]
 ) -> dict[str, SchemaCase]:
     """Make failures small that are not yet in the record; the schemas of all that are told."""
-    shown = witnesses.told(_sum(plan, names, record).witnesses, plan.task.policies)
+    shown = witnesses.shown(_sum(plan, names, record).witnesses, plan.task.policies)
     concerned = {witness.schema for witness in shown}
     if not concerned:
         return {}
@@ -350,7 +350,7 @@ def _minimise(
     return cases
 
 
-def told(
+def outcome_events(
     plan: ForcedPlan, found: Totals, record: Record, cases: Mapping[str, SchemaCase]
 ) -> Iterator[Event]:
     """The events of what was found."""
@@ -370,9 +370,9 @@ def told(
         **{count: getattr(found, count) for count in CHECKED},
     )
     yield from rows(found, vocabulary, corpus, plan.task.whitespace)
-    for one in witnesses.told(found.witnesses, plan.task.policies):
+    for one in witnesses.shown(found.witnesses, plan.task.policies):
         smallest = record.minimised.get(witnesses.key(one))
-        yield witnesses.dressed(one, cases.get(one.schema), smallest)
+        yield witnesses.completed(one, cases.get(one.schema), smallest)
 
 
 def rows(found: Totals, vocabulary: str, corpus: str, whitespace: str) -> Iterator[Forced]:

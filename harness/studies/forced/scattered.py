@@ -47,13 +47,13 @@ MAX_BYTES = 1 << 30
 def walk(keep: dict[str, Any], task: Task, cases: Sequence[SchemaCase]) -> bytes:
     """Walk a batch of schemas; keep: nothing is."""
     left: list[str] = []
-    told: dict[str, Any] = {"left": left, "failed": None}
+    message: dict[str, Any] = {"left": left, "failed": None}
     try:
         answers = list(results(task, map(WalkSchema, cases), 1, left=left.append))
-        told["results"] = [one.to_dict() for one in answers]
+        message["results"] = [one.to_dict() for one in answers]
     except WorkersFailed as error:
-        told["failed"] = [str(error), error.supported]
-    return zlib.compress(json.dumps(told).encode(), 6)
+        message["failed"] = [str(error), error.supported]
+    return zlib.compress(json.dumps(message).encode(), 6)
 
 
 def sendable(policies: Sequence[str]) -> None:
@@ -71,7 +71,7 @@ class Walks:
     """Has schemas walked by an executor. tell: gets what happens on the cluster."""
 
     def __init__(self, executor: Executor, tell: Callable[[Event], None]) -> None:
-        self._executor, self._told = executor, tell
+        self._executor, self._emit = executor, tell
         self._usage = Usage()
 
     @property
@@ -81,7 +81,7 @@ class Walks:
 
     def _tell(self, event: Event) -> None:
         self._usage.consume(event)
-        self._told(event)
+        self._emit(event)
 
     def results(
         self, task: Task, cases: Iterable[SchemaCase], count: int, left: Callable[[str], None]
@@ -132,16 +132,16 @@ def unpacked(name: str, packed: bytes) -> tuple[list[SchemaResult], list[str]]:
     Raises WorkersFailed where no worker was to be had, and UnitError for what is no result.
     """
     try:
-        told = stored.parsed(stored.unzipped(packed, MAX_BYTES).decode())
-        if not isinstance(told, dict):
+        message = stored.parsed(stored.unzipped(packed, MAX_BYTES).decode())
+        if not isinstance(message, dict):
             raise TypeError("it is no object")
-        if told.get("failed") is not None:
-            line, supported = stored.typed(told["failed"], tuple[str, bool], "failed")
+        if message.get("failed") is not None:
+            line, supported = stored.typed(message["failed"], tuple[str, bool], "failed")
             raise WorkersFailed(line, supported=supported)
-        found = stored.typed(told.get("results"), list[SchemaResult], "results")
+        found = stored.typed(message.get("results"), list[SchemaResult], "results")
         for one in found:
             for witness in one.witnesses:
                 witness.inspect()
-        return found, stored.typed(told.get("left"), list[str], "left")
+        return found, stored.typed(message.get("left"), list[str], "left")
     except (ValueError, TypeError) as error:
         raise UnitError(f"{name}: its result cannot be read: {error}") from error

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.events import ForcedWitness
     from harness.studies.forced.jobs import Minimised, Task
 
-TOLD = 20
+SHOWN = 20
 """Failures of one policy in the report; ``forced.jsonl`` has more."""
 
 MINIMISED = 3
@@ -40,7 +40,7 @@ def key(witness: ForcedWitness) -> Key:
     return witness.policy, witness.schema, witness.context, witness.forced
 
 
-def told(witnesses: Iterable[ForcedWitness], policies: Sequence[str]) -> list[ForcedWitness]:
+def shown(witnesses: Iterable[ForcedWitness], policies: Sequence[str]) -> list[ForcedWitness]:
     """Those of the report, policy by policy: the shortest, and of many schemas rather than of one.
 
     Errors of the exact policy come first: there should be none.
@@ -57,7 +57,7 @@ def told(witnesses: Iterable[ForcedWitness], policies: Sequence[str]) -> list[Fo
             rank = seen[witness.schema] = seen.get(witness.schema, 0) + 1
             ranked.append((rank, witness))
         ranked.sort(key=lambda pair: pair[0])  # stable: by length within a rank
-        found += [witness for _, witness in ranked[:TOLD]]
+        found += [witness for _, witness in ranked[:SHOWN]]
     return found
 
 
@@ -99,7 +99,7 @@ def minimise(
             heard(found)
 
 
-def dressed(
+def completed(
     witness: ForcedWitness, case: SchemaCase | None, smallest: ForcedWitness | None
 ) -> ForcedWitness:
     """The witness with its schema, and the smallest one like it."""

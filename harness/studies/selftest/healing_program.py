@@ -54,8 +54,8 @@ class HealingProgram(Program):
     def healed(self, item: dict[str, Any]) -> dict[str, Any]:
         """The result of one input."""
         forced, recent = base64.b64decode(item["forced"]), item["recent"]
-        told = item["allowed"]
-        allowed = None if told is None else [base64.b64decode(one) for one in told]
+        given = item["allowed"]
+        allowed = None if given is None else [base64.b64decode(one) for one in given]
         if self.kind == "first-sentence":
             allowed = (allowed or [b""])[:1]
         if self.kind == "forces-all":

@@ -97,8 +97,8 @@ def hunts(
         events = unpacked(done.name, done.result, group)
         cases = sum(sum(one.cases.values()) for one in events if isinstance(one, HuntDone))
         size = len(done.result)
-        told = UnitDone(done.name, done.node, done.tries, done.seconds, size, cases)
-        yield group, [*events, told]
+        done_event = UnitDone(done.name, done.node, done.tries, done.seconds, size, cases)
+        yield group, [*events, done_event]
 
 
 def workers(planted: Sequence[Mistake]) -> int:

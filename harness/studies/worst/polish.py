@@ -32,7 +32,7 @@ AS_BIG = 0.8
 LOOKS = 3
 """Inputs by which a smaller pattern is compared."""
 
-DEATHS_TOLD, OF_A_KIND = 6, 2
+DEATHS_SHOWN, OF_A_KIND = 6, 2
 """Deaths that are minimised and told: in all, and of one status."""
 
 
@@ -98,14 +98,14 @@ def worse(one: Candidate, first: Candidate, aim: Aim, scale: Scale) -> bool:
 
 def smallest_deaths(gauge: Gauge, deaths: Deaths, countdown: Countdown) -> list[Entry]:
     """Deaths of each status, each with its smallest pattern and its shortest input."""
-    told: list[Death] = []
+    chosen: list[Death] = []
     for death in deaths.all():
-        same = sum(one.status is death.status for one in told)
-        if same < OF_A_KIND and len(told) < DEATHS_TOLD:
-            told.append(death)
+        same = sum(one.status is death.status for one in chosen)
+        if same < OF_A_KIND and len(chosen) < DEATHS_SHOWN:
+            chosen.append(death)
     found: dict[str, Entry] = {}
-    for number, death in enumerate(told):
-        share = countdown.part(countdown.left / (len(told) - number))
+    for number, death in enumerate(chosen):
+        share = countdown.part(countdown.left / (len(chosen) - number))
         entry = smallest_death(gauge, death, until(share, gauge))
         found.setdefault(f"{entry.kind} {entry.expression}", entry)
     return list(found.values())

@@ -59,8 +59,8 @@ class SearchTask:
     @classmethod
     def of(cls, plan: WorstPlan) -> SearchTask:
         """What travels of a plan."""
-        told = [one for name, one in plan.families.items() if name not in plan.withheld]
-        seeds = tuple(listed.seeds(told, plan.vocabulary))
+        begins = [one for name, one in plan.families.items() if name not in plan.withheld]
+        seeds = tuple(listed.seeds(begins, plan.vocabulary))
         return cls(
             portable(plan.participant), seeds, plan.size, plan.seed, plan.guided, plan.memory,
             plan.most,
