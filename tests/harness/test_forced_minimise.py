@@ -153,14 +153,14 @@ def witness(**changes: object) -> ForcedWitness:
     return ForcedWitness(**{**fields, **changes})
 
 
-def test_which_are_told() -> None:
+def test_which_are_shown() -> None:
     many = [
         witness(forced="YQ==" * (1 + number), schema=f"{number % 5}") for number in range(30)
     ]  # fmt: skip
     wrong = witness(policy="exact", forced="YQ==" * 90)
     found = witnesses.shown([*many, wrong], ["none", "exact"])
     assert found[0] is wrong
-    assert len(found) == 1 + witnesses.TOLD
+    assert len(found) == 1 + witnesses.SHOWN
     assert [one.schema for one in found[1:6]] == ["0", "1", "2", "3", "4"]  # of each schema one
     assert found[1] is many[0]
     small = witnesses.to_minimise(found, 2)
