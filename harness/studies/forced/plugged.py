@@ -14,6 +14,7 @@ from impls.interface import Capability, Heals, Mode, Unsupported
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.forced.context import Context, GrammarState
+    from impls.interface import Encoder
 
 SPEC = re.compile(r"cmd:.+|(?!healed:)[^:]*[^:\s]:[A-Za-z_][\w.]*", re.DOTALL)
 """A name that matches is that of a plug-in, and not of a policy of ours."""
@@ -38,6 +39,15 @@ def checked(spec: str) -> None:
         )
 
 
+def _loaded(spec: str, vocabulary: Vocabulary) -> Encoder:
+    """What a plug-in makes of a vocabulary. Raises Unsupported where it does not run it."""
+    implementation = registry.resolve(spec)
+    trouble = implementation.supports(vocabulary, TEXT)
+    if trouble is not None:
+        raise Unsupported(f"{spec} on {vocabulary.id}: {trouble}")
+    return implementation.load(vocabulary)
+
+
 def is_engine(spec: str) -> bool:
     """Whether a plug-in is a whole engine (:mod:`impls.constrained`)."""
     return Capability.CONSTRAIN in registry.resolve(spec).about.capabilities
@@ -46,11 +56,7 @@ def is_engine(spec: str) -> bool:
 def engine_of(spec: str, vocabulary: Vocabulary) -> Constrains:
     """The engine of a plug-in. Raises Unsupported where it does not run the vocabulary, TypeError
     where it has no ``start``."""
-    implementation = registry.resolve(spec)
-    trouble = implementation.supports(vocabulary, TEXT)
-    if trouble is not None:
-        raise Unsupported(f"{spec} on {vocabulary.id}: {trouble}")
-    engine = implementation.load(vocabulary)
+    engine = _loaded(spec, vocabulary)
     if not isinstance(engine, Constrains):
         message = f"{spec} claims the capability 'constrain' but has no method start"
         raise TypeError(message)
@@ -64,11 +70,7 @@ class PluggedHealer:
     """
 
     def __init__(self, spec: str, vocabulary: Vocabulary) -> None:
-        implementation = registry.resolve(spec)
-        trouble = implementation.supports(vocabulary, TEXT)
-        if trouble is not None:
-            raise Unsupported(f"{spec} on {vocabulary.id}: {trouble}")
-        encoder = implementation.load(vocabulary)
+        encoder = _loaded(spec, vocabulary)
         if not isinstance(encoder, Heals):
             message = f"{spec} claims the capability 'heal' but has no method heal"
             raise TypeError(message)
