@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from reports.cluster import Cluster, ClusterFold
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -23,9 +25,16 @@ class SelftestRecord:
     controls: list[dict[str, Any]] = field(default_factory=list)
     hunts: list[dict[str, Any]] = field(default_factory=list)
     finished: dict[str, Any] = field(default_factory=dict)
+    units: ClusterFold = field(default_factory=ClusterFold)
+
+    @property
+    def cluster(self) -> Cluster:
+        """What a cluster did, if there was one."""
+        return self.units.made()
 
     def consume(self, event: Event) -> None:
         """Take an event; those of no selftest are passed over."""
+        self.units.take(event)
         row: dict[str, Any] = json.loads(event.to_json())
         match row.pop("event"):
             case "SelftestStarted":
@@ -55,6 +64,7 @@ class SelftestRecord:
                 "mistakes": self.mistakes,
                 "controls": self.controls,
                 "hunts": self.hunts,
+                **({"cluster": self.cluster.summary()} if self.cluster else {}),
             },
             indent=1,
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.events import Measured
 from reports.bench import shown_size
+from reports.cluster import NO_CLUSTER, Cluster
 
 LARGE = 1000.0
 """Times the control from which no digit behind the point is worth its place."""
@@ -56,12 +57,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class WorstRecord:
-    """A whole search: ``worst.json``, with its rows. facts: what decided it, and how far it got."""
+    """A whole search: ``worst.json``, with its rows. facts: what decided it, and how far it got.
+
+    cluster: what one did for it, if there was one.
+    """
 
     facts: dict[str, Any]
     control: Row | None = None
     found: list[Row] = field(default_factory=list)
     listed: list[Row] = field(default_factory=list)
+    cluster: Cluster = NO_CLUSTER
 
     @classmethod
     def from_json(cls, text: str) -> WorstRecord:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -14,13 +15,18 @@ from harness.events import (
     Event,
     NodeJoined,
     NodeLeft,
+    NodeUsed,
     UnitDone,
     UnitLost,
     UnitResumed,
     UnitStarted,
 )
-from reports import html, markdown, summary_json
+from harness.studies.worst.results import Report
+from reports import html, markdown, selftest_html, summary_json, worst_html
+from reports.cluster import ClusterFold
 from reports.record import RunRecord
+from reports.selftest import SelftestRecord
+from reports.worst import WorstRecord
 
 EVENTS: tuple[Event, ...] = (
     UnitResumed("tekken", "old-1"),
@@ -139,3 +145,23 @@ def test_the_display_shows_it() -> None:
         "3 nodes performed 2 units in 9.0 s, at work for 21% of their time, 2 performed again, "
         "1 from an earlier driver, 2 nodes left"
     )
+
+
+def test_pages_of_a_selftest_and_of_a_search_say_who_did_what() -> None:
+    used = ClusterUsed(10.0, 0.9, 1, 100, nodes=[NodeUsed("node-7", 2, units=1, seconds=9.0)])
+    events = [UnitDone("search 1 of 1", "node-7", 2, 9.0, 100, 12), used]
+    selftest, units = SelftestRecord(), ClusterFold()
+    for event in events:
+        selftest.consume(event)
+        units.take(event)
+    assert json.loads(selftest.to_json())["cluster"]["nodes"][0]["node"] == "node-7"
+    assert "cluster" not in json.loads(SelftestRecord().to_json())
+    search = replace(WorstRecord.of(asdict(REPORT)), cluster=units.made())
+    for page in (selftest_html.render(selftest), worst_html.render(search)):
+        assert "What each node did" in page
+        assert "node-7" in page
+        assert "search 1 of 1" in page
+    assert "What each node did" not in worst_html.render(WorstRecord.of(asdict(REPORT)))
+
+
+REPORT = Report("tokgate worst", "mine", "1", "v", 0, 65536, [], complete=True)

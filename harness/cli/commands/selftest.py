@@ -17,7 +17,6 @@ from harness.cli.progress.steps import StepProgress
 from harness.cluster import opening
 from harness.core.countdown import seconds_text
 from harness.core.writing import writing
-from harness.events import ClusterUsed
 from harness.studies.selftest import scattered
 from harness.studies.selftest.run import Selftest, make_plan
 from reports import selftest_text, write_selftest
@@ -84,13 +83,7 @@ def selftest(
     progress = StepProgress(console, news)
     caught = Caught(progress, count)
     study = Selftest(plan, opened=opened if cluster else None)
-    used: list[ClusterUsed] = []
-
-    def take(event: Event) -> None:
-        if isinstance(event, ClusterUsed):
-            used.append(event)
-
-    finished = conducted(study, out, progress, record.consume, caught.consume, take)
+    finished = conducted(study, out, progress, record.consume, caught.consume)
     with writing(out):
         write_selftest(record, out)
     if as_json:
@@ -99,7 +92,7 @@ def selftest(
         shown = Display()
         for part in selftest_text.render(record):
             shown.print(part)
-    for one in used:
-        console.print(Text(f"  {summary(one)}", style="dim"), soft_wrap=True)
+    if record.cluster.used is not None:
+        console.print(Text(f"  {summary(record.cluster.used)}", style="dim"), soft_wrap=True)
     console.print(Text(f"  {out / 'selftest.html'}", style="dim"), soft_wrap=True)
     raise typer.Exit(finished.exit_status)

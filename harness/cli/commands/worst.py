@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,13 +29,14 @@ from harness.core.countdown import seconds_text
 from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.engine.suites import parse_budget
-from harness.events import ClusterUsed, Searched
+from harness.events import Searched
 from harness.studies.bench.plan import parse_size
 from harness.studies.worst import plan as plans
 from harness.studies.worst.results import Report
 from harness.studies.worst.run import WorstStudy
 from reports import worst as tables
 from reports import worst_text, write_worst
+from reports.cluster import ClusterFold
 
 if TYPE_CHECKING:
     from harness.cluster.executor import Executor
@@ -147,19 +149,18 @@ def worst(
     progress = StepProgress(console, news)
     found: list[Searched] = []
 
-    used: list[ClusterUsed] = []
+    units = ClusterFold()
 
     def take(event: Event) -> None:
+        units.take(event)
         if isinstance(event, Searched):
             found.append(event)
-        elif isinstance(event, ClusterUsed):
-            used.append(event)
 
     watcher = WorstWatcher(progress, seconds)
     study = WorstStudy(plan, out, command_line(), watcher, file, opened if cluster else None)
     finished = conducted(study, out, progress, take)
     for event in found:
-        record = tables.WorstRecord.of(event.report)
+        record = replace(tables.WorstRecord.of(event.report), cluster=units.made())
         text = Report(**event.report).to_json()
         with writing(out):
             write_worst(record, out, text)
@@ -172,7 +173,7 @@ def worst(
             if event.report["families"]:
                 line = f"  added to {event.report['families']}: tokgate list families"
                 console.print(Text(line, style="dim"), soft_wrap=True)
-        for one in used:
-            console.print(Text(f"  {summary(one)}", style="dim"), soft_wrap=True)
+        if record.cluster.used is not None:
+            console.print(Text(f"  {summary(record.cluster.used)}", style="dim"), soft_wrap=True)
         console.print(Text(f"  {out / 'worst.html'}", style="dim"), soft_wrap=True)
     raise typer.Exit(finished.exit_status)
