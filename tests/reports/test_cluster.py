@@ -13,6 +13,7 @@ from harness.cluster.usage import Usage
 from harness.events import (
     ClusterUsed,
     Event,
+    Finished,
     NodeJoined,
     NodeLeft,
     NodeUsed,
@@ -21,6 +22,7 @@ from harness.events import (
     UnitResumed,
     UnitStarted,
 )
+from harness.studies.selftest.events import SelftestStarted
 from harness.studies.worst.results import Report
 from reports import html, markdown, selftest_html, summary_json, worst_html
 from reports.cluster import ClusterFold
@@ -151,7 +153,8 @@ def test_pages_of_a_selftest_and_of_a_search_say_who_did_what() -> None:
     used = ClusterUsed(10.0, 0.9, 1, 100, nodes=[NodeUsed("node-7", 2, units=1, seconds=9.0)])
     events = [UnitDone("search 1 of 1", "node-7", 2, 9.0, 100, 12), used]
     selftest, units = SelftestRecord(), ClusterFold()
-    for event in events:
+    began = SelftestStarted("2026-11-24T00:00", "tokgate selftest", 0, 9.0, "ci", {}, "", 0, [], [])
+    for event in [began, *events, Finished(True, "pass", [], 3.0, 0, 0, 0)]:
         selftest.consume(event)
         units.take(event)
     assert json.loads(selftest.to_json())["cluster"]["nodes"][0]["node"] == "node-7"
