@@ -15,7 +15,7 @@ from harness.core.participants import Participant
 from harness.events import Found
 from harness.findings import tracker as findings
 from harness.studies.selftest import catalog
-from harness.studies.selftest.mistakes import Mistake
+from harness.studies.selftest.mutant import Mutant
 from harness.studies.selftest.plain.bpe import PlainBpe
 from impls import registry
 from impls.interface import About, Mode
@@ -46,11 +46,11 @@ PLANTED = [
 ]
 
 
-def found_of(mistake: Mistake) -> list[Found]:
+def found_of(mutant: Mutant) -> list[Found]:
     """What a tracker makes of a planted mistake, on its own inputs and on generated ones."""
-    vocabulary = sources.resolve(mistake.vocabulary)
-    mode = Mode(pretokenize=mistake.mode == "text")
-    wrong = registry.resolve(mistake.spec).load(vocabulary)
+    vocabulary = sources.resolve(mutant.vocabulary)
+    mode = Mode(pretokenize=mutant.mode == "text")
+    wrong = registry.resolve(mutant.spec).load(vocabulary)
     encoders: dict[str, Callable[[bytes, Mode], Any]] = {
         "ref": PlainBpe().load(vocabulary).encode,
         "mine": wrong.encode,
@@ -67,7 +67,7 @@ def found_of(mistake: Mistake) -> list[Found]:
         for generator in generators().values()
         for case in itertools.islice(generator.cases(vocabulary, 0), 4)
     ]
-    inputs = [data for data in (*mistake.shows, *drawn) if 0 < len(data) < 120]
+    inputs = [data for data in (*mutant.shows, *drawn) if 0 < len(data) < 120]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(findings, "SHRINK_SHARE", 1e9)
         for data in inputs[:60]:

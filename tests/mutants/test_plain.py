@@ -12,7 +12,7 @@ from harness.studies.selftest.catalog import mistakes
 from impls import registry
 from impls.interface import Mode
 from tests.breadth import thorough_from
-from tests.mutants.test_mistakes import answer
+from tests.mutants.test_mutants import answer
 
 TEXT, RAW, SPECIAL = Mode(), Mode(pretokenize=False), Mode(special="all")
 CASES = [

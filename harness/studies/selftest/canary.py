@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.studies.selftest.mistakes import REGISTERED, Mistake
+from harness.studies.selftest.mutant import REGISTERED, Mutant
 from harness.studies.selftest.mutants.merging import LongWords
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.core.participants import Participant
     from harness.events import Found
 
-CANARY: Mistake = REGISTERED[LongWords.name]
+CANARY: Mutant = REGISTERED[LongWords.name]
 """Subtle, since most words have no tie, and none that is short shows it; findable, since those of
 some scripts have one at once."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from harness.studies.selftest.mistakes import REGISTERED, Mistake
+from harness.studies.selftest.mutant import REGISTERED, Mutant
 
 FAMILIES = (
     "merging", "pretokens", "specials", "decoding", "offsets", "services", "caches", "processes",
@@ -15,7 +15,7 @@ FAMILIES = (
 """Modules of :mod:`harness.studies.selftest.mutants`, in the order of the table."""
 
 
-def mistakes() -> dict[str, Mistake]:
+def mistakes() -> dict[str, Mutant]:
     """Every planted mistake by name, family by family."""
     for family in FAMILIES:
         import_module(f"harness.studies.selftest.mutants.{family}")

@@ -101,7 +101,7 @@ def judged(
 
     trouble: of one that was not caught.
     """
-    mistake = next((one for one in group.mistakes if one.name == name), None)
+    mutant = next((one for one in group.mistakes if one.name == name), None)
     walked, spent, context = first or (0, 0.0, b"")
     sighting = {
         "generator": "own schemas",
@@ -113,12 +113,12 @@ def judged(
     }
     return MistakeJudged(
         name=name,
-        family=mistake.family if mistake else "",
-        summary=mistake.summary if mistake else "",
-        spec=mistake.spec if mistake else name,
+        family=mutant.family if mutant else "",
+        summary=mutant.summary if mutant else "",
+        spec=mutant.spec if mutant else name,
         vocabulary=group.vocabulary,
-        mode=mistake.mode if mistake else "",
-        check="canonicality" if mistake else "",
+        mode=mutant.mode if mutant else "",
+        check="canonicality" if mutant else "",
         stages=[],
         named=["canonicality/"] if first else [],
         bucket=f"canonicality, after {walked} schemas" if first else "",

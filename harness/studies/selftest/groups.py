@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from harness.studies.selftest.mistakes import Mistake
+    from harness.studies.selftest.mutant import Mutant
 
 TOGETHER = 12
 """Mistakes in one campaign: each has a process with the vocabulary, some of 200 MB."""
@@ -49,7 +49,7 @@ class Group:
     vocabulary: str
     kind: Kind
     mode: str
-    mistakes: tuple[Mistake, ...]
+    mistakes: tuple[Mutant, ...]
 
     @property
     def controls(self) -> list[str]:
@@ -67,18 +67,18 @@ class Group:
         return WEIGHTS[self.kind] * (0.5 + 0.5 * len(self.mistakes) / TOGETHER)
 
 
-def kind_of(mistake: Mistake) -> Kind:
+def kind_of(mutant: Mutant) -> Kind:
     """How a mistake is hunted."""
-    if mistake.check == "scaling":
+    if mutant.check == "scaling":
         return Kind.GROWTH
-    if mistake.check == "canonicality":
+    if mutant.check == "canonicality":
         return Kind.FORCED
-    return Kind.APART if mistake.apart else Kind.CASES
+    return Kind.APART if mutant.apart else Kind.CASES
 
 
-def groups(mistakes: Iterable[Mistake]) -> list[Group]:
+def groups(mistakes: Iterable[Mutant]) -> list[Group]:
     """All mistakes in groups, the heaviest first, so that the lanes end together."""
-    found: dict[tuple[str, Kind, str], list[Mistake]] = {}
+    found: dict[tuple[str, Kind, str], list[Mutant]] = {}
     for one in mistakes:
         found.setdefault((one.vocabulary, kind_of(one), one.mode), []).append(one)
     every = []

@@ -146,16 +146,16 @@ class Hunt:
     def _judged(self, name: str) -> MistakeJudged:
         suspect = self._ledger.suspects[name]
         found = best(suspect)
-        mistake = next((one for one in self.group.mistakes if one.name == name), None)
+        mutant = next((one for one in self.group.mistakes if one.name == name), None)
         return MistakeJudged(
             name=name,
-            family=mistake.family if mistake else "",
-            summary=mistake.summary if mistake else "",
-            spec=mistake.spec if mistake else name,
+            family=mutant.family if mutant else "",
+            summary=mutant.summary if mutant else "",
+            spec=mutant.spec if mutant else name,
             vocabulary=self.group.vocabulary,
-            mode=mistake.mode if mistake else "",
+            mode=mutant.mode if mutant else "",
             check=suspect.check,
-            stages=list(mistake.stages) if mistake else [],
+            stages=list(mutant.stages) if mutant else [],
             named=suspect.named,
             bucket=found[0],
             input_b64=found[1],

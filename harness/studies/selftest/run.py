@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from harness.engine.ending import Ending
     from harness.engine.suites import Suite
     from harness.events import Event
-    from harness.studies.selftest.mistakes import Mistake
+    from harness.studies.selftest.mutant import Mutant
 
 COMING_UP = 6.0
 """Seconds of a group's share that go into starting processes and loading."""
@@ -63,7 +63,7 @@ ROUND_SEEDS = 1_000_003
 class SelftestPlan:
     """What a selftest does. seconds: from its first case on. jobs: groups side by side."""
 
-    mistakes: Sequence[Mistake]
+    mistakes: Sequence[Mutant]
     suite: Suite
     seconds: float
     seed: int
@@ -88,7 +88,7 @@ def make_plan(
     return SelftestPlan([known[n] for n in chosen], suite, amount.seconds, seed, lanes, command)
 
 
-def matching(pattern: str, known: dict[str, Mistake]) -> list[str]:
+def matching(pattern: str, known: dict[str, Mutant]) -> list[str]:
     """The mistakes whose name fits, or whose family is meant. Raises SelectionError."""
     found = [n for n, one in known.items() if fnmatchcase(n, pattern) or one.family == pattern]
     if not found:
@@ -104,7 +104,7 @@ def matching(pattern: str, known: dict[str, Mistake]) -> list[str]:
 class Missed:
     """A mistake that escaped so far. cases, seconds: those spent on it."""
 
-    mistake: Mistake
+    mutant: Mutant
     judged: MistakeJudged
     cases: int
     seconds: float
@@ -231,7 +231,7 @@ class Selftest:
         self._lanes()
         while self._missed and self._countdown.left > LEAST + COMING_UP:
             self._round += 1
-            self._waiting = groups([missed.mistake for missed in self._missed.values()])
+            self._waiting = groups([missed.mutant for missed in self._missed.values()])
             self._lanes()
 
     def _begin(self) -> None:
@@ -338,9 +338,9 @@ class Selftest:
             )
         return self._hunts[id(group)].run(share)
 
-    def _judge(self, judged: MistakeJudged, mistake: Mistake | None, done: HuntDone | None) -> None:
+    def _judge(self, judged: MistakeJudged, mutant: Mutant | None, done: HuntDone | None) -> None:
         """Say what became of a mistake, or keep it for another round if it escaped."""
-        if mistake is None:
+        if mutant is None:
             if judged.caught or not self._round:
                 self._tell(judged)
             return
@@ -358,7 +358,7 @@ class Selftest:
         if before is not None:
             cases, seconds = cases + before.cases, seconds + before.seconds
         with self._lock:
-            self._missed[judged.name] = Missed(mistake, judged, cases, seconds)
+            self._missed[judged.name] = Missed(mutant, judged, cases, seconds)
 
     def _beginning(self) -> SelftestStarted:
         plan = self._plan
@@ -393,7 +393,7 @@ def caught_of(events: Sequence[Event]) -> set[str]:
 
 
 def verdict(
-    judged: Sequence[MistakeJudged], planted: Sequence[Mistake], *, late: bool = False
+    judged: Sequence[MistakeJudged], planted: Sequence[Mutant], *, late: bool = False
 ) -> tuple[list[str], int]:
     """What speaks against the harness, and the exit status. late: the time was up before the end.
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from harness.cluster.executor import Executor
     from harness.engine.suites import Suite
-    from harness.studies.selftest.mistakes import Mistake
+    from harness.studies.selftest.mutant import Mutant
 
 POLL_SECONDS = 0.5
 
@@ -101,7 +101,7 @@ def hunts(
         yield group, [*events, done_event]
 
 
-def workers(planted: Sequence[Mistake]) -> int:
+def workers(planted: Sequence[Mutant]) -> int:
     """How many workers the greatest hunt has at a time: references, controls and mistakes."""
     trusted = max(len(one) for one in REFERENCES.values())
     return trusted + max(len(one.controls) + len(one.mistakes) for one in groups(planted))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.studies.selftest.mistakes import planted
+from harness.studies.selftest.mutant import planted
 from harness.studies.selftest.plain.growing import PlainBytes
 
 ON = "toy_bytes"

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from harness.studies.selftest import healing_program
-from harness.studies.selftest.mistakes import REGISTERED, Mistake, planted
+from harness.studies.selftest.mutant import REGISTERED, Mutant, planted
 from harness.studies.selftest.plain.healers import PlainHealer
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class HealRaises(PlainHealer):
 
 
 for _kind, _summary in healing_program.MISTAKES.items():
-    REGISTERED[f"healer-{_kind}"] = Mistake(
+    REGISTERED[f"healer-{_kind}"] = Mutant(
         name=f"healer-{_kind}",
         family="healers",
         summary=_summary,

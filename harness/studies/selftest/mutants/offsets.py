@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.studies.selftest.mistakes import planted
+from harness.studies.selftest.mutant import planted
 from harness.studies.selftest.plain.bpe import PlainBpe
 from impls.interface import Mode
 

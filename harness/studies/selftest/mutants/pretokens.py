@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import regex
 
-from harness.studies.selftest.mistakes import planted
+from harness.studies.selftest.mutant import planted
 from harness.studies.selftest.plain.bpe import PlainBpe
 
 LONGEST_WORD = 16

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, ClassVar
 
 from harness.studies.selftest import program_mutants
-from harness.studies.selftest.mistakes import REGISTERED, Mistake, planted
+from harness.studies.selftest.mutant import REGISTERED, Mutant, planted
 from harness.studies.selftest.plain.bpe import PlainBpe
 from impls.interface import Capability
 
@@ -131,7 +131,7 @@ PROTOCOL = {
 """Mutants of a program that speaks the stdio protocol, by kind."""
 
 for _kind, _summary in PROTOCOL.items():
-    REGISTERED[f"mini-{_kind}"] = Mistake(
+    REGISTERED[f"mini-{_kind}"] = Mutant(
         name=f"mini-{_kind}",
         family="processes",
         summary=_summary,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from harness.studies.selftest.mistakes import planted
+from harness.studies.selftest.mutant import planted
 from harness.studies.selftest.plain.spm import SPACE, PlainSpm
 
 TOY = "toy_characters"

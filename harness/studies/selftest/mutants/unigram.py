@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from harness.studies.selftest.mistakes import planted
+from harness.studies.selftest.mutant import planted
 from harness.studies.selftest.plain.base import Plain
 from harness.studies.selftest.plain.unigram import UNKNOWN_PENALTY, PlainUnigram
 from impls.unigram import variants

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Merges
-from harness.studies.selftest.mistakes import planted
+from harness.studies.selftest.mutant import planted
 from harness.studies.selftest.plain.bpe import PlainBpe
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.studies.selftest.mistakes import planted
+from harness.studies.selftest.mutant import planted
 from harness.studies.selftest.plain.wordpiece import PlainWordPiece
 from impls.wordpiece.variants import BERT, CharacterClass
 

@@ -1,6 +1,6 @@
-"""What a planted mistake is, and how one is declared.
+"""What a mutant is, a planted mistake, and how one is declared.
 
-A mistake is a class that is an implementation (:mod:`impls.interface`) with one thing wrong, and
+A mutant is a class that is an implementation (:mod:`impls.interface`) with one thing wrong, and
 that says so by :func:`planted`. ``tokgate run --impl MODULE:CLASS`` runs it like any other.
 """
 
@@ -30,14 +30,14 @@ class Named(Protocol):
     name: ClassVar[str]
 
 
-REGISTERED: dict[str, Mistake] = {}
-"""The mistakes by name, in the order of import; :mod:`harness.studies.selftest.catalog` imports
+REGISTERED: dict[str, Mutant] = {}
+"""The mutants by name, in the order of import; :mod:`harness.studies.selftest.catalog` imports
 all."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
-    """A planted mistake.
+class Mutant:
+    """A mutant: a planted mistake.
 
     name: ``merging.rightmost-tie``, the family first; also its name as an implementation.
     summary: what is wrong, in a line. spec: what to write after ``--impl``.
@@ -94,7 +94,7 @@ def planted(
         if name in REGISTERED:
             raise ValueError(f"mistake {name!r} is planted twice; rename a class")
         summary = (cls.__doc__ or "").split("\n", 1)[0]
-        REGISTERED[name] = Mistake(
+        REGISTERED[name] = Mutant(
             name, family, summary, spec_of(cls), on, mode, check, stages, shows, apart, control(cls)
         )
         cls.name = name

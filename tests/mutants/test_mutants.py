@@ -13,7 +13,7 @@ from harness.studies.selftest.canary import CANARY, VOCABULARY, canary
 from harness.studies.selftest.catalog import FAMILIES, mistakes
 from harness.studies.selftest.groups import REFERENCES, Kind, groups, kind_of
 from harness.studies.selftest.hunt import algorithm_of
-from harness.studies.selftest.mistakes import planted
+from harness.studies.selftest.mutant import planted
 from harness.studies.selftest.plain.bpe import PlainBpe
 from impls import registry
 from impls.interface import Mode, Rejected, Unsupported
@@ -31,9 +31,9 @@ UNSEEN = {"growth", "healing", "healers", "services"}
 """Families that show in neither ids nor texts nor offsets."""
 
 
-def about_answers(mistake):
+def about_answers(mutant):
     """Whether it shows in what is encoded, decoded or located, by one input after another."""
-    return mistake.shows and mistake.family not in UNSEEN
+    return mutant.shows and mutant.family not in UNSEEN
 
 
 @cache
@@ -72,18 +72,18 @@ def observed(encoder, check, data, mode):
 
 
 @pytest.mark.parametrize(
-    "mistake",
+    "mutant",
     thorough_from(20, [one for one in EVERY.values() if about_answers(one)]),
     ids=lambda one: one.name,
 )
-def test_an_input_shows_it(mistake):
-    vocabulary = resolve(mistake.vocabulary)
-    mode = MODES[mistake.mode]
-    wrong = mistake.implementation.load(vocabulary)
-    right = right_for(mistake.vocabulary)
+def test_an_input_shows_it(mutant):
+    vocabulary = resolve(mutant.vocabulary)
+    mode = MODES[mutant.mode]
+    wrong = mutant.implementation.load(vocabulary)
+    right = right_for(mutant.vocabulary)
 
     def all_of(encoder):
-        return [observed(encoder, mistake.check, data, mode) for data in mistake.shows]
+        return [observed(encoder, mutant.check, data, mode) for data in mutant.shows]
 
     assert all_of(wrong) != all_of(right)
 
@@ -106,12 +106,12 @@ def test_no_two_share_a_name_or_a_spec():
 
 @pytest.mark.parametrize("name", [n for n, one in EVERY.items() if one.family == "caches"])
 def test_who_keeps_something_changes_its_mind(name):
-    mistake = EVERY[name]
-    vocabulary = resolve(mistake.vocabulary)
-    encoder = mistake.implementation.load(vocabulary)
+    mutant = EVERY[name]
+    vocabulary = resolve(mutant.vocabulary)
+    encoder = mutant.implementation.load(vocabulary)
     texts = [b"%d <s> th the %c" % (i, 97 + i % 26) for i in range(300)]
     texts += [b"th", b"ht", b"a" * 60, b"b"] * 8
-    modes = [MODES[mistake.mode], *([MODES["text"]] if mistake.mode == "special" else [])]
+    modes = [MODES[mutant.mode], *([MODES["text"]] if mutant.mode == "special" else [])]
     right = registry.resolve("bpe.heap").load(vocabulary)
 
     def differences(ask):
@@ -150,9 +150,9 @@ def in_threads(encoder, texts, mode):
 
 @pytest.mark.parametrize("name", [n for n, one in EVERY.items() if one.check == "scaling"])
 def test_who_grows_makes_more_passes_than_bytes_on_something(name):
-    mistake = EVERY[name]
-    wrong = mistake.implementation
-    right = registry.resolve(mistake.control)
+    mutant = EVERY[name]
+    wrong = mutant.implementation
+    right = registry.resolve(mutant.control)
     inputs = [b"a" * 65536, b" " * 65536, b"ab c" * 16384]
 
     assert {right.passes(data) for data in inputs} == {1}
