@@ -46,6 +46,7 @@ def best_paths(
     best = np.full(size + 1, unreached, dtype=sums.dtype)
     starts = np.full(size + 1, NOWHERE, dtype=np.int32)
     pieces = np.full(size + 1, NOWHERE, dtype=np.int32)
+    best[0] = 0
     segment(trie, scores, unknown_scores[0], rebase_above, text, 0, size, best, starts, pieces)
     return starts, pieces
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from impls.unigram.lexicon import Lexicon
+
+
+class Encode(Protocol):
+    """A vocabulary's encoder of many inputs."""
+
+    def __call__(
+        self, data: NDArray[np.uint8], ends: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The ids of the inputs ``data[ends[i - 1]:ends[i]]``, and where each input's ids end."""
+        ...
 
 
 def encode(

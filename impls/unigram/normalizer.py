@@ -41,8 +41,8 @@ class Rules(NamedTuple):
 
     units, replacements: of the charsmap (:class:`impls.unigram.charsmap.Charsmap`). symbols: the
     double array of the user-defined symbols that pass as they are. begun: 65,536 flags by two
-    bytes: whether a symbol or a rule begins with both, or is the first alone. marks: see
-    :func:`impls.unigram.marks.marks_of`. The flags are those of
+    bytes: whether a symbol or a rule begins with both, or is the first alone. passes: see
+    :func:`passing`. marks: see :func:`impls.unigram.marks.marks_of`. The flags are those of
     :class:`corpora.vocabularies.model.Normalizer`. growth: no byte of input makes more bytes of
     output than this (one more input byte pays for the dummy space).
     """
@@ -51,6 +51,7 @@ class Rules(NamedTuple):
     replacements: NDArray[np.uint8]
     symbols: NDArray[np.int32]
     begun: NDArray[np.bool_]
+    passes: NDArray[np.uint8]
     marks: NDArray[np.uint8]
     add_dummy_prefix: bool
     remove_extra_whitespaces: bool
@@ -83,6 +84,7 @@ def make_rules(vocabulary: Vocabulary, *, symbols_stay: bool = True, partly: boo
         charsmap.replacements,
         double_array(symbols)[0],
         begun,
+        passing(begun, escape=spec.escape_whitespaces, tidy=spec.remove_extra_whitespaces),
         marks_of(charsmap.units, symbols),
         spec.add_dummy_prefix,
         spec.remove_extra_whitespaces,
@@ -92,17 +94,62 @@ def make_rules(vocabulary: Vocabulary, *, symbols_stay: bool = True, partly: boo
     )
 
 
+PASSES, ESCAPED, SINGLE = 1, 2, 4
+"""What is known of an ASCII character before another one: it passes as it is, as a U+2581, and only
+if the other one is no space."""
+
+
+def passing(begun: NDArray[np.bool_], *, escape: bool, tidy: bool) -> NDArray[np.uint8]:
+    """256 entries by a byte: PASSES and what else holds of it, 0 if it may change before ASCII."""
+    passes = np.zeros(256, dtype=np.uint8)
+    passes[:0x80] = ~begun.reshape(256, 256)[:0x80, :0x80].any(axis=1)
+    if passes[SPACE]:
+        passes[SPACE] |= (ESCAPED if escape else 0) | (SINGLE if tidy else 0)
+    return passes
+
+
+@njit
+def pass_ascii(
+    passes: NDArray[np.uint8],
+    data: NDArray[np.uint8],
+    position: int,
+    end: int,
+    out: NDArray[np.uint8],
+    size: int,
+) -> tuple[int, int]:
+    """Append ASCII from ``position`` on while it surely passes; where that ends, here and there.
+
+    Two bytes behind what is appended are written, too. Two spaces in a row do not pass where only
+    one of them would stay, nor does a character before one beyond ASCII.
+    """
+    if position < end:
+        kind = int(passes[data[position]])
+        while position + 1 < end:
+            after = int(passes[data[position + 1]])
+            if after == 0 or kind & after & SINGLE:
+                break
+            # Written without asking which it is: words are short, and nobody foresees their ends.
+            spaced = kind & ESCAPED
+            out[size] = SPACE_SYMBOL[0] if spaced else data[position]
+            out[size + 1] = SPACE_SYMBOL[1]
+            out[size + 2] = SPACE_SYMBOL[2]
+            size += 3 if spaced else 1
+            position += 1
+            kind = after
+    return position, size
+
+
 @njit
 def normalize(
     rules: Rules, data: NDArray[np.uint8], start: int, end: int, out: NDArray[np.uint8]
 ) -> int:
     """Write the normalized ``data[start:end]`` to ``out``, and return its length.
 
-    ``out`` has room for ``(end - start + 1) * rules.growth`` bytes.
+    ``out`` has room for ``(end - start + 1) * rules.growth + 2`` bytes.
     """
     # Arrays one by one: tuples of them, passed on, cost seconds of compilation.
     units, replacements = rules.units, rules.replacements
-    symbols, begun, marks = rules.symbols, rules.begun, rules.marks
+    symbols, begun, passes, marks = rules.symbols, rules.begun, rules.passes, rules.marks
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
     position = start
     while tidy and position < end:
@@ -127,6 +174,12 @@ def normalize(
     after_space = tidy
     while position < end:
         byte = int(data[position])
+        if passes[byte] and not (after_space and byte == SPACE):
+            first = position
+            position, size = pass_ascii(passes, data, position, end, out, size)
+            if position > first:
+                after_space = tidy and data[position - 1] == SPACE
+                byte = int(data[position])
         if position + 1 < end and not begun[byte << 8 | int(data[position + 1])]:
             if byte == SPACE:
                 if not after_space:

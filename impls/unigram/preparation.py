@@ -26,16 +26,23 @@ if TYPE_CHECKING:
     from impls.unigram.normalizer import Rules
 
 
+SPARE = 32
+"""Bytes behind the text, so that whoever reads many at a time may do so to its end."""
+
+
 def prepare(
     lexicon: Lexicon, data: NDArray[np.uint8], ends: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """Text, segments and segment ends of the inputs ``data[ends[i - 1]:ends[i]]``."""
+    """Text, segments and segment ends of the inputs ``data[ends[i - 1]:ends[i]]``.
+
+    Behind the text are SPARE bytes more, which mean nothing.
+    """
     segment_ends = np.empty(len(ends), dtype=np.int64)
     rules, symbols = lexicon.rules, lexicon.symbols
-    text = np.empty((len(data) + len(ends)) * rules.growth, dtype=np.uint8)
+    text = np.empty((len(data) + len(ends)) * rules.growth + SPARE, dtype=np.uint8)
     if lexicon.normalization is Normalization.SENTENCEPIECE:
         segments, size = _sentencepiece(rules, data, ends, text, segment_ends)
-        return text[:size], segments, segment_ends
+        return text[: size + SPARE], segments, segment_ends
     split_by = (symbols.trie, symbols.ids, symbols.lengths, int(symbols.splitting))
     if lexicon.normalization is Normalization.LLAMA_CPP:
         segments, size = _llama_cpp(rules, *split_by, data, ends, text, segment_ends)
@@ -45,7 +52,7 @@ def prepare(
         segments, size = _hugging_face(
             rules, *split_by, lexicon.classes, data, ends, mapped, text, segment_ends
         )
-    return text[:size], segments, segment_ends
+    return text[: size + SPARE], segments, segment_ends
 
 
 @njit

@@ -6,7 +6,7 @@ Unigram, normalization and all, written anew and compiled: an implementation for
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import metadata
 from typing import TYPE_CHECKING, cast
 
@@ -25,20 +25,31 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
+    from impls.unigram.encoding import Encode
     from impls.unigram.lexicon import Lexicon
 
 
 class UnigramEncoder:
-    """The compiled encoder with a vocabulary's tables. Holds no state between calls."""
+    """The compiled encoder with a vocabulary's tables.
 
-    def __init__(self, vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> None:
+    fast: words are remembered from call to call, by each thread for itself, where the vocabulary
+    admits it (:mod:`impls.unigram.fast.remembering`); no id depends on it. Else it holds no state
+    between calls.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon, *, fast: bool = False
+    ) -> None:
         # Here and not above: Numba takes a second to import, and listing names needs none of it.
         from impls.unigram.decoding import Decoder  # noqa: PLC0415
         from impls.unigram.encoding import encode  # noqa: PLC0415
 
         self._text_only = variant.text_only
-        self._lexicon = lexicon
-        self._encode = encode
+        self._encode: Encode = partial(encode, lexicon)
+        if fast:
+            from impls.unigram.fast.remembering import by_words  # noqa: PLC0415 - likewise
+
+            self._encode = by_words(vocabulary, variant, lexicon) or self._encode
         self._decoder = Decoder(vocabulary, variant)
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
@@ -56,7 +67,7 @@ class UnigramEncoder:
         """All inputs in one compiled call; see ``EncodesBatches``."""
         if self._text_only:
             _check_text(data, ends)
-        return self._encode(self._lexicon, np.frombuffer(data, dtype=np.uint8), ends)
+        return self._encode(np.frombuffer(data, dtype=np.uint8), ends)
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """The text of ``ids``, as the engine's users get it."""
@@ -132,7 +143,8 @@ class Implementation:
         """
         from impls.unigram.lexicon import make_lexicon  # noqa: PLC0415 - as above
 
-        encoder = UnigramEncoder(vocabulary, self.variant, make_lexicon(vocabulary, self.variant))
+        lexicon = make_lexicon(vocabulary, self.variant)
+        encoder = UnigramEncoder(vocabulary, self.variant, lexicon, fast=True)
         # Compile now, where a caller expects to wait, and not inside the first timed call.
         encoder.encode(b"a", Mode())
         return encoder

@@ -76,6 +76,7 @@ def encode_segments(
                 best[end] = unreached
                 starts[end] = unreached_start
                 pieces[end] = NOWHERE
+            best[0] = 0
             segment(
                 trie,
                 scores,
@@ -123,13 +124,13 @@ def segment(
     """For each end of ``text[first:last]``: where its best last piece starts, and which it is.
 
     Positions count from ``first``; pieces by their number in ``trie``, NOWHERE for the unknown one.
-    ``best``, ``starts`` and ``pieces`` hold what stands at an unreached position.
+    ``best[0]`` is the sum before the first byte; behind it, and in ``starts`` and ``pieces``, is what
+    stands at an unreached position.
     """
     size = last - first
     # Without pieces there is no root.
     walked = size if len(trie) > 0 else 0
     root = int(trie[2 * ROOT]) & INDEX if walked > 0 else 0
-    best[0] = 0
     start = 0
     reached = 0
     while start < size:
@@ -205,7 +206,7 @@ def _trace(
             if piece != NOWHERE and piece_ids[piece] != unknown_id:
                 break
             start = int(starts[start])
-        at = _fall_back(
+        at = fall_back(
             trie,
             piece_ids,
             text,
@@ -227,7 +228,7 @@ def _trace(
 
 
 @njit
-def _fall_back(
+def fall_back(
     trie: NDArray[np.int32],
     piece_ids: NDArray[np.int64],
     text: NDArray[np.uint8],
@@ -240,22 +241,29 @@ def _fall_back(
     at: int,
 ) -> int:
     """Append what a run of unknown characters becomes, the last id first."""
-    spelled = len(byte_ids) > 0
+    has_bytes = len(byte_ids) > 0
     if fallback == RUN:
-        slot = ROOT
-        for i in range(start, end):
-            slot = child(trie, slot, int(text[i]))
-            if slot == EMPTY:
-                break
-        if slot != EMPTY and token_at(trie, slot) != EMPTY:
-            ids[at] = piece_ids[token_at(trie, slot)]
+        piece = spelled(trie, text, start, end)
+        if piece != NOWHERE:
+            ids[at] = piece_ids[piece]
             return at + 1
         for i in range(start, end):
-            spelled = spelled and byte_ids[int(text[i])] != NOWHERE
-    if spelled:
+            has_bytes = has_bytes and byte_ids[int(text[i])] != NOWHERE
+    if has_bytes:
         for i in range(end - 1, start - 1, -1):
             ids[at] = byte_ids[int(text[i])]
             at += 1
         return at
     ids[at] = unknown_id
     return at + 1
+
+
+@njit
+def spelled(trie: NDArray[np.int32], text: NDArray[np.uint8], start: int, end: int) -> int:
+    """The piece that is ``text[start:end]``, or NOWHERE."""
+    slot = ROOT if len(trie) > 0 else EMPTY
+    for i in range(start, end):
+        if slot == EMPTY:
+            break
+        slot = child(trie, slot, int(text[i]))
+    return token_at(trie, slot) if slot != EMPTY else NOWHERE

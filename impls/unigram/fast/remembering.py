@@ -1,0 +1,239 @@
+"""Unigram by words, with a cache of those whose segmentation does not depend on what is before them.
+
+The words of a text repeat. What becomes of one is looked up in a cache, or found by Viterbi's
+algorithm, and kept there if it is certain (:mod:`impls.unigram.fast.certainty`). Words that are not
+certain, and all where sums are large, are segmented in their turn by the plain algorithm, which
+goes on from the sum that the engine has there: the scores of all ids so far, added in its order.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corpora.vocabularies.jit import njit
+from impls.bpe.fast.growing_cache import fitting
+from impls.bpe.fast.piece_results import FEW, RESULT, put, put_one
+from impls.bpe.fast.short_rows import recall, remember
+from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
+from impls.bpe.fast.words import UNKNOWN, spell
+from impls.kernels.intrinsics import lacking
+from impls.kernels.layout import EMPTY, PLACE
+from impls.unigram.fast.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
+from impls.unigram.fast.cuts import BEGINS, ENDS, cut, make_cuts
+from impls.unigram.fast.long_words import encode_long
+from impls.unigram.lexicon import segmented
+from impls.unigram.preparation import prepare
+from impls.unigram.trie import NOWHERE
+from impls.unigram.variants import Normalization
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from corpora.vocabularies.model import Vocabulary
+    from impls.unigram.encoding import Encode
+    from impls.unigram.lexicon import Lexicon
+    from impls.unigram.variants import Variant
+
+BLOCK = 4096
+"""Words that are looked up together, then those that are new segmented together."""
+
+ROOM = BLOCK + 64
+"""Ids that there is room for beyond one for each byte and each segment: what is looked up is first
+written behind the place where it belongs (:mod:`impls.bpe.fast.piece_results`)."""
+
+
+def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Encode | None:
+    """An encoder that gives the ids of the plain one; None where it is of no use.
+
+    That is where the processor's instructions cannot be had, where no word can be certain, and
+    where text may be normalized to parts of characters, so that a word could end in one.
+    """
+    bounds = bounds_of(lexicon) if len(lexicon.trie) else None
+    if lacking() is not None or bounds is None or not _whole_characters(lexicon):
+        return None
+    pieces = segmented(vocabulary, variant)
+    cuts = make_cuts(pieces, lexicon.unknown_id)
+    longest = max(4, *map(len, pieces))
+    scores_of = np.zeros(max(int(lexicon.ids.max()), lexicon.unknown_id) + 2, lexicon.sums.dtype)
+    scores_of[lexicon.ids] = lexicon.scores
+    scores_of[-1] = 0  # what is added where there is no id
+    local = threading.local()
+
+    def encode(
+        data: NDArray[np.uint8], ends: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        text, segments, segment_ends = prepare(lexicon, data, ends)
+        text.flags.writeable = False  # the code for arrays that nobody writes to is far quicker
+        cache = local.cache = fitting(getattr(local, "cache", None), len(text) >> 3)
+        id_ends = np.empty(len(ends), dtype=np.int64)
+        ids = encode_words(
+            lexicon.trie, lexicon.ids, lexicon.scores, lexicon.unknown_scores, lexicon.sums,
+            lexicon.unknown_id, lexicon.byte_ids, int(lexicon.fallback), lexicon.rebase_above,
+            longest, cuts, scores_of, bounds.limit, bounds.tolerance, cache, text, segments, segment_ends, id_ends,
+        )  # fmt: skip
+        return ids, id_ends
+
+    return encode
+
+
+def _whole_characters(lexicon: Lexicon) -> bool:
+    """Whether normalized text consists of whole characters, or of bytes that begin none.
+
+    A rule gives the end of a string of UTF-8. llama.cpp lets beginnings of symbols pass.
+    """
+    rules = lexicon.rules
+    try:
+        rules.replacements.tobytes().decode()
+    except UnicodeDecodeError:
+        # A replacement may begin inside a character, as what begins none is a character by itself.
+        return False
+    if lexicon.normalization is not Normalization.LLAMA_CPP or not len(rules.symbols):
+        return True
+    return bool(np.all(rules.symbols[1::2] & 0x1FF <= 0x80))
+
+
+@njit
+def encode_words(
+    trie: NDArray[np.int32],
+    piece_ids: NDArray[np.int64],
+    scores: NDArray[np.floating],
+    unknown_scores: NDArray[np.floating],
+    sums: NDArray[np.floating],
+    unknown_id: int,
+    byte_ids: NDArray[np.int64],
+    fallback: int,
+    rebase_above: float,
+    longest: int,
+    cuts: NDArray[np.uint8],
+    scores_of: NDArray[np.floating],
+    limit: float,
+    tolerance: float,
+    cache: NDArray[np.int64],
+    text: NDArray[np.uint8],
+    segments: NDArray[np.int64],
+    segment_ends: NDArray[np.int64],
+    id_ends: NDArray[np.int64],
+) -> NDArray[np.int32]:
+    """Encode each segment; writes where an input's ids end to ``id_ends`` and returns all ids.
+
+    The first arguments, and segments and segment_ends, are those of
+    :func:`impls.unigram.viterbi_kernel.encode_segments`. cuts: of
+    :func:`impls.unigram.fast.cuts.make_cuts`. scores_of: the score of each id, and last a 0. limit,
+    tolerance: :class:`impls.unigram.fast.certainty.Bounds`. cache: see
+    :mod:`impls.bpe.fast.piece_cache`. text: has SPARE bytes more than the segments.
+    """
+    unknown_score = unknown_scores[0]
+    cached_ids = cache.view(np.int32)
+    words = min(BLOCK, len(text) + len(segments))
+    ends = np.empty(words + 1, dtype=np.int64)
+    marks = np.empty(words, dtype=np.uint8)
+    given = np.empty(words, dtype=np.int64)
+    keys = np.empty(2 * words, dtype=np.int64)
+    hashes = np.empty(words, dtype=np.int64)
+    asked = np.empty(words, dtype=np.int64)
+    left = np.empty(words, dtype=np.int64)
+    rows = np.empty(words, dtype=np.int64)
+    result_words = np.empty(2 * words, dtype=np.int64)
+    results = result_words.view(np.int32)
+    best_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.float64)
+    second = np.empty(LONGEST_CERTAIN + 1, dtype=np.float64)
+    starts_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.int64)
+    pieces_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.int64)
+    best = np.empty(64, dtype=sums.dtype)
+    ways = np.empty(64, dtype=np.int64)
+    ids = np.empty(len(text) + len(segments) + ROOM, dtype=np.int32)
+    segment_id_ends = np.empty(len(segments), dtype=np.int64)
+    nothing = scores_of[len(scores_of) - 1]
+    none = len(scores_of) - 1
+    total = nothing
+    at = number = position = done = 0
+    while number < len(segments):
+        count, number, position, tokens = cut(
+            cuts, text, segments, number, position, ends, marks, given
+        )
+        begin = int(ends[0])
+        # The places of words in ``ends`` count from 1, as each begins where another one ended.
+        spell(text, ends, begin, 1, count + 1, keys, hashes)
+        unknown = recall(cache, keys, hashes, count, result_words, asked)
+        for index in range(unknown):
+            left[index] = asked[index]
+        # Where in ``ids`` is the room of what begins at ``text[0]``: nothing of it is reached by
+        # what is written meanwhile, as a word that is given has an id and no bytes.
+        room = at - begin + FEW + count
+        lefts = recall_wide(
+            cache, cached_ids, text, ends, 1, room, results, left, unknown, rows, ids
+        )
+        for place in range(lefts):
+            index = int(left[place])
+            start, stop = int(ends[index]), int(ends[index + 1])
+            known = UNCERTAIN
+            if stop - start <= LONGEST_CERTAIN:
+                known = certain(
+                    trie, piece_ids, scores, unknown_score, unknown_id, len(byte_ids) > 0,
+                    tolerance, text, start, stop, best_sure, second, starts_sure, pieces_sure,
+                    ids[room + start :],
+                )  # fmt: skip
+            if known == UNCERTAIN:
+                results[RESULT * index + FEW] = UNCERTAIN
+                hashes[index] = UNKNOWN
+                rows[place] = NO_ROW
+            else:
+                put(results, index, ids, room + start, known)
+        remember(cache, keys, hashes, asked, unknown, result_words)
+        remember_wide(
+            cache, cached_ids, text, ends, 1, room, hashes, results, left, lefts, rows, ids
+        )
+        if tokens > 0:
+            for index in range(count):
+                if given[index] != NOWHERE:
+                    put_one(results, index, int(given[index]))
+        for index in range(count):
+            at &= PLACE
+            mark = int(marks[index])
+            total = nothing if mark & BEGINS else total
+            entry = RESULT * index
+            many = int(results[entry + FEW])
+            one, two, three = int(results[entry]), int(results[entry + 1]), int(results[entry + 2])
+            if many < 0 or abs(total) > limit:
+                start, stop = int(ends[index]), int(ends[index + 1])
+                size = stop - start
+                if size + 1 > len(best):
+                    best = np.empty(2 * size + 2, dtype=sums.dtype)
+                    ways = np.empty(2 * size + 2, dtype=np.int64)
+                best[0] = total
+                at, total = encode_long(
+                    trie, piece_ids, scores, unknown_score, unknown_id, byte_ids, fallback,
+                    rebase_above, longest, text, start, stop, best, ways, ids, at,
+                )  # fmt: skip
+            elif many <= FEW and (one | two | three) >= 0:
+                ids[at], ids[at + 1], ids[at + 2] = one, two, three
+                if given[index] == NOWHERE:
+                    total += scores_of[one if many > 0 else none]
+                    total += scores_of[two if many > 1 else none]
+                    total += scores_of[three if many > 2 else none]
+                at += many
+            else:
+                place = int(results[entry + 1]) << 31 | int(results[entry])
+                for one_id in range(many):
+                    if many > FEW:
+                        token = int(ids[(place + one_id) & PLACE])
+                    else:
+                        token = one if one_id == 0 else two if one_id == 1 else three
+                    if given[index] != NOWHERE:
+                        pass
+                    elif token >= 0:
+                        total += scores_of[token]
+                    for _ in range(-token):
+                        total += unknown_score
+                    ids[(at + one_id) & PLACE] = token if token >= 0 else unknown_id
+                at += many
+            if mark & ENDS:
+                segment_id_ends[done] = at
+                done += 1
+    for index in range(len(id_ends)):
+        last = int(segment_ends[index])
+        id_ends[index] = segment_id_ends[last - 1] if last > 0 else 0
+    return ids[:at]
