@@ -19,7 +19,8 @@ from impls.forced.spellings import Spellings
 from impls.interface import Mode, Unsupported
 from impls.spm import encoder as spm
 from impls.unigram import variants
-from impls.unigram.viterbi import Implementation
+from impls.unigram.lexicon import make_lexicon
+from impls.unigram.viterbi import Implementation, UnigramEncoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -73,7 +74,9 @@ class PieceTokenizer:
             self.segments = MergedCharacters(vocabulary)
         # What judges rests on no code that is there for speed alone.
         self._encoder = (
-            implementation.load(vocabulary)
+            UnigramEncoder(
+                vocabulary, variants.SENTENCEPIECE, make_lexicon(vocabulary, variants.SENTENCEPIECE)
+            )
             if isinstance(implementation, Implementation)
             else spm.SpmEncoder(vocabulary, spm.SENTENCEPIECE.variant)
         )

@@ -78,21 +78,37 @@ def _three_bytes(
 
 
 @njit
-def stays(marks: NDArray[np.uint8], data: NDArray[np.uint8], position: int, end: int) -> bool:
-    """Whether a character of three bytes is at ``position`` that surely passes as it is."""
-    bits = _bits(data, position, end)
-    here = int(marks[bits]) if bits >= 0 else CHANGES
-    if here & CHANGES:
-        return False
-    if here & GOES_ON == 0:
-        return True
-    bits = _bits(data, position + 3, end)
-    return bits >= 0 and int(marks[bits]) & FOLLOWS == 0
+def pass_characters(
+    marks: NDArray[np.uint8],
+    data: NDArray[np.uint8],
+    position: int,
+    end: int,
+    out: NDArray[np.uint8],
+    size: int,
+) -> tuple[int, int]:
+    """Append characters of three bytes while they surely pass; where that ends, here and there."""
+    bits = three_bytes(data, position, end)
+    while bits >= 0:
+        here = int(marks[bits])
+        after = three_bytes(data, position + 3, end)
+        if here & CHANGES:
+            break
+        if here & GOES_ON and (after < 0 or int(marks[after]) & FOLLOWS):
+            break
+        for i in range(3):
+            out[size + i] = data[position + i]
+        size += 3
+        position += 3
+        bits = after
+    return position, size
 
 
 @njit
-def _bits(data: NDArray[np.uint8], position: int, end: int) -> int:
-    """The bits that three bytes carry; -1 if they do not have the shape."""
+def three_bytes(data: NDArray[np.uint8], position: int, end: int) -> int:
+    """The 16 bits that three bytes carry, which is their code point if they are a character.
+
+    -1 if they do not have the shape.
+    """
     if position + 3 > end:
         return -1
     first, second, third = int(data[position]), int(data[position + 1]), int(data[position + 2])

@@ -21,7 +21,7 @@ from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child, token_at
 from impls.kernels.utf8 import character_length, lenient_length
 from impls.unigram.charsmap import load_charsmap, rule
-from impls.unigram.marks import marks_of, stays
+from impls.unigram.marks import marks_of, pass_characters
 from impls.unigram.trie import ROOT, double_array
 
 if TYPE_CHECKING:
@@ -174,12 +174,14 @@ def normalize(
     after_space = tidy
     while position < end:
         byte = int(data[position])
+        first = position
         if passes[byte] and not (after_space and byte == SPACE):
-            first = position
             position, size = pass_ascii(passes, data, position, end, out, size)
-            if position > first:
-                after_space = tidy and data[position - 1] == SPACE
-                byte = int(data[position])
+        elif byte & 0xF0 == 0xE0:
+            position, size = pass_characters(marks, data, position, end, out, size)
+        if position > first:
+            after_space = tidy and data[position - 1] == SPACE
+            continue
         if position + 1 < end and not begun[byte << 8 | int(data[position + 1])]:
             if byte == SPACE:
                 if not after_space:
@@ -195,13 +197,6 @@ def normalize(
                 after_space = False
                 position += taken
                 continue
-        elif stays(marks, data, position, end):
-            for i in range(3):
-                out[size + i] = data[position + i]
-            size += 3
-            after_space = False
-            position += 3
-            continue
         taken, kind, at = prefix(units, symbols, data, position, end, False)
         position += taken
         if kind == MALFORMED:

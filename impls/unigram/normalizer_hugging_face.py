@@ -14,7 +14,8 @@ from corpora.vocabularies.jit import njit
 from impls.kernels.utf8 import character_length, code_point
 from impls.unigram.charsmap import rule
 from impls.unigram.graphemes import grapheme_end
-from impls.unigram.normalizer import SPACE, SPACE_SYMBOL, Rules, put
+from impls.unigram.marks import CHANGES, three_bytes
+from impls.unigram.normalizer import SPACE, SPACE_SYMBOL, Rules, pass_ascii, put
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +42,11 @@ def normalize_hugging_face(
     charsmap gives. ``out`` has room for ``(end - start + 1) * rules.growth`` bytes more.
     """
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
-    length = _map(rules.units, rules.replacements, rules.begun, classes, data, start, end, mapped)
+    passes = rules.passes
+    length = _map(
+        rules.units, rules.replacements, rules.begun, passes, rules.marks, classes, data, start,
+        end, mapped,
+    )  # fmt: skip
     if tidy:
         length = _stripped(mapped, length)
     if length == 0:
@@ -51,6 +56,8 @@ def normalize_hugging_face(
         size = put(out, size, SPACE, escape)
     i = 0
     while i < length:
+        if passes[mapped[i]]:
+            i, size = pass_ascii(passes, mapped, i, length, out, size)
         byte = int(mapped[i])
         i += 1
         if byte == SPACE and tidy and i < length and mapped[i] == SPACE:
@@ -80,6 +87,8 @@ def _map(
     units: NDArray[np.int32],
     replacements: NDArray[np.uint8],
     begun: NDArray[np.bool_],
+    passes: NDArray[np.uint8],
+    marks: NDArray[np.uint8],
     classes: NDArray[np.uint8],
     data: NDArray[np.uint8],
     start: int,
@@ -90,6 +99,15 @@ def _map(
     size = 0
     position = start
     while position < end:
+        while position + 1 < end and passes[data[position]] and data[position + 1] < 0x80:
+            if data[position] == 0x0D:
+                break
+            out[size] = data[position]
+            size += 1
+            position += 1
+        position, size = _pass_clusters(marks, classes, data, position, end, out, size)
+        if position >= end:
+            break
         byte = int(data[position])
         # Between ASCII characters there is always a boundary, but in CR LF.
         alone = position + 1 < end and byte < 0x80 and data[position + 1] < 0x80 and byte != 0x0D
@@ -127,6 +145,37 @@ def _map(
                     size += 1
             position = after
     return size
+
+
+@njit
+def _pass_clusters(
+    marks: NDArray[np.uint8],
+    classes: NDArray[np.uint8],
+    data: NDArray[np.uint8],
+    position: int,
+    end: int,
+    out: NDArray[np.uint8],
+    size: int,
+) -> tuple[int, int]:
+    """Append characters of three bytes while each is a cluster and no rule is found in it.
+
+    Returns where that ends, here and there. Two characters of no class are never one cluster, nor
+    is one with an ASCII character behind it.
+    """
+    bits = three_bytes(data, position, end)
+    while bits >= 0 and marks[bits] & CHANGES == 0 and classes[bits] == 0:
+        after = three_bytes(data, position + 3, end)
+        if after >= 0:
+            if classes[after] != 0:
+                break
+        elif position + 3 < end and data[position + 3] >= 0x80:
+            break
+        for i in range(3):
+            out[size + i] = data[position + i]
+        size += 3
+        position += 3
+        bits = after
+    return position, size
 
 
 @njit

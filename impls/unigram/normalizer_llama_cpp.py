@@ -11,8 +11,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
+from impls.kernels.layout import EMPTY
+from impls.kernels.trie import child
 from impls.kernels.utf8 import lenient_length
-from impls.unigram.normalizer import MALFORMED, REPLACED, REPLACEMENT, SPACE, Rules, prefix, put
+from impls.unigram.marks import pass_characters
+from impls.unigram.normalizer import (
+    MALFORMED,
+    REPLACED,
+    REPLACEMENT,
+    SPACE,
+    Rules,
+    pass_ascii,
+    prefix,
+    put,
+)
+from impls.unigram.trie import ROOT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,16 +38,26 @@ def normalize_llama_cpp(
 ) -> int:
     """Append the normalized ``data[start:end]`` to ``out[:size]``, and return the new size.
 
-    ``out`` has room for ``(end - start + 1) * rules.growth`` bytes more.
+    ``out`` has room for ``(end - start + 1) * rules.growth + 2`` bytes more.
     """
     units, replacements = rules.units, rules.replacements
     symbols, begun = rules.symbols, rules.begun
+    passes, marks = rules.passes, rules.marks
     escape, merge = rules.escape_whitespaces, rules.remove_extra_whitespaces
     prepend = rules.add_dummy_prefix and not rules.treat_whitespace_as_suffix
     in_word = False
     position = start
     while position < end:
         byte = int(data[position])
+        if in_word and byte != SPACE and passes[byte]:
+            # A space before a word is written where it stands, as it is the only one.
+            position, size = pass_ascii(passes, data, position, end, out, size)
+            byte = int(data[position])
+        elif in_word and byte & 0xF0 == 0xE0 and not _begins_symbol(symbols, byte):
+            first = position
+            position, size = pass_characters(marks, data, position, end, out, size)
+            if position > first:
+                continue
         if (
             in_word
             and byte != SPACE
@@ -80,3 +103,9 @@ def normalize_llama_cpp(
     if rules.add_dummy_prefix and rules.treat_whitespace_as_suffix:
         size = put(out, size, SPACE, escape)
     return size
+
+
+@njit
+def _begins_symbol(symbols: NDArray[np.int32], byte: int) -> bool:
+    """Whether a symbol begins with a byte: then that byte alone passes, too."""
+    return len(symbols) > 0 and child(symbols, ROOT, byte) != EMPTY

@@ -124,8 +124,8 @@ def segment(
     """For each end of ``text[first:last]``: where its best last piece starts, and which it is.
 
     Positions count from ``first``; pieces by their number in ``trie``, NOWHERE for the unknown one.
-    ``best[0]`` is the sum before the first byte; behind it, and in ``starts`` and ``pieces``, is what
-    stands at an unreached position.
+    ``best[0]`` is the sum before the first byte. All other entries of ``best``, ``starts`` and
+    ``pieces`` hold what stands at an unreached position.
     """
     size = last - first
     # Without pieces there is no root.

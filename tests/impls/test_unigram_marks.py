@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from corpora.vocabularies.sources import resolve
 from impls.unigram.charsmap import LEAF, load_charsmap
-from impls.unigram.marks import FOLLOWS, GOES_ON, marks_of, stays
+from impls.unigram.marks import FOLLOWS, GOES_ON, marks_of, pass_characters
 from impls.unigram.normalizer import VERBATIM, prefix
 from impls.unigram.trie import double_array
 
@@ -39,6 +39,14 @@ def charsmap_of(keys):
             units[block ^ byte] = byte
     array = units.tobytes()
     return len(array).to_bytes(4, "little") + array + b"x\0"
+
+
+def stays(marks, data, position, end):
+    """Whether the character at a position passes, before the one after it."""
+    room = np.zeros(len(data) + 3, dtype=np.uint8)
+    stop, size = pass_characters(marks, data, position, min(end, position + 6), room, 0)
+    assert room[:size].tolist() == data[position:stop].tolist()
+    return stop > position
 
 
 def agree(charsmap, symbols, data):

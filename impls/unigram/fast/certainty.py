@@ -23,6 +23,7 @@ from impls.bpe.fast.wide_rows import LONGEST_WIDE
 from impls.kernels.layout import INDEX
 from impls.kernels.trie import LABEL_BITS, LABEL_MASK
 from impls.kernels.utf8 import lead_length
+from impls.unigram.fast.long_words import PIECE, START_AT
 from impls.unigram.trie import NOWHERE, ROOT
 from impls.unigram.viterbi_kernel import spelled
 
@@ -83,18 +84,17 @@ def certain(
     last: int,
     best: NDArray[np.float64],
     second: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    pieces: NDArray[np.int64],
+    ways: NDArray[np.int64],
     ids: NDArray[np.int32],
 ) -> int:
     """Write the ids of the word ``text[first:last]``, and return how many; or UNCERTAIN.
 
     The word has at most LONGEST_CERTAIN bytes. spells_bytes: unknown characters become their bytes.
-    best, second, starts, pieces: one entry more than
-    that, for the sum of the best path to each end and of the best one with another last piece, for
-    where the last piece of the best one begins, and which it is. ids: receives the ids, and in
-    place of the unknown one the number of unknown characters that it stands for, negated. A word
-    with unknown characters that become anything else is not certain.
+    best, second, ways: one entry more than that, for the sum of the best path to each end and of
+    the best one with another last piece, and for the last piece of the best one (as in
+    :mod:`impls.unigram.fast.long_words`). ids: receives the ids, and in place of the unknown one
+    the number of unknown characters that it stands for, negated. A word with unknown characters
+    that become anything else is not certain.
     """
     size = last - first
     for end in range(1, size + 1):
@@ -117,28 +117,29 @@ def certain(
             base = int(trie[2 * after]) & INDEX
             if label > LABEL_MASK:
                 piece = (label >> LABEL_BITS) - 1
-                _relax(best, second, starts, pieces, end, score + scores[piece], start, piece)
+                way = start << START_AT | piece + 1
+                _relax(best, second, ways, end, score + scores[piece], way)
                 alone |= end - start == character
         if not alone:
             end = start + character
-            _relax(best, second, starts, pieces, end, score + unknown_score, start, NOWHERE)
+            _relax(best, second, ways, end, score + unknown_score, start << START_AT)
         start += character
         characters += 1
     lead = np.inf
     count = 0
     end = size
     while end > 0:
-        piece = int(pieces[end])
+        piece = (int(ways[end]) & PIECE) - 1
         lead = min(lead, best[end] - second[end])
         run = end
-        end = int(starts[end])
+        end = int(ways[end]) >> START_AT
         if piece != NOWHERE:
             ids[count] = piece_ids[piece]
         else:
             unknown = 1
-            while end > 0 and pieces[end] == NOWHERE:
+            while end > 0 and int(ways[end]) & PIECE == 0:
                 lead = min(lead, best[end] - second[end])
-                end = int(starts[end])
+                end = int(ways[end]) >> START_AT
                 unknown += 1
             ids[count] = -unknown
             if spelled(trie, text, first + end, first + run) != NOWHERE:
@@ -157,18 +158,16 @@ def certain(
 def _relax(
     best: NDArray[np.float64],
     second: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    pieces: NDArray[np.int64],
+    ways: NDArray[np.int64],
     end: int,
     candidate: float,
-    start: int,
-    piece: int,
+    way: int,
 ) -> None:
     """Take note of a way to ``end``: as the best one, as the second best one, or not."""
-    if candidate > best[end]:
-        second[end] = best[end]
-        best[end] = candidate
-        starts[end] = start
-        pieces[end] = piece
-    elif candidate > second[end]:
-        second[end] = candidate
+    # Selected, not branched on: no branch predictor knows which piece wins.
+    sofar, behind = best[end], second[end]
+    better = candidate > sofar
+    other = sofar if better else candidate
+    best[end] = candidate if better else sofar
+    second[end] = other if other > behind else behind
+    ways[end] = way if better else ways[end]

@@ -77,7 +77,7 @@ _LEADS = -((1 << 64) - _LOW_BITS * SPACE_SYMBOL[0])
 
 @njit
 def _begins_none(eight: int) -> bool:
-    """Whether none of eight bytes may begin a word: each is beyond ASCII, and none begins U+2581."""
+    """Whether none of eight bytes may begin a word: all beyond ASCII, and none begins U+2581."""
     # Of what is 0 where a byte is the one looked for, the high bits after subtracting 1 tell.
     other = eight ^ _LEADS
     return eight & _HIGH_BITS == _HIGH_BITS and (other - _LOW_BITS) & ~other & _HIGH_BITS == 0

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 WINDOW = 512
 """Bytes after which the best path is read back as soon as that is possible."""
 
-_START_AT = 32
-"""A way is ``start << 32 | piece + 1``; no piece is the unknown one."""
-_PIECE = (1 << _START_AT) - 1
+START_AT = 32
+"""The place in a way, ``start << 32 | piece + 1``, of where the last piece starts."""
+PIECE = (1 << START_AT) - 1
+"""The bits of a way that tell the last piece: its number and 1, or 0 for the unknown one."""
 
 
 @njit
@@ -60,7 +61,7 @@ def encode_long(
     start = reached = ready = 0
     while start < size:
         if start >= WINDOW and start == reached:
-            piece = (int(ways[start]) & _PIECE) - 1
+            piece = (int(ways[start]) & PIECE) - 1
             # An unknown character may be continued by the next one.
             if piece != NOWHERE and piece_ids[piece] != unknown_id:
                 at = _trace(
@@ -99,7 +100,7 @@ def encode_long(
             # Selected, not branched on: no branch predictor knows which piece wins.
             better = candidate > sofar
             best[end] = candidate if better else sofar
-            ways[end] = start << _START_AT | (piece + 1) if better else ways[end]
+            ways[end] = start << START_AT | (piece + 1) if better else ways[end]
             reached = max(reached, end)
             alone |= end - start == character
         if not alone:
@@ -107,12 +108,10 @@ def encode_long(
             unknown = score + unknown_score
             if unknown > best[end]:
                 best[end] = unknown
-                ways[end] = start << _START_AT
+                ways[end] = start << START_AT
                 reached = max(reached, end)
         start += character
-    at = _trace(
-        trie, piece_ids, text, origin, size, ways, unknown_id, byte_ids, fallback, ids, at
-    )
+    at = _trace(trie, piece_ids, text, origin, size, ways, unknown_id, byte_ids, fallback, ids, at)
     return at, best[size]
 
 
@@ -134,18 +133,18 @@ def _trace(
     left = at
     while end > 0:
         run = end
-        piece = (int(ways[end]) & _PIECE) - 1
+        piece = (int(ways[end]) & PIECE) - 1
         token = unknown_id if piece == NOWHERE else int(piece_ids[piece])
-        end = int(ways[end]) >> _START_AT
+        end = int(ways[end]) >> START_AT
         if token != unknown_id:
             ids[at] = token
             at += 1
             continue
         while end > 0:
-            piece = (int(ways[end]) & _PIECE) - 1
+            piece = (int(ways[end]) & PIECE) - 1
             if piece != NOWHERE and piece_ids[piece] != unknown_id:
                 break
-            end = int(ways[end]) >> _START_AT
+            end = int(ways[end]) >> START_AT
         at = fall_back(
             trie, piece_ids, text, origin + end, origin + run, unknown_id, byte_ids, fallback, ids,
             at,

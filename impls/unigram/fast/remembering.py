@@ -1,4 +1,4 @@
-"""Unigram by words, with a cache of those whose segmentation does not depend on what is before them.
+"""Unigram by words, with a cache of those whose segmentation nothing before them decides.
 
 The words of a text repeat. What becomes of one is looked up in a cache, or found by Viterbi's
 algorithm, and kept there if it is certain (:mod:`impls.unigram.fast.certainty`). Words that are not
@@ -20,7 +20,7 @@ from impls.bpe.fast.short_rows import recall, remember
 from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
 from impls.bpe.fast.words import UNKNOWN, spell
 from impls.kernels.intrinsics import lacking
-from impls.kernels.layout import EMPTY, PLACE
+from impls.kernels.layout import PLACE
 from impls.unigram.fast.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
 from impls.unigram.fast.cuts import BEGINS, ENDS, cut, make_cuts
 from impls.unigram.fast.long_words import encode_long
@@ -72,7 +72,8 @@ def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Enco
         ids = encode_words(
             lexicon.trie, lexicon.ids, lexicon.scores, lexicon.unknown_scores, lexicon.sums,
             lexicon.unknown_id, lexicon.byte_ids, int(lexicon.fallback), lexicon.rebase_above,
-            longest, cuts, scores_of, bounds.limit, bounds.tolerance, cache, text, segments, segment_ends, id_ends,
+            longest, cuts, scores_of, bounds.limit, bounds.tolerance, cache, text, segments,
+            segment_ends, id_ends,
         )  # fmt: skip
         return ids, id_ends
 
@@ -140,8 +141,7 @@ def encode_words(
     results = result_words.view(np.int32)
     best_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.float64)
     second = np.empty(LONGEST_CERTAIN + 1, dtype=np.float64)
-    starts_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.int64)
-    pieces_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.int64)
+    ways_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.int64)
     best = np.empty(64, dtype=sums.dtype)
     ways = np.empty(64, dtype=np.int64)
     ids = np.empty(len(text) + len(segments) + ROOM, dtype=np.int32)
@@ -173,8 +173,7 @@ def encode_words(
             if stop - start <= LONGEST_CERTAIN:
                 known = certain(
                     trie, piece_ids, scores, unknown_score, unknown_id, len(byte_ids) > 0,
-                    tolerance, text, start, stop, best_sure, second, starts_sure, pieces_sure,
-                    ids[room + start :],
+                    tolerance, text, start, stop, best_sure, second, ways_sure, ids[room + start :],
                 )  # fmt: skip
             if known == UNCERTAIN:
                 results[RESULT * index + FEW] = UNCERTAIN

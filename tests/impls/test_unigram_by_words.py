@@ -1,0 +1,242 @@
+"""Unigram by words: the ids of the plain encoder, whatever it remembers, and where words end."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from corpora.texts import benchmarks
+from corpora.vocabularies.model import Normalizer, Piece, PieceType
+from corpora.vocabularies.sources import resolve
+from impls.unigram import variants
+from impls.unigram.encoding import encode
+from impls.unigram.fast import remembering
+from impls.unigram.fast.certainty import UNCERTAIN, bounds_of, certain
+from impls.unigram.fast.cuts import BEGINS, ENDS, cut, make_cuts
+from impls.unigram.fast.remembering import by_words
+from impls.unigram.lexicon import make_lexicon
+from impls.unigram.trie import NOWHERE
+from tests.breadth import thorough_from
+from tests.data import data_path
+from tests.impls.unigram_vocabularies import is_text, random_inputs, random_vocabulary, unigram
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from impls.unigram.encoding import Encode
+    from impls.unigram.lexicon import Lexicon
+    from impls.unigram.variants import Variant
+
+VARIANTS = (variants.SENTENCEPIECE, variants.HUGGING_FACE, variants.LLAMA_CPP)
+OLDER = (variants.SENTENCEPIECE_0_2_1, variants.LLAMA_CPP_FLOAT)
+
+
+def pair(vocabulary: Vocabulary, variant: Variant) -> tuple[Lexicon, Encode | None]:
+    lexicon = make_lexicon(vocabulary, variant)
+    return lexicon, by_words(vocabulary, variant, lexicon)
+
+
+def assert_alike(lexicon: Lexicon, fast: Encode, inputs: Sequence[bytes]) -> None:
+    """All in one batch, twice, so that the second time much is remembered; then each by itself."""
+    data = np.frombuffer(b"".join(inputs), dtype=np.uint8)
+    ends = np.cumsum([len(one) for one in inputs], dtype=np.int64)
+    ids, id_ends = encode(lexicon, data, ends)
+    for _ in range(2):
+        found, found_ends = fast(data, ends)
+        assert found.tolist() == ids.tolist()
+        assert found_ends.tolist() == id_ends.tolist()
+    for one, wanted in zip(inputs, np.split(ids, id_ends[:-1]), strict=True):
+        alone, _ = fast(np.frombuffer(one, dtype=np.uint8), np.array([len(one)]))
+        assert alone.tolist() == wanted.tolist(), one
+
+
+def worded(rng: random.Random, *, byte_fallback: bool) -> Vocabulary:
+    """A vocabulary whose pieces hold white space first, as those of training do."""
+    letters = rng.choice(["abcd.(,", "abé日本.", "xy-_ab{}"])
+    drawn = {"".join(rng.choices(letters, k=rng.randint(1, 5))) for _ in range(rng.randint(5, 60))}
+    drawn |= {"▁" + text for text in rng.sample(sorted(drawn), k=len(drawn) // 2)} | {
+        "▁",
+        "q",
+        "qq",
+    }
+    if rng.random() < 0.3:
+        drawn.add(rng.choice(["▁▁", "a▁b", "ab▁▁"]))
+    scores = rng.choice(
+        [
+            [-1.0, -2.0, -3.0, -1.5],  # sums tie
+            [-rng.random() * 14 for _ in range(60)],
+            [-0.1 * n for n in range(1, 30)],
+            [-900.0, -850.3, -950.1],  # SentencePiece's sums are brought back often
+        ]
+    )
+    kinds = [PieceType.NORMAL] * 20 + [PieceType.USER_DEFINED, PieceType.UNUSED]
+    pieces = [
+        Piece(text, float(np.float32(rng.choice(scores))), rng.choice(kinds))
+        for text in sorted(drawn)
+    ]
+    return unigram(pieces, Normalizer(None, None, True, rng.random() < 0.7, True), byte_fallback)
+
+
+def texts_for(vocabulary: Vocabulary, rng: random.Random) -> list[bytes]:
+    inputs = random_inputs(vocabulary, rng, 25)
+    words = [p.text.replace("▁", " ") for p in vocabulary.pieces if p.type is PieceType.NORMAL]
+    for size in (30, 400, 3000):
+        made = "".join(rng.choice([" ", ""]) + rng.choice([*words, "ü", "7"]) for _ in range(size))
+        inputs.append(made.encode())
+    return [*inputs, b"", ("ab" * 2000).encode(), (" " + "é" * 90).encode() * 3, b"\xe2\x96"]
+
+
+@pytest.mark.parametrize("part", thorough_from(2, range(12)))
+def test_drawn_vocabularies(part: int) -> None:
+    taken = dict.fromkeys(VARIANTS, 0)
+    for number in range(10 * part, 10 * part + 10):
+        rng = random.Random(f"by words {number}")
+        if number % 3:
+            vocabulary = worded(rng, byte_fallback=number % 5 == 0)
+        else:
+            vocabulary = random_vocabulary(rng, gguf=True)
+        inputs = texts_for(vocabulary, rng)
+        for variant in VARIANTS:
+            lexicon, fast = pair(vocabulary, variant)
+            if fast is not None:
+                taken[variant] += 1
+                text_only = variant.text_only
+                assert_alike(
+                    lexicon, fast, [one for one in inputs if not text_only or is_text(one)]
+                )
+    assert taken[variants.SENTENCEPIECE] >= 4
+    assert taken[variants.HUGGING_FACE] >= 4
+
+
+@pytest.mark.data
+@pytest.mark.thorough  # large vocabularies
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+@pytest.mark.parametrize("name", ["t5_base", "albert_fixture", "sp_test_ja_model"])
+def test_real_vocabularies_on_real_texts(name: str, variant: Variant) -> None:
+    vocabulary = resolve(str(data_path(f"vocabs/{name}.model")))
+    lexicon, fast = pair(vocabulary, variant)
+    if fast is None:
+        assert (name, variant) == ("albert_fixture", variants.LLAMA_CPP)  # a symbol beyond ASCII
+        return
+    kinds = [kind for kind in benchmarks.TEXTS if not benchmarks.trouble(kind)]
+    texts = [benchmarks.TEXTS[kind].of(vocabulary, 1_000_000, 3) for kind in kinds]
+    assert_alike(lexicon, fast, texts)
+
+
+def test_older_engines_have_no_certain_words() -> None:
+    vocabulary = worded(random.Random(1), byte_fallback=False)
+    for variant in OLDER:
+        assert bounds_of(make_lexicon(vocabulary, variant)) is None
+
+
+def test_extreme_scores_have_no_certain_words() -> None:
+    pieces = [Piece("a", -1e30, PieceType.NORMAL), Piece("▁", -1.0, PieceType.NORMAL)]
+    assert pair(unigram(pieces), variants.SENTENCEPIECE)[1] is None
+
+
+def test_rules_that_end_inside_a_character_are_left_to_the_plain_encoder() -> None:
+    vocabulary = worded(random.Random(3), byte_fallback=False)
+    lexicon = make_lexicon(vocabulary, variants.SENTENCEPIECE)
+    broken = np.frombuffer(b"\xe2\x96\0", dtype=np.uint8)
+    broken_rules = lexicon.rules._replace(replacements=broken)
+
+    assert by_words(vocabulary, variants.SENTENCEPIECE, lexicon) is not None
+    changed = lexicon._replace(rules=broken_rules)
+    assert by_words(vocabulary, variants.SENTENCEPIECE, changed) is None
+
+
+def words_of(pieces: Sequence[str], text: str, unknown: str = "<unk>") -> list[str]:
+    """Where the words of a text end, a few at a time."""
+    known = {piece.encode(): number for number, piece in enumerate([unknown, *pieces])}
+    cuts = make_cuts(known, 0)
+    data = np.frombuffer(text.encode() + bytes(32), dtype=np.uint8)
+    segments = np.array([[len(text.encode()), NOWHERE]], dtype=np.int64)
+    ends = np.empty(4, dtype=np.int64)
+    marks, given = np.empty(3, dtype=np.uint8), np.empty(3, dtype=np.int64)
+    found, all_marks = [0], []
+    number = position = 0
+    while number < len(segments):
+        count, number, position, _ = cut(cuts, data, segments, number, position, ends, marks, given)
+        found += ends[1 : count + 1].tolist()
+        all_marks += marks[:count].tolist()
+    assert all_marks[0] & BEGINS
+    assert all_marks[-1] & ENDS
+    assert not any(mark & BEGINS for mark in all_marks[1:])
+    assert not any(mark & ENDS for mark in all_marks[:-1])
+    raw = text.encode()
+    return [raw[a:b].decode() for a, b in pairwise(found)]
+
+
+def test_a_word_ends_where_no_piece_goes_on() -> None:
+    letters = ["a", "b", "c", ".", "("]
+
+    assert words_of([*letters, "▁", "▁a"], "▁ab▁ab") == ["▁ab", "▁ab"]
+    assert words_of([*letters, "▁", "▁a", "b▁"], "▁ab▁ac▁a") == ["▁ab▁ac", "▁a"]
+    assert words_of([*letters, "▁", "▁▁a", "▁b"], "a▁▁a▁b") == ["a", "▁▁a", "▁b"]
+    assert words_of([*letters, "▁a", "▁", "a▁▁b"], "c▁▁a▁b") == ["c", "▁▁a▁b"]
+    assert words_of([*letters, "▁a", "▁", "a▁▁b"], "c▁▁a▁b") == ["c", "▁▁a▁b"]
+    assert words_of([*letters, ".a"], "ab.ab(a") == ["ab", ".ab", "(", "a"]
+
+
+def test_no_word_begins_with_what_may_be_unknown() -> None:
+    assert words_of(["a", "b"], "a▁.b") == ["a▁.", "b"]
+    assert words_of(["▁"], "a▁b.b", unknown=".") == ["a", "▁b.b"]
+    assert words_of(["▁", ".", "日"], "日本日本日本日本.日▁") == ["日本日本日本日本", ".日", "▁"]
+
+
+def test_a_tie_is_not_certain_and_a_clear_lead_is() -> None:
+    def count(scores: dict[str, float], text: str) -> int:
+        pieces = [Piece(one, score, PieceType.NORMAL) for one, score in scores.items()]
+        lexicon = make_lexicon(unigram(pieces), variants.SENTENCEPIECE)
+        bounds = bounds_of(lexicon)
+        assert bounds is not None
+        data = np.frombuffer(text.encode(), dtype=np.uint8)
+        best, second = np.empty(33), np.empty(33)
+        return certain(
+            lexicon.trie, lexicon.ids, lexicon.scores, float(lexicon.unknown_scores[0]), 0,
+            False, bounds.tolerance, data, 0, len(data), best, second,
+            np.empty(33, dtype=np.int64), np.empty(40, dtype=np.int32),
+        )  # fmt: skip
+
+    assert count({"a": -1.0, "aa": -1.5}, "aa") == 1
+    assert count({"a": -1.0, "aa": -2.0}, "aa") == UNCERTAIN
+    assert count({"a": -1.0, "aa": -1.99}, "aa") == UNCERTAIN  # within what rounding may do
+    assert count({"a": -1.0, "aa": -1.5}, "aaa") == UNCERTAIN  # a aa and aa a are alike
+    assert count({"a": -1.0}, "azz") == 2  # the unknown characters are one id
+
+
+@pytest.mark.parametrize("planted", ["lead", "rounding"])
+def test_a_planted_mistake_is_seen(planted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words that are taken for certain where they are not: the comparison above goes red."""
+    tolerance = -1.0 if planted == "lead" else 0.0
+    bounds = remembering.bounds_of
+
+    def wrong(lexicon: Lexicon) -> object:
+        found = bounds(lexicon)
+        return None if found is None else replace_tolerance(found, tolerance)
+
+    monkeypatch.setattr(remembering, "bounds_of", wrong)
+    if planted == "lead":
+        scores = {"a": -0.1, "b": -0.1, "ab": -0.2, "▁": -0.7}  # alike before they are rounded
+    else:
+        scores = {"a": -0.1, "b": -0.2, "ab": -0.3, "▁": -0.7}  # nearly so
+    pieces = [
+        Piece(text, float(np.float32(score)), PieceType.NORMAL) for text, score in scores.items()
+    ]
+    vocabulary = replace(unigram(pieces), normalizer=Normalizer(None, None, True, True, True))
+    lexicon, fast = pair(vocabulary, variants.SENTENCEPIECE)
+    assert fast is not None
+    rng = random.Random(5)
+    text = " ".join("ab" * rng.randint(1, 3) for _ in range(4000)).encode()
+    with pytest.raises(AssertionError):
+        assert_alike(lexicon, fast, [text])
+
+
+def replace_tolerance(found: object, tolerance: float) -> object:
+    return found._replace(tolerance=tolerance)  # type: ignore[attr-defined]
