@@ -185,7 +185,7 @@ class Unigram:
 
         def offer(score: float, start: int, end: int, token_id: int) -> None:
             held = best[end]
-            if held is None or score > held[0]:
+            if held is None or self._better(score, held[0]):
                 best[end] = (score, start, token_id)
 
         for start in range(len(piece)):
@@ -208,6 +208,9 @@ class Unigram:
             path.append((node[1], end, node[2]))
             end = node[1]
         return path[::-1]
+
+    def _better(self, score: float, held: float) -> bool:
+        return score > held
 
 
 class WordPiece:
