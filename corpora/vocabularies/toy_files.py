@@ -29,7 +29,7 @@ def _ids(texts: Iterable[str]) -> dict[str, int]:
 def _added(vocab: dict[str, int], *tokens: tuple[str, str]) -> list[Json]:
     """Added tokens, each with its text and its one flag, or none."""
     flags = ("special", "single_word", "lstrip", "rstrip", "normalized")
-    found = []
+    found: list[Json] = []
     for text, flag in tokens:
         token_id = vocab.get(text, len(vocab) + sum(one["id"] >= len(vocab) for one in found))
         found.append({"id": token_id, "content": text, **{name: name == flag for name in flags}})
@@ -52,7 +52,24 @@ def _document(model: Json, **parts: object) -> Json:
 
 
 def _words() -> Json:
-    letters = ["a", "b", "c", "ab", "ba", "abc", "cab", "-", ".", "!", "..", "1", "2", "12", "n-e"]
+    letters = [
+        "a",
+        "b",
+        "c",
+        "ab",
+        "ba",
+        "abc",
+        "cab",
+        "-",
+        ".",
+        "!",
+        "..",
+        "1",
+        "2",
+        "12",
+        " ",
+        "n-e",
+    ]
     vocab = _ids(["[UNK]", "[CLS]", "[SEP]", *letters])
     specials = {name: {"id": name, "ids": [vocab[name]]} for name in ("[CLS]", "[SEP]")}
     cls, sep = ({"SpecialToken": {"id": name, "type_id": 0}} for name in ("[CLS]", "[SEP]"))
@@ -71,7 +88,7 @@ def _words() -> Json:
         normalizer={"type": "Replace", "pattern": {"String": "n e"}, "content": "n-e"},
         pre_tokenizer=_steps(
             "pretokenizers",
-            {"type": "CharDelimiterSplit", "delimiter": " "},
+            {"type": "CharDelimiterSplit", "delimiter": "-"},
             _split({"Regex": r"[^\n]+"}, "Removed", invert=True),
             _split({"String": "a"}, "MergedWithPrevious"),
             {"type": "Punctuation", "behavior": "Isolated"},
@@ -89,7 +106,7 @@ def _words() -> Json:
 
 def _characters() -> Json:
     merged = ["▁a", "ab", "▁ab", "ba", "h▁", "éa"]
-    vocab = _ids(["<unk>", *_BYTES, *"▁abch12é日", "▁▁", *merged, "▁1"])
+    vocab = _ids(["<unk>", *_BYTES, *"▁abch12é日", "▁▁", *merged, "▁1", "aΣ"])
     merges = [[text[:-1], text[-1]] for text in ("▁▁", *merged)]
     return _document(
         {
@@ -120,7 +137,7 @@ def _characters() -> Json:
 
 
 def _subwords() -> Json:
-    words = ["a", "b", "ab", "é", "e", "日", "本", "!", ".", "'", "s", "n"]
+    words = ["a", "b", "ab", "é", "e", "日", "本", "!", ".", "'", "s", "n", "a\u200bb"]
     later = ["##a", "##b", "##ab", "##e", "##日", "##本", "##s", "##é"]
     vocab = _ids(["[UNK]", "[CLS]", "[SEP]", *words, *later])
     return _document(
@@ -212,8 +229,8 @@ TOY_FILES: dict[str, tuple[str, Callable[[], Json]]] = {
         _words,
     ),
     "toy_file_characters": (
-        "a tokenizer.json of BPE over characters with byte fallback: six normalizers, and four steps "
-        "of decoding",
+        "a tokenizer.json of BPE over characters with byte fallback, with six normalizers and four "
+        "decoders",
         _characters,
     ),
     "toy_file_subwords": (

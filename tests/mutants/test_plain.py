@@ -31,6 +31,7 @@ CASES = [
     ("unigram:PlainUnigram", "unigram.sentencepiece", "toy_unigram", TEXT),
     ("unigram:PlainUnigram", "unigram.sentencepiece", "unigram_bytes", TEXT),
     ("wordpiece:PlainWordPiece", "wordpiece.bert", "toy_wordpiece", TEXT),
+    ("pipeline:PlainPipeline", "pipeline.huggingface", "toy_file_words", TEXT),
 ]
 EACH = 60
 LONGEST = 600

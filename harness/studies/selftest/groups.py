@@ -23,7 +23,8 @@ REFERENCES = {
 }
 """Whom to trust, by the algorithm of a contract, or by ``pipeline`` where a file is read.
 
-tiktoken does not run vocabularies whose merges are no ranks, or whose tokens are few; the heap does.
+tiktoken does not run vocabularies whose merges are no ranks, or whose tokens are few; the heap
+does.
 """
 
 

@@ -80,12 +80,12 @@ class JoinsDigits(PlainPipeline):
         return misread(document, "pre_tokenizer", "Digits", individual_digits=False)
 
 
-@planted("equivalence", on=WORDS, mode="text", shows=(b"a b",))
+@planted("equivalence", on=WORDS, mode="text", shows=(b"a-b",))
 class KeepsTheDelimiter(PlainPipeline):
     """CharDelimiterSplit keeps the delimiter as a piece."""
 
     def read(self, document: Json) -> Json:
-        kept = {"type": "Split", "pattern": {"String": " "}, "behavior": "Isolated"}
+        kept = {"type": "Split", "pattern": {"String": "-"}, "behavior": "Isolated"}
         return misread(document, "pre_tokenizer", "CharDelimiterSplit", **kept)
 
 
@@ -169,7 +169,7 @@ class AddedInWords(PlainPipeline):
         return unflagged(document, "single_word")
 
 
-@planted("equivalence", on=WORDS, mode="text", shows=(b"\t<l>",))
+@planted("equivalence", on=WORDS, mode="text", shows=(b" <l>",))
 class KeepsSpaceBefore(PlainPipeline):
     """An added token does not take the white space before it, though the file says lstrip."""
 
@@ -177,7 +177,7 @@ class KeepsSpaceBefore(PlainPipeline):
         return unflagged(document, "lstrip")
 
 
-@planted("equivalence", on=WORDS, mode="text", shows=(b"<r>\tb",))
+@planted("equivalence", on=WORDS, mode="text", shows=(b"<r> b",))
 class KeepsSpaceAfter(PlainPipeline):
     """An added token does not take the white space after it, though the file says rstrip."""
 

@@ -79,7 +79,7 @@ def steps(document: Json, part: str) -> list[Json]:
 
 
 def reordered(document: Json, part: str, order: Sequence[str]) -> Json:
-    """The file with the steps of these types, each of which it has once, first and in this order."""
+    """The file with its steps of these types, one of each, first and in this order."""
     first = sorted(
         (one for one in steps(document, part) if one["type"] in order),
         key=lambda one: order.index(one["type"]),
