@@ -1,4 +1,4 @@
-"""Toy files: small tokenizer.json documents of steps that the plain model cannot express.
+"""Toy files: small tokenizer.json documents of what the plain model cannot express.
 
 Those who read the file themselves run them, :mod:`impls.pipeline` among them. Each has steps whose
 every flag shows in ids, since what a mistake hides nobody can find.
@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies import tokenizer_json
+from corpora.vocabularies.byte_alphabet import CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -222,6 +223,18 @@ def _affixes() -> Json:
     )
 
 
+def _dropping() -> Json:
+    """Merges of which half are left out; one goes beyond pre-tokens, and "then" has none."""
+    merged = [("t", "h"), ("th", "e"), ("Ġ", "the"), ("e", "Ġ"), ("i", "n"), ("in", "g")]
+    vocab = _ids([*CHARACTERS, *(left + right for left, right in merged), "then"])
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+    return _document(
+        {"type": "BPE", "vocab": vocab, "merges": [[*pair] for pair in merged], "dropout": 0.5},
+        pre_tokenizer={**byte_level, "use_regex": True},
+        decoder={**byte_level, "use_regex": True},
+    )
+
+
 TOY_FILES: dict[str, tuple[str, Callable[[], Json]]] = {
     "toy_file_words": (
         "a tokenizer.json of whole words: a Replace, five pre-tokenizers, added tokens of every "
@@ -246,6 +259,10 @@ TOY_FILES: dict[str, tuple[str, Callable[[], Json]]] = {
         "a tokenizer.json of BPE with a prefix of continuations and a suffix of ends: parted by "
         "white space, script and length",
         _affixes,
+    ),
+    "toy_file_dropout": (
+        "a tokenizer.json of byte-level BPE with dropout, which is otherwise as any",
+        _dropping,
     ),
 }
 """Name to (why it is there, what it says). They are run where they are named alone."""

@@ -48,8 +48,6 @@ class Bpe:
     """Byte-pair encoding over the characters of a piece."""
 
     def __init__(self, model: Json) -> None:
-        if model.get("dropout"):
-            raise Undefined("dropout")
         self.vocab: dict[str, int] = model["vocab"]
         self._prefix = model.get("continuing_subword_prefix") or ""
         self._suffix = model.get("end_of_word_suffix") or ""

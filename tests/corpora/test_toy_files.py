@@ -17,7 +17,7 @@ from impls.interface import Mode, Unsupported
 EACH, LONGEST = 40, 600
 
 
-@pytest.mark.parametrize("name", TOY_FILES)
+@pytest.mark.parametrize("name", sorted(TOY_FILES.keys() - {"toy_file_dropout"}))
 def test_the_definition_gives_what_the_library_gives(name: str) -> None:
     vocabulary = resolve(name)
     assert vocabulary.unexpressed
