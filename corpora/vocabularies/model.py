@@ -200,13 +200,14 @@ class NativeFile:
     unexpressed: steps of the file that the plain model cannot express. If there are any, only those
     take part who read the file.
     dropout: with this probability the file leaves a merge out; ``content`` is without, as encoding
-    outside training wants none.
+    outside training wants none. sha256: that of the user's own file, where ``content`` is another.
     """
 
     content: bytes = field(repr=False)
     pattern: str | None = None
     unexpressed: tuple[str, ...] = ()
     dropout: float = 0.0
+    sha256: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ in the encoding of a text without its special tokens.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -108,9 +109,11 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabu
     where = source or vocabulary_id
     document = decode_json(content, _File, where)
     added = _added(document, where)
+    file = NativeFile(content)
     dropout = _dropout(document, where)
     if dropout:
-        content = native.with_dropout(content, None)
+        without, digest = native.with_dropout(content, None), hashlib.sha256(content).hexdigest()
+        file = NativeFile(without, dropout=dropout, sha256=digest)
     try:
         vocabulary = _expressed(document, added, vocabulary_id, source)
         unlike = native.unlike(document.normalizer, document.pre_tokenizer, vocabulary)
@@ -119,10 +122,9 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabu
     except Unexpressed as error:
         vocabulary = _unexpressed(document, added, vocabulary_id, source)
         check_tokens(vocabulary.tokens, where)
-        file = NativeFile(content, unexpressed=error.steps, dropout=dropout)
-        return replace(vocabulary, native=file)
+        return replace(vocabulary, native=replace(file, unexpressed=error.steps))
     check_tokens(vocabulary.tokens, where)
-    return replace(vocabulary, native=NativeFile(content, dropout=dropout))
+    return replace(vocabulary, native=file)
 
 
 def _expressed(
