@@ -1,4 +1,4 @@
-"""A tokenizer.json with dropout: read, run and recorded as the file without, and told in one line."""
+"""A tokenizer.json with dropout is read and run as the file without, and told in one line."""
 
 from __future__ import annotations
 
