@@ -1,13 +1,12 @@
-"""Toy files: small tokenizer.json documents of what the plain model cannot express.
+"""Toy files: small tokenizer.json documents, most of steps that the plain model cannot express.
 
-Those who read the file themselves run them, :mod:`impls.pipeline` among them. Each has steps whose
-every flag shows in ids, since what a mistake hides nobody can find.
+Those who read the file themselves run these, :mod:`impls.pipeline` among them. Each has steps whose
+every flag shows in ids, as nobody can find a mistake that does not show.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies import tokenizer_json
@@ -53,25 +52,9 @@ def _document(model: Json, **parts: object) -> Json:
 
 
 def _words() -> Json:
-    letters = [
-        "a",
-        "b",
-        "c",
-        "ab",
-        "ba",
-        "abc",
-        "cab",
-        "-",
-        ".",
-        "!",
-        "..",
-        "1",
-        "2",
-        "12",
-        " ",
-        "n-e",
-    ]
-    vocab = _ids(["[UNK]", "[CLS]", "[SEP]", *letters])
+    letters = ["a", "b", "c", "ab", "ba", "abc", "cab"]
+    others = ["-", ".", "!", "..", "1", "2", "12", " ", "n-e"]
+    vocab = _ids(["[UNK]", "[CLS]", "[SEP]", *letters, *others])
     specials = {name: {"id": name, "ids": [vocab[name]]} for name in ("[CLS]", "[SEP]")}
     cls, sep = ({"SpecialToken": {"id": name, "type_id": 0}} for name in ("[CLS]", "[SEP]"))
     first, second = ({"Sequence": {"id": name, "type_id": i}} for i, name in enumerate("AB"))
@@ -271,4 +254,4 @@ TOY_FILES: dict[str, tuple[str, Callable[[], Json]]] = {
 def load(name: str) -> Vocabulary:
     """Load one of :data:`TOY_FILES`."""
     content = json.dumps(TOY_FILES[name][1](), ensure_ascii=False).encode()
-    return replace(tokenizer_json.from_bytes(content, name, None), source_path=None)
+    return tokenizer_json.from_bytes(content, name, None)

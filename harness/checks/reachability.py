@@ -130,7 +130,8 @@ def fault(
         spelled = [vocabulary.spelling(token_id) for token_id in ids]
     except KeyError:
         return "unknown-id"
-    if isinstance(right, Encoded) and b"".join(spelled) != vocabulary.spell(list(right.ids)):
+    text = _spelled(vocabulary, right) if isinstance(right, Encoded) else None
+    if text is not None and b"".join(spelled) != text:
         return "text"
     ends = [0, *accumulate(map(len, spelled))]
     if _added(vocabulary) & {*ids}:
@@ -141,6 +142,14 @@ def fault(
         if cuts is not None and bisect_right(cuts, start) < bisect_left(cuts, end):
             return "pre-tokens"
     return None
+
+
+def _spelled(vocabulary: Vocabulary, right: Encoded) -> bytes | None:
+    """The text of an encoding without dropout; None where it has an id that is none."""
+    try:
+        return vocabulary.spell(list(right.ids))
+    except KeyError:
+        return None
 
 
 def _whole(vocabulary: Vocabulary, cuts: Sequence[int] | None, start: int, end: int) -> bool:
