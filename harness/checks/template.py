@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
@@ -82,7 +82,8 @@ class AddedSpecials:
                             violation(seen, index, name, shape, wanted, outcome)
                         )
         if seen.contract.vocabulary.unexpressed:
-            judgement.violations += unlike(seen, answers)
+            wrong = {(one.index, name) for one in judgement.violations for name in one.culprits}
+            judgement.violations += unlike(seen, answers, wrong)
         return judgement
 
 
@@ -120,10 +121,13 @@ def framed(frame: Frame, texts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return ids
 
 
-def unlike(seen: Observation, answers: Sequence[Results]) -> list[Violation]:
+def unlike(
+    seen: Observation, answers: Sequence[Results], wrong: Collection[tuple[int, str]]
+) -> list[Violation]:
     """Violations of those who add other tokens to the same ids than who is trusted.
 
-    Who read a file are asked what it adds, where no other can know.
+    Who read a file are asked what it adds, where no other can know. wrong: inputs and who is at
+    fault there by itself, of whom no more is said.
     """
     violations = []
     places = [(name, rows, 4 * place) for place, (name, rows) in enumerate(asked(seen))]
@@ -134,7 +138,9 @@ def unlike(seen: Observation, answers: Sequence[Results]) -> list[Violation]:
             for row, index in enumerate(rows, 1):
                 texts = texts_of(seen.results[name].outcome(index), twice.outcome(row), shape)
                 outcome = added.outcome(row)
-                if texts is not None and isinstance(outcome, Encoded):
+                if texts is None or (index, name) in wrong:
+                    continue
+                if isinstance(outcome, Encoded):
                     found.setdefault((index, tuple(texts)), {})[name] = outcome
         for (index, _), outcomes in found.items():
             for group in seen.contract.compared_groups(outcomes):
