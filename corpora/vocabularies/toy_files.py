@@ -90,7 +90,7 @@ def _words() -> Json:
 
 def _characters() -> Json:
     merged = ["▁a", "ab", "▁ab", "ba", "h▁", "éa"]
-    vocab = _ids(["<unk>", *_BYTES, *"▁abch12é日", "▁▁", *merged, "▁1", "aΣ"])
+    vocab = _ids(["<unk>", *_BYTES, *"▁abch12é日", "▁▁", *merged, "▁1"])
     merges = [[text[:-1], text[-1]] for text in ("▁▁", *merged)]
     return _document(
         {
@@ -181,10 +181,10 @@ def _scores() -> Json:
 
 
 def _affixes() -> Json:
-    letters = ["a", "b", "é", "日", "あ"]
+    letters = ["a", "b", "é", "日", "あ", "σ", "ς"]
     shapes = [*letters, *(f"##{one}" for one in letters)]
     merged = ["ab", "ab</w>", "##ab</w>", "##ba", "##bab</w>"]
-    vocab = _ids(["<unk>", *shapes, *(f"{one}</w>" for one in shapes), *merged])
+    vocab = _ids(["<unk>", *shapes, *(f"{one}</w>" for one in shapes), *merged, "aΣ"])
     merges = [["a", "##b"], ["a", "##b</w>"], ["##a", "##b</w>"], ["##b", "##a"]]
     return _document(
         {
@@ -196,6 +196,7 @@ def _affixes() -> Json:
             "end_of_word_suffix": "</w>",
             "fuse_unk": False,
         },
+        normalizer={"type": "Lowercase"},
         pre_tokenizer=_steps(
             "pretokenizers",
             {"type": "WhitespaceSplit"},
@@ -239,8 +240,8 @@ TOY_FILES: dict[str, tuple[str, Callable[[], Json]]] = {
         _scores,
     ),
     "toy_file_affixes": (
-        "a tokenizer.json of BPE with a prefix of continuations and a suffix of ends: parted by "
-        "white space, script and length",
+        "a tokenizer.json of BPE with a prefix of continuations and a suffix of ends: lowered, and "
+        "parted by white space, script and length",
         _affixes,
     ),
     "toy_file_dropout": (

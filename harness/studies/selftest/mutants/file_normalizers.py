@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-CHARACTERS, SUBWORDS, WORDS = "toy_file_characters", "toy_file_subwords", "toy_file_words"
+CHARACTERS, SUBWORDS = "toy_file_characters", "toy_file_subwords"
+WORDS, AFFIXES = "toy_file_words", "toy_file_affixes"
 
 
 @planted("equivalence", on=CHARACTERS, mode="text", shows=(b"a ",))
@@ -79,7 +80,7 @@ class CanonicalOnly(PlainPipeline):
         return misread(document, "normalizer", "NFKC", type="NFC")
 
 
-@planted("equivalence", on=CHARACTERS, mode="text", shows=("\xc9".encode(),))
+@planted("equivalence", on=AFFIXES, mode="text", shows=("\xc9".encode(),))
 class LowersAsciiOnly(PlainPipeline):
     """Lowercase lowers the letters of ASCII alone."""
 
@@ -90,7 +91,7 @@ class LowersAsciiOnly(PlainPipeline):
         return normalizing(parts, document, "Lowercase", lowered)
 
 
-@planted("equivalence", on=CHARACTERS, mode="text", shows=("a\u03a3".encode(),))
+@planted("equivalence", on=AFFIXES, mode="text", shows=("a\u03a3".encode(),))
 class LowersFinalSigma(PlainPipeline):
     """Lowercase looks at the word: a capital sigma that ends one becomes another small letter."""
 
