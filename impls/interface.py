@@ -86,6 +86,8 @@ class Law(StrEnum):
     """The ids are those that the vocabulary defines."""
     FEWEST = "fewest"
     """The ids are as few as can spell the text."""
+    REACHABLE = "reachable"
+    """The ids are any that merges of the vocabulary make of the text, as with dropout."""
     SPELLING = "spelling"
     """The ids are any that spell the text."""
 
@@ -230,6 +232,18 @@ class AddsSpecials(Protocol):
 
     def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> Sequence[int]:
         """The ids of a text, or of a text and a second one, with those tokens added."""
+
+
+@runtime_checkable
+class DropsMerges(Protocol):
+    """An encoder whose library leaves merges out at random, as its vocabulary's file says.
+
+    Asked by the check ``reachability`` alone. Raises Unsupported where the file has no dropout.
+    """
+
+    def encode_with_dropout(self, data: bytes, mode: Mode) -> Sequence[int]:
+        """The ids of one draw."""
+        ...
 
 
 @runtime_checkable

@@ -199,11 +199,15 @@ class NativeFile:
     is spelled at its origin, for ranks; None where the plain model's is all that there is.
     unexpressed: steps of the file that the plain model cannot express. If there are any, only those
     take part who read the file.
+    dropout: with this probability the file leaves a merge out; ``content`` is without, as encoding
+    outside training wants none. sha256: that of the user's own file, where ``content`` is another.
     """
 
     content: bytes = field(repr=False)
     pattern: str | None = None
     unexpressed: tuple[str, ...] = ()
+    dropout: float = 0.0
+    sha256: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,6 +264,11 @@ class Vocabulary:
         Then tokens are their texts as well as they are known, and the rest serves generators.
         """
         return self.native.unexpressed if self.native is not None else ()
+
+    @property
+    def dropout(self) -> float:
+        """The probability with which the vocabulary's file leaves a merge out."""
+        return self.native.dropout if self.native is not None else 0.0
 
     @property
     def own_pattern(self) -> str | None:

@@ -23,6 +23,14 @@ def remarks(vocabulary: Vocabulary) -> list[str]:
             f"compared among those only who read {vocabulary.format} files themselves, since the "
             f"plain model cannot express {'; '.join(steps[:SHOWN])}{more}"
         )
+    if vocabulary.dropout:
+        held = "has no merges in the plain model to hold a draw to"
+        if not vocabulary.unexpressed:
+            held = "is held to what merges can reach where a library encodes with it (reachability)"
+        remarks.append(
+            f"model.dropout {vocabulary.dropout:g} is left out of what is compared, as encoding "
+            f"outside training wants none; the file {held}"
+        )
     if vocabulary.format == "tiktoken" and not vocabulary.splits and vocabulary.source_path:
         remarks.append(NO_PATTERN)
     return remarks

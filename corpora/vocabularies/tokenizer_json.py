@@ -8,6 +8,7 @@ in the encoding of a text without its special tokens.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -75,7 +76,7 @@ class _Bpe(msgspec.Struct):
     fuse_unk: bool | None = None
     byte_fallback: bool | None = None
     ignore_merges: bool | None = None
-    dropout: float | None = None
+    dropout: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     continuing_subword_prefix: str | None = None
     end_of_word_suffix: str | None = None
 
@@ -108,6 +109,11 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabu
     where = source or vocabulary_id
     document = decode_json(content, _File, where)
     added = _added(document, where)
+    file = NativeFile(content)
+    dropout = _dropout(document, where)
+    if dropout:
+        without, digest = native.with_dropout(content, None), hashlib.sha256(content).hexdigest()
+        file = NativeFile(without, dropout=dropout, sha256=digest)
     try:
         vocabulary = _expressed(document, added, vocabulary_id, source)
         unlike = native.unlike(document.normalizer, document.pre_tokenizer, vocabulary)
@@ -116,9 +122,9 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabu
     except Unexpressed as error:
         vocabulary = _unexpressed(document, added, vocabulary_id, source)
         check_tokens(vocabulary.tokens, where)
-        return replace(vocabulary, native=NativeFile(content, unexpressed=error.steps))
+        return replace(vocabulary, native=replace(file, unexpressed=error.steps))
     check_tokens(vocabulary.tokens, where)
-    return replace(vocabulary, native=NativeFile(content))
+    return replace(vocabulary, native=file)
 
 
 def _expressed(
@@ -167,6 +173,13 @@ def _expressed(
 def _kind(document: _File, where: str) -> str:
     kind = decode_json(document.model, _Kind, where, "model")
     return kind.type or ("BPE" if memoryview(kind.merges) else "Unigram")
+
+
+def _dropout(document: _File, where: str) -> float:
+    """The probability with which the file leaves a merge out: 0 for most."""
+    if bytes(memoryview(document.model)[:1]) != b"{" or _kind(document, where) != "BPE":
+        return 0.0
+    return decode_json(document.model, _Bpe, where, "model").dropout or 0.0
 
 
 def _added(document: _File, where: str) -> tuple[AddedToken, ...]:
@@ -232,7 +245,7 @@ def _byte_bpe(
 ) -> Vocabulary:
     where = source or vocabulary_id
     vocab = _vocab(model.vocab, where)
-    _refuse_bpe_options(model, where)
+    _check_affixes(model, where)
     native.check_added(vocab, added, where)
     tokens: list[bytes | None] = [None] * _size(vocab, added)
     aside = {token.id: token for token in added}
@@ -271,7 +284,7 @@ def _character_bpe(
     """BPE in the manner of Llama 2. Its pieces have no scores: all are 0.0."""
     where = source or vocabulary_id
     vocab = _vocab(model.vocab, where)
-    _refuse_bpe_options(model, where)
+    _check_affixes(model, where)
     native.check_added(vocab, added, where)
     if pipeline.splits or pipeline.words:
         raise Unexpressed(where, ("a pre_tokenizer that splits before a BPE over characters",))
@@ -426,13 +439,7 @@ def _merges(model: _Bpe, vocab: dict[str, int], where: str) -> Merges:
     return Merges.of(triples)
 
 
-def _refuse_bpe_options(model: _Bpe, where: str) -> None:
-    if model.dropout:
-        raise VocabularyError(
-            where,
-            f"model.dropout is {shown(model.dropout)}",
-            "set it to null: it encodes at random",
-        )
+def _check_affixes(model: _Bpe, where: str) -> None:
     options = ("continuing_subword_prefix", "end_of_word_suffix")
     given = [(field, getattr(model, field)) for field in options]
     steps = tuple(f"model.{field} {shown_json(value)}" for field, value in given if value)

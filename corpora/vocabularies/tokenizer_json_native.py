@@ -114,6 +114,13 @@ def given(vocabulary: Vocabulary, *, specials: bool = True, post_processor: bool
     return json.dumps({**document, **changes}, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
+def with_dropout(content: bytes, dropout: float | None) -> bytes:
+    """A file with its dropout taken out, or put back."""
+    document: Json = json.loads(content)
+    document["model"] = {**document["model"], "dropout": dropout}
+    return json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
 def _normalizers(part: object, where: str = "") -> Iterator[Step]:
     """The steps of a normalizer, without those that do nothing."""
     for _, step in flat(part, "normalizer", "normalizers", where):

@@ -13,6 +13,7 @@ from harness.checks.interval import Interval
 from harness.checks.minimality import Minimality
 from harness.checks.offsets import Offsets
 from harness.checks.re_encoding import ReEncoding
+from harness.checks.reachability import Reachability
 from harness.checks.releases import ReleaseDecode, ReleaseOffsets
 from harness.checks.reload import Reload
 from harness.checks.round_trip import RoundTrip
@@ -57,6 +58,7 @@ CHECKS: dict[str, Check] = {
         ReleaseOffsets(),
         ReleaseDecode(),
         Minimality(),
+        Reachability(),
         Incremental(),
         Interval(),
         CountTillLimit(),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode, Template
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
-from harness.core.partition import Part
+from harness.core.partition import Part, blames, partition
 
 SINGLE, PAIR = Template(pair=False), Template(pair=True)
 
@@ -25,8 +25,12 @@ class AddedSpecials:
     """For added(a) = c encode(a) d with a letter a, and all x: added(x) = c encode(x) d; and of
     pairs for added(a, aa) = c encode(a) d encode(aa) e: added(x, xx) = c encode(x) d encode(xx) e.
 
-    Of encoders that add special tokens (``AddsSpecials``), each by itself: which ones it adds is
-    its vocabulary's own affair, but a text must neither take one away nor add one more.
+    And for A, B who read a file that they alone know, with encode_A = encode_B of both texts:
+    added_A(x) = added_B(x), and added_A(x, xx) = added_B(x, xx).
+
+    Of encoders that add special tokens (``AddsSpecials``). Elsewhere each is asked by itself: which
+    ones it adds is its vocabulary's own affair, but a text must neither take one away nor add one
+    more.
     """
 
     name: str = "template"
@@ -77,6 +81,9 @@ class AddedSpecials:
                         judgement.violations.append(
                             violation(seen, index, name, shape, wanted, outcome)
                         )
+        if seen.contract.vocabulary.unexpressed:
+            wrong = {(one.index, name) for one in judgement.violations for name in one.culprits}
+            judgement.violations += unlike(seen, answers, wrong)
         return judgement
 
 
@@ -112,6 +119,45 @@ def framed(frame: Frame, texts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     for text, after in zip(texts, frame[1:], strict=True):
         ids += text + after
     return ids
+
+
+def unlike(
+    seen: Observation, answers: Sequence[Results], wrong: Collection[tuple[int, str]]
+) -> list[Violation]:
+    """Violations of those who add other tokens to the same ids than who is trusted.
+
+    Who read a file are asked what it adds, where no other can know. wrong: inputs and who is at
+    fault there by itself, of whom no more is said.
+    """
+    violations = []
+    places = [(name, rows, 4 * place) for place, (name, rows) in enumerate(asked(seen))]
+    for number, shape in enumerate((SINGLE, PAIR)):
+        found: dict[tuple[int, tuple[tuple[int, ...], ...]], dict[str, Outcome]] = {}
+        for name, rows, place in places:
+            added, twice = answers[place + number], answers[place + 2]
+            for row, index in enumerate(rows, 1):
+                texts = texts_of(seen.results[name].outcome(index), twice.outcome(row), shape)
+                outcome = added.outcome(row)
+                if texts is None or (index, name) in wrong:
+                    continue
+                if isinstance(outcome, Encoded):
+                    found.setdefault((index, tuple(texts)), {})[name] = outcome
+        for (index, _), outcomes in found.items():
+            for group in seen.contract.compared_groups(outcomes):
+                told = {name: outcomes[name] for name in group.names}
+                violations += [
+                    Violation(
+                        "template",
+                        index,
+                        seen.inputs[index],
+                        one.parts,
+                        one.culprits,
+                        "template",
+                        one.undecided,
+                    )
+                    for one in blames(partition(told, group.standing), group.standing)
+                ]
+    return violations
 
 
 def violation(

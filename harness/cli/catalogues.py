@@ -8,6 +8,7 @@ from corpora.families import user
 from corpora.families.catalog import families as known
 from corpora.generators import catalog
 from corpora.vocabularies import drawn, embedded
+from corpora.vocabularies.toy_files import TOY_FILES
 from harness.checks import CHECKS, MEASURES
 from harness.core.quiet import aside
 from impls import registry
@@ -28,10 +29,10 @@ def rows(kind: str) -> list[Row]:
 
 
 def vocabularies() -> list[Row]:
-    """The embedded vocabularies, and the kinds of random ones."""
-
+    """The embedded vocabularies, toy files, and the kinds of random ones."""
+    files = {name: why for name, (why, _) in TOY_FILES.items()}
     kinds = {f"{embedded.RANDOM}{kind}:SEED": why for kind, (why, _) in drawn.KINDS.items()}
-    found = {**embedded.embedded(), **kinds}
+    found = {**embedded.embedded(), **files, **kinds}
     return [{"name": name, "summary": text} for name, text in found.items()]
 
 

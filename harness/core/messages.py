@@ -124,7 +124,17 @@ class Unstable:
         return "stable ids and completions"
 
 
-Shape = Windows | Padding | Template | Unstable
+@dataclass(frozen=True, slots=True)
+class Dropout:
+    """Leave merges out at random, as the vocabulary's file says; so many times over."""
+
+    draws: int
+
+    def __str__(self) -> str:
+        return "encoded with dropout"
+
+
+Shape = Windows | Padding | Template | Unstable | Dropout
 
 
 def unstable_numbers(stable: Sequence[int], completions: Sequence[Sequence[int]]) -> list[int]:
@@ -148,9 +158,9 @@ class Encode:
     """Encode each input; from several threads at once if ``threads``; with offsets likewise.
 
     meter: measure this cost of each input, and throw the ids away. way: unsupported by encoders
-    that do not have it. shape: likewise; the answer's ids are the windows, each after its length,
-    or of each row its length, its mask and its ids, or those that a template gives, or those that
-    are stable and the completions (:func:`unstable_numbers`).
+    that do not have it. shape: likewise; the answer's ids are the windows, or the draws with
+    dropout, each after its length, or of each row its length, its mask and its ids, or those that
+    a template gives, or those that are stable and the completions (:func:`unstable_numbers`).
     """
 
     inputs: Inputs

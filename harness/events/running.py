@@ -93,7 +93,9 @@ class VocabularyLoaded(Event):
 
 def _hash(vocabulary: Vocabulary) -> str:
     native = vocabulary.native
-    return hashlib.sha256(native.content).hexdigest() if native and native.content else ""
+    if native is None or not native.content:
+        return ""
+    return native.sha256 or hashlib.sha256(native.content).hexdigest()
 
 
 @event

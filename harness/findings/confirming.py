@@ -22,6 +22,10 @@ AGAIN = 4
 """A violation must come back so many times before it is believed to be the input's: one that shows
 once in a hundred calls, or only after certain others, would pass for that otherwise."""
 
+AT_RANDOM = "reachability"
+"""A check of answers that are drawn at random. One that is wrong is proof, and comes back now and
+then; one that does not is no finding of determinism."""
+
 TIMED_OUT, ERRORED = Status.TIMED_OUT.label, Status.ERRORED.label
 
 Unconfirmed = Literal["gone", "unsure"]
@@ -53,6 +57,8 @@ def confirm(pool: WorkerPool, contract: Contract, violation: Violation) -> Viola
     }
     if len(seen) == inputs.count(data):
         return violation
+    if violation.check == AT_RANDOM:
+        return violation if seen else "unsure"
     if violation.check == "survival":
         worse = _worse(violation, judged)
         if worse is not None:

@@ -128,7 +128,8 @@ def categories(data: bytes) -> str:
 def stage_of(violation: Violation, contract: Contract) -> str:
     """The stage at which the first culprit parts from the trusted outcome.
 
-    Only what anyone can see in the two outcomes, where the inside of those concerned is not known.
+    Only what anyone can see in the two outcomes, where the inside of those concerned is not known,
+    or where a file has steps that the plain model, by which stages are told, does not have.
     """
     trusted, culprit = violation.parts[0].outcome, violation.parts[1].outcome
     if isinstance(trusted, Rejected) != isinstance(culprit, Rejected):
@@ -137,7 +138,7 @@ def stage_of(violation: Violation, contract: Contract) -> str:
     vocabulary = contract.vocabulary
     if not all(known(vocabulary, i) for i in (*one, *other)):
         return "unknown-id"
-    if not stages_known(violation, contract):
+    if vocabulary.unexpressed or not stages_known(violation, contract):
         return seen_in(vocabulary, one, other)
     if vocabulary.wordpiece is not None:
         return _word_stage(vocabulary, vocabulary.wordpiece.prefix, one, other)

@@ -19,6 +19,7 @@ from harness.core.outcomes import Encoded
 from harness.core.pretokens import piece_ends
 from harness.findings.diagnosis import known
 from harness.findings.insides import MODELS, stages_known
+from harness.findings.models import modelled
 from impls import registry
 from impls.explaining import IDS, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import Explains, Step
@@ -120,7 +121,7 @@ def _modelled(part: Part, data: bytes, contract: Contract) -> Side | None:
             continue
         own = present[name]
         engine = MODELS.get(own.spec, {}) if registry.built_in(own.spec) else {}
-        model = engine.get(contract.algorithm)
+        model = engine.get(modelled(contract.vocabulary))
         try:
             implementation = registry.resolve(model) if model else own.implementation
             if not isinstance(implementation, Explains):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import impls
 from corpora.vocabularies.caches import compiled_folder
+from harness.core.comparisons import algorithm_of
 from harness.findings.insides import MODELS
 from impls import registry
 from impls.external import die_with_parent
@@ -26,6 +27,8 @@ from impls.interface import Explains, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from corpora.vocabularies.model import Vocabulary
 
 TAUGHT_BY = {
     "spm": ("toy_characters", "mistral_v1", "mistral_v3"),
@@ -45,6 +48,14 @@ COMMAND = (sys.executable, "-m", "harness.findings.models")
 def models_of(algorithm: str) -> list[str]:
     """Return the implementations that explain engines of an algorithm."""
     return sorted({engine[algorithm] for engine in MODELS.values() if algorithm in engine})
+
+
+def modelled(vocabulary: Vocabulary) -> str:
+    """Return the algorithm whose models explain findings on a vocabulary.
+
+    It is empty where a file says more than the plain model, since models know that one alone.
+    """
+    return "" if vocabulary.unexpressed else algorithm_of(vocabulary)
 
 
 class Compiling:

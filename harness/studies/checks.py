@@ -8,7 +8,6 @@ from collections import Counter, deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.core.comparisons import algorithm_of
 from harness.core.outcomes import Inputs
 from harness.engine.examples import with_examples
 from harness.engine.inquiry import Inquiry
@@ -19,7 +18,7 @@ from harness.engine.taking import takes
 from harness.engine.texts import Texts
 from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.events import Phase
-from harness.findings.models import Compiling
+from harness.findings.models import Compiling, modelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,7 +84,7 @@ class Checks:
         """Ask each at its own pace, until the session's time is over."""
         stopped = self._run.stop.is_set
         with (
-            contextlib.closing(Compiling(algorithm_of(session.vocabulary))) as compiling,
+            contextlib.closing(Compiling(modelled(session.vocabulary))) as compiling,
             contextlib.closing(
                 Inquiry(
                     self._judge.look_into,

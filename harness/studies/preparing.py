@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from harness.core.comparisons import algorithm_of
 from harness.core.outcomes import Inputs
 from harness.findings import models
 from harness.studies.forced.study import ForcedSample
@@ -48,7 +47,7 @@ class Preparation:
         for contract in contracts:
             if not run.stop.is_set():
                 session.pool.ask(contract, Inputs.of([b""])).wait()
-        with contextlib.closing(models.Compiling(algorithm_of(session.vocabulary))) as compiling:
+        with contextlib.closing(models.Compiling(models.modelled(session.vocabulary))) as compiling:
             compiling.wait(run.stop.is_set)
         for generator in run.plan.generators:
             if not run.stop.is_set():

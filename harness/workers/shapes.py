@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.core.messages import Padding, Template, Unstable, Windows, unstable_numbers
+from harness.core.messages import Dropout, Padding, Template, Unstable, Windows, unstable_numbers
 from impls.interface import (
     AddsSpecials,
     CleansSpaces,
     DecodesStreams,
+    DropsMerges,
     EncodesUnstable,
     Pads,
     SkipsSpecials,
@@ -59,6 +60,9 @@ def shaped(encoder: Encoder, data: bytes, shape: Shape, mode: Mode) -> Sequence[
         return [number for ids, mask in rows for number in (len(ids), *mask, *ids)]
     if isinstance(shape, Template) and isinstance(encoder, AddsSpecials):
         return encoder.encode_with_added(data, data + data if shape.pair else None, mode)
+    if isinstance(shape, Dropout) and isinstance(encoder, DropsMerges):
+        drawn = [encoder.encode_with_dropout(data, mode) for _ in range(shape.draws)]
+        return [number for ids in drawn for number in (len(ids), *ids)]
     if isinstance(shape, Unstable) and isinstance(encoder, EncodesUnstable):
         stable, completions = encoder.encode_with_unstable(data, mode)
         every = sorted(completions, key=tuple)

@@ -6,9 +6,9 @@ import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from corpora.vocabularies.tokenizer_json_native import given
+from corpora.vocabularies.tokenizer_json_native import given, with_dropout
 from impls.adapters.common import Library, clash, in_bytes, misread, refuse_misread, text_of
-from impls.interface import Capability, Mode, Recipe
+from impls.interface import Capability, Mode, Recipe, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +33,7 @@ class _Encoder:
         self._vocabulary = vocabulary
         self._tokenizers: dict[Mode, Any] = {}
         self._whole: dict[Mode, Any] = {}
+        self._dropping: dict[Mode, Any] = {}
         self._unsaid = misread(vocabulary)
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
@@ -94,6 +95,17 @@ class _Encoder:
         """By its post-processor, which is the user's own file's; others have none."""
         second = None if pair is None else text_of(pair)
         encoding = self.tokenizer(mode).encode(text_of(data), second)
+        return cast("list[int]", encoding.ids)
+
+    def encode_with_dropout(self, data: bytes, mode: Mode) -> list[int]:
+        """By the user's own file as it is, with the dropout that it says."""
+        dropout = self._vocabulary.dropout
+        if not (dropout and mode.pretokenize):
+            raise Unsupported("the file has no dropout, or is not the one that is run")
+        if mode not in self._dropping:
+            content = with_dropout(given(self._vocabulary), dropout)
+            self._dropping[mode] = _made(content.decode(), mode)
+        encoding = self._dropping[mode].encode(text_of(data), add_special_tokens=False)
         return cast("list[int]", encoding.ids)
 
     def truncated(

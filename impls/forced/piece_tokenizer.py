@@ -212,14 +212,15 @@ class PieceTokenizer:
             text = context.text.decode()
         except UnicodeDecodeError:
             return 0, 0
-        place = self.segments.boundary(self.aligner.inner(context.text).text.decode())
+        characters = self.aligner.inner(context.text).text.decode()
+        place = self.segments.boundary(characters)
         if not place:
             return 0, 0
-        start = len(text[:place].encode())
-        at, first = len(context.text), len(context.ids)
-        while at > start and first:
+        # In the normalized text, of which byte pieces may spell a space in three.
+        left, first = len(characters[place:].encode()), len(context.ids)
+        while left > 0 and first:
             first -= 1
             if context.ids[first] == self.vocabulary.unk_id:
                 return 0, 0
-            at -= len(self.spelling(context.ids[first]))
-        return (start, first) if at == start else (0, 0)
+            left -= len(self.vocabulary.spelling(context.ids[first]))
+        return (len(text[:place].encode()), first) if left == 0 else (0, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
+    from impls.pipeline.decoders import Decoder
+    from impls.pipeline.models import Model
+    from impls.pipeline.normalizers import Step as Normalizing
+    from impls.pipeline.pretokenizers import Splitter
 
+Json = dict[str, Any]
 _T = TypeVar("_T")
 
 DAMAGED = (
@@ -44,30 +50,62 @@ MAX_INPUT = 1 << 14
 """Bytes that it is asked to encode: a second of Python."""
 
 
-class Encoder:
-    """The steps of a file. Raises Undefined for one that has others."""
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a file says, each part by its definition.
 
-    def __init__(self, content: bytes) -> None:
-        document: dict[str, Any] = json.loads(content, parse_float=_number)
-        self._model = model_of(document["model"])
-        self._normalizers = normalizers_of(document.get("normalizer"))
-        self._splitters = splitters_of(document.get("pre_tokenizer"))
-        self._marks_beginning = marks_beginning(document.get("pre_tokenizer"))
-        added = [_added(entry) for entry in document.get("added_tokens") or []]
-        if len({token.id for token in added}) < len(added):
+    decoders, template: what decodes, and what is added, has a definition of its own or none; ids
+    have theirs.
+    """
+
+    added: list[AddedToken]
+    model: Model
+    normalizers: list[Normalizing]
+    splitters: list[Splitter]
+    marks_beginning: bool
+    decoders: list[Decoder] | Undefined
+    template: Template | Undefined
+
+
+def parts_of(document: Json) -> Parts:
+    """The parts of a file. Raises Undefined for one that has steps without a definition."""
+    return Parts(
+        [_added(entry) for entry in document.get("added_tokens") or []],
+        model_of(document["model"]),
+        normalizers_of(document.get("normalizer")),
+        splitters_of(document.get("pre_tokenizer")),
+        marks_beginning(document.get("pre_tokenizer")),
+        _or_undefined(decoders_of, document.get("decoder")),
+        _or_undefined(Template, document.get("post_processor")),
+    )
+
+
+class Encoder:
+    """The steps of a file. Raises Undefined for one that has others.
+
+    made: how its parts are made, in which a planted mistake differs.
+    """
+
+    def __init__(self, content: bytes, made: Callable[[Json], Parts] = parts_of) -> None:
+        parts = made(json.loads(content, parse_float=_number))
+        self._model = parts.model
+        self._normalizers = parts.normalizers
+        self._splitters = parts.splitters
+        self._marks_beginning = parts.marks_beginning
+        if len({token.id for token in parts.added}) < len(parts.added):
             raise Undefined("added tokens of one id")
-        check_added(self._model.vocab, added, "")
-        verbatim = [token for token in added if not token.normalized]
+        check_added(self._model.vocab, parts.added, "")
+        verbatim = [token for token in parts.added if not token.normalized]
         self._verbatim = AddedTokens(verbatim, lambda text: text)
-        normalized = [token for token in added if token.normalized]
+        normalized = [token for token in parts.added if token.normalized]
         if normalized and self._normalizers and self._marks_beginning:
             raise Undefined("a beginning of the text before a normalized token")
         self._normalized = AddedTokens(normalized, self._normalize)
         self._tokens = {token_id: text for text, token_id in self._model.vocab.items()}
-        self._tokens.update({token.id: token.text for token in added})
-        # What decodes, and what is added, has a definition of its own or none; ids have theirs.
-        self._decoders = _or_undefined(decoders_of, document.get("decoder"))
-        self._template = _or_undefined(Template, document.get("post_processor"))
+        # What was found in the normalized text comes back as it was found.
+        self._tokens.update({token.id: token.text for token in verbatim})
+        self._tokens.update({token.id: self._normalize(token.text) for token in normalized})
+        self._decoders, self._template = parts.decoders, parts.template
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids; Unsupported for what is not UTF-8."""

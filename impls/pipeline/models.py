@@ -48,8 +48,6 @@ class Bpe:
     """Byte-pair encoding over the characters of a piece."""
 
     def __init__(self, model: Json) -> None:
-        if model.get("dropout"):
-            raise Undefined("dropout")
         self.vocab: dict[str, int] = model["vocab"]
         self._prefix = model.get("continuing_subword_prefix") or ""
         self._suffix = model.get("end_of_word_suffix") or ""
@@ -185,7 +183,7 @@ class Unigram:
 
         def offer(score: float, start: int, end: int, token_id: int) -> None:
             held = best[end]
-            if held is None or score > held[0]:
+            if held is None or self._better(score, held[0]):
                 best[end] = (score, start, token_id)
 
         for start in range(len(piece)):
@@ -208,6 +206,9 @@ class Unigram:
             path.append((node[1], end, node[2]))
             end = node[1]
         return path[::-1]
+
+    def _better(self, score: float, held: float) -> bool:
+        return score > held
 
 
 class WordPiece:

@@ -299,7 +299,7 @@ def test_pre_tokenizers_of_several_steps() -> None:
     ("change", "fault"),
     [
         ({"type": "Letters"}, "model.type is 'Letters'"),
-        ({"dropout": 0.1}, "model.dropout"),
+        ({"dropout": 1.1}, "model.dropout"),
         ({"merges": ["a c"]}, "model.merges[0]"),
         ({"merges": ["a b", "b b"]}, "model.merges[1]"),
         ({"merges": ["ab"]}, "is no pair"),

@@ -48,3 +48,18 @@ def test_stages_of_wordpiece(one: str, other: str, stage: str, seen: str, culpri
     assert contract.algorithm == "wordpiece"
     said = stage_of(Violation("equivalence", 0, b"", parts, (culprit,)), contract)
     assert said == (seen if culprit == "black-box" else stage)
+
+
+@pytest.mark.parametrize(("one", "other", "seen"), [("a b", "ab", "ids"), ("a", "ab", "text")])
+def test_of_a_file_that_its_readers_alone_know_it_is_said_what_can_be_seen(
+    one: str, other: str, seen: str
+) -> None:
+    vocabulary = resolve("toy_file_subwords")
+    members = tuple(map(participant, ("tokenizers", "pipeline.huggingface")))
+    contract = Contract(vocabulary, Mode(), members, frozenset({"tokenizers"}), {}, proper=True)
+    ids = [
+        Encoded(tuple(vocabulary.ids[text.encode()] for text in x.split())) for x in (one, other)
+    ]
+    parts = (Part(("tokenizers",), ids[0]), Part(("pipeline.huggingface",), ids[1]))
+    violation = Violation("equivalence", 0, b"", parts, ("pipeline.huggingface",))
+    assert stage_of(violation, contract) == seen

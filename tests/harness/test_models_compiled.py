@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from corpora.vocabularies.sources import resolve
 from harness.findings import models
 from harness.findings.models import TAUGHT_BY, Compiling, models_of
 
@@ -25,6 +26,13 @@ def test_nothing_is_started_where_all_is_there(
     monkeypatch.setattr(subprocess, "Popen", None)
     assert Compiling("spm").ready()
     assert Compiling("bpe").ready()
+
+
+@pytest.mark.parametrize("name", ["toy_file_characters", "toy_file_scores", "toy_file_subwords"])
+def test_what_only_its_file_says_has_no_model(name: str) -> None:
+    assert models.modelled(resolve(name)) == ""
+    assert Compiling(models.modelled(resolve(name))).ready()
+    assert models.modelled(resolve("toy_unigram")) == "unigram"
 
 
 def test_a_process_of_its_own_compiles_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:

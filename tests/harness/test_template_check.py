@@ -33,3 +33,21 @@ def test_a_token_that_is_lost_is_named() -> None:
     judgement = local.examine(CHECKS["template"], INPUTS)
     assert {(one.check, one.stage) for one in judgement.violations} == {("template", "template")}
     assert {one.data for one in judgement.violations} == {b" ", b"text number 1 "}
+
+
+def test_who_adds_others_than_the_library_of_the_file_is_named() -> None:
+    family = "file_endings"
+    names = ("ends-with-the-beginning", "second-text-first", "pair-as-two-texts")
+    told = [mistakes()[f"{family}.{name}"] for name in names]
+    local = Local(resolve(told[0].vocabulary), ["tokenizers", *(one.spec for one in told)], TEXT)
+    judgement = local.examine(CHECKS["template"], INPUTS)
+    found = {name for one in judgement.violations for name in one.culprits}
+    assert found == {one.name for one in told}
+
+
+def test_who_reads_a_file_adds_what_its_library_adds() -> None:
+    for name in ("toy_file_words", "toy_file_subwords"):
+        local = Local(resolve(name), ["tokenizers", "pipeline.huggingface"], TEXT)
+        judgement = local.examine(CHECKS["template"], INPUTS)
+        assert judgement.exercised.total() == 4 * len(INPUTS)
+        assert not judgement.violations

@@ -106,6 +106,12 @@ def test_it_is_the_definition(seed, kind):
     assert compare(random.Random(f"{kind}/{seed}"), kind)
 
 
+@pytest.mark.parametrize("seed", [314, 489, 712])
+def test_a_window_may_begin_with_a_space_that_bytes_spell(seed):
+    """No piece has the space, and the context ends with one: three tokens stand for it."""
+    assert compare(random.Random(f"slow/bpe/{seed}"), "bpe")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 def test_it_is_the_definition_on_thousands(kind):

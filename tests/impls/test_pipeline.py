@@ -78,7 +78,7 @@ def test_the_ids_of_drawn_files_are_those_of_the_library(examples: int, beginnin
         compared += agree(document, texts, mode)
 
     differs()
-    assert compared > 2 * examples
+    assert compared > examples
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,6 @@ def split(regex: str, **changes: Any) -> Json:
         {"model": {"type": "Unigram", "unk_id": None, "vocab": [["a", -1.0]]}},
         {"model": {"type": "Unigram", "unk_id": 0, "vocab": [["a" * 1001, -1.0]]}},
         {"model": {"type": "Unigram", "unk_id": 0, "vocab": [["a"]]}},
-        {"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.1}},
         {"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [["a", "a"]]}},
         {"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["aa"]}},
         {"model": {"type": "Odd", "vocab": {"a": 0}}},

@@ -185,3 +185,16 @@ def test_it_decodes_files_of_other_steps() -> None:
     ids = IMPLEMENTATION.load(vocabulary).encode("a ##b n't 日 .".encode(), Mode())
     text = IMPLEMENTATION.load(vocabulary).decode(ids)
     assert text == library.decode(ids) == "abn't 日.".encode()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("normalized", [False, True])
+def test_an_added_token_comes_back_as_it_is_looked_for(special: bool, normalized: bool) -> None:
+    told = document(None, None)
+    flags = {**told["added_tokens"][0], "special": special, "normalized": normalized}
+    told["added_tokens"].append({**flags, "id": len(TOKENS) + len(SPECIAL), "content": "<X Y>"})
+    told["normalizer"] = {"type": "Lowercase"}
+    library, ids = Tokenizer.from_str(content(told).decode()), [3, len(TOKENS) + len(SPECIAL)]
+    text = library.decode(ids, skip_special_tokens=False)
+    assert ("<x y>" in text) is normalized
+    assert Encoder(content(told)).decode(ids).decode() == text

@@ -25,6 +25,7 @@ RIGHT = {
     "spm": "spm.sentencepiece",
     "unigram": "unigram.sentencepiece",
     "wordpiece": "wordpiece.bert",
+    "pipeline": "pipeline.huggingface",
 }
 EVERY = mistakes()
 UNSEEN = {"growth", "healing", "healers", "services"}
@@ -66,6 +67,8 @@ def observed(encoder, check, data, mode):
         except Exception as error:
             return ids, type(error).__name__
         return ids, list(located), list(spans)
+    if check == "template":
+        return ids, [encoder.encode_with_added(data, pair, mode) for pair in (None, data + data)]
     if check == "survival":
         return ids, [type(one) for one in ids]
     return ids
@@ -193,4 +196,4 @@ def test_the_canary_can_ride():
     assert canary().name == CANARY.name
     assert canary().implementation.supports(vocabulary, Mode()) is None
     assert CANARY.check == "equivalence"
-    assert set(REFERENCES) == {"bpe", "spm", "unigram", "wordpiece"}
+    assert set(REFERENCES) == {"bpe", "spm", "unigram", "wordpiece", "pipeline"}

@@ -31,6 +31,7 @@ CASES = [
     ("unigram:PlainUnigram", "unigram.sentencepiece", "toy_unigram", TEXT),
     ("unigram:PlainUnigram", "unigram.sentencepiece", "unigram_bytes", TEXT),
     ("wordpiece:PlainWordPiece", "wordpiece.bert", "toy_wordpiece", TEXT),
+    ("pipeline:PlainPipeline", "pipeline.huggingface", "toy_file_words", TEXT),
 ]
 EACH = 60
 LONGEST = 600
@@ -57,6 +58,7 @@ def test_every_control_is_tested():
     # Services are held to their definition, growth and healing to nothing found, elsewhere.
     others = {
         "harness.studies.selftest.plain.bpe:PlainServices",
+        "harness.studies.selftest.plain.bpe:PlainDropout",
         "harness.studies.selftest.plain.growing:PlainBytes",
         "harness.studies.selftest.plain.healers:PlainHealer",
         "harness.studies.selftest.plain.healing:PlainHealing",

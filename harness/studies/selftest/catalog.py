@@ -11,6 +11,7 @@ FAMILIES = (
     "growth", "spm", "unigram", "wordpiece", "healing",
     "ways",
     "healers",
+    "file_normalizers", "file_pretokens", "file_models", "file_endings",
 )  # fmt: skip
 """Modules of :mod:`harness.studies.selftest.mutants`, in the order of the table."""
 

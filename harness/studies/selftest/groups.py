@@ -19,9 +19,13 @@ REFERENCES = {
     "spm": ("sentencepiece",),
     "unigram": ("sentencepiece",),
     "wordpiece": ("tokenizers",),
+    "pipeline": ("tokenizers",),
 }
-"""Whom to trust, by the algorithm of a contract. tiktoken does not run vocabularies whose merges
-are no ranks, or whose tokens are few; the heap does."""
+"""Whom to trust, by the algorithm of a contract, or by ``pipeline`` where a file is read.
+
+tiktoken does not run vocabularies whose merges are no ranks, or whose tokens are few; the heap
+does.
+"""
 
 
 class Kind(StrEnum):

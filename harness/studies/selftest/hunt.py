@@ -26,7 +26,7 @@ from harness.workers import Limits
 from impls import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.engine.suites import Suite
@@ -183,7 +183,9 @@ def references(vocabulary: Vocabulary) -> frozenset[str]:
 
 
 def algorithm_of(vocabulary: Vocabulary) -> str:
-    """``bpe``, ``spm``, ``unigram`` or ``wordpiece``."""
+    """``bpe``, ``spm``, ``unigram``, ``wordpiece``, or ``pipeline`` for what is run by its file."""
+    if vocabulary.unexpressed:
+        return "pipeline"
     if vocabulary.algorithm.value != "bpe":
         return vocabulary.algorithm.value
     return "spm" if vocabulary.pieces else "bpe"
@@ -213,6 +215,11 @@ class Within:
     def about(self) -> About:
         """Who it is."""
         return self.whole.about
+
+    @property
+    def native_formats(self) -> Collection[str]:
+        """The formats of files that it reads."""
+        return getattr(self.whole, "native_formats", ())
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """What the whole says of these modes."""

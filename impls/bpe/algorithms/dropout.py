@@ -6,5 +6,5 @@ from impls.bpe.encoder import BpeImplementation
 from impls.interface import Law
 
 IMPLEMENTATION = BpeImplementation(
-    name="bpe.dropout", kernel="impls.bpe.algorithms.dropout_kernel", law=Law.SPELLING
+    name="bpe.dropout", kernel="impls.bpe.algorithms.dropout_kernel", law=Law.REACHABLE
 )

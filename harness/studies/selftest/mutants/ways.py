@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Merges
 from harness.studies.selftest.mutant import planted
-from harness.studies.selftest.plain.bpe import PlainBpe
+from harness.studies.selftest.plain.bpe import PlainBpe, PlainDropout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -193,6 +193,35 @@ class CompletesOneByteLess(PlainBpe):
     ) -> tuple[Sequence[int], Sequence[Sequence[int]]]:
         """See ``EncodesUnstable``."""
         return [], [self.encode(data[:-1], mode)]
+
+
+@planted("reachability", on="toy_file_dropout", mode="text", stages=("unreachable",))
+class LongestWithDropout(PlainDropout):
+    """With dropout it takes the longest tokens from the left, be they made by merges or not."""
+
+    def drawn(self, piece: bytes) -> list[int]:
+        ids: list[int] = []
+        while piece:
+            token = next(piece[:end] for end in range(len(piece), 0, -1) if piece[:end] in self.ids)
+            ids.append(self.ids[token])
+            piece = piece[len(token) :]
+        return ids
+
+
+@planted("reachability", on="toy_file_dropout", mode="text", stages=("pre-tokens",))
+class WholeWithDropout(PlainDropout):
+    """With dropout it merges beyond the ends of pre-tokens."""
+
+    def encode_with_dropout(self, data: bytes, mode: Mode) -> list[int]:
+        return self.merge(data)
+
+
+@planted("reachability", on="toy_file_dropout", mode="text", stages=("text",))
+class LosesWithDropout(PlainDropout):
+    """With dropout the last symbol of a pre-token is lost where nothing merges with it."""
+
+    def drawn(self, piece: bytes) -> list[int]:
+        return super().drawn(piece)[: max(1, len(piece) - 1)]
 
 
 @planted("chunks", on="toy_bytes", mode="text", stages=("chunks",), shows=(b" the",))

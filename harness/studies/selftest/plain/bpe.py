@@ -238,6 +238,22 @@ SERVICES = frozenset(
 )
 
 
+class PlainDropout(PlainBpe):
+    """Right with dropout, too: all merges are left out, which is a draw like any other."""
+
+    name = "plain.dropout"
+    modes = ("text",)
+
+    def encode_with_dropout(self, data: bytes, mode: Mode) -> list[int]:
+        """See ``DropsMerges``."""
+        pieces = self.pieces(text_of(data))
+        return [token_id for piece in pieces for token_id in self.drawn(piece.encode())]
+
+    def drawn(self, piece: bytes) -> list[int]:
+        """The ids of one pre-token in one draw."""
+        return [self.ids[bytes([byte])] for byte in piece]
+
+
 class PlainServices(PlainBpe):
     """Every service by ``encode``, as slow as that may be."""
 

@@ -1,0 +1,44 @@
+"""Toy files are run by who reads them, and mean what the library of their format makes of them."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from corpora.generators.catalog import generators
+from corpora.vocabularies.embedded import embedded
+from corpora.vocabularies.sources import resolve
+from corpora.vocabularies.toy_files import TOY_FILES
+from harness.cli.catalogues import vocabularies
+from impls import registry
+from impls.interface import Mode, Unsupported
+
+EACH, LONGEST = 40, 600
+
+
+@pytest.mark.parametrize("name", sorted(TOY_FILES.keys() - {"toy_file_dropout"}))
+def test_the_definition_gives_what_the_library_gives(name: str) -> None:
+    vocabulary = resolve(name)
+    assert vocabulary.unexpressed
+    ours, library = (
+        registry.resolve(spec).load(vocabulary) for spec in ("pipeline.huggingface", "tokenizers")
+    )
+    compared = 0
+    for generator in generators().values():
+        for data in islice(generator.cases(vocabulary, 5), EACH):
+            if len(data) > LONGEST:
+                continue
+            try:
+                ids = list(ours.encode(data, Mode()))
+            except Unsupported:
+                continue
+            assert ids == library.encode(data, Mode()), data
+            assert ours.decode(ids) == library.decode(ids), data  # type: ignore[attr-defined]
+            compared += 1
+    assert compared > 10 * EACH
+
+
+def test_they_are_listed_and_run_where_they_are_named_alone() -> None:
+    assert TOY_FILES.keys() <= {row["name"] for row in vocabularies()}
+    assert not TOY_FILES.keys() & embedded().keys()

@@ -1,0 +1,107 @@
+"""What a library encodes with dropout is held to what merges can make of the text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+
+from corpora.generators.catalog import generators
+from corpora.vocabularies.model import Vocabulary
+from corpora.vocabularies.sources import resolve
+from corpora.vocabularies.tokenizer_json import from_document
+from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
+from harness.checks import CHECKS
+from harness.checks.base import Judgement
+from harness.findings.confirming import confirm
+from harness.studies.selftest.catalog import mistakes
+from impls.interface import Law
+from tests.breadth import thorough
+from tests.harness.test_service_checks import RAW, TEXT, Local
+
+CHECK = CHECKS["reachability"]
+DROPPING = "toy_file_dropout"
+FALSE = [one for one in mistakes().values() if one.check == "reachability"]
+
+
+def dropping(name: str, dropout: float) -> Vocabulary:
+    """A tokenizer.json of an embedded vocabulary, with dropout."""
+    document = json.loads(to_tokenizer_json(resolve(name), pretokenize=True))
+    document["model"]["dropout"] = dropout
+    return from_document(document, name, None)
+
+
+def inputs(vocabulary: Vocabulary, each: int = 12) -> list[bytes]:
+    """Some of every generator."""
+    found = [x for one in generators().values() for x in islice(one.cases(vocabulary, 3), each)]
+    return [data for data in found if vocabulary.can_encode(data)]
+
+
+@pytest.mark.parametrize("dropout", [0.1, thorough(0.5), 1.0])
+@pytest.mark.parametrize("name", ["toy_bytes", "toy_characters", thorough("mistral_v3")])
+def test_nothing_is_found_of_the_library(name: str, dropout: float) -> None:
+    vocabulary = dropping(name, dropout)
+    assert vocabulary.dropout == dropout
+    assert not vocabulary.unexpressed
+    local = Local(vocabulary, ["tokenizers"], TEXT)
+    assert CHECK.applies(local.contract)
+    judgement = local.examine(CHECK, inputs(vocabulary))
+    assert judgement.exercised["tokenizers"] > 100
+    assert not judgement.violations
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["toy_improper", "toy_ties", DROPPING, thorough("tekken_240911")]
+    + [thorough(f"random:{kind}:{seed}") for kind in ("bpe", "ranks") for seed in range(8)],
+)
+@pytest.mark.parametrize("mode", [TEXT, RAW])
+def test_nothing_is_found_of_ours(name: str, mode: object) -> None:
+    vocabulary = resolve(name)
+    local = Local(vocabulary, ["bpe.heap", "bpe.dropout"], mode)
+    laws = {one.name: one.about.law for one in local.contract.participants}
+    assert laws == {"bpe.heap": Law.EXACT, "bpe.dropout": Law.REACHABLE}
+    judgement = local.examine(CHECK, inputs(vocabulary))
+    assert judgement.exercised["bpe.dropout"] > 40
+    assert not judgement.violations
+
+
+@pytest.mark.parametrize("mistake", FALSE, ids=lambda one: one.name)
+def test_each_mistake_is_named(mistake: object) -> None:
+    vocabulary = resolve(DROPPING)
+    local = Local(vocabulary, [mistake.spec, "bpe.heap"], TEXT)  # type: ignore[attr-defined]
+    violations = local.examine(CHECK, [b"a", b"then the thing", b"e e"]).violations
+    assert {one.stage for one in violations} == {*mistake.stages}  # type: ignore[attr-defined]
+    assert {one.culprits for one in violations} == {(mistake.name,)}  # type: ignore[attr-defined]
+    control = Local(vocabulary, [mistake.control, "tokenizers"], TEXT)  # type: ignore[attr-defined]
+    judgement = control.examine(CHECK, inputs(vocabulary))
+    assert min(judgement.exercised.values()) > 100
+    assert len(judgement.exercised) == 2
+    assert not judgement.violations
+
+
+def test_without_dropout_or_merges_nobody_is_asked() -> None:
+    for vocabulary in (dropping("toy_bytes", 0.0), resolve("toy_file_affixes")):
+        assert not CHECK.applies(Local(vocabulary, ["tokenizers"], TEXT).contract)
+
+
+class Sometimes:
+    """A pool in which a violation comes back some of the times, or never."""
+
+    def __init__(self, local: Local, times: int) -> None:
+        self._local, self._times = local, times
+
+    def examine(self, _: object, check: object, data: list[bytes]) -> Judgement:
+        judgement = self._local.examine(check, data)
+        judgement.violations = judgement.violations[: self._times]
+        return judgement
+
+
+def test_what_comes_back_now_and_then_is_no_finding_of_determinism() -> None:
+    wrong = next(one for one in FALSE if one.stages == ("text",))
+    local = Local(resolve(DROPPING), [wrong.spec, "bpe.heap"], TEXT)
+    (violation,) = local.examine(CHECK, [b"the"]).violations
+    assert confirm(Sometimes(local, 1), local.contract, violation) == replace(violation)  # type: ignore[arg-type]
+    assert confirm(Sometimes(local, 0), local.contract, violation) == "unsure"  # type: ignore[arg-type]
