@@ -384,10 +384,11 @@ class Vocabulary:
             token = self.tokens[token_id]
             if token is not None:
                 return token
-        return self._special_spellings[token_id]
+        return self.special_spellings[token_id]
 
     @cached_property
-    def _special_spellings(self) -> dict[int, bytes]:
+    def special_spellings(self) -> dict[int, bytes]:
+        """The texts of pieces and of special and added tokens, by id."""
         spellings = {i: p.text.encode() for i, p in enumerate(self.pieces)}
         spellings.update({i: text.encode() for text, i in self.special_tokens.items()})
         spellings.update({token.id: token.text.encode() for token in self.added_tokens})

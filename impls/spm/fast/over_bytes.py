@@ -28,7 +28,8 @@ from corpora.vocabularies.jit import njit
 from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
 from impls.bpe.encoder import SPARE
-from impls.bpe.fast.backtracking_kernel import block_of, encode_pieces
+from impls.bpe.fast.backtracking_kernel import encode_pieces
+from impls.bpe.fast.kept_block import kept_block_of
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import EMPTY, OUT_OF_ORDER, section
 from impls.spm.merge_kernel import frozen_symbol
@@ -94,7 +95,7 @@ def over_bytes(vocabulary: Vocabulary, reading: Reading, lexicon: Lexicon) -> En
         special_tokens={},
     )
     try:
-        block = block_of(as_bytes)
+        block = kept_block_of(as_bytes)
     except VocabularyError:  # it has more tokens than the tables have room for
         return None
     if len(section(block, OUT_OF_ORDER)):
