@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from harness.events import VocabularyOpened
     from reports.bench import BenchRecord
 
-COLUMNS = ("code s", "cold s", "warm s", "before MiB", "vocabulary MiB", "own MiB", "text MiB")
+COLUMNS = ("code", "cold", "warm", "before", "vocabulary", "own", "text")
 """The heads of :attr:`OpeningRow.cells`."""
 
 MEANINGS = (

@@ -62,9 +62,9 @@ def render(record: BenchRecord) -> Iterator[RenderableType]:
 
 def _opening_grid(table: OpeningTable) -> Table:
     grid = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
-    grid.add_column("", no_wrap=True)
+    grid.add_column("s of CPU; MiB", no_wrap=True)
     for head in COLUMNS:
-        grid.add_column(head.replace(" ", "\n", 1), justify="right", no_wrap=True)
+        grid.add_column(head, justify="right", no_wrap=True)
     for row in table.rows:
         grid.add_row(printable(row.name), *row.cells)
     return grid

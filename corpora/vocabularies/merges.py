@@ -101,10 +101,14 @@ def merges_from_ranks(tokens: Sequence[bytes | None], ranks: Sequence[int] | Non
     """
     if len(tokens) < SMALLEST:
         return _derived(Spellings.of(tokens, ranks))
-    blob = b"".join([token or b"" for token in tokens])
-    lengths = np.fromiter([len(token or b"") for token in tokens], np.int32, len(tokens))
+    texts = [token or b"" for token in tokens]
+    lengths = np.fromiter(map(len, texts), np.int32, len(texts))
     digest = hashlib.sha256()
-    for part in (blob, lengths.tobytes(), b"" if ranks is None else repr(ranks).encode()):
+    for part in (
+        b"".join(texts),
+        lengths.tobytes(),
+        b"" if ranks is None else repr(ranks).encode(),
+    ):
         digest.update(hashlib.sha256(part).digest())
 
     def derive() -> NDArray[np.int32]:
