@@ -21,8 +21,8 @@ MEANINGS = (
     "warm: the same with the tables that the cold one left (libraries keep none)",
     "before: resident memory of the process before it read the file",
     "vocabulary: what it has more once it has encoded the first text",
-    "own: of that, what is mapped from no file and so shared with no other process; our tables are "
-    "read, and not mapped",
+    "own: of that, what is mapped from no file; the rest, as our tables on disk, is memory that "
+    "processes share",
     "text: what it has more once it has encoded the whole text, a cache of pieces for one",
 )
 

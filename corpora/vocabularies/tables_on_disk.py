@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import mmap
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,8 +46,10 @@ def kept(
     path = tables_folder() / f"{name}.tables"
     found = _read(path, source)
     if found is None:
-        found = make()
-        _write(path, found, source)
+        made = make()
+        _write(path, made, source)
+        found = _read(path, source)
+        return made if found is None else found
     return found
 
 
@@ -58,26 +61,20 @@ def on_a_line(size: int) -> NDArray[np.int32]:
 
 
 def _read(path: Path, source: bytes) -> NDArray[np.int32] | None:
-    """The array, which nobody may write to, or None if there is none to be trusted.
+    """The array, mapped from its file, or None if there is none to be trusted.
 
-    It is read into memory of its own and not mapped: NumPy asks for large pages there, without
-    which encoding would wait for memory longer than reading takes.
+    Processes share the memory of what is mapped. Who replaces a file does so by another one, so
+    that what was looked at stays as it is.
     """
     try:
         with path.open("rb") as file:
-            head = file.read(_PAYLOAD)
-            size = path.stat().st_size - _PAYLOAD
-            if size < 0 or size % 4:
-                return None
-            found = on_a_line(size // 4)
-            if file.readinto(found.view(np.uint8).data) != size:
-                return None
-    except OSError:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):  # ValueError: it is empty
         return None
-    if head != _head(found, source):
+    if len(mapped) < _PAYLOAD or len(mapped) % 4:
         return None
-    found.flags.writeable = False
-    return found
+    found = np.frombuffer(mapped, dtype=np.int32, offset=_PAYLOAD)
+    return found if mapped[:_PAYLOAD] == _head(found, source) else None
 
 
 def _head(entries: NDArray[np.int32], source: bytes) -> bytes:
