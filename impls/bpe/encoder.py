@@ -120,7 +120,7 @@ class BpeEncoder:
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """The tokens' bytes, concatenated. Raises KeyError for an unknown id."""
-        return self._spellings.spell(ids)
+        return self._spellings.spell(list(ids))
 
     def encode_with_offsets(
         self, data: bytes, mode: Mode

@@ -27,7 +27,8 @@ class Spellings:
             tokens[token_id] = special.get(token_id, b"")
         spelled = cast("list[bytes]", tokens)
         self._text = b"".join(spelled)
-        self._starts = array("i", accumulate(map(len, spelled), initial=0))
+        self._ends = array("i", accumulate(map(len, spelled)))
+        self._starts = array("i", [0, *self._ends[:-1]])
 
     def spell(self, ids: Sequence[int]) -> bytes:
         """The concatenated bytes of ``ids``. Raises KeyError for an unknown id."""
@@ -35,13 +36,17 @@ class Spellings:
 
     def each(self, ids: Sequence[int]) -> list[bytes]:
         """The bytes of each of ``ids``. Raises KeyError for an unknown id."""
-        size = len(self._starts) - 1
-        if ids and not (min(ids) >= 0 and max(ids) < size and self._holes.isdisjoint(ids)):
-            raise KeyError(next(i for i in ids if not 0 <= i < size or i in self._holes))
-        text, starts = self._text, self._starts
-        return [text[starts[i] : starts[i + 1]] for i in ids]
+        text, starts, ends = self._text, self._starts, self._ends
+        try:
+            found = [text[starts[i] : ends[i]] for i in ids if i >= 0]
+        except IndexError:
+            found = []
+        if len(found) != len(ids) or not self._holes.isdisjoint(ids):
+            raise KeyError(next(i for i in ids if not 0 <= i < len(ends) or i in self._holes))
+        return found
 
     @property
     def longest(self) -> int:
         """Bytes of the longest spelling."""
-        return int(np.diff(np.frombuffer(self._starts, dtype=np.int32)).max(initial=0))
+        starts, ends = (np.frombuffer(one, dtype=np.int32) for one in (self._starts, self._ends))
+        return int((ends - starts).max(initial=0))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies import embedded, scratch
 from corpora.vocabularies.caches import TABLES
+from corpora.vocabularies.model import VocabularyError
 from harness.core.comparisons import SupportsFailed, answer_of
 from harness.core.messages import Open
 from harness.core.outcomes import Failed, Results, Status
@@ -89,7 +90,7 @@ class Openings:
                 own.mkdir()
                 try:
                     request, file = _request(one, self._source, self._vocabulary, data, own)
-                except Unsupported as reason:
+                except (Unsupported, VocabularyError) as reason:
                     self.found[one.name] = replace(event, status="unsupported", note=str(reason))
                     continue
                 self.found[one.name] = replace(event, file=file)
