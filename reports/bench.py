@@ -14,6 +14,7 @@ from harness.events import (
     Finished,
     ImplementationFailed,
     VocabularyLoaded,
+    VocabularyOpened,
 )
 from harness.events.timing import THREADS
 from reports.bench_ratio import LEAST_ROUNDS, Ratio, paired
@@ -45,6 +46,7 @@ class BenchRecord:
     vocabularies: list[VocabularyLoaded] = field(default_factory=list)
     failures: list[ImplementationFailed] = field(default_factory=list)
     cells: list[Benched] = field(default_factory=list)
+    openings: list[VocabularyOpened] = field(default_factory=list)
     finished: Finished | None = None
 
     def consume(self, event: Event) -> None:
@@ -58,6 +60,8 @@ class BenchRecord:
                 self.failures.append(event)
             case Benched():
                 self.cells.append(event)
+            case VocabularyOpened():
+                self.openings.append(event)
             case Finished():
                 self.finished = event
 
@@ -74,6 +78,7 @@ class BenchRecord:
             "vocabularies": [asdict(one) for one in self.vocabularies],
             "failures": [asdict(one) for one in self.failures],
             "cells": [asdict(one) for one in self.cells],
+            "openings": [asdict(one) for one in self.openings],
             "finished": None if self.finished is None else asdict(self.finished),
         }
         return json.dumps(whole, indent=1) + "\n"

@@ -19,6 +19,8 @@ from reports.bench import (
     shown_speed,
     tables,
 )
+from reports.bench_openings import COLUMNS, opening_tables
+from reports.bench_openings import MEANINGS as OPENING_MEANINGS
 from reports.html import assets, environment
 
 if TYPE_CHECKING:
@@ -51,7 +53,10 @@ def render(record: BenchRecord) -> str:
             sections=sections,
             kinds=KINDS,
             meanings=MEANINGS,
-            leader=leader(made),
+            leader=leader(made) if made or not record.openings else "",
+            openings=opening_tables(record),
+            opening_columns=COLUMNS,
+            opening_meanings=OPENING_MEANINGS,
             **assets("bench.css", plots=True),
         )
     )

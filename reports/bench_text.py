@@ -18,6 +18,8 @@ from reports.bench import (
     shown_speed,
     tables,
 )
+from reports.bench_openings import COLUMNS, opening_tables
+from reports.bench_openings import MEANINGS as OPENING_MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from reports.bench import BenchRecord, BenchTable, Field, Line
+    from reports.bench_openings import OpeningTable
     from reports.bench_ratio import Ratio
 
 MOST_SIZES = 4
@@ -44,8 +47,27 @@ def render(record: BenchRecord) -> Iterator[RenderableType]:
     if everything:
         kinds = "; ".join(f"{kind}: {words}" for kind, words in MEANINGS.items())
         yield Text(f"{kinds}.", style="dim")
+    openings = opening_tables(record)
+    for opened in openings:
+        yield Text.assemble((printable(opened.title), "bold"))
+        yield _opening_grid(opened)
+        for line in (opened.caption, *opened.notes):
+            yield Text(printable(line), style="dim")
+        yield Text()
+    if openings:
+        yield Text(f"{'; '.join(OPENING_MEANINGS)}.", style="dim")
     if not record.complete:
         yield Text("Interrupted: what had been measured by then.", style="bold yellow")
+
+
+def _opening_grid(table: OpeningTable) -> Table:
+    grid = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
+    grid.add_column("s of CPU; MiB", no_wrap=True)
+    for head in COLUMNS:
+        grid.add_column(head, justify="right", no_wrap=True)
+    for row in table.rows:
+        grid.add_row(printable(row.name), *row.cells)
+    return grid
 
 
 def _grid(table: BenchTable) -> Table:

@@ -207,7 +207,7 @@ NAMED = {"mkdtemp", "mkstemp", "TemporaryDirectory", "NamedTemporaryFile", "mkte
 NAMING = {
     Path("corpora/vocabularies/scratch.py"),  # the one place, whose files are swept
     Path("corpora/whole_files.py"),  # beside the file that it takes the place of
-    Path("impls/kernels/table_cache.py"),  # likewise
+    Path("corpora/vocabularies/tables_on_disk.py"),  # likewise
 }
 
 
@@ -291,6 +291,7 @@ def test_importing_compiles_nothing() -> None:
 PLAIN = {
     "impls.bpe.tables.derivations",
     "impls.bpe.encoder",
+    "impls.bpe.spelling",
     "impls.bpe.definition.heap_kernel",
     "impls.kernels.intrinsics",
     "impls.bpe.tables.out_of_order",

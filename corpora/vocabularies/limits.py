@@ -80,7 +80,7 @@ def check_tokens(tokens: Sequence[bytes | None], source: str) -> None:
     To be called before merges are derived from the tokens.
     """
     check_count(len(tokens), MAX_IDS, "ids", source)
-    lengths = np.fromiter((len(token or b"") for token in tokens), np.int64, len(tokens))
+    lengths = np.fromiter(map(len, [token or b"" for token in tokens]), np.int64, len(tokens))
     if not len(lengths):
         return
     longest = int(lengths.argmax())

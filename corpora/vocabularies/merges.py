@@ -7,8 +7,11 @@ whatever that token's own split is.
 
 from __future__ import annotations
 
+import hashlib
 from array import array
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +19,7 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.limits import MAX_MERGES, MAX_PIECE_CHARACTERS, check_count
 from corpora.vocabularies.model import Merges, PieceType
+from corpora.vocabularies.tables_on_disk import SMALLEST, kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,8 +97,36 @@ def merges_from_ranks(tokens: Sequence[bytes | None], ranks: Sequence[int] | Non
 
     A token whose bytes lower-ranked tokens leave in more than two parts has no merge: encoding
     does not reach it from its own bytes alone. Of tokens with the same bytes the first counts.
+    Those of a large vocabulary are kept on disk.
     """
-    spellings = Spellings.of(tokens, ranks)
+    if len(tokens) < SMALLEST:
+        return _derived(Spellings.of(tokens, ranks))
+    texts = [token or b"" for token in tokens]
+    lengths = np.fromiter(map(len, texts), np.int32, len(texts))
+    digest = hashlib.sha256()
+    for part in (
+        b"".join(texts),
+        lengths.tobytes(),
+        b"" if ranks is None else repr(ranks).encode(),
+    ):
+        digest.update(hashlib.sha256(part).digest())
+
+    def derive() -> NDArray[np.int32]:
+        merges = _derived(Spellings.of(tokens, ranks))
+        return np.concatenate((merges.left, merges.right, merges.merged))
+
+    columns = kept(f"{digest.hexdigest()[:40]}-merges", derive, _source()).reshape(3, -1)
+    return Merges(*columns.copy())  # compiled code is another for arrays that nobody may write to
+
+
+@cache
+def _source() -> bytes:
+    """The source of this module, by which merges are derived."""
+    return Path(__file__).read_bytes()
+
+
+def _derived(spellings: Spellings) -> Merges:
+    """The merges of :func:`merges_from_ranks`."""
     count, left, right = spellings.reduce(spellings.ranks)
     merged = np.nonzero((count == 2) & (left >= 0) & (right >= 0))[0]
     merged = merged[np.argsort(spellings.ranks[merged], kind="stable")]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -317,14 +317,14 @@ class Vocabulary:
     @cached_property
     def max_token_bytes(self) -> int:
         """Length of the longest token, in bytes."""
-        return max((len(token) for token in self.tokens if token is not None), default=0)
+        return max(map(len, filter(None, self.tokens)), default=0)
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of all that decides an encoding: equal fingerprints encode alike."""
-        digest = hashlib.sha256()
-        for token in self.tokens:
-            digest.update(b"-" if token is None else b"+%d:%s" % (len(token), token))
+        heads = [b"+%d:" % length for length in range(self.max_token_bytes + 1)]
+        spelled = [b"-" if token is None else heads[len(token)] + token for token in self.tokens]
+        digest = hashlib.sha256(b"".join(spelled))
         for column in (self.merges.left, self.merges.right, self.merges.merged):
             digest.update(column.tobytes())
         plain = (
@@ -347,6 +347,13 @@ class Vocabulary:
             digest.update(hashlib.sha256(self.native.content).digest())
             digest.update(repr(self.native.unexpressed).encode())
         return digest.hexdigest()
+
+    def pieces_alone(self) -> Vocabulary:
+        """The pieces and the rules of the text, without tokens, merges and the user's file.
+
+        A decoder of pieces needs no more, and the rest takes as much memory again.
+        """
+        return replace(self, tokens=(), merges=Merges.none(), native=None)
 
     def as_tokenizer_json(self, *, pretokenize: bool = True) -> bytes:
         """A tokenizer.json: the user's own, if it is one, else one that says the same.
@@ -393,10 +400,11 @@ class Vocabulary:
             token = self.tokens[token_id]
             if token is not None:
                 return token
-        return self._special_spellings[token_id]
+        return self.special_spellings[token_id]
 
     @cached_property
-    def _special_spellings(self) -> dict[int, bytes]:
+    def special_spellings(self) -> dict[int, bytes]:
+        """The texts of pieces and of special and added tokens, by id."""
         spellings = {i: p.text.encode() for i, p in enumerate(self.pieces)}
         spellings.update({i: text.encode() for text, i in self.special_tokens.items()})
         spellings.update({token.id: token.text.encode() for token in self.added_tokens})

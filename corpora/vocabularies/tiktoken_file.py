@@ -11,6 +11,8 @@ import binascii
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from corpora.vocabularies.limits import COPY, MAX_IDS, check_count, check_tokens
 from corpora.vocabularies.model import Algorithm, NativeFile, Vocabulary, VocabularyError
 from corpora.vocabularies.patterns import special_tokens_of, splits_and_own_spelling
@@ -40,13 +42,13 @@ def from_bytes(
     content: bytes, vocabulary_id: str, source: str, *, pattern: str | None = None
 ) -> Vocabulary:
     """The vocabulary of a rank file's content; ``source`` names the file in errors."""
-    ranks = _ranks(content, source)
+    tokens, ranked = _read(content, source)
     splits, own = splits_and_own_spelling(pattern, source) if pattern else ((), None)
     made = from_ranks(
         vocabulary_id,
-        _by_rank(ranks),
+        tokens,
         splits=splits,
-        special_tokens=special_tokens_of(pattern, len(ranks)),
+        special_tokens=special_tokens_of(pattern, ranked),
         source_path=source,
     )
     return replace(made, native=NativeFile(content, pattern=own))
@@ -83,11 +85,43 @@ def from_ranks(
 
 def parse(content: bytes, source: str) -> list[bytes | None]:
     """Tokens by rank, None for gaps. VocabularyError with the line at fault."""
-    return _by_rank(_ranks(content, source))
+    return _read(content, source)[0]
 
 
-def _by_rank(ranks: Mapping[int, bytes]) -> list[bytes | None]:
-    return [ranks.get(rank) or None for rank in range(max(ranks) + 1)]
+def _read(content: bytes, source: str) -> tuple[list[bytes | None], int]:
+    """The same, and how many ranks the file has."""
+    orderly = _orderly(content)
+    if orderly is not None:
+        return orderly, len(orderly)
+    ranks = _ranks(content, source)
+    return [ranks.get(rank) or None for rank in range(max(ranks) + 1)], len(ranks)
+
+
+def _orderly(content: bytes) -> list[bytes | None] | None:
+    """The tokens of a file as most are: a line for each rank from 0 on, in order, none left out.
+
+    None for any other file, and for one with a fault, which :func:`_ranks` reads line by line: that
+    takes five times as long.
+    """
+    if not content.endswith(b"\n"):
+        content += b"\n"
+    count = content.count(b"\n")
+    codes = np.frombuffer(content, dtype=np.uint8)
+    blank = codes <= ord(" ")
+    # The number comes first, so that a file of blanks does not become a list of their places.
+    if count > MAX_IDS or np.count_nonzero(blank) != 2 * count:
+        return None
+    gaps = codes[blank].reshape(-1, 2)
+    fields = content.split()
+    if len(fields) != 2 * count or not np.array_equal(gaps, np.full_like(gaps, (32, 10))):
+        return None
+    if b" ".join(fields[1::2]) != " ".join(map(str, range(count))).encode():
+        return None
+    try:
+        tokens = [binascii.a2b_base64(field, strict_mode=True) for field in fields[::2]]
+    except binascii.Error:
+        return None
+    return [*tokens] if len(set(tokens)) == count and all(tokens) else None
 
 
 def _ranks(content: bytes, source: str) -> dict[int, bytes]:

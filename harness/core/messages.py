@@ -258,7 +258,56 @@ class Measure:
         return 1
 
 
-Request = Load | Encode | Decode | Serve | Measure
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Make an encoder of a vocabulary's file in a process that has done nothing yet.
+
+    The answer is one outcome, with what it took as its costs; see :class:`Opened`.
+
+    path: of the file. recipe: the library's own lines that read it (:class:`impls.interface.Recipe`
+    has more); empty for an implementation that is given the plain model, which is read of the file
+    first. small: the name of a small vocabulary that such a one loads beforehand, with these
+    splits, so that its code is there, as is that of the reader, a module; empty for none. first,
+    text: are encoded, one after the other.
+    """
+
+    spec: str
+    path: str
+    recipe: str
+    reader: str
+    small: str
+    splits: tuple[str, ...]
+    first: bytes
+    text: bytes
+    mode: Mode
+
+    def __len__(self) -> int:
+        return 1
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What it took to open a vocabulary: nanoseconds of the process, and bytes that it has.
+
+    code: of CPU time, for the code alone, before the file was read. cpu, wall: from the file to the
+    ids of the first text. before, after, worked: bytes that the process had resident before the
+    file was read, after the first text, and after the other one; own_before, own_after, own_worked:
+    of these, what is mapped from no file (the kernel calls it anonymous), which no other process
+    shares.
+    """
+
+    code: int
+    cpu: int
+    wall: int
+    before: int
+    own_before: int
+    after: int
+    own_after: int
+    worked: int
+    own_worked: int
+
+
+Request = Load | Encode | Decode | Serve | Measure | Open
 
 
 @dataclass(frozen=True, slots=True)

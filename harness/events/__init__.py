@@ -46,7 +46,7 @@ from harness.events.texts import (
     TextsRead,
     TokenCounts,
 )
-from harness.events.timing import Benched, BenchStarted, Timing
+from harness.events.timing import Benched, BenchStarted, Opening, Timing, VocabularyOpened
 
 __all__ = [
     "NOTHING_TO_COMPARE",
@@ -74,6 +74,7 @@ __all__ = [
     "NodeJoined",
     "NodeLeft",
     "NodeUsed",
+    "Opening",
     "Outlook",
     "Phase",
     "Preparing",
@@ -93,6 +94,7 @@ __all__ = [
     "UnitResumed",
     "UnitStarted",
     "VocabularyLoaded",
+    "VocabularyOpened",
     "VocabularyRefused",
     "Withdrawn",
     "by_cause",

@@ -100,3 +100,48 @@ class Timing:
     passes: int
     cpu: float
     wall: float
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class VocabularyOpened(Event):
+    """What it took an implementation to open a vocabulary.
+
+    file: the name or the kind of the file that it was given. text, bytes: what was encoded at the
+    end. status, note: as in :class:`Benched`. openings: one :class:`Opening` each, in the order of
+    measuring.
+    """
+
+    vocabulary: str
+    implementation: str
+    file: str
+    text: str
+    bytes: int
+    status: str
+    note: str
+    openings: list[dict[str, Any]]
+
+    def inspect(self) -> None:
+        """Every opening has the fields of one."""
+        check_list("openings", self.openings, Opening)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """One process that opened a vocabulary. kind: ``cold`` where no tables were on disk, ``warm``.
+
+    code, cpu, wall: seconds; the others are bytes. What each is, ``harness.core.messages.Opened``
+    says.
+    """
+
+    kind: str
+    round: int
+    code: float
+    cpu: float
+    wall: float
+    before: int
+    own_before: int
+    after: int
+    own_after: int
+    worked: int
+    own_worked: int

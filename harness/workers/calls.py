@@ -137,3 +137,13 @@ def as_ids(answer: object) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         message = f"gave {found.dtype} of {found.ndim} dimensions, not token ids"
         raise TypeError(message)
     return found.astype(np.int32)
+
+
+def is_batch(ids: object, ends: object, count: int) -> bool:
+    """Whether an encoder's batch is what it promised: the harness reads it without a look."""
+    if not isinstance(ids, np.ndarray) or not isinstance(ends, np.ndarray):
+        return False
+    if ids.dtype != np.int32 or ends.dtype != np.int64 or ids.ndim != 1 or ends.shape != (count,):
+        return False
+    bounds = [0, *ends.tolist(), len(ids)]
+    return bounds[-2] == len(ids) and all(start <= end for start, end in pairwise(bounds))

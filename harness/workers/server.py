@@ -33,6 +33,7 @@ from harness.core.messages import (
     Loaded,
     Measure,
     Meter,
+    Open,
     Progress,
     Request,
     Serve,
@@ -42,7 +43,9 @@ from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status
 from harness.core.outcomes import Rejected as RejectedOutcome
 from harness.core.outcomes import Unsupported as UnsupportedOutcome
 from harness.workers import compiling, instructions, meters, wire
+from harness.workers.calls import is_batch
 from harness.workers.healing import healed
+from harness.workers.opening import opened
 from harness.workers.shapes import cleaned_up, shaped, skipped, streamed
 from harness.workers.timing import measured, undisturbed
 from harness.workers.tracebacks import Tracebacks, frames
@@ -146,9 +149,12 @@ class Server:
                 error=loaded.error and self._hinted(loaded.error),
                 confined=self._held.to_json(),
             )
-        if self._encoder is None:
+        if isinstance(request, Open):
+            results = measured_of(lambda: opened(request))
+        elif self._encoder is None:
             return Loaded("no vocabulary is loaded", "internal")
-        results = self._results(request, self._encoder)
+        else:
+            results = self._results(request, self._encoder)
         results.messages.update(
             {row: self._hinted(text) for row, text in results.messages.items() if refused(text)}
         )
@@ -167,7 +173,7 @@ class Server:
         if isinstance(request, Serve):
             return self._serve(request, encoder)
         if isinstance(request, Measure):
-            return self._measure(request, encoder)
+            return measured_of(lambda: measured(encoder, request))
         return self._encode(request, encoder)
 
     def _load(self, request: Load) -> Loaded:
@@ -210,16 +216,6 @@ class Server:
         return self._one_by_one(
             request.inputs, lambda data: served(encoder, request, data, next(numbers))
         )
-
-    def _measure(self, request: Measure, encoder: Encoder) -> Results:
-        taken: list[Results] = []
-
-        def measure() -> Outcome:
-            taken.append(measured(encoder, request))
-            return Encoded(())
-
-        outcome = outcome_of(measure)
-        return taken[0] if taken else Results.of([outcome])
 
     def _encode(self, request: Encode, encoder: Encoder) -> Results:
         if request.way is not None:
@@ -342,6 +338,18 @@ class Server:
         return replace(Results.of(outcomes), costs=np.array(costs, dtype=np.int64))
 
 
+def measured_of(measure: Callable[[], Results]) -> Results:
+    """The results of a measurement, or the outcome of what it raises."""
+    taken: list[Results] = []
+
+    def take() -> Outcome:
+        taken.append(measure())
+        return Encoded(())
+
+    outcome = outcome_of(take)
+    return taken[0] if taken else Results.of([outcome])
+
+
 NOTHING: dict[Meter, tuple[int, ...]] = {
     Meter.TIME: (0,),
     Meter.MEMORY: (0, 0),
@@ -393,16 +401,6 @@ def plain_ids(flat: list[int]) -> np.ndarray[Any, np.dtype[np.int32]] | None:
     if len(table) and table.max() <= 1 and any(type(i) is bool for i in flat):
         return None
     return table.astype(np.int32)
-
-
-def is_batch(ids: object, ends: object, count: int) -> bool:
-    """Whether an encoder's batch is what it promised: the harness reads it without a look."""
-    if not isinstance(ids, np.ndarray) or not isinstance(ends, np.ndarray):
-        return False
-    if ids.dtype != np.int32 or ends.dtype != np.int64 or ids.ndim != 1 or ends.shape != (count,):
-        return False
-    bounds = [0, *ends.tolist(), len(ids)]
-    return bounds[-2] == len(ids) and all(start <= end for start, end in pairwise(bounds))
 
 
 def encoded(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer
+from impls.bpe.spelling import Spellings
 from impls.interface import About, Capability, Law, Mode, Rejected, Unsupported
 from impls.pretokenize.unicode_version import UNICODE_VERSION
 from impls.warming import warm_up
@@ -35,7 +36,10 @@ _SPECIAL: tuple[Literal["none", "all"], ...] = ("none", "all")
 
 
 class BpeEncoder:
-    """A compiled encoder with a vocabulary's tables. Holds no state between calls."""
+    """A compiled encoder with a vocabulary's tables. Holds no state between calls.
+
+    Nor does it hold the vocabulary, which takes as much memory as the tables.
+    """
 
     def __init__(
         self,
@@ -44,7 +48,7 @@ class BpeEncoder:
         block: NDArray[np.int32],
         cutter: PlainCutter,
     ) -> None:
-        self._vocabulary = vocabulary
+        self._spellings = Spellings(vocabulary)
         self._encode_pieces = encode_pieces
         self._block = block
         self._cutter = cutter
@@ -116,7 +120,7 @@ class BpeEncoder:
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """The tokens' bytes, concatenated. Raises KeyError for an unknown id."""
-        return self._vocabulary.spell(list(ids))
+        return self._spellings.spell(list(ids))
 
     def encode_with_offsets(
         self, data: bytes, mode: Mode
@@ -125,7 +129,7 @@ class BpeEncoder:
         if self._cutter.changes(data):
             raise Unsupported("offsets of a text that normalization changes")
         ids = self.encode(data, mode)
-        ends = np.cumsum([len(self._vocabulary.spelling(i)) for i in ids], dtype=np.int64).tolist()
+        ends = np.cumsum(list(map(len, self._spellings.each(ids))), dtype=np.int64).tolist()
         return ids, list(zip([0, *ends], ends, strict=False))
 
 
@@ -187,6 +191,10 @@ class BpeImplementation:
         """The compiled function of an encoder that is loaded now."""
         return self._module().encode_pieces
 
+    def block(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
+        """The tables that the function reads."""
+        return self._module().block_of(vocabulary)
+
     def _module(self) -> Kernel:
         return cast("Kernel", import_module(self._kernel))
 
@@ -200,7 +208,7 @@ class BpeImplementation:
         """Build the tables: well under a second for 200,000 tokens, once compiled."""
         from impls.kernels.layout import OUT_OF_ORDER, section  # noqa: PLC0415 - Numba takes a second
 
-        block = self._module().block_of(vocabulary)
+        block = self.block(vocabulary)
         encode_pieces = self.encode_pieces()
         if len(section(block, OUT_OF_ORDER)):
             from impls.bpe.tables.out_of_order import around_out_of_order_tokens  # noqa: PLC0415 - hardly ever needed

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from corpora.vocabularies.tables_on_disk import on_a_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -160,13 +161,6 @@ def pack(sections: Mapping[int, NDArray[np.int32]]) -> NDArray[np.int32]:
         block[bounds[2 * number] : bounds[2 * number + 1]] = entries
     block.flags.writeable = False
     return block
-
-
-def on_a_line(size: int) -> NDArray[np.int32]:
-    """Zeros that begin on a cache line."""
-    room = np.zeros(size + _LINE, dtype=np.int32)
-    skipped = -(room.ctypes.data // room.itemsize) % _LINE
-    return room[skipped : skipped + size]
 
 
 def unpack(block: NDArray[np.int32]) -> dict[int, NDArray[np.int32]]:

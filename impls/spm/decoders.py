@@ -22,7 +22,8 @@ REPLACEMENT = "\ufffd".encode()
 def decoder_of(vocabulary: Vocabulary, variant: Variant) -> Callable[[Sequence[int]], bytes]:
     """The decoder of a variant; it raises IndexError for an id that does not exist."""
     decode = _decode_sentencepiece if variant.normalizes else _decode_llama_cpp
-    return lambda ids: decode(vocabulary, _pieces(vocabulary, ids))
+    held = vocabulary.pieces_alone()
+    return lambda ids: decode(held, _pieces(held, ids))
 
 
 def _pieces(vocabulary: Vocabulary, ids: Sequence[int]) -> list[Piece]:

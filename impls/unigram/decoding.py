@@ -23,7 +23,7 @@ class Decoder:
     """The decoder of a vocabulary in one variant. Holds no state between calls."""
 
     def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
-        self._vocabulary = vocabulary
+        self._vocabulary = vocabulary.pieces_alone()
         self._decode = {
             Decoding.SENTENCEPIECE: sentencepiece,
             Decoding.LLAMA_CPP: llama_cpp,

@@ -405,7 +405,8 @@ class TestCommand:
         assert whole == recorded(tmp_path)
         assert whole["schema"] == 1
         assert set(whole) == {
-            "schema", "complete", "started", "vocabularies", "failures", "cells", "finished",
+            "schema", "complete", "started", "vocabularies", "failures", "cells", "openings",
+            "finished",
         }  # fmt: skip
         assert set(whole["started"]) == {
             "time", "command", "seed", "rounds", "cold", "sizes", "texts", "modes", "base",

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from corpora.vocabularies import merges
+from corpora.vocabularies.caches import tables_folder
 from corpora.vocabularies.sources import resolve
 from impls.bpe.algorithms import backtracking
+from impls.bpe.fast import kept_block
 from impls.interface import Mode
 from impls.kernels import table_cache as cache
 from impls.kernels.layout import IDS, TRIE
@@ -36,7 +39,7 @@ def read(build):
 
 
 def only_file():
-    [file] = cache.directory().iterdir()
+    [file] = tables_folder().glob("*-test-*")
     return file
 
 
@@ -91,7 +94,7 @@ def test_a_directory_that_cannot_be_written_only_costs_time(counted, monkeypatch
 def test_small_vocabularies_leave_no_files(counted):
     cache.tables(resolve("toy_bytes"), "test", counted)
 
-    assert not cache.directory().exists()
+    assert not tables_folder().exists()
 
 
 def test_an_encoder_from_the_cache_is_the_same(tmp_path, monkeypatch):
@@ -102,3 +105,44 @@ def test_an_encoder_from_the_cache_is_the_same(tmp_path, monkeypatch):
 
     assert first == again
     assert list(tmp_path.iterdir())
+
+
+def test_merges_are_derived_once_and_again_by_another_source(tmp_path, monkeypatch):
+    monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
+    tokens = resolve(TEKKEN).tokens
+    derived = merges._derived(merges.Spellings.of(tokens))
+    calls = []
+    monkeypatch.setattr(merges, "_derived", lambda spellings: calls.append(1) or derived)
+
+    def same():
+        found = merges.merges_from_ranks(tokens)
+        for name in ("left", "right", "merged"):
+            assert np.array_equal(getattr(found, name), getattr(derived, name))
+
+    tmp_path.joinpath(*(p.name for p in tmp_path.glob("*-merges*"))).unlink()
+    same()
+    same()
+    assert len(calls) == 1
+    monkeypatch.setattr(merges, "_source", lambda: b"another")
+    same()
+    assert len(calls) == 2
+    assert len(list(tmp_path.glob("*-merges*"))) == 1
+
+
+def test_a_vocabulary_without_merges_is_kept_too(tmp_path, monkeypatch):
+    monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
+    tokens = [b"%06d" % i for i in range(5000)]
+
+    for _ in range(2):
+        assert len(merges.merges_from_ranks(tokens)) == 0
+
+
+def test_a_block_of_another_source_is_made_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
+    vocabulary = resolve(TEKKEN)
+    first = kept_block.kept_block_of(vocabulary)
+    monkeypatch.setattr(kept_block, "block_of", lambda vocabulary: first[:-1])
+
+    assert np.array_equal(kept_block.kept_block_of(vocabulary), first)
+    monkeypatch.setattr(kept_block, "_source", lambda: b"another")
+    assert np.array_equal(kept_block.kept_block_of(vocabulary), first[:-1])

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from harness.events import Benched, BenchStarted, Finished, VocabularyLoaded
+from harness.events import Benched, BenchStarted, Finished, VocabularyLoaded, VocabularyOpened
 from reports import bench_html, bench_plots, bench_text
 from reports.bench import BenchRecord, record_of, shown_size, shown_speed, tables
+from reports.bench_openings import opening_tables
 from tests.reports.drawn import plot_of
 
 NASTY = "<script>alert(1)</script>\u202e"
@@ -195,6 +196,49 @@ def test_the_page_says_who_is_the_fastest_of_those_that_are_right() -> None:
     )
     wrong = record(cell("wrong", 1024, 90, answer="different"))
     assert "No implementation with the right answers" in bench_html.leader(tables(wrong))
+
+
+def opened(name: str, cold: float, warm: float, **other: Any) -> VocabularyOpened:
+    """Two rounds, the second of which took twice as long; memory as if nothing else ran."""
+    openings = [
+        {
+            "kind": kind, "round": number, "code": 0.25, "cpu": cpu * (1 + number), "wall": 9.0,
+            "before": 50 << 20, "own_before": 10 << 20, "after": 90 << 20, "own_after": 40 << 20,
+            "worked": 95 << 20, "own_worked": 45 << 20,
+        }
+        for number in range(2)
+        for kind, cpu in (("cold", cold), ("warm", warm))
+    ]  # fmt: skip
+    whole: dict[str, Any] = {
+        "vocabulary": "v", "implementation": name, "file": f"file {NASTY}", "text": "source",
+        "bytes": 1 << 20, "status": "measured", "note": "", "openings": openings,
+    }  # fmt: skip
+    return VocabularyOpened(**{**whole, **other})
+
+
+def test_openings_have_a_table_from_the_quickest_down() -> None:
+    whole = record()
+    whole.openings += [
+        opened("slow", 3.0, 0.5),
+        opened("tiktoken", 0.4, 0.3),
+        opened(NASTY, 0.1, 0.1),
+        opened("lost", 0, 0, status="failed", note=f"crashed: {NASTY}", openings=[]),
+        opened("other", 0, 0, status="unsupported", note="unigram only", openings=[]),
+    ]
+    (table,) = opening_tables(whole)
+    assert [row.name for row in table.rows] == [NASTY, "tiktoken", "slow"]
+    assert table.rows[2].cells == ("0.25", "3.00", "0.50", "50.0", "40.0", "30.0", "5.0")
+    assert table.notes == [f"lost: crashed: {NASTY}"]
+    assert "the least of 2 rounds" in table.caption
+    said = printed(whole)
+    assert max(map(len, said.splitlines())) <= 100
+    assert "load, v" in said
+    assert "lost: crashed: " in said
+    assert "\u202e" not in said
+    page = bench_html.render(whole)
+    assert "<script>alert" not in page
+    assert "\u202e" not in page
+    assert re.search(r'slow</th><td>file [^<]*</td><td class="num">0\.25</td>', page)
 
 
 def test_units() -> None:

@@ -58,7 +58,8 @@ def bench(
         list[str] | None,
         typer.Option(
             help="text (pre-tokenized), raw (one piece), batch (many short texts in one call), "
-            "threads (batches on several threads); default: text and raw. May be repeated."
+            "threads (batches on several threads), load (what opening a vocabulary takes: CPU time "
+            "and memory); default: text and raw. May be repeated."
         ),
     ] = None,
     document: Annotated[

@@ -48,6 +48,9 @@ WAYS = {
 }
 """What may be measured, by the name that ``--mode`` has for it."""
 
+OPENING = "load"
+"""What is measured under this name of ``--mode`` is what it takes to open a vocabulary."""
+
 USUAL = ("text", "raw")
 """What is measured where nothing is named."""
 
@@ -167,7 +170,7 @@ def make_plan(
     """
     # What is cheap to look at comes first, so that a slip of the pen is answered at once.
     wanted = sorted({parse_size(size) for size in sizes or SIZES})
-    chosen, way = chosen_texts(inputs), selection.chosen("mode", modes or USUAL, WAYS)
+    chosen, way = chosen_texts(inputs), selection.chosen("mode", modes or USUAL, (*WAYS, OPENING))
     each = parse_size(document, "--document")
     vocabularies = selection.vocabularies(vocab or [VOCABULARY])
     present, missing, judges = participants(impl)

@@ -20,9 +20,11 @@ from harness.events import (
     Phase,
     StepDone,
     VocabularyLoaded,
+    VocabularyOpened,
 )
 from harness.studies.bench.measure import LIMITS, Bench, Block
-from harness.studies.bench.plan import BASE, WAYS
+from harness.studies.bench.opening import Openings
+from harness.studies.bench.plan import BASE, OPENING, WAYS
 from harness.verdict import gate
 from harness.workers import confined
 
@@ -51,7 +53,7 @@ class BenchStudy:
             f"{source}, {mode}, {text.name}": (source, mode, text)
             for source in plan.vocabularies
             for mode in plan.modes
-            for text in plan.texts
+            for text in (plan.texts[:1] if mode == OPENING else plan.texts)
         }
         self._bench: tuple[tuple[str, int], Bench] | None = None
         self._recorded: set[str] = set()
@@ -93,6 +95,10 @@ class BenchStudy:
         """Measure one kind of text; its cells are told even where it is interrupted."""
         began = time.monotonic()
         source, mode, text = self._steps[name]
+        if mode == OPENING:
+            self._open(source, tell)
+            self._ahead.remove(name)
+            return
         bench = self._opened(source, mode, tell)
         block = Block(mode, text)
         try:
@@ -119,13 +125,30 @@ class BenchStudy:
         vocabulary = self._plan.vocabularies[source]()
         # Its problems are `tokgate preflight`'s to tell.
         self._once(VocabularyLoaded.of(vocabulary, source), tell)
-        alike = [one for one in self._plan.modes if WAYS[one].threaded == WAYS[mode].threaded]
+        modes = [one for one in self._plan.modes if one in WAYS]
+        alike = [one for one in modes if WAYS[one].threaded == WAYS[mode].threaded]
         bench = Bench(self._plan, vocabulary, self._watched, alike, threads)
         self._bench = (source, threads), bench
         bench.load()
         for name, line in bench.failed.items():
             self._once(ImplementationFailed(name, vocabulary.id, line), tell)
         return bench
+
+    def _open(self, source: str, tell: Callable[[Event], None]) -> None:
+        """Measure what it takes to open a vocabulary; all that is known is told."""
+        self.close()
+        tell(Phase(f"loading {source}"))
+        vocabulary = self._plan.vocabularies[source]()
+        self._once(VocabularyLoaded.of(vocabulary, source), tell)
+        openings = Openings(self._plan, source, vocabulary, self._watched)
+        try:
+            openings.measure()
+        finally:
+            for event in openings.found.values():
+                tell(event)
+                if event.status == "failed":
+                    failure = ImplementationFailed(event.implementation, vocabulary.id, event.note)
+                    self._once(failure, tell)
 
     def _once(self, event: Event, tell: Callable[[Event], None]) -> None:
         """Tell an event unless it was told before, in an earlier sitting, too."""
@@ -146,7 +169,11 @@ class BenchStudy:
     def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
         """The end: no gate, but who could not be started is said by the exit status."""
         failed = any(isinstance(event, ImplementationFailed) for event in events)
-        measured = any(isinstance(event, Benched) and event.timings for event in events)
+        measured = any(
+            (isinstance(event, Benched) and event.timings)
+            or (isinstance(event, VocabularyOpened) and event.openings)
+            for event in events
+        )
         status = ending.status or (gate.CANNOT_START if failed or not measured else gate.HOLDS)
         return Finished(
             complete=ending.complete,
@@ -162,6 +189,7 @@ class BenchStudy:
 def started(plan: BenchPlan, command: str) -> BenchStarted:
     """What decides the measurement."""
     everyone = [*plan.participants, *plan.judges]
+    ways = [WAYS[mode] for mode in plan.modes if mode in WAYS]
     return BenchStarted(
         time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         command=command,
@@ -174,8 +202,8 @@ def started(plan: BenchPlan, command: str) -> BenchStarted:
             for one in plan.texts
         },
         modes=list(plan.modes),
-        document=plan.document if any(WAYS[mode].batched for mode in plan.modes) else 0,
-        threads=plan.threads if any(WAYS[mode].threaded for mode in plan.modes) else 1,
+        document=plan.document if any(way.batched for way in ways) else 0,
+        threads=plan.threads if any(way.threaded for way in ways) else 1,
         base={mode: list(names) for mode, names in BASE.items()},
         versions={
             "tokgate": importlib.metadata.version("tokgate"),

@@ -12,6 +12,10 @@ from impls.bpe.services.implementation import ServingImplementation
 from impls.kernels.intrinsics import lacking
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from corpora.vocabularies.model import Vocabulary
     from impls.interface import About
     from impls.kernels.encoding import Kernel
 
@@ -35,6 +39,14 @@ class BacktrackingImplementation(ServingImplementation):
         if lacking() is None:
             return super()._module()
         return cast("Kernel", import_module(PLAIN_KERNEL))
+
+    def block(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
+        """The fast kernel's is kept on disk."""
+        if lacking() is not None:
+            return super().block(vocabulary)
+        from impls.bpe.fast.kept_block import kept_block_of  # noqa: PLC0415 - Numba
+
+        return kept_block_of(vocabulary)
 
 
 IMPLEMENTATION = BacktrackingImplementation(

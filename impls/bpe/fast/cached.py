@@ -54,6 +54,12 @@ class CachedImplementation(BpeImplementation):
 
         return encode_pieces
 
+    def block(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
+        """That of backtracking, kept on disk."""
+        from impls.bpe.fast.kept_block import kept_block_of  # noqa: PLC0415 - Numba
+
+        return kept_block_of(vocabulary)
+
 
 IMPLEMENTATION = CachedImplementation(
     name="bpe.cached", kernel="impls.bpe.fast.backtracking_kernel", linear=True

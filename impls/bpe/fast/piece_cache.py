@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import inlined, njit
-from impls.kernels.layout import on_a_line
+from corpora.vocabularies.tables_on_disk import on_a_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,16 +19,32 @@ from impls.bpe.services.prepend import Prepender
 from impls.bpe.services.split import split_piece
 from impls.bpe.tables.linear import suffix_sections, token_sections
 from impls.interface import Mode, Rejected, Unsupported
-from impls.kernels.layout import LENGTHS, OUT_OF_ORDER, WHOLE_SLOTS, section
+from impls.kernels.layout import (
+    BOUNDARIES,
+    INNER,
+    LENGTHS,
+    OUT_OF_ORDER,
+    REGULAR,
+    SHORT,
+    SHORTER,
+    WALK,
+    WHOLE_SLOTS,
+    WORDS,
+    section,
+    unpack,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from corpora.vocabularies.model import Vocabulary
     from impls.bpe.services.append import Appender
     from impls.bpe.services.interval import Intervals
     from impls.bpe.services.prepend import Prepender
+    from impls.kernels.encoding import EncodePieces
+    from impls.pretokenize.pieces import PlainCutter
 
 RAW = Mode(pretokenize=False)
 
@@ -40,32 +57,68 @@ otherwise. The known patterns change two at most: a contraction joins the word b
 white space gives its last character away."""
 
 
+ENCODING_ALONE = frozenset({WORDS, WALK, INNER, SHORTER, REGULAR, SHORT})
+"""The sections of the fast encoder's block that no service reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A vocabulary's name on disk; see :class:`impls.kernels.table_cache.Fingerprinted`."""
+
+    fingerprint: str
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+
 class ServingEncoder(BpeEncoder):
     """A compiled encoder with the services. Tables that only they need are made on first use."""
 
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        encode_pieces: EncodePieces,
+        block: NDArray[np.int32],
+        cutter: PlainCutter,
+    ) -> None:
+        super().__init__(vocabulary, encode_pieces, block, cutter)
+        self._named = _Named(vocabulary.fingerprint, len(vocabulary))
+        self._splits = vocabulary.splits
+        self._form = vocabulary.normalizer.form
+        texts = [*vocabulary.special_tokens, *(token.text for token in vocabulary.added_tokens)]
+        self._longest_special = max((len(text.encode()) for text in texts), default=1)
+        # The plain encoder's block has other tables, so that the vocabulary stays there.
+        plain = len(section(block, BOUNDARIES)) == 0
+        self._find_tokens = partial(token_sections, vocabulary) if plain else None
+
     @cached_property
     def _tokens(self) -> dict[int, NDArray[np.int32]]:
-        return token_sections(self._vocabulary)
+        """Those of :func:`impls.bpe.tables.linear.token_sections`, which the block has, too."""
+        if self._find_tokens is not None:
+            return self._find_tokens()
+        found = unpack(self._block)
+        return {
+            number: entries for number, entries in found.items() if number not in ENCODING_ALONE
+        }
 
     @cached_property
     def _forward(self) -> NDArray[np.int32]:
         """Tokens by age, and the automaton."""
 
-        return growing_block({**self._tokens, **suffix_sections(self._vocabulary, self._tokens)})
+        return growing_block({**self._tokens, **suffix_sections(self._named, self._tokens)})
 
     @cached_property
     def _backward(self) -> NDArray[np.int32]:
         """Tokens by age, and the automaton of reversed tokens."""
 
-        return growing_block({**self._tokens, **mirror_sections(self._vocabulary, self._tokens)})
+        mirrored = mirror_sections(self._named, self._tokens, self._spellings)
+        return growing_block({**self._tokens, **mirrored})
 
     @cached_property
     def _longest(self) -> int:
         """Bytes of the longest token of any kind."""
-        vocabulary = self._vocabulary
-        texts = [*vocabulary.special_tokens, *(token.text for token in vocabulary.added_tokens)]
-        sizes = [len(token) for token in vocabulary.tokens if token is not None]
-        return max([*sizes, *(len(text.encode()) for text in texts)], default=1)
+        return max(self._longest_special, self._spellings.longest)
 
     @cached_property
     def _local(self) -> bool:
@@ -74,7 +127,7 @@ class ServingEncoder(BpeEncoder):
         # It cannot be compiled on every processor, and is asked for where it can.
         from impls.pretokenize.scanners import scanner_of  # noqa: PLC0415
 
-        return scanner_of(self._vocabulary.splits) is not None
+        return scanner_of(self._splits) is not None
 
     @cached_property
     def _obstacle(self) -> str | None:
@@ -143,7 +196,7 @@ class ServingEncoder(BpeEncoder):
         """
         if limit < 0:
             raise ValueError(f"the limit must not be negative, it is {limit}")
-        if self._vocabulary.normalizer.form is None:
+        if self._form is None:
             if len(data) > limit * self._longest:
                 return None
             if self._takes_whole[mode.pretokenize, mode.special] and self._obstacle is None:

@@ -5,21 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from impls.bpe.tables.automaton import automaton_tables
-from impls.bpe.tables.linear import Sections, spelled_tokens
+from impls.bpe.tables.linear import Sections
 from impls.kernels import table_cache
 from impls.kernels.layout import IDS, TRIE
 from impls.kernels.trie import build_trie
 
 if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
+    from impls.bpe.spelling import Spellings
+    from impls.kernels.table_cache import Fingerprinted
 
 
-def mirror_sections(vocabulary: Vocabulary, tokens: Sections) -> Sections:
+def mirror_sections(vocabulary: Fingerprinted, tokens: Sections, spellings: Spellings) -> Sections:
     """TRIE, STATES and SUFFIXES as for reversed texts; the tokens keep their numbers."""
 
     def build() -> Sections:
-        spellings = [text[::-1] for text in spelled_tokens(vocabulary, tokens[IDS])]
-        trie, _ = build_trie(spellings)
-        return {TRIE: trie, **automaton_tables(trie, len(spellings))}
+        reversed_texts = [text[::-1] for text in spellings.each(tokens[IDS].tolist())]
+        trie, _ = build_trie(reversed_texts)
+        return {TRIE: trie, **automaton_tables(trie, len(reversed_texts))}
 
     return table_cache.tables(vocabulary, "mirror", build)

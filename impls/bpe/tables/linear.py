@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
+    from impls.kernels.table_cache import Fingerprinted
 
 Sections = dict[int, "NDArray[np.int32]"]
 
@@ -59,7 +60,7 @@ def token_sections(vocabulary: Vocabulary) -> Sections:
     return table_cache.tables(vocabulary, "tokens", build)
 
 
-def suffix_sections(vocabulary: Vocabulary, tokens: Sections) -> Sections:
+def suffix_sections(vocabulary: Fingerprinted, tokens: Sections) -> Sections:
     """The automaton over the trie of ``tokens`` (:func:`token_sections`)."""
     return table_cache.tables(
         vocabulary,

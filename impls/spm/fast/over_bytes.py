@@ -28,13 +28,14 @@ from corpora.vocabularies.jit import njit
 from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
 from impls.bpe.encoder import SPARE
-from impls.bpe.fast.backtracking_kernel import block_of, encode_pieces
+from impls.bpe.fast.backtracking_kernel import encode_pieces
+from impls.bpe.fast.kept_block import kept_block_of
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import EMPTY, OUT_OF_ORDER, section
 from impls.spm.merge_kernel import frozen_symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -94,7 +95,7 @@ def over_bytes(vocabulary: Vocabulary, reading: Reading, lexicon: Lexicon) -> En
         special_tokens={},
     )
     try:
-        block = block_of(as_bytes)
+        block = kept_block_of(as_bytes)
     except VocabularyError:  # it has more tokens than the tables have room for
         return None
     if len(section(block, OUT_OF_ORDER)):
@@ -147,16 +148,21 @@ def _come_last(reading: Reading, character: str, pieces: set[int]) -> bool:
     )
 
 
-def _in_the_way(reading: Reading, rows: Iterable[tuple[str, str, int]]) -> bool:
+def _in_the_way(reading: Reading, rows: Sequence[tuple[str, str, int]]) -> bool:
     """Whether two pieces of the same score may want the same symbol, or are part of each other."""
-    sides: dict[int, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
     alike: dict[int, set[int]] = defaultdict(set)
-    for left, right, merged in rows:
-        sides[merged][0].add(left)
-        sides[merged][1].add(right)
+    for _, _, merged in rows:
         alike[reading.ranks[merged]].add(merged)
-    for pieces in alike.values():
-        for one in pieces if len(pieces) > 1 else ():
+    several = [pieces for pieces in alike.values() if len(pieces) > 1]
+    sides: dict[int, tuple[set[str], set[str]]] = {
+        piece: (set(), set()) for pieces in several for piece in pieces
+    }
+    for left, right, merged in rows:
+        if merged in sides:
+            sides[merged][0].add(left)
+            sides[merged][1].add(right)
+    for pieces in several:
+        for one in pieces:
             lefts = sides[one][0]
             for other in pieces - {one}:
                 others_lefts, others_rights = sides[other]

@@ -1,0 +1,99 @@
+"""Arrays that take long to make, kept on disk: made once, then read by every later process.
+
+A file begins with the SHA-256 of what follows, and of the source by which it was made. It is
+written under another name first and then renamed, so that no reader sees half of it; what does not
+match its checksum is made again. A directory that cannot be written only costs time. What else an
+array depends on belongs into the name of its file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import mmap
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corpora.vocabularies.caches import tables_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+SMALLEST = 4096
+"""Tokens of a vocabulary worth a file: tables of smaller ones are made in milliseconds."""
+
+MAGIC = b"tokgate-bpe-tables\n"
+_DIGEST = hashlib.sha256().digest_size
+_PAYLOAD = -(-(len(MAGIC) + _DIGEST) // 64) * 64
+"""The entries begin at this byte, which is a multiple of a cache line."""
+
+_LINE = 16
+"""Entries of a cache line of 64 bytes."""
+
+
+def kept(
+    name: str, make: Callable[[], NDArray[np.int32]], source: bytes = b""
+) -> NDArray[np.int32]:
+    """The array of this name, from its file or from ``make``; it begins on a cache line.
+
+    source: of the modules that make it: what another source made is made again.
+    """
+    path = tables_folder() / f"{name}.tables"
+    found = _read(path, source)
+    if found is None:
+        made = make()
+        _write(path, made, source)
+        found = _read(path, source)
+        return made if found is None else found
+    return found
+
+
+def on_a_line(size: int) -> NDArray[np.int32]:
+    """Zeros that begin on a cache line."""
+    room = np.zeros(size + _LINE, dtype=np.int32)
+    skipped = -(room.ctypes.data // room.itemsize) % _LINE
+    return room[skipped : skipped + size]
+
+
+def _read(path: Path, source: bytes) -> NDArray[np.int32] | None:
+    """The array, mapped from its file, or None if there is none to be trusted.
+
+    Processes share the memory of what is mapped. Who replaces a file does so by another one, so
+    that what was looked at stays as it is.
+    """
+    try:
+        with path.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):  # ValueError: it is empty
+        return None
+    if len(mapped) < _PAYLOAD or len(mapped) % 4:
+        return None
+    found = np.frombuffer(mapped, dtype=np.int32, offset=_PAYLOAD)
+    return found if mapped[:_PAYLOAD] == _head(found, source) else None
+
+
+def _head(entries: NDArray[np.int32], source: bytes) -> bytes:
+    """What stands before the entries."""
+    digest = hashlib.sha256(source)
+    digest.update(entries.view(np.uint8).data)
+    return (MAGIC + digest.digest()).ljust(_PAYLOAD, b"\0")
+
+
+def _write(path: Path, entries: NDArray[np.int32], source: bytes) -> None:
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+            temporary = Path(file.name)
+            file.write(_head(entries, source))
+            file.write(entries.view(np.uint8).data)
+        temporary.replace(path)
+    except OSError:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()

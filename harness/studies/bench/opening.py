@@ -1,0 +1,188 @@
+"""What it takes to open a vocabulary: CPU time and memory, of ours beside the libraries'.
+
+Each measurement is made in a process of its own, in which nothing else was done: from a file to the
+ids of a first text. A library reads its own kind of file, by the lines that ``repro.py`` of a
+finding has; who has no such lines is given the plain model, which is read of the user's file as a
+part of the measurement. In each round everybody comes twice: with a folder for tables that is
+empty, and with what it has then left there. What is compiled is there both times.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies import embedded, scratch
+from corpora.vocabularies.caches import TABLES
+from corpora.vocabularies.model import VocabularyError
+from harness.core.comparisons import SupportsFailed, answer_of
+from harness.core.messages import Open
+from harness.core.outcomes import Failed, Results, Status
+from harness.events import Opening, VocabularyOpened
+from harness.studies.bench.measure import LIMITS, environment
+from harness.workers.calls import characters_apart
+from harness.workers.process import Process, WorkerDied
+from impls.interface import Mode, Reproducible, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.participants import Participant
+    from harness.studies.bench.plan import BenchPlan
+
+ROUNDS = 3
+"""Rounds where the user names no number."""
+
+TRYING = -1
+"""The round before the first, which compiles what is not compiled yet, and is not counted."""
+
+FIRST_BYTES = 100
+"""Bytes of the text after which an encoder counts as ready."""
+
+MODE = Mode()
+
+READERS = {
+    "gguf": "corpora.vocabularies.gguf_file",
+    "sentencepiece": "corpora.vocabularies.sentencepiece_model",
+    "tekken": "corpora.vocabularies.tekken",
+    "tiktoken": "corpora.vocabularies.tiktoken_file",
+    "tokenizer.json": "corpora.vocabularies.tokenizer_json",
+}
+"""The module that reads each format."""
+
+PROGRAMS = ("cmd:", "npm:", "pip:")
+"""Implementations that begin so run in a process of their own, into which nobody here looks."""
+
+
+class Openings:
+    """The measurement of one vocabulary. watch: as of :class:`harness.studies.bench.measure.Bench`.
+
+    found: what is known of each implementation by its name, whatever happens.
+    """
+
+    def __init__(
+        self,
+        plan: BenchPlan,
+        source: str,
+        vocabulary: Vocabulary,
+        watch: Callable[[float, str], None],
+    ) -> None:
+        self.found: dict[str, VocabularyOpened] = {}
+        self._plan = plan
+        self._source = source
+        self._vocabulary = vocabulary
+        self._watch = watch
+
+    def measure(self) -> None:
+        """Measure everybody in turn, round by round."""
+        text, size = self._plan.texts[0], self._plan.sizes[-1]
+        data = text.of(self._vocabulary, size, self._plan.seed)
+        asked: list[tuple[Participant, Open]] = []
+        with scratch.temporary("opening-") as folder:
+            for place, one in enumerate(self._plan.participants):
+                event = VocabularyOpened(
+                    self._vocabulary.id, one.name, "", text.name, len(data), "measured", "", []
+                )
+                own = Path(folder, str(place))
+                own.mkdir()
+                try:
+                    request, file = _request(one, self._source, self._vocabulary, data, own)
+                except (Unsupported, VocabularyError) as reason:
+                    self.found[one.name] = replace(event, status="unsupported", note=str(reason))
+                    continue
+                self.found[one.name] = replace(event, file=file)
+                asked.append((one, request))
+            rounds = self._plan.rounds or ROUNDS
+            for number in range(TRYING, rounds):
+                for place, (one, request) in enumerate(asked):
+                    done = (number - TRYING + place / len(asked)) / (rounds - TRYING)
+                    what = "trying" if number == TRYING else f"round {number + 1} of {rounds},"
+                    self._watch(done, f"opening {self._vocabulary.id}: {what} {one.name}")
+                    self._round(one, request, number)
+
+    def _round(self, one: Participant, request: Open, number: int) -> None:
+        with scratch.temporary("tables-") as tables:
+            for kind in ("cold", "warm") if number != TRYING else ("cold",):
+                event = self.found[one.name]
+                if event.status == "measured":
+                    self.found[one.name] = _taken(event, one, request, tables, kind, number)
+
+
+def _request(
+    one: Participant, source: str, vocabulary: Vocabulary, data: bytes, folder: Path
+) -> tuple[Open, str]:
+    """What is asked of an implementation, and what file it reads. Raises Unsupported."""
+    try:
+        reason = answer_of(one, vocabulary, MODE)
+    except SupportsFailed as error:
+        raise Unsupported(str(error)) from error
+    if reason is not None:
+        raise Unsupported(reason)
+    if one.spec.startswith(PROGRAMS):
+        raise Unsupported("runs in a process of its own")
+    first = next(iter(characters_apart(data, FIRST_BYTES)), b"")
+    asked = Open(one.spec, source, "", "", "", vocabulary.splits, first, data, MODE)
+    if isinstance(one.implementation, Reproducible):
+        recipe = one.implementation.recipe(vocabulary, MODE)
+        path = folder / recipe.artifact_name
+        path.write_bytes(recipe.artifact)
+        return replace(asked, path=str(path), recipe=recipe.code), recipe.artifact_name
+    if source not in embedded.embedded() and vocabulary.source_path is None:
+        raise Unsupported("its vocabulary is of no file")
+    reader = READERS.get(vocabulary.format, "")
+    return replace(asked, reader=reader, small=_small(one, vocabulary)), vocabulary.format
+
+
+def _small(one: Participant, vocabulary: Vocabulary) -> str:
+    """A toy of the kind that an implementation runs, with the vocabulary's pre-tokenizer."""
+    for name in embedded.embedded():
+        if not name.startswith("toy"):
+            continue
+        toy = embedded.load(name)
+        if (toy.algorithm, toy.alphabet) != (vocabulary.algorithm, vocabulary.alphabet):
+            continue
+        toy = replace(toy, splits=vocabulary.splits)
+        with contextlib.suppress(SupportsFailed):
+            if answer_of(one, toy, MODE) is None and toy.can_encode(b"a"):
+                return name
+    return ""
+
+
+def _taken(
+    event: VocabularyOpened,
+    one: Participant,
+    request: Open,
+    tables: str,
+    kind: str,
+    number: int,
+) -> VocabularyOpened:
+    """The event with one more measurement, or with what became of it."""
+    variables = {**environment(1), TABLES: tables}
+    process = Process(LIMITS, variables, (), one.about.needs, one.spec)
+    try:
+        answer = process.ask(request, LIMITS.load_seconds)
+    except WorkerDied as death:
+        return _failed(event, death.outcome)
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        process.close()
+    assert isinstance(answer, Results)
+    if answer.costs is None:
+        line = answer.messages.get(0, "").split("\n", 1)[0]
+        unsupported = int(answer.status[0]) in (Status.UNSUPPORTED, Status.REJECTED)
+        return replace(event, status="unsupported" if unsupported else "failed", note=line)
+    if number == TRYING:
+        return event
+    code, cpu, wall, *memory = answer.costs[0].tolist()
+    opening = Opening(kind, number, code / 1e9, cpu / 1e9, wall / 1e9, *memory)
+    return replace(event, openings=[*event.openings, asdict(opening)])
+
+
+def _failed(event: VocabularyOpened, failure: Failed) -> VocabularyOpened:
+    line = failure.message.split("\n", 1)[0]
+    return replace(event, status="failed", note=f"{failure.status.label}: {line}")

@@ -1,0 +1,92 @@
+"""What it takes to open a vocabulary, measured in a process that has done nothing else."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import time
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from corpora.vocabularies import sources
+from harness.core.messages import Opened
+from harness.core.outcomes import Results
+from harness.workers import meters
+from harness.workers.calls import encoding_call
+from impls import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from harness.core.messages import Open
+
+MEMORY = Path("/proc/self/smaps_rollup")
+
+
+def opened(request: Open) -> Results:
+    """What it took, as one row of costs; raises whatever the implementation raises."""
+    clock = time.process_time_ns()
+    start = _with_recipe(request) if request.recipe else _with_model(request)
+    code = time.process_time_ns() - clock
+    before = _held()
+    wall, cpu = time.perf_counter_ns(), time.process_time_ns()
+    encode = start()
+    encode(request.first)
+    cpu, wall = time.process_time_ns() - cpu, time.perf_counter_ns() - wall
+    after = _held()
+    encode(request.text)
+    worked = _held()
+    found = Opened(code, cpu, wall, *before, *after, *worked)
+    costs = np.array([[getattr(found, name) for name in Opened.__slots__]], dtype=np.int64)
+    status, ends = np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+    return Results(status, np.empty(0, dtype=np.int32), ends, costs=costs)
+
+
+def _with_recipe(request: Open) -> Callable[[], Callable[[bytes], object]]:
+    """A library by its own lines; what they import is imported here."""
+    tree = ast.parse(request.recipe)
+    for line in tree.body:
+        if isinstance(line, ast.Import):
+            for alias in line.names:
+                import_module(alias.name)
+        elif isinstance(line, ast.ImportFrom) and line.module is not None:
+            import_module(line.module)
+    code = compile(tree, "<recipe>", "exec")
+
+    def start() -> Callable[[bytes], object]:
+        names: dict[str, Any] = {"VOCABULARY": request.path}
+        exec(code, names)
+        encode: Callable[[bytes], object] = names["encode"]
+        return encode
+
+    return start
+
+
+def _with_model(request: Open) -> Callable[[], Callable[[bytes], object]]:
+    """An implementation that is given the plain model."""
+    implementation = registry.resolve(request.spec)
+    if request.reader:
+        import_module(request.reader)
+    if request.small:
+        small = replace(sources.resolve(request.small), splits=request.splits)
+        encoding_call(implementation.load(small), b"a", request.mode)()
+
+    def start() -> Callable[[bytes], object]:
+        encoder = implementation.load(sources.resolve(request.path))
+        return lambda data: encoding_call(encoder, data, request.mode)()
+
+    return start
+
+
+def _held() -> tuple[int, int]:
+    """Bytes that the process has resident, and those of them that are mapped from no file."""
+    gc.collect()
+    meters.release()
+    lines = MEMORY.read_text(encoding="ascii").splitlines()
+    found = dict(line.split(":", 1) for line in lines if ":" in line)
+    resident, own = (int(found[name].split()[0]) << 10 for name in ("Rss", "Anonymous"))
+    return resident, own

@@ -1,0 +1,159 @@
+"""``tokgate bench --mode load``: what is counted as code, as opening, and as memory."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.core.messages import Open, Opened
+from harness.workers.opening import opened
+from impls.interface import Mode
+from tests.harness.command import tokgate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MEBIBYTE = 1 << 20
+BURNT = 0.3
+
+PLUGIN = """
+import os, time
+from pathlib import Path
+from impls.interface import About
+
+MEBIBYTE = 1 << 20
+
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+class Planted:
+    about = About(name="planted", version="1")
+    def supports(self, vocabulary, mode):
+        return None
+    def load(self, vocabulary):
+        burn(0.3)
+        self.held = bytearray(b"x") * (64 * MEBIBYTE)
+        return self
+    def encode(self, data, mode):
+        if len(data) > 100 and not hasattr(self, "cache"):
+            self.cache = bytearray(b"x") * (32 * MEBIBYTE)
+        return list(data)
+
+class Keeping(Planted):
+    about = About(name="keeping", version="1")
+    def load(self, vocabulary):
+        kept = Path(os.environ["TOKGATE_CACHE_DIR"], vocabulary.fingerprint)
+        if not kept.exists():
+            burn(0.5)
+            kept.write_text("tables")
+        return self
+
+class Unloadable(Planted):
+    about = About(name="unloadable", version="1")
+    def load(self, vocabulary):
+        raise RuntimeError("no weights")
+
+class OfASmallOne(Planted):
+    about = About(name="small", version="1")
+    def load(self, vocabulary):
+        if not hasattr(OfASmallOne, "code"):
+            burn(0.3)
+            OfASmallOne.code = bytearray(b"x") * (48 * MEBIBYTE)
+        return self
+
+PLANTED, SMALL = Planted(), OfASmallOne()
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> str:
+    path = tmp_path / "plugin.py"
+    path.write_text(PLUGIN)
+    return str(path)
+
+
+def asked(spec: str, small: str = "") -> Opened:
+    # No merges are derived for this one, so that nothing else takes memory.
+    return costs(Open(spec, "toy_unigram", "", "", small, (), b"first", b"x" * 1000, Mode()))
+
+
+def costs(request: Open) -> Opened:
+    found = opened(request).costs
+    assert found is not None
+    return Opened(*found[0].tolist())
+
+
+class TestMeasuring:
+    def test_an_opening_is_from_the_file_to_the_first_ids(self, plugin: str) -> None:
+        found = asked(f"{plugin}:PLANTED")
+        assert found.cpu >= BURNT * 1e9 > found.code
+        assert found.wall > 0
+        # The allocator rounds, and gives a little of what was there before back.
+        assert 60 <= (found.own_after - found.own_before) / MEBIBYTE <= 80
+        assert 60 <= (found.after - found.before) / MEBIBYTE <= 80
+        assert 28 <= (found.own_worked - found.own_after) / MEBIBYTE <= 40
+
+    def test_the_code_is_there_once_a_small_vocabulary_was_loaded(self, plugin: str) -> None:
+        found = asked(f"{plugin}:SMALL", "toy_unigram")
+        assert found.code >= BURNT * 1e9 > found.cpu
+        assert (found.after - found.before) / MEBIBYTE < 20
+
+    def test_a_library_reads_its_own_file_by_its_own_lines(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        library = tmp_path / "a_library_of_its_own.py"
+        library.write_text(
+            "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\n"
+        )
+        monkeypatch.syspath_prepend(tmp_path)
+        (tmp_path / "file").write_bytes(b"x" * MEBIBYTE)
+        recipe = (
+            "import a_library_of_its_own\n"
+            "tables = open(VOCABULARY, 'rb').read() * 64\n"
+            "def encode(data):\n    return tables[: len(data)]\n"
+        )
+        request = Open("", str(tmp_path / "file"), recipe, "", "", (), b"1", b"text", Mode())
+        found = costs(request)
+        assert found.code >= BURNT * 1e9 > found.cpu
+        assert 60 <= (found.own_after - found.own_before) / MEBIBYTE <= 80
+
+
+class TestCommand:
+    def test_cold_is_without_tables_and_warm_with_them(self, plugin: str, tmp_path: Path) -> None:
+        done = tokgate(
+            "bench", "--mode=load", "--vocab=toy_bytes", "--input=source", "--size=1KB",
+            "--rounds=2", f"--impl={plugin}:Keeping", "--impl=tiktoken", folder=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        whole = json.loads((tmp_path / "tokgate-bench" / "bench.json").read_text())
+        assert whole["cells"] == []
+        found = {one["implementation"]: one for one in whole["openings"]}
+        assert set(found) == {"keeping", "tiktoken"}
+        assert found["tiktoken"]["file"] == "vocabulary.tiktoken"
+        for one in found.values():
+            order = [(opening["round"], opening["kind"]) for opening in one["openings"]]
+            assert order == [(0, "cold"), (0, "warm"), (1, "cold"), (1, "warm")]
+        for opening in found["keeping"]["openings"]:
+            assert (opening["cpu"] >= 0.5) == (opening["kind"] == "cold")
+        assert "load, toy_bytes" in done.stdout
+        assert max(map(len, done.stdout.splitlines())) <= 100
+
+    @pytest.mark.thorough  # a whole benchmark; the other command's test has the usual case
+    def test_one_that_does_not_load_gives_status_3(self, plugin: str, tmp_path: Path) -> None:
+        done = tokgate(
+            "bench", "--mode=load", "--vocab=toy_bytes", "--size=1KB", "--rounds=1",
+            f"--impl={plugin}:Unloadable", "--impl=tiktoken", "--impl=unigram.sentencepiece",
+            folder=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == 3
+        assert "unloadable cannot run toy_bytes: RuntimeError: no weights" in done.stderr
+        whole = json.loads((tmp_path / "tokgate-bench" / "bench.json").read_text())
+        found = {one["implementation"]: one["status"] for one in whole["openings"]}
+        assert found == {
+            "unloadable": "failed", "tiktoken": "measured", "unigram.sentencepiece": "unsupported",
+        }  # fmt: skip
+        assert whole["complete"] is True
