@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies import embedded
 from corpora.vocabularies.embedded import RANDOM
 from corpora.vocabularies.model import NativeFile, Vocabulary, VocabularyError
-from corpora.vocabularies.reading import GGUF_MAGIC, line_of, read_bytes
+from corpora.vocabularies.reading import GGUF_MAGIC, HALF, line_of, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +106,8 @@ def load_path(path: Path, pattern: str | None = None) -> Vocabulary:
     raise VocabularyError(
         source,
         "format not recognised",
-        "give a .tiktoken(.gz), tekken.json, tokenizer.json, SentencePiece .model or .gguf file",
+        "give a .tiktoken(.gz), tekken.json, tokenizer.json, SentencePiece .model or .gguf file; "
+        f"{HALF}",
     )
 
 
@@ -115,6 +117,11 @@ def _from_json(path: Path, content: bytes, pattern: str | None) -> Vocabulary:
         from corpora.vocabularies import tekken  # noqa: PLC0415
 
         return tekken.from_bytes(content, path.name, str(path))
+    # In a tokenizer.json it could be a token, of which a number follows.
+    if re.search(rb'"bpe_ranks"\s*:\s*"', content):
+        from corpora.vocabularies import tiktoken_json  # noqa: PLC0415
+
+        return tiktoken_json.from_bytes(content, path.name, str(path))
     from corpora.vocabularies import tokenizer_json  # noqa: PLC0415
 
     return tokenizer_json.from_bytes(content, path.name, str(path))

@@ -33,7 +33,7 @@ from corpora.vocabularies.model import (
     Vocabulary,
     VocabularyError,
 )
-from corpora.vocabularies.reading import decode_json, read_bytes, shown, shown_json
+from corpora.vocabularies.reading import HALF, decode_json, read_bytes, shown, shown_json
 from corpora.vocabularies.sentencepiece_model import byte_of
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _expressed(
     """The vocabulary in terms of the plain model. Raises Unexpressed where that has none."""
     where = source or vocabulary_id
     if bytes(memoryview(document.model)[:1]) != b"{":
-        raise VocabularyError(where, "has no model", "give a tokenizer.json")
+        raise VocabularyError(where, "has no model", f"give a tokenizer.json; {HALF}")
     # Files of before 2021 have no type; only BPE has merges, only Unigram a list of pairs.
     kind = _kind(document, where)
     if kind == "BPE":

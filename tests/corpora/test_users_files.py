@@ -197,3 +197,54 @@ def test_an_unknown_token_that_is_none_is_refused_there_too() -> None:
     document = {"model": model, "normalizer": {"type": "Lowercase"}}
     with pytest.raises(VocabularyError, match="unk_id is 7"):
         from_document(document, "file", None)
+
+
+def encoding(**changes: object) -> dict[str, object]:
+    """An encoding as tiktoken's packages for JavaScript carry it, with a gap at 2."""
+    ranks = "! 0 YQ== Yg==\n! 3 YWI=\n"
+    return {"pat_str": r"\s+|\S+", "special_tokens": {"<s>": 2}, "bpe_ranks": ranks, **changes}
+
+
+def written(folder: Path, document: object) -> str:
+    path = folder / "encoding.json"
+    path.write_text(json.dumps(document))
+    return str(path)
+
+
+def test_an_encoding_of_tiktoken_for_javascript(tmp_path: Path) -> None:
+    vocabulary = resolve(written(tmp_path, encoding()))
+    assert vocabulary.tokens == (b"a", b"b", None, b"ab")
+    assert dict(vocabulary.special_tokens) == {"<s>": 2}
+    assert vocabulary.splits == (r"\s+|\S+",)
+    assert vocabulary.own_pattern == r"\s+|\S+"
+    assert (vocabulary.format, vocabulary.ignore_merges) == ("tiktoken", True)
+    assert vocabulary.merges.merged.tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"bpe_ranks": "! 0 YQ== Y"}, "'Y' is not base64"),
+        ({"bpe_ranks": "! x YQ=="}, "line 1: begins with '! x YQ=='"),
+        ({"bpe_ranks": "YQ=="}, "line 1: begins with 'YQ=='"),
+        ({"bpe_ranks": "! 1048576 YQ=="}, "begins with"),
+        ({"bpe_ranks": "! 0 YQ== Yg==\n! 1 Yw=="}, "the rank 1 stands twice"),
+        ({"bpe_ranks": "! 0 YQ== YQ=="}, "has a token twice"),
+        ({"bpe_ranks": "\n"}, "has no tokens"),
+        ({"special_tokens": {"<s>": 1}}, "which is a rank, too"),
+        ({"special_tokens": {"<s>": 9, "<t>": 9}}, "two of them share an id"),
+        ({"special_tokens": {"": 9}}, "no text"),
+        ({"special_tokens": {"<s>": -1}}, "the id -1"),
+        ({"pat_str": "("}, "pat_str is no regular expression"),
+    ],
+)
+def test_what_is_wrong_with_one_is_said(
+    tmp_path: Path, changes: dict[str, object], fault: str
+) -> None:
+    assert fault in refusal(written(tmp_path, encoding(**changes)))
+
+
+def test_a_token_may_be_spelled_like_its_field(tmp_path: Path) -> None:
+    document = json.loads(to_tokenizer_json(resolve("toy_bytes"), pretokenize=True))
+    document["model"]["vocab"]["bpe_ranks"] = 600
+    assert resolve(written(tmp_path, document)).format == "tokenizer.json"
