@@ -123,6 +123,10 @@ class Implementation:
 
 def encode(data):
     return tokenizer.tokenize_bytes(data, parse_special={mode.special == "all"})
+
+
+def decode(ids):
+    return tokenizer.decode_bytes(list(ids))
 """
         if _reads_ranks(vocabulary):
             code = f"""\
