@@ -172,7 +172,8 @@ class Program:
             self.breach(f"answered {op!r} with {_quote(line)}, not a JSON object")
         if response.get("seq") != self._seq:
             self.breach(
-                f"answered {op!r} number {self._seq} with seq {quoted(response.get('seq'))}"
+                f"answered {op!r} number {self._seq} with seq {quoted(response.get('seq'))}, where "
+                f"each response repeats the seq of its request (docs/protocol.md)"
             )
         return response
 

