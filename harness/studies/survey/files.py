@@ -51,7 +51,8 @@ file with steps that the plain model cannot express is run by those alone. Findi
 what libraries do otherwise than the reference, or, as `A<>B`, than one another, where nobody is
 blamed: no reference is proper for the file, or it had not answered yet. Known ones are those that
 the [shipped expectations](../harness/verdict/expectations.toml) cover, each with the reason there:
-a run does not fail because of them.
+a run does not fail because of them. One mistake may be several findings: it shows in either
+mode (`text`, and `special` with special tokens on), and its ids may part at more than one stage.
 
 | file | vocabulary | tokens | compared | comparisons | findings |
 |---|---|---|---|---|---|
