@@ -171,9 +171,8 @@ class Program:
         if not isinstance(response, dict):
             self.breach(f"answered {op!r} with {_quote(line)}, not a JSON object")
         if response.get("seq") != self._seq:
-            self.breach(
-                f"answered {op!r} number {self._seq} with seq {quoted(response.get('seq'))}"
-            )
+            theirs = quoted(response.get("seq"))
+            self.breach(f"answered {op!r} with seq {theirs}, where the request has {self._seq}")
         return response
 
     def processor_time(self) -> int:

@@ -270,7 +270,10 @@ class GivesOffsets(Protocol):
     def encode_with_offsets(
         self, data: bytes, mode: Mode
     ) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
-        """The ids, and for each the byte range [start, end) of ``data`` that it stands for."""
+        """The ids, and for each the byte range [start, end) of ``data`` that it stands for.
+
+        Of a token that is part of a character it may be the range of the whole character.
+        """
         ...
 
 

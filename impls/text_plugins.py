@@ -13,16 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from impls.adapters.common import in_bytes, text_of
-from impls.interface import Unsupported
+from impls.adapters.common import in_bytes, refusing_specials, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import Encoder, Implementation, Mode
-
-OFF = "finds special tokens in any text"
 
 
 def adapted(implementation: Implementation) -> Implementation:
@@ -97,14 +94,14 @@ def _of_text(encoder: Any) -> Any:
 
 def _with_specials(encoder: Any, vocabulary: Vocabulary) -> Any:
     """An encoder that refuses texts with special tokens where these are ordinary text."""
-    texts = [text.encode() for text in vocabulary.special_tokens]
+    refuse = refusing_specials(vocabulary)
 
     def refusing(name: str) -> Callable[..., object]:
         def method(self: object, data: bytes, *rest: Any) -> object:
             mode: Mode = rest[-1]
             inputs = [data] if isinstance(data, bytes) else data
-            if mode.special == "none" and any(one in text for one in texts for text in inputs):
-                raise Unsupported(OFF)
+            for text in inputs if mode.special == "none" else ():
+                refuse(text)
             return getattr(encoder, name)(data, *rest)
 
         return method

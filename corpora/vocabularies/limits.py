@@ -61,6 +61,9 @@ have about 500."""
 MAX_METADATA = 1 << 16
 """Fields of a GGUF file. Published ones have fewer than a hundred."""
 
+FETCHING_SECONDS = 600.0
+"""The time limit of a download: packages have up to some hundred megabytes."""
+
 COPY = "get a complete copy of the file"
 """The mend for damage."""
 

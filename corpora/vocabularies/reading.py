@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 GZIP_MAGIC = b"\x1f\x8b"
 GGUF_MAGIC = b"GGUF"
 
+HALF = "vocab.txt, and vocab.json with merges.txt, have to be made one (docs/vocabulary-files.md)"
+"""Said of files that are a part of a tokenizer alone."""
+
 MAX_TOML_BYTES = 1 << 20
 """Bytes of a TOML file. Ours, written by hand, have up to 20 KB; tomllib takes about 100 bytes of
 memory for one of the file."""

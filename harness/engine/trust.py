@@ -3,8 +3,9 @@
 ``tokgate replay FOLDER`` runs the implementations that the record names. A registered name leads to
 what is installed here, whatever the record says of it. Any other name is an instruction: ``cmd:``
 starts a program, ``path.py:attr`` and ``module:attr`` import Python code into the harness, ``pip:``
-installs a package. A vocabulary named ``hf:`` is fetched over the network from a repository that
-the record chose, with the user's own token. All of these need the user's word.
+installs a package. A vocabulary named ``hf:``, ``pypi:`` or ``npm:`` is fetched over the network
+from a repository or a package that the record chose, with the user's own token. All of these need
+the user's word.
 
 What needs none: embedded and random vocabularies; ``tiktoken:``, whose names and addresses are
 tiktoken's own; and paths of vocabularies and of an expectations file, which are only read, by
@@ -17,13 +18,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies.sources import PACKAGED
 from harness.engine.selection import SelectionError
 from impls import registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FETCHED = ("hf:", "pypi:")
+FETCHED = ("hf:", *PACKAGED)
 """Names of vocabularies that begin with one of these were chosen by their user, and come from the
 network."""
 

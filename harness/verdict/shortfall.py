@@ -19,6 +19,9 @@ SURVIVAL = "survival"
 EQUIVALENCE = "equivalence"
 """The check whose counts say whose outcomes were compared with another's."""
 
+SPECIALS_OFF = ("specials", "off")
+"""The check, and its stage, of special tokens that are given where they are ordinary text."""
+
 SHOWN = 3
 """Implementations of which it is said how they failed; the report has all."""
 
@@ -37,7 +40,7 @@ class Shortfall:
     limits the comparison, by vocabulary. readers: who takes part in any contract of a vocabulary.
     unexpressed: vocabularies of which only those take part who read the file. excluded: the first
     reason of each implementation that takes no part in a contract. applied: checks that applied
-    to any contract.
+    to any contract. special: implementations that give special tokens for ordinary text.
     """
 
     opened: dict[str, list[str]] = field(default_factory=dict)
@@ -52,6 +55,7 @@ class Shortfall:
     readers: dict[str, set[str]] = field(default_factory=dict)
     unexpressed: set[str] = field(default_factory=set)
     applied: set[str] = field(default_factory=set)
+    special: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Shortfall:
@@ -85,6 +89,8 @@ class Shortfall:
                     for name in set(group.implementations) & set(event.culprits):
                         line = group.message.split("\n", 1)[0][:MESSAGE_SHOWN]
                         self.how.setdefault(name, line or group.kind)
+            case Found(check=check, stage=stage) if (check, stage) == SPECIALS_OFF:
+                self.special.update(event.culprits)
             case Withdrawn():
                 self.withdrawn[event.implementation, event.vocabulary] = event
 
@@ -160,6 +166,14 @@ class Shortfall:
     def withdrawals(self) -> list[str]:
         """A line for each implementation that was withdrawn from a vocabulary."""
         return [event.line for event in self.withdrawn.values()]
+
+    def always_special(self, registered: Collection[str]) -> list[str]:
+        """A line for each plug-in of the user's that may be one that cannot do otherwise."""
+        return [
+            f"{name} gives special tokens where they are ordinary text: a plug-in that cannot "
+            "switch them off says always_special = True (docs/plugins.md)"
+            for name in sorted(self.special.difference(registered))
+        ]
 
 
 def unmatched(vocabulary: str, reader: str) -> str:

@@ -14,7 +14,7 @@ from corpora.vocabularies.model import Alphabet, RankOrder
 from impls.interface import About, Capability, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -161,6 +161,24 @@ def clash(vocabulary: Vocabulary) -> str | None:
         if other is not None and other != token.id:
             return f"the added token {token.text!r} is spelled as token {other} in a tokenizer.json"
     return None
+
+
+def refusing_specials(vocabulary: Vocabulary) -> Callable[[bytes], None]:
+    """A function that raises Unsupported for texts that have a special token.
+
+    For libraries that find special tokens in any text, where these are to be ordinary text. Where
+    one is looked for after normalization, any text may have it.
+    """
+    texts = [text.encode() for text in vocabulary.special_tokens]
+    hidden = vocabulary.normalizes and any(
+        token.special and token.normalized for token in vocabulary.added_tokens
+    )
+
+    def refuse(data: bytes) -> None:
+        if hidden or any(text in data for text in texts):
+            raise Unsupported("finds special tokens in any text")
+
+    return refuse
 
 
 def refuse_misread(ids: Iterable[int], unsaid: frozenset[int]) -> None:

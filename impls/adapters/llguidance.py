@@ -13,6 +13,7 @@ from impls.adapters.common import (
     rank_file,
     rank_trouble,
     refuse_misread,
+    refusing_specials,
     text_of,
 )
 from impls.interface import Capability, Mode, Recipe
@@ -34,14 +35,20 @@ LIBRARY = Library(
 
 
 class _Encoder:
-    def __init__(self, tokenizer: Any, unsaid: frozenset[int] = frozenset()) -> None:
-        self._tokenizer = tokenizer
-        self._unsaid = unsaid
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._tokenizer = tokenizer_of(vocabulary)
+        ranks = _reads_ranks(vocabulary)
+        self._unsaid = frozenset() if ranks else misread(vocabulary)
+        # Without parse_special it "may or may not" find special tokens, as documented: those of a
+        # tokenizer.json it does find, those beside ranks it does not.
+        self._refuse = None if ranks else refusing_specials(vocabulary)
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         # From invalid UTF-8 on it would take the longest token that fits, as documented.
         text_of(data)
         special = mode.special == "all"
+        if self._refuse is not None and not special:
+            self._refuse(data)
         return cast("list[int]", self._tokenizer.tokenize_bytes(data, parse_special=special))
 
     def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
@@ -108,8 +115,7 @@ class Implementation:
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:
         """Build the tokenizer and its trie: about a second for 200,000 tokens."""
-        unsaid = frozenset() if _reads_ranks(vocabulary) else misread(vocabulary)
-        return _Encoder(tokenizer_of(vocabulary), unsaid)
+        return _Encoder(vocabulary)
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A rank file with the pattern as a literal, or a tokenizer.json."""
@@ -117,6 +123,10 @@ class Implementation:
 
 def encode(data):
     return tokenizer.tokenize_bytes(data, parse_special={mode.special == "all"})
+
+
+def decode(ids):
+    return tokenizer.decode_bytes(list(ids))
 """
         if _reads_ranks(vocabulary):
             code = f"""\

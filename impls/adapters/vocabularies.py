@@ -65,7 +65,8 @@ def without_specials(vocabulary: Vocabulary) -> Vocabulary:
     """
     if not byte_level(vocabulary):
         return vocabulary
-    return replace(vocabulary, special_tokens={}, native=None)
+    added = tuple(token for token in vocabulary.added_tokens if not token.special)
+    return replace(vocabulary, special_tokens={}, added_tokens=added, native=None)
 
 
 def bert_lines(vocabulary: Vocabulary) -> bytes | str:

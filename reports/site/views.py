@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.embedded import embedded
+from corpora.vocabularies.sources import PACKAGED
 from harness.events import Counted, Started
 from impls.registry import registered
 from reports.cards import ROOMY, Card, card
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from reports.site.folding import Defect, Library, Project
 
 PER = 1_000_000
-ANYWHERE = ("random:", "tiktoken:", "hf:", "pypi:")
+ANYWHERE = ("random:", "tiktoken:", "hf:", *PACKAGED)
 """How vocabularies are named that every machine can get."""
 MOST_HEX = 500
 """Bytes of an input that a command has room for."""

@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -156,3 +157,94 @@ def test_a_step_is_called_as_in_its_file() -> None:
     document["normalizer"] = {"type": "Replace", "pattern": {"Regex": "'"}, "content": '"'}
     told = 'normalizer Replace {"pattern": {"Regex": "\'"}, "content": "\\""}'
     assert from_document(document, "one", None).unexpressed == (told,)
+
+
+def added(token_id: int, text: str) -> dict[str, object]:
+    """A special token of a tokenizer.json."""
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    return {"id": token_id, "content": text, "special": True, **flags}
+
+
+@pytest.mark.parametrize(
+    ("model", "unknown"),
+    [
+        ({"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, "[SEP]": 1}}, 0),
+        ({"type": "WordPiece", "vocab": {"[SEP]": 0, "[UNK]": 1}}, 1),
+        ({"type": "WordLevel", "unk_token": "[X]", "vocab": {"[X]": 0, "[SEP]": 1}}, 0),
+        ({"type": "BPE", "unk_token": "[X]", "vocab": {"[SEP]": 0, "[X]": 1}, "merges": []}, 1),
+        ({"type": "BPE", "vocab": {"[SEP]": 0, "[X]": 1}, "merges": []}, None),
+        ({"type": "Unigram", "unk_id": 1, "vocab": [["[SEP]", 0.0], ["[X]", 0.0]]}, 1),
+    ],
+)
+def test_the_unknown_token_is_known_of_files_that_the_model_does_not_express(
+    model: dict[str, Any], unknown: int | None
+) -> None:
+    entries = [added(i, text) for i, text in enumerate(dict(model["vocab"]))]
+    document = {
+        "model": model,
+        "added_tokens": entries,
+        "normalizer": {"type": "Lowercase"},
+        "pre_tokenizer": {"type": "Whitespace"},
+    }
+    vocabulary = from_document(document, "file", None)
+
+    assert vocabulary.unexpressed
+    assert vocabulary.unk_id == unknown
+
+
+def test_an_unknown_token_that_is_none_is_refused_there_too() -> None:
+    model = {"type": "Unigram", "unk_id": 7, "vocab": [["a", 0.0]]}
+    document = {"model": model, "normalizer": {"type": "Lowercase"}}
+    with pytest.raises(VocabularyError, match="unk_id is 7"):
+        from_document(document, "file", None)
+
+
+def encoding(**changes: object) -> dict[str, object]:
+    """An encoding as tiktoken's packages for JavaScript carry it, with a gap at 2."""
+    ranks = "! 0 YQ== Yg==\n! 3 YWI=\n"
+    return {"pat_str": r"\s+|\S+", "special_tokens": {"<s>": 2}, "bpe_ranks": ranks, **changes}
+
+
+def written(folder: Path, document: object) -> str:
+    path = folder / "encoding.json"
+    path.write_text(json.dumps(document))
+    return str(path)
+
+
+def test_an_encoding_of_tiktoken_for_javascript(tmp_path: Path) -> None:
+    vocabulary = resolve(written(tmp_path, encoding()))
+    assert vocabulary.tokens == (b"a", b"b", None, b"ab")
+    assert dict(vocabulary.special_tokens) == {"<s>": 2}
+    assert vocabulary.splits == (r"\s+|\S+",)
+    assert vocabulary.own_pattern == r"\s+|\S+"
+    assert (vocabulary.format, vocabulary.ignore_merges) == ("tiktoken", True)
+    assert vocabulary.merges.merged.tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"bpe_ranks": "! 0 YQ== Y"}, "'Y' is not base64"),
+        ({"bpe_ranks": "! x YQ=="}, "line 1: begins with '! x YQ=='"),
+        ({"bpe_ranks": "YQ=="}, "line 1: begins with 'YQ=='"),
+        ({"bpe_ranks": "! 1048576 YQ=="}, "begins with"),
+        ({"bpe_ranks": "! 0 YQ== Yg==\n! 1 Yw=="}, "the rank 1 stands twice"),
+        ({"bpe_ranks": "! 0 YQ== YQ=="}, "has a token twice"),
+        ({"bpe_ranks": "\n"}, "has no tokens"),
+        ({"special_tokens": {"<s>": 1}}, "which is a rank, too"),
+        ({"special_tokens": {"<s>": 9, "<t>": 9}}, "two of them share an id"),
+        ({"special_tokens": {"": 9}}, "no text"),
+        ({"special_tokens": {"<s>": -1}}, "the id -1"),
+        ({"pat_str": "("}, "pat_str is no regular expression"),
+    ],
+)
+def test_what_is_wrong_with_one_is_said(
+    tmp_path: Path, changes: dict[str, object], fault: str
+) -> None:
+    assert fault in refusal(written(tmp_path, encoding(**changes)))
+
+
+def test_a_token_may_be_spelled_like_its_field(tmp_path: Path) -> None:
+    document = json.loads(to_tokenizer_json(resolve("toy_bytes"), pretokenize=True))
+    document["model"]["vocab"]["bpe_ranks"] = 600
+    assert resolve(written(tmp_path, document)).format == "tokenizer.json"

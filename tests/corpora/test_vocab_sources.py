@@ -85,6 +85,7 @@ def refusal(name: str) -> str:
         (str(HERE), "is a directory"),
         (f"{HERE}/unigram_bytes.model#pattern=gpt2", "does not apply"),
         (f"{HERE}/train.py", "format not recognised"),
+        (f"{HERE}/train.py", "vocab.txt, and vocab.json with merges.txt"),
         ("hf:org/name@", "revision"),
     ],
 )

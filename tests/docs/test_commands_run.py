@@ -53,6 +53,7 @@ DEFAULTS = {
 ELSEWHERE = {
     "pip:": "installs a release from a registry",
     "pypi:": "fetches a vocabulary from a registry",
+    "npm:": "fetches a vocabulary or installs a release from a registry",
     "ray://": "a cluster of other machines",
     "auto": "a cluster of other machines",
     "postgresql://": "a database of another machine",

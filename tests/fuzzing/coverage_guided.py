@@ -23,7 +23,15 @@ INSTRUMENTED = (
     *(
         f"corpora.vocabularies.{name}"
         for name in (
-            *("reading", "limits", "sources", "tiktoken_file", "tekken", "tokenizer_json"),
+            *(
+                "reading",
+                "limits",
+                "sources",
+                "tiktoken_file",
+                "tiktoken_json",
+                "tekken",
+                "tokenizer_json",
+            ),
             *("tokenizer_json_steps", "wordpiece_file", "sentencepiece_model", "gguf_file"),
             *("gguf_metadata", "preflight"),
         )

@@ -136,6 +136,14 @@ def _json(*documents: Callable[[], Any]) -> Callable[[random.Random], bytes]:
     return mutant
 
 
+def _tiktoken_json() -> Any:
+    return {
+        "pat_str": ".+",
+        "special_tokens": {"<s>": 1, "</s>": 9},
+        "bpe_ranks": "! 0 YQ==\n! 2 Yg== Yw== YWI= 6Q==\n",
+    }
+
+
 def _tekken() -> Any:
     tokens = [*(bytes([byte]) for byte in range(256)), b"ab", b"abab", b"unused"]
     return {
@@ -373,6 +381,7 @@ FORMATS = {
     one.name: one
     for one in (
         Format("tiktoken", "x.tiktoken", _ranks, load_vocabulary),
+        Format("tiktoken-json", "x.json", _json(_tiktoken_json), load_vocabulary),
         Format("tekken", "tekken.json", _json(_tekken), load_vocabulary),
         Format("json-bpe", "tokenizer.json", _json(_byte_bpe, _character_bpe), load_vocabulary),
         Format("json-unigram", "tokenizer.json", _json(_written("toy_unigram")), load_vocabulary),

@@ -38,7 +38,16 @@ if TYPE_CHECKING:
     from tests.fuzzing.formats import Format
 
 NAMES = (
-    *("tiktoken", "tekken", "json-bpe", "json-unigram", "json-wordpiece", "sentencepiece", "gguf"),
+    *(
+        "tiktoken",
+        "tiktoken-json",
+        "tekken",
+        "json-bpe",
+        "json-unigram",
+        "json-wordpiece",
+        "sentencepiece",
+        "gguf",
+    ),
     *("expectations", "families", "defects", "record", "corpus"),
 )
 """Of all formats, in the order of the table: known without importing what loads them."""

@@ -100,10 +100,15 @@ def test_no_file(tmp_path: Path) -> None:
         load(tmp_path / "none.toml")
 
 
+def embedded_alone(entry: Expectation) -> bool:
+    """Whether an entry stands for embedded vocabularies and for none of a user's."""
+    return not entry.vocabulary.startswith(("*", "random:"))
+
+
 def test_the_shipped_file_is_explained() -> None:
     for entry in load(SHIPPED):
-        # Which texts show that sums drift is another matter on each vocabulary.
-        assert entry.examples or entry.bucket.startswith("chunks/unigram/"), entry.bucket
+        # Which texts show it is another matter on each vocabulary of a user's.
+        assert entry.examples or not embedded_alone(entry), entry.bucket
         assert entry.link, entry.bucket
         assert len(entry.bucket.split("/")) == 6, entry.bucket
         assert len(entry.reason) > 40, entry.bucket

@@ -263,3 +263,11 @@ def test_other_commands(command: list[str], tmp_path: Path) -> None:
     assert lines_forged(done.stdout + done.stderr) == []
     for path in tmp_path.glob("*.[hjmsx]*"):
         assert raw(path.read_text(encoding="utf-8"), TEXT_ENDS) == set(), path
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_lines_are_wrapped_for_a_terminal_alone(terminal: bool) -> None:
+    for line in ("word " * 20, Text("word " * 20)):
+        file = io.StringIO()
+        Display(file=file, width=40, force_terminal=terminal).print(line)
+        assert (file.getvalue().count("\n") > 1) is terminal

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from corpora.vocabularies.model import AddedToken
 from harness.checks.base import Observation
 from harness.checks.minimality import Minimality
-from harness.checks.round_trip import RoundTrip
+from harness.checks.round_trip import RoundTrip, loses
 from harness.checks.validity import Validity
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
 from harness.findings.diagnosis import difference
@@ -82,3 +85,31 @@ def test_who_takes_text_alone_is_not_held_to_decode_bytes_that_are_none() -> Non
         texts = (Encoded((5,), text=b"\xba"), Encoded((5,), text="\ufffd".encode()))
         judgement = RoundTrip().judge(seen, [Results.of([text]) for text in texts])
         assert [violation.culprits for violation in judgement.violations] == blamed
+
+
+@pytest.mark.parametrize("side", ["lstrip", "rstrip"])
+def test_white_space_that_an_added_token_takes_does_not_come_back(side: str) -> None:
+    terms = contract("toy_bytes", "bpe.naive", "bpe.heap", mode=Mode(pretokenize=True))
+    plain = terms.vocabulary
+    for special, modes in ((False, {"none", "all"}), (True, {"all"})):
+        token = AddedToken("<x>", len(plain), special=special, **{side: True})
+        vocabulary = replace(plain, added_tokens=(token,))
+        losing = {
+            mode
+            for mode in ("none", "all")
+            if loses(replace(terms, vocabulary=vocabulary, mode=Mode(special=mode)))
+        }
+        assert losing == modes
+    assert not loses(
+        replace(terms, vocabulary=replace(plain, added_tokens=(AddedToken("<x>", 9),)))
+    )
+
+    seen = Observation(
+        replace(terms, vocabulary=vocabulary, mode=Mode(special="all")),
+        Inputs.of([b" <x>"]),
+        dict.fromkeys(("bpe.naive", "bpe.heap"), Results.of([Encoded((5,))])),
+    )
+    texts = [Encoded((5,), text=text) for text in (b"<x>", b"<x>", b" ")]
+    told = [Results.of([text]) for text in texts]
+    assert RoundTrip().judge(seen, told[:2]).violations == []
+    assert RoundTrip().judge(seen, told[1:]).violations != []

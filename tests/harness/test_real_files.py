@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,18 @@ SUMMARY = {
     "implementations_judged": ["llama.cpp", "tokenizers", "bpe.heap", "bpe.naive"],
     "cases": 10,
     "comparisons": 2000,
-    "findings": [{"bucket": "equivalence/bpe/text/ids/P/a|b"}],
+    "findings": [
+        {"bucket": "equivalence/bpe/text/ids/P/a|b", "expected": None},
+        {"bucket": "equivalence/bpe/text/bytes/L/a", "expected": "of old"},
+        {"bucket": "equivalence/bpe/text/bytes/Z/a", "expected": "of old"},
+    ],
 }
 
 
-def test_forty_files_of_packages_are_named() -> None:
+def test_sixty_files_of_packages_are_named() -> None:
     known = files.load()
-    assert len(known) >= 40
-    assert all(source.startswith("pypi:") and "==" in source for source, _ in known)
+    assert len(known) >= 60
+    assert all(source.startswith(("pypi:", "npm:")) and "==" in source for source, _ in known)
     assert len({source for source, _ in known}) == len(known)
 
 
@@ -34,7 +39,7 @@ def test_a_row_says_who_was_compared() -> None:
     row = files.told("pypi:a==1/b.gguf", "A", 1000, (), "gguf", SUMMARY)
     assert files.line(row) == (
         "| `pypi:a==1/b.gguf` | A | 1,000 | llama.cpp\\*, tokenizers, 2 ours | 2,000 | "
-        "`equivalence/bpe/text/ids/P/a\\|b` |"
+        "`equivalence/bpe/text/ids/P/a\\|b`; known: `equivalence/bpe/text/bytes/*/a` |"
     )
     alone = files.told("x", "A", 1, ("a step",), "tokenizer.json", {**SUMMARY, "findings": []})
     assert files.line(alone).endswith("llama.cpp, tokenizers\\*, 2 ours (a step) | 2,000 | none |")
@@ -42,3 +47,29 @@ def test_a_row_says_who_was_compared() -> None:
 
 def test_what_is_not_read_is_said() -> None:
     assert "refused: " in files.line(files.row("absent.json", "A"))
+
+
+def test_a_page_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    broken = ["b"]
+
+    def row(source: str, what: str) -> files.Row:
+        if source in broken:
+            raise KeyboardInterrupt
+        asked.append(source)
+        return files.Row(source, f"{what} {len(asked)}")
+
+    path = tmp_path / "page.md"
+    monkeypatch.setattr(files, "load", lambda: [(name, "file") for name in "abc"])
+    monkeypatch.setattr(files, "row", row)
+    monkeypatch.setattr(sys, "argv", ["files", str(path), "--missing"])
+    with pytest.raises(KeyboardInterrupt):
+        files.main()
+    broken.clear()
+    files.main()
+    assert asked == ["a", "b", "c"]
+    assert [*files.lines_of(path.read_text())] == ["a", "b", "c"]
+    monkeypatch.setattr(sys, "argv", ["files", str(path)])
+    files.main()
+    assert asked == [*"abcabc"]
+    assert "| file 6 |" in path.read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 import pytest
@@ -69,5 +70,23 @@ def test_an_entry_shows_where_it_applies(pool: WorkerPool, place: int, name: str
 def test_every_entry_with_examples_names_a_vocabulary() -> None:
     having = {place for place, entry in enumerate(ENTRIES) if entry.examples}
     assert {place for place, _ in PLACES} == having
-    # Of the others there is no telling whether they are stale.
-    assert len(ENTRIES) - len(having) == 2
+    # Of the others there is no telling whether they are stale: they stand for users' vocabularies,
+    # and each says what an entry with examples says of an embedded one, but for what only random
+    # vocabularies show.
+    others = {entry.bucket for place, entry in enumerate(ENTRIES) if place not in having}
+    assert len(others) == len(ENTRIES) - len(having) == 38
+
+
+def test_examples_are_for_the_embedded_vocabularies_whatever_a_users_file_is_called() -> None:
+    entry = next(one for one in ENTRIES if one.examples and one.vocabulary == "*unigram*")
+    taking_part = selection.participants(sorted(entry.implementations))[0]
+    versions = {participant.name: participant.about.version for participant in taking_part}
+    trusted = selection.references([], taking_part)
+    vocabulary = sources.resolve("unigram_nfkc")
+    for name, asked in ((vocabulary.id, True), ("my_unigram.model", False)):
+        renamed = replace(vocabulary, id=name)
+        (contract,) = contracts_of(renamed, taking_part, trusted, proper=True)
+        assert entry.covers(entry.bucket, name)
+        assert entry.concerns(contract, versions) is asked
+        own = replace(entry, shipped=False)
+        assert own.concerns(contract, versions)

@@ -168,3 +168,14 @@ def test_a_check_that_needs_a_capability_does_not_apply_without_it() -> None:
         plain = contract("toy_bytes", "bpe.naive", mode=Mode())
         claimed = plain.participants[0].about.capabilities
         assert CHECKS[check].applies(plain) == (not claimed.isdisjoint(asked)), check
+
+
+def test_who_gives_special_tokens_for_ordinary_text_is_told_how_to_say_so() -> None:
+    off = found("f-2", b"<s>", check="specials", stage="off", culprits=["mine"])
+    on = found("f-3", b"<s>", check="specials", stage="on", culprits=["other"])
+    theirs = found("f-4", b"<s>", check="specials", stage="off", culprits=["tokenizers"])
+    lines = Shortfall.of([off, on, theirs]).always_special({"tokenizers"})
+    assert lines == [
+        "mine gives special tokens where they are ordinary text: a plug-in that cannot switch "
+        "them off says always_special = True (docs/plugins.md)"
+    ]

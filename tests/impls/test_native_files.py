@@ -23,6 +23,8 @@ from harness.core.participants import Participant
 from harness.engine import selection
 from impls import registry
 from impls.adapters import llguidance, tokenizers
+from impls.adapters.common import refusing_specials
+from impls.adapters.vocabularies import json_content, without_specials
 from impls.interface import Mode, Respells, Unsupported
 from tests.breadth import thorough
 
@@ -246,3 +248,32 @@ def test_added_tokens_have_the_ids_that_the_library_gives_them() -> None:
         for text, token_id in zip(chosen, given_ids, strict=True):
             assert library.encode(text).ids == [token_id]
     assert 200 < kept < 300
+
+
+def test_llguidance_is_not_asked_for_special_tokens_as_ordinary_text() -> None:
+    vocabulary = from_document(document(normalizer={"type": "NFKC"}), "file", None)
+    encoder = llguidance.IMPLEMENTATION.load(vocabulary)
+    reference = tokenizers.IMPLEMENTATION.load(vocabulary)
+    assert not llguidance._reads_ranks(vocabulary)
+    assert encoder.encode(b"<|en|>", TEXT) == reference.encode(b"<|en|>", TEXT)
+    assert encoder.encode(b"<|end|>", SPECIAL) == reference.encode(b"<|end|>", SPECIAL)
+    with pytest.raises(Unsupported, match="finds special tokens in any text"):
+        encoder.encode(b"a<|end|>", TEXT)
+
+
+def test_where_special_tokens_show_after_normalization_any_text_may_have_one() -> None:
+    changed = document(normalizer={"type": "NFKC"})
+    changed["added_tokens"][0]["normalized"] = True
+    vocabulary = from_document(changed, "file", None)
+    with pytest.raises(Unsupported, match="finds special tokens in any text"):
+        refusing_specials(vocabulary)("\uff1c|end|\uff1e".encode())
+    refusing_specials(from_document(document(), "file", None))(b"any other text")
+
+
+def test_a_vocabulary_without_its_special_tokens_has_none_among_the_added() -> None:
+    plain = resolve("toy_bytes")
+    special = AddedToken("<|end|>", len(plain), special=True)
+    whole = replace(plain, special_tokens={special.text: special.id}, added_tokens=(special,))
+    assert without_specials(whole).added_tokens == ()
+    assert b"<|end|>" not in json_content(whole, TEXT)
+    assert b"<|end|>" in json_content(whole, SPECIAL)

