@@ -4,13 +4,15 @@
 follows it; so the compiled functions keep to what both ways mean alike (no unsigned wrap-around, no
 reliance on integer overflow but in vectors, where NumPy's numbers of 32 bits wrap around, too).
 
-Four things differ from plain ``numba.njit(cache=True)``:
+Five things differ from plain ``numba.njit(cache=True)``:
 
 - **One process compiles a function, the others wait and load it.** A run starts many workers at
   once, which need the same functions. A file lock beside the cache's index, held while a function
   is compiled and saved, makes each of them compile a share. What a process finished before it died
   is in the cache; its locks go with it. Calls form no circles, so that no two processes can wait
   for each other.
+- **What a function calls is part of it.** Compiled code on disk is taken only if the source of all
+  that was compiled into it is as it was (:mod:`corpora.vocabularies.stamps`).
 - **A constant argument is no type of its own.** Numba would compile a callee once for ``f(0)`` and
   once for ``f(n)``, though the code is the same.
 - **The cache is a folder of its own** (:func:`corpora.vocabularies.caches.compiled_folder`), the
@@ -39,6 +41,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.types import unliteral  # type: ignore[attr-defined]
 
 from corpora.vocabularies import caches, compilers
+from corpora.vocabularies.stamps import stamp_of
 
 # For this process, for those that it starts, and for whenever Numba reads its variables again.
 os.environ[caches.COMPILED] = numba.config.CACHE_DIR = str(caches.compiled_folder())
@@ -127,6 +130,8 @@ def _share(dispatcher: Any) -> None:
     def compile_once(signature: Any) -> Any:
         # The compiler's own lock comes first, so that threads of one process keep one order.
         waiting = event.trigger_event(WAITING, data={"dispatcher": dispatcher})
+        # What is called is compiled into a function: Numba looks at the function's own file alone.
+        dispatcher._cache._cache_file._source_stamp = stamp_of(dispatcher)
         with global_compiler_lock, waiting, _alone(dispatcher):
             _copy_ours(_index_of(dispatcher))
             return compile_here(signature)

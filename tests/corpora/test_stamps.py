@@ -1,0 +1,67 @@
+"""Compiled code on disk is that of the source: an edited helper, or constant, is compiled anew."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CALLER = """
+from corpora.vocabularies.jit import njit
+from helper import BY, more
+
+@njit
+def twice(number):
+    return once(once(number)) * BY
+
+@njit
+def once(number):
+    return more(number)
+"""
+HELPER = """
+from corpora.vocabularies.jit import njit
+
+BY = {by}
+
+@njit
+def more(number):
+    return number + {more}
+"""
+RUN = "import caller; print(caller.twice(1), sum(caller.twice.stats.cache_hits.values()))"
+
+
+def run(folder: Path, *, by: int = 1, more: int = 1) -> tuple[int, int]:
+    """What the caller gives in a process of its own, and how often its code came from disk."""
+    (folder / "caller.py").write_text(CALLER)
+    (folder / "helper.py").write_text(HELPER.format(by=by, more=more))
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"},
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+        "PYTHONPATH": f"{folder}:{Path(__file__).parents[2]}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", RUN],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    result, hits = done.stdout.split()
+    return int(result), int(hits)
+
+
+@pytest.mark.parametrize("change", [{"more": 5}, {"by": 3}])
+def test_what_is_called_and_what_is_constant_are_part_of_a_function(
+    change: dict[str, int], tmp_path: Path
+) -> None:
+    assert run(tmp_path) == (3, 0)
+    assert run(tmp_path) == (3, 1)
+    changed, hits = run(tmp_path, **change)
+    assert (changed, hits) == (11 if "more" in change else 9, 0)
+    assert run(tmp_path, **change) == (changed, 1)
