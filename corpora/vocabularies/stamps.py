@@ -45,7 +45,7 @@ def _value_stamp(value: Any) -> bytes:
     if hasattr(value, "py_func"):
         return stamp_of(value)
     if isinstance(value, np.ndarray):
-        return repr((value.dtype, value.shape)).encode() + hashlib.sha256(value).digest()
+        return repr((value.dtype, value.shape)).encode() + hashlib.sha256(value.tobytes()).digest()
     if isinstance(value, int | float | str | bytes | tuple | np.generic):
         return repr(value).encode()
     module = getattr(value, "__module__", None)
