@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora.texts import benchmarks as texts
+from harness.core import exit_statuses
 from harness.events import (
     Benched,
     BenchStarted,
@@ -23,7 +24,6 @@ from harness.events import (
 )
 from harness.studies.bench.measure import LIMITS, Bench, Block
 from harness.studies.bench.plan import BASE, WAYS
-from harness.verdict import gate
 from harness.workers import confined
 
 if TYPE_CHECKING:
@@ -147,7 +147,9 @@ class BenchStudy:
         """The end: no gate, but who could not be started is said by the exit status."""
         failed = any(isinstance(event, ImplementationFailed) for event in events)
         measured = any(isinstance(event, Benched) and event.timings for event in events)
-        status = ending.status or (gate.CANNOT_START if failed or not measured else gate.HOLDS)
+        status = ending.status or (
+            exit_statuses.CANNOT_START if failed or not measured else exit_statuses.HOLDS
+        )
         return Finished(
             complete=ending.complete,
             verdict="fail" if status else "pass",
