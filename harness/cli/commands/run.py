@@ -123,22 +123,23 @@ def run(
         raise SelectionError(f"--budget: {error}") from error
     vocabularies = selection.vocabularies(vocab or [], seed)
     joining = selection.readers(load() for load in vocabularies.values()) if vocab else []
-    present, missing = selection.participants(impl or [], joining)
-    # These take longer than all before, and a mistake in a name is told without them.
-    from corpora.families import catalog as hostile  # noqa: PLC0415
-    from corpora.families import user  # noqa: PLC0415
+    if impl:
+        present, missing = selection.participants(impl, joining)
+    # What takes longer than all before is imported step by step, so that a mistake is told sooner.
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
-    from harness.engine.planning import Plan  # noqa: PLC0415
-    from harness.engine.texts import mutated  # noqa: PLC0415
-    from harness.verdict import bounds, expectations  # noqa: PLC0415
 
-    limits = limits_of(timeout, memory)
     catalog = generators()
+    made = [catalog[n] for n in selection.chosen("generator", generator or [], catalog)]
     wanted = check or (list(OF_TEXTS) if only_input else [])
     checks = selection.chosen("check", wanted, [*CHECKS, *MEASURES])
     if only_input:
         checks = [name for name in checks if name in CHECKS]
+
+    from corpora.families import catalog as hostile  # noqa: PLC0415
+    from corpora.families import user  # noqa: PLC0415
+    from harness.verdict import bounds, expectations  # noqa: PLC0415
+
     corpus = texts_of(texts)
     own = user.chosen(families)
     known, bound = expectations.load(expectations.SHIPPED), bounds.load(expectations.SHIPPED)
@@ -147,9 +148,14 @@ def run(
         bound = [*bounds.load(expect), *bound]
     if only_input:  # what is expected still is, but its examples are no texts of the user's
         known = [replace(one, examples=()) for one in known]
-    console = Display(stderr=True)
-    name_missing(console, missing)
-    made = [catalog[n] for n in selection.chosen("generator", generator or [], catalog)]
+    if not impl:  # all of them, which takes longer than to tell any mistake
+        present, missing = selection.participants([], joining)
+    name_missing(Display(stderr=True), missing)
+
+    from harness.engine.planning import Plan  # noqa: PLC0415
+    from harness.engine.texts import mutated  # noqa: PLC0415
+
+    limits = limits_of(timeout, memory)
     if corpus is not None:
         made = [] if only_input else [mutated(corpus, seed), *made]
     plan = Plan(
