@@ -16,7 +16,7 @@ the time goes into visiting again and again what is being built."""
 
 @contextlib.contextmanager
 def seldom() -> Iterator[None]:
-    """Collect garbage seldom inside, and none of what a measurement left out stays left out."""
+    """Collect garbage seldom inside; what a measurement left out is visited again."""
     gc.unfreeze()
     usual = gc.get_threshold()
     gc.set_threshold(*THRESHOLDS)
