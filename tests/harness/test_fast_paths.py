@@ -123,3 +123,15 @@ def test_a_batch_on_which_decoders_agree_counts_for_each() -> None:
     judged = check.judge(seen, [DECODED] * len(check.probes(seen)))
     assert judged.exercised == {"tokenizers": 2}
     assert judged.violations == []
+
+
+@pytest.mark.parametrize(
+    "offsets",
+    [((-1, 1), (1, 2)), ((0, 1), (1, 3)), ((1, 0), (1, 2)), ((0, 2), (0, 1)), ((1, 2), (0, 2))],
+)
+def test_each_fault_is_looked_at(offsets: tuple[tuple[int, int], ...]) -> None:
+    answer = Results.of([Encoded((1, 2), offsets=offsets)])
+    results = replace(answer, offsets=None)
+    seen = Observation(PIECES, Inputs.of([b"ab"]), {"tokenizers": results})
+    assert fault(PIECES, b"ab", (1, 2), answer.outcome(0)) is not None
+    assert doubtful(seen, results, answer, [0]) == [0]
