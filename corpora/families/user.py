@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import platformdirs
 
 from corpora import whole_files
+from corpora.errors import UserError
 from corpora.families.base import Family
 from corpora.families.pattern import Pattern
 from corpora.vocabularies.reading import line_of, read_toml, shown
@@ -32,7 +33,7 @@ VARIABLE = "TOKGATE_FAMILIES"
 """The variable of the environment that names the file; it is empty for none."""
 
 
-class FamiliesError(Exception):
+class FamiliesError(UserError):
     """A file of families cannot be used: one line with the file, the fault and the mend."""
 
 

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from corpora.errors import UserError
+
 MAX_DOCUMENT_BYTES = 1 << 20
 """Bytes of one document. Longer ones are cut: a library that is a hundred times slower than the
 fast ones takes about a second for so much, and an answer within the limit of a request is owed."""
 
 
-class TextsError(ValueError):
+class TextsError(UserError, ValueError):
     """Texts cannot be read: ``str(error)`` is one line with the file, the fault and the mend."""
 
 

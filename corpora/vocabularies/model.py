@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corpora.errors import UserError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -29,7 +31,7 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-class VocabularyError(Exception):
+class VocabularyError(UserError):
     """A vocabulary cannot be had: names the source, the field at fault, and the mend.
 
     ``str(error)`` is one line that can be shown to a user as it is.

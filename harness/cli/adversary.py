@@ -14,6 +14,7 @@ from corpora.vocabularies import sources
 from harness.cli.display import Display
 from harness.cli.forced import LOG_WIDTH
 from harness.cli.progress.steps import StepProgress
+from harness.core import exit_statuses
 from harness.core.countdown import Countdown, seconds_text
 from harness.core.interruption import exit_status
 from harness.engine.selection import SelectionError
@@ -25,7 +26,6 @@ from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Hunt, HuntRecor
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, named
 from harness.studies.forced.pool import WorkersFailed, results
-from harness.verdict import gate
 from impls.errors import ImplementationError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def search(
     if cut_off is not None:
         return exit_status(cut_off)
     erred = any(one.policy == EXACT for one in own) and EXACT in task.policies
-    return gate.FAILS if erred else gate.HOLDS
+    return exit_statuses.FAILS if erred else exit_statuses.HOLDS
 
 
 def _line(error: WorkersFailed) -> SelectionError | ImplementationError:
@@ -194,7 +194,7 @@ def replay(
     made = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
     for heading in ("vocabulary", "kind", "policy", "then", "now"):
         made.add_column(heading, header_style="dim")
-    status = gate.HOLDS
+    status = exit_statuses.HOLDS
     for _, group in groupby(sorted(found, key=lambda one: one.place), lambda one: one.vocabulary):
         own = list(group)
         vocabulary = known or sources.resolve(own[0].vocabulary)
@@ -210,7 +210,7 @@ def replay(
                         now = Text(f"errs {depth} deep", style="red")
                     made.add_row(counterexample.vocabulary, counterexample.kind, name, then, now)
                     if depth and name == EXACT:
-                        status = gate.FAILS
+                        status = exit_statuses.FAILS
         except WorkersFailed as error:
             raise _line(error) from error
     Display().print(made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.cli.mendable import USERS
+from corpora.errors import UserError
 from harness.engine.steps import conduct
 from impls.errors import ImplementationError
 
@@ -29,7 +29,7 @@ def conducted(
     """
     try:
         everyone = [*consumers, progress.consume]
-        finished = conduct(study, out, everyone, (*USERS, ImplementationError))
+        finished = conduct(study, out, everyone, (UserError, ImplementationError))
     finally:
         progress.stop()
     if not finished.complete:

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from corpora.families.user import FamiliesError
-from corpora.texts.documents import TextsError
-from corpora.vocabularies.model import VocabularyError
-from harness.cluster.executor import ClusterError, UnitError
-from harness.core.writing import NO_ROOM, OutputError, cannot_write
-from harness.engine.selection import SelectionError
-from harness.verdict import gate
-from harness.verdict.expectations import ExpectationsError
+from corpora.errors import UserError
+from harness.core import exit_statuses
+from harness.core.writing import NO_ROOM, cannot_write
 from impls.errors import ImplementationError
-
-USERS = (
-    VocabularyError, FamiliesError, SelectionError, ExpectationsError, OutputError, TextsError,
-    ClusterError, UnitError,
-)  # fmt: skip
-"""These errors are mistakes in what the user gave, and end a command with status 2."""
 
 
 def explained(error: Exception) -> tuple[str, int] | None:
     """The one line for an error that a user can mend, and the exit status; None for a defect."""
-    if isinstance(error, USERS):
-        return str(error), gate.USAGE
+    if isinstance(error, UserError):
+        return str(error), exit_statuses.USAGE
     if isinstance(error, ImplementationError):
-        return str(error), gate.USAGE if error.unknown else gate.CANNOT_START
+        status = exit_statuses.USAGE if error.unknown else exit_statuses.CANNOT_START
+        return str(error), status
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         where = error.filename or "standard output, or a temporary file"
-        return str(cannot_write(where, error)), gate.USAGE
+        return str(cannot_write(where, error)), exit_statuses.USAGE
     return None

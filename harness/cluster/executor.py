@@ -10,17 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from corpora.errors import UserError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from harness.events import Event
 
 
-class ClusterError(Exception):
+class ClusterError(UserError):
     """A cluster cannot be used, or no longer: one line with the fault and the mend."""
 
 
-class UnitError(Exception):
+class UnitError(UserError):
     """A unit fails wherever it is performed: one line with its name and the reason."""
 
 

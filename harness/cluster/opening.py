@@ -19,6 +19,9 @@ ADDRESS = re.compile(r"auto|ray://[^/\s]+:\d+|local:[1-9]\d*")
 COMMANDS = ("run", "fuzz", "forced", "field", "selftest", "worst")
 """The commands that run on a cluster."""
 
+TEXTS_STAY = "--cluster: texts of --input stay on this machine; run them without --cluster"
+"""What is said where texts of the user's own are to be compared on a cluster."""
+
 WORKER_BYTES = 256 << 20
 """What a worker with a large vocabulary holds, as Ray is told; its limit is many times that."""
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpora import whole_files
+from corpora.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ MENDS = {
 """The mend by the number of the error; for others it is another folder."""
 
 
-class OutputError(Exception):
+class OutputError(UserError):
     """The output cannot be written: one line with the path and the mend."""
 
 

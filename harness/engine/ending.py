@@ -6,10 +6,10 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.core import exit_statuses
 from harness.core.interruption import exit_status
 from harness.core.writing import NO_ROOM, OutputError, cannot_write
 from harness.engine.opening import NamedFailed
-from harness.verdict import gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,11 +49,11 @@ def to_the_end(work: Callable[[], None], mendable: tuple[type[Exception], ...] =
     except raised:
         raise
     except NamedFailed as error:
-        return Ending(f"ended at once, as {error}", gate.CANNOT_START)
+        return Ending(f"ended at once, as {error}", exit_statuses.CANNOT_START)
     except Exception as error:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise cannot_write(error.filename or "a temporary file", error) from error
         LOG.debug("the work broke off", exc_info=error)
         line = str(error).split("\n", 1)[0]
-        return Ending(f"broke off ({type(error).__name__}: {line})", gate.CANNOT_START)
+        return Ending(f"broke off ({type(error).__name__}: {line})", exit_statuses.CANNOT_START)
     return Ending()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from corpora.errors import UserError
 from corpora.vocabularies import drawn, embedded, sources
 from harness.core.participants import Participant
 from harness.core.quiet import aside
@@ -34,7 +35,7 @@ LAST = frozenset({"mistral_v2", "mistral_v3", "mistral_v7"})
 ``mistral_v1``, so that a run that is short of time has seen one of each kind before."""
 
 
-class SelectionError(Exception):
+class SelectionError(UserError):
     """A name that a user gave is none: one line that names it and the mend."""
 
 

@@ -18,6 +18,7 @@ from corpora.generators.catalog import generators
 from corpora.vocabularies import scratch
 from harness.checks import CHECKS
 from harness.cluster.executor import UnitError
+from harness.cluster.opening import TEXTS_STAY
 from harness.core.writing import write_whole, writing
 from harness.engine import selection
 from harness.engine.selection import SelectionError
@@ -34,8 +35,6 @@ SENT = ("findings", "vocabularies")
 """The folders of an output folder that files are sent for."""
 
 _making = threading.Lock()
-
-TEXTS_STAY = "--cluster: texts of --input stay on this machine; run them without --cluster"
 
 
 @dataclass(frozen=True, slots=True)

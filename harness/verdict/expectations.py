@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from corpora.errors import UserError
 from corpora.vocabularies.embedded import embedded
 from corpora.vocabularies.reading import line_of, read_toml, shown
 
@@ -55,7 +56,7 @@ KINDS = {"expected", "scaling"}
 """Tables of the file; :mod:`harness.verdict.bounds` reads the second."""
 
 
-class ExpectationsError(Exception):
+class ExpectationsError(UserError):
     """The file is at fault: one line with the file, the entry, the field, and the mend."""
 
 

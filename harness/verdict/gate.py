@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS
 from harness.events import NOTHING_TO_COMPARE, ExpectationJudged, by_cause, named
 
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
     from harness.events import Forced, Found, GrowthJudged, Measured
     from harness.verdict.expectations import Expectation
-
-HOLDS, FAILS, USAGE, CANNOT_START = 0, 1, 2, 3
-"""Exit statuses of ``tokgate``."""
 
 REASONS_SHOWN = 8
 

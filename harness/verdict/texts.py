@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from harness.core import exit_statuses
 from harness.events.texts import TextsCompared, TextsGiven, TextsRead
 from harness.verdict import gate
 
@@ -41,7 +42,7 @@ class TextsSeen:
         notes = (*verdict.notes, *self._notes())
         if not reasons:
             return replace(verdict, notes=notes)
-        status = verdict.exit_status if not verdict.passed else gate.USAGE
+        status = verdict.exit_status if not verdict.passed else exit_statuses.USAGE
         return gate.Verdict(False, (*verdict.reasons, *reasons), status, notes)
 
     def _reasons(self) -> list[str]:

@@ -8,8 +8,24 @@ process is started again as often as its limits allow; ``worker`` asks it until 
 sure; ``server`` runs inside the process.
 """
 
-from harness.workers.limits import Limits
-from harness.workers.requests import first_line, rows
-from harness.workers.worker import Worker
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.workers.limits import Limits
+    from harness.workers.requests import first_line, rows
+    from harness.workers.worker import Worker
 
 __all__ = ["Limits", "Worker", "first_line", "rows"]
+
+HOMES = {"Limits": "limits", "first_line": "requests", "rows": "requests", "Worker": "worker"}
+"""The module of each name of this package. It is imported when the name is asked for: the inside of
+a worker needs none of what stands outside of it, and would be ready later."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{HOMES[name]}"), name)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import gc
 import os
 import pickle
 import resource
@@ -42,7 +41,7 @@ from harness.core.messages import (
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status
 from harness.core.outcomes import Rejected as RejectedOutcome
 from harness.core.outcomes import Unsupported as UnsupportedOutcome
-from harness.workers import compiling, instructions, meters, wire
+from harness.workers import collecting, compiling, instructions, meters, wire
 from harness.workers.calls import is_batch
 from harness.workers.healing import healed
 from harness.workers.opening import opened
@@ -180,13 +179,13 @@ class Server:
         if isinstance(self._encoder, ExternalEncoder):
             self._encoder.close()
         self._encoder, self._others = None, {}  # the old vocabulary's memory goes first
-        gc.unfreeze()  # what a measurement left out, so that its circles go, too
         try:
-            implementation = registry.resolve(request.spec)
-            vocabulary = pickle.loads(request.packed)
-            self._encoder = implementation.load(vocabulary)
-            if isinstance(self._encoder, WarmsUp):
-                self._encoder.warm_up(request.modes)
+            with collecting.seldom():
+                implementation = registry.resolve(request.spec)
+                vocabulary = pickle.loads(request.packed)
+                self._encoder = implementation.load(vocabulary)
+                if isinstance(self._encoder, WarmsUp):
+                    self._encoder.warm_up(request.modes)
         except Died as error:
             return Loaded(f"{error}\n{error.log}".rstrip(), error.kind)
         except Unsupported as error:

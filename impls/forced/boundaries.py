@@ -12,7 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from impls.forced.context import GrammarState
     from impls.forced.tokenizer import Tokenizer
@@ -57,6 +57,9 @@ COVERED = {first: frozenset(pair[1] for pair in PAIRS if pair[0] == first) for f
 """The second characters, by the first one, that have a stand-in of their own."""
 
 ASCII = 0x80
+
+WINDOW_PIECES = 6
+"""Pre-tokens at the end of a text that may still change; the known patterns change two."""
 
 KNOWN = 3
 """So many different next bytes are followed further; where there are more, anything may come
@@ -138,14 +141,21 @@ class Boundaries:
         known = self._known(text)
         missing = [way for way in asked if way not in known]
         if missing:
-            size = len(text)
-            cut = self._tokenizer.piece_ends([text + way.encode() for way in missing])
+            fixed = lasting(self._tokenizer.piece_ends([text])[0])
+            start = fixed[-1] if fixed else 0
+            last, size = text[start:], len(text) - start
+            cut = self._tokenizer.piece_ends([last + way.encode() for way in missing])
             for way, ends in zip(missing, cut, strict=True):
-                known[way] = tuple(end for end in ends if end <= size)
+                known[way] = (*fixed, *(start + end for end in ends if end <= size))
         found: dict[tuple[int, ...], str] = {}
         for way in asked:
             found.setdefault(known[way], way)
         return found
+
+
+def lasting(ends: Sequence[int]) -> Sequence[int]:
+    """Of the boundaries of a text's pre-tokens, those that nothing after the text can move."""
+    return ends[: max(0, len(ends) - WINDOW_PIECES)]
 
 
 def _nothing_known(_: bytes) -> dict[str, tuple[int, ...]]:

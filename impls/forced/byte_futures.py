@@ -12,13 +12,13 @@ which the last pre-tokens may come out; these are finite.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING
 
 from impls.forced.beginnings import Beginnings, surviving
-from impls.forced.boundaries import Boundaries
+from impls.forced.boundaries import Boundaries, lasting
 from impls.forced.characters import whole_characters
 from impls.forced.futures import Bound, Token, Window
 from impls.forced.prefix_tree import PrefixTrees
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from impls.forced.context import Context, GrammarState
     from impls.forced.prefix_tree import PrefixTree
     from impls.forced.tokenizer import Tokenizer
-
-WINDOW_PIECES = 6
-"""Pre-tokens at the end of a text that may still change; the known patterns change two."""
 
 
 class ByteFutures:
@@ -46,6 +43,8 @@ class ByteFutures:
         self._out_of_order = self._trees.out_of_order
         self._out_of_order_within = re.compile(b"|".join(map(re.escape, self._out_of_order)))
         self._out_of_order_to_come = lru_cache(maxsize=4096)(self._out_of_order_endings)
+        # The ways in which a text may be cut have most of their pre-tokens in common.
+        self._piece = lru_cache(maxsize=1 << 12)(lambda piece: tokenizer.encode_pieces([piece])[0])
         self._whole = sorted(
             text
             for text, token_id in vocabulary.ids.items()
@@ -60,14 +59,12 @@ class ByteFutures:
         ends = self._tokenizer.piece_ends([text[:whole]])[0]
         # No later than the context's end, so that it shows where its tokens change.
         start = 0
-        for end in ends[: max(0, len(ends) - WINDOW_PIECES)]:
+        for end in lasting(ends):
             if end <= len(context.text):
                 start = end
-        first, size = 0, 0
-        while size < start:
-            size += len(self._tokenizer.spelling(context.ids[first]))
-            first += 1
-        if size > start:
+        sizes = [0, *accumulate(map(self._tokenizer.sizes.__getitem__, context.ids))]
+        first = bisect_left(sizes, start)
+        if sizes[first] > start:
             return Window(text, 0, 0)
         return Window(text[start:], start, first)
 
@@ -118,7 +115,7 @@ class ByteFutures:
         Ids from the window's start, the continuation, and its kind.
         """
         bounds = [0, *ends]
-        before = self._pieces([text[a:b] for a, b in pairwise(bounds)])
+        before = tuple(chain(*(self._piece(text[a:b]) for a, b in pairwise(bounds))))
         last = text[bounds[-1] :]
         kind = "stand-in" if stand_in else "end"
         plain = more + stand_in.encode()[len(part) :] if part else more + stand_in.encode()
@@ -185,15 +182,8 @@ class ByteFutures:
             if last.endswith(text[:size])
         )
 
-    def _pieces(self, pieces: Iterable[bytes]) -> tuple[int, ...]:
-        return tuple(i for ids in self._tokenizer.encode_pieces(list(pieces)) for i in ids)
-
 
 def with_ends(tokenizer: Tokenizer, ids: Iterable[int]) -> tuple[Token, ...]:
     """Tokens that spell their own bytes, with their ends."""
-    found: list[Token] = []
-    size = 0
-    for token_id in ids:
-        size += len(tokenizer.spelling(token_id))
-        found.append(Token(token_id, size))
-    return tuple(found)
+    known = list(ids)
+    return tuple(map(Token, known, accumulate(map(tokenizer.sizes.__getitem__, known))))

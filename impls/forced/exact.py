@@ -135,10 +135,10 @@ class Exact:
 
         Far cheaper than the end of a sentence, which may be long.
         """
-        for step in settling(state):
-            way, state = way + step, state.after(step)
+        for step, after in settling(state):
+            way += step
             [bound] = self._sentences(window, [way], "settled")
-            bounds = self._futures.bounds(window, way, remembered(state))
+            bounds = self._futures.bounds(window, way, remembered(after))
             if all(one.whole and one.kept == bound.kept for one in bounds):
                 return bound
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,10 +24,17 @@ class Spellings:
 
         viable: whether something may go on with these bytes; asked for beginnings of e first.
         """
-        low, high = bisect_left(self._texts, suffix), len(self._texts)
-        if suffix:
-            high = bisect_right(self._texts, suffix, low, key=lambda text: text[: len(suffix)])
+        low = bisect_left(self._texts, suffix)
+        high = self._end(suffix, low, len(self._texts))
         yield from self._below(low, high, len(suffix), len(suffix), viable)
+
+    def _end(self, head: bytes, low: int, high: int) -> int:
+        """Where the texts that begin with ``head`` end, among those from ``low`` to ``high``."""
+        kept = head.rstrip(b"\xff")
+        if not kept:
+            return high
+        # The first bytes that are above all that begin with ``head``.
+        return bisect_left(self._texts, kept[:-1] + bytes((kept[-1] + 1,)), low, high)
 
     def _below(
         self, low: int, high: int, depth: int, start: int, viable: Callable[[bytes], bool]
@@ -40,7 +47,7 @@ class Spellings:
             low += 1
         while low < high:
             head = texts[low][: depth + 1]
-            end = bisect_right(texts, head, low, high, key=lambda text: text[: depth + 1])
+            end = self._end(head, low, high)
             if viable(head[start:]):
                 yield from self._below(low, end, depth + 1, start, viable)
             low = end

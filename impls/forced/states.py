@@ -121,14 +121,14 @@ def completion(state: GrammarState) -> bytes | None:
     return found
 
 
-def settling(state: GrammarState) -> Iterator[bytes]:
-    """The first steps of a completion."""
+def settling(state: GrammarState) -> Iterator[tuple[bytes, GrammarState]]:
+    """The first steps of a completion, each with the state after it."""
     for _ in range(SETTLING):
         step = _towards_end(state)
         if not step:
             return
-        yield step
         state = state.after(step)
+        yield step, state
 
 
 def _towards_end(state: GrammarState) -> bytes:

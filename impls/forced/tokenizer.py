@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +21,18 @@ if TYPE_CHECKING:
     from impls.forced.context import Context
 
 RAW = Mode(pretokenize=False)
+
+
+class Sizes(dict[int, int]):
+    """How many bytes each id spells, looked up once. KeyError for an id of none."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self._vocabulary = vocabulary
+
+    def __missing__(self, token_id: int) -> int:
+        self[token_id] = size = len(self._vocabulary.spelling(token_id))
+        return size
 
 
 class Tokenizer:
@@ -55,9 +67,14 @@ class Tokenizer:
         """The bytes of an id."""
         return self.vocabulary.spelling(token_id)
 
+    @cached_property
+    def sizes(self) -> Sizes:
+        """How many bytes each id spells."""
+        return Sizes(self.vocabulary)
+
     def size(self, ids: Iterable[int]) -> int:
         """How many bytes ids spell."""
-        return sum(len(self.spelling(token_id)) for token_id in ids)
+        return sum(map(self.sizes.__getitem__, ids))
 
     def encode(self, data: bytes) -> tuple[int, ...]:
         """The ids. Parts of characters at either end are encoded as pieces of their own."""
@@ -112,7 +129,7 @@ class Tokenizer:
         return self._batch(pieces, RAW)
 
     def _batch(self, texts: Sequence[bytes], mode: Mode) -> list[tuple[int, ...]]:
-        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        ends = np.array(list(accumulate(map(len, texts))), dtype=np.int64)
         ids, id_ends = self._encoder.encode_batch(b"".join(texts), ends, mode)
         flat = ids.tolist()
         bounds = [0, *id_ends.tolist()]
@@ -122,7 +139,7 @@ class Tokenizer:
         """Where the pre-tokens of each text (whole characters) end; just its end without any."""
         if not self.mode.pretokenize:
             return [[len(text)] if text else [] for text in texts]
-        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        ends = np.array(list(accumulate(map(len, texts))), dtype=np.int64)
         pieces = self._encoder.cut(b"".join(texts), ends, self.mode)
         flat = pieces.ends.tolist()
         found, start, first = [], 0, 0

@@ -126,10 +126,14 @@ class PlainCutter:
             if len(given) and given[part] != EMPTY:
                 lengths.append(end - start)
             else:
-                lengths.extend(_byte_lengths(_split(data[start:end].decode(), self._expressions)))
+                text = data[start:end].decode()
+                pieces = _split(text, self._expressions)
+                of_ascii = len(text) == end - start
+                lengths.extend(map(len, pieces) if of_ascii else _byte_lengths(pieces))
             counts.append(len(lengths))
             start = end
-        return np.cumsum(lengths, dtype=np.int64), np.array(counts, dtype=np.int64)
+        piece_ends = np.array(list(accumulate(lengths)), dtype=np.int64)
+        return piece_ends, np.array(counts, dtype=np.int64)
 
     def changes(self, data: bytes) -> bool:
         """Whether normalization makes another text of ``data``."""

@@ -92,12 +92,18 @@ def stages(
 def _prepared(
     vocabulary: Vocabulary, variant: Variant, special: bool
 ) -> tuple[Lexicon, Normalize, list[tuple[bytes, int]]]:
-    """What the stages of any text need; half a second to make."""
+    """What the stages of any text need."""
     return (
-        make_lexicon(vocabulary, variant),
+        _lexicon(vocabulary, variant),
         make_normalize(vocabulary, variant),
         separate_symbols(vocabulary, variant, special),
     )
+
+
+@lru_cache(maxsize=8)
+def _lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
+    """The tables, which take half a second; those of both ways to read special tokens are one."""
+    return make_lexicon(vocabulary, variant)
 
 
 def part_lists(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from corpora.vocabularies import sources
+from corpora.vocabularies import gguf_out, sources
 from corpora.vocabularies.gguf_file import load
 from corpora.vocabularies.gguf_out import pre_name, to_gguf, trouble
 from corpora.vocabularies.merges import merges_from_ranks
@@ -206,3 +206,48 @@ def test_what_gguf_cannot_say() -> None:
         assert fault in str(trouble(altered))
         with pytest.raises(VocabularyError):
             to_gguf(altered)
+
+
+def by_the_package(model: str, fields: dict[str, Any], path: Path) -> bytes:
+    """The file as the package ``gguf`` writes it."""
+    gguf = pytest.importorskip("gguf")
+    writer = gguf.GGUFWriter(str(path), "llama")
+    writer.add_tokenizer_model(model)
+    for name, value in fields.items():
+        key = f"tokenizer.ggml.{name}"
+        if isinstance(value, bool):
+            writer.add_bool(key, value)
+        elif isinstance(value, int):
+            writer.add_uint32(key, value)
+        elif isinstance(value, str):
+            writer.add_string(key, value)
+        else:
+            writer.add_array(key, value)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "name", ["toy_bytes", "toy_unigram", "toy_characters", "toy_wordpiece", "unigram_nfkc"]
+)
+def test_the_bytes_are_those_of_the_package(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vocabulary = sources.resolve(name)
+    ours = to_gguf(vocabulary)
+    monkeypatch.setattr(
+        gguf_out, "_file", lambda model, fields: by_the_package(model, fields, tmp_path / "v.gguf")
+    )
+    assert ours == to_gguf(vocabulary)
+
+
+def test_fields_of_each_kind_are_written_as_by_the_package(tmp_path: Path) -> None:
+    fields = {
+        "yes": True, "no": False, "count": 2**32 - 1, "text": "Ġé\0", "bytes": b"\0\xff",
+        "none": [], "nothing": b"", "texts": ["", "a", "日本"], "numbers": [0, -1, 2**31 - 1],
+        "scores": [-1.5, 0.1, float("inf"), 1e-45],
+    }  # fmt: skip
+    ours = gguf_out._file("gpt2", fields)
+    assert ours == by_the_package("gpt2", fields, tmp_path / "v.gguf")

@@ -22,7 +22,7 @@ import pytest
 import zstandard
 
 from corpora.vocabularies import sources
-from harness.verdict import gate
+from harness.core import exit_statuses
 from tests.docs.pages import ROOT, Command
 from tests.docs.test_commands import EVERY, QUICK
 from tests.docs.test_snippets import BLOCKS
@@ -154,7 +154,10 @@ def fault(words: tuple[str, ...], folder: Path) -> str | None:
             [sys.executable, "-c", START, *line], cwd=folder, capture_output=True, text=True,
             env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
         )  # fmt: skip
-    if done.returncode in (gate.HOLDS, gate.FAILS) and "Traceback" not in done.stderr:
+    if (
+        done.returncode in (exit_statuses.HOLDS, exit_statuses.FAILS)
+        and "Traceback" not in done.stderr
+    ):
         return None
     return f"status {done.returncode}: {done.stderr.strip()[-400:]}"
 

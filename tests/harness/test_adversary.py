@@ -11,6 +11,7 @@ import pytest
 
 from corpora.vocabularies import embedded, sources
 from corpora.vocabularies.model import Merges
+from harness.core import exit_statuses
 from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget
 from harness.studies.forced import adversary, counterexamples
@@ -19,7 +20,6 @@ from harness.studies.forced.counterexamples import Counterexample, Opponent, jud
 from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Bag, Hunt, HuntRecord
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, Policies
-from harness.verdict import gate
 from tests.breadth import thorough_from
 from tests.data import data_path
 from tests.harness.command import here, tokgate
@@ -319,7 +319,7 @@ def test_as_a_user_runs_it(tmp_path: Path) -> None:
 )
 def test_each_mistake_is_one_line(options: list[str], said: str, tmp_path: Path) -> None:
     ran = here("adversary", *options, f"--out={tmp_path / 'out'}")
-    assert ran.returncode == gate.USAGE, ran.stderr
+    assert ran.returncode == exit_statuses.USAGE, ran.stderr
     line = ran.stderr.strip().splitlines()[-1]
     assert line.startswith("tokgate: ")
     assert said in line

@@ -11,6 +11,7 @@ import pytest
 from corpora.families.catalog import families
 from corpora.vocabularies import sources
 from harness.cli.progress.fuzz import FuzzProgress
+from harness.core import exit_statuses
 from harness.core.countdown import Countdown
 from harness.core.messages import Meter
 from harness.core.outcomes import Status
@@ -33,7 +34,6 @@ from harness.studies.worst.results import Report
 from harness.studies.worst.search import Search
 from harness.studies.worst.sitting import Sitting, Watcher
 from harness.studies.worst.state import State
-from harness.verdict import gate
 from harness.workers.pool import Stopped
 from reports.worst import WorstRecord
 from tests.breadth import thorough
@@ -235,7 +235,7 @@ def test_a_session_without_a_round_says_so(tmp_path: Path) -> None:
 
     made = session(tmp_path, Budget(seconds=1.0), Late(), lambda done: None)
     assert made.finished.cases == 0
-    assert made.finished.exit_status == gate.FAILS
+    assert made.finished.exit_status == exit_statuses.FAILS
     [line] = made.finished.reasons
     assert "no round was finished in the time" in line
     assert made.finished.notes == ["nothing was asked yet of 1 of 1 targets: toy_bytes#0"]
@@ -258,7 +258,7 @@ def test_a_selftest_names_how_many_it_had_no_time_for(jobs: int, tmp_path: Path)
     finished = conduct(Rigged(plan, clock), tmp_path, [])
     assert clock.at <= 30.0 + jobs * 20.0
     assert finished.complete
-    assert finished.exit_status == gate.FAILS
+    assert finished.exit_status == exit_statuses.FAILS
     [reason] = finished.reasons
     assert f"of {len(plan.mistakes)}, for want of time" in reason
 

@@ -19,19 +19,35 @@ def test_the_summary_is_that_of_the_command(name: str) -> None:
     assert " ".join(first.split()) == listed.help
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["runs"], ["--version"]])
-def test_what_names_no_command_imports_none(arguments: list[str]) -> None:
+def imported(arguments: list[str], modules: tuple[str, ...]) -> str:
+    """Which of these modules a command line has imported when it ends, as a list's text."""
     code = (
         "import sys, harness.cli.application as cli\n"
         f"sys.argv = ['tokgate', *{arguments!r}]\n"
         "try: cli.main()\n"
-        "finally: print([one for one in ('numpy', 'numba', 'harness.events', 'reports')"
-        " if one in sys.modules])"
+        f"finally: print([one for one in {modules!r} if one in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
     )
-    assert done.stdout.splitlines()[-1] == "[]"
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["runs"], ["--version"]])
+def test_what_names_no_command_imports_none(arguments: list[str]) -> None:
+    assert imported(arguments, ("numpy", "numba", "harness.events", "reports")) == "[]"
+
+
+HEAVY = ("numba", "psutil", "harness.events", "harness.checks", "harness.engine.runner", "reports")
+"""What takes long to import, and is there for runs alone."""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--vocabs", "x"], ["--vocab", "x"], ["--impl", "x"], ["--budget", "x"]],
+)
+def test_a_mistake_in_a_run_shows_before_what_runs_is_imported(arguments: list[str]) -> None:
+    assert imported(["run", *arguments], HEAVY) == "[]"
 
 
 def test_a_mistake_in_the_options_is_told_by_the_command_itself() -> None:

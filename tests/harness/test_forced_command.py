@@ -18,7 +18,7 @@ from corpora.grammars.corpus import SchemaCase
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import VocabularyError
 from harness.cli.forced import walk as start
-from harness.core import interruption
+from harness.core import exit_statuses, interruption
 from harness.engine.selection import SelectionError
 from harness.events import Event, Forced
 from harness.studies.forced.jobs import Task, WalkSchema
@@ -27,7 +27,6 @@ from harness.studies.forced.pool import Worker, WorkersFailed, listen, results
 from harness.studies.forced.results import SchemaResult, Tally, total
 from harness.studies.forced.run import chosen, judged
 from harness.studies.forced.sample import SCHEMAS, walk_sample
-from harness.verdict import gate
 from impls.interface import Unsupported
 from tests.harness.command import TOKGATE, tokgate
 
@@ -122,7 +121,7 @@ def test_ctrl_c_loses_nothing(tmp_path: Path) -> None:
 
 def test_what_a_user_can_mend_is_one_line(tmp_path: Path) -> None:
     ran = tokgate("forced", "nowhere", "--vocab=toy_bytes", f"--out={tmp_path / 'out'}")
-    assert ran.returncode == gate.USAGE, ran.stderr
+    assert ran.returncode == exit_statuses.USAGE, ran.stderr
     [line] = ran.stderr.strip().splitlines()
     assert line.startswith("tokgate: corpus nowhere")
     assert not (tmp_path / "out").exists()
@@ -158,18 +157,18 @@ def test_no_valid_instance_is_no_pass(tmp_path: Path) -> None:
     corpus.mkdir()
     (corpus / "a.json").write_text(json.dumps({"schema": KEYS, "tests": []}))
     ran = walk(corpus, tmp_path / "out")
-    assert ran.returncode == gate.FAILS
+    assert ran.returncode == exit_statuses.FAILS
     assert "nothing was walked" in ran.stderr
 
 
 def test_the_verdict_is_on_exact_alone() -> None:
     wrong = Tally(sequences=3, non_canonical=1)
     result = SchemaResult("a", 1, 2, tallies={"exact": wrong, "none": wrong})
-    assert judged(total([result], ["none"]), ["none"]) == ([], gate.HOLDS)
+    assert judged(total([result], ["none"]), ["none"]) == ([], exit_statuses.HOLDS)
     reasons, status = judged(total([result], ["exact"]), ["exact"])
-    assert (len(reasons), status) == (1, gate.FAILS)
+    assert (len(reasons), status) == (1, exit_statuses.FAILS)
     result = SchemaResult("a", 1, 2, misjudged=1, tallies={"exact": Tally()})
-    assert judged(total([result], ["exact"]), ["exact"])[1] == gate.FAILS
+    assert judged(total([result], ["exact"]), ["exact"])[1] == exit_statuses.FAILS
 
 
 def test_a_limit_is_spread() -> None:

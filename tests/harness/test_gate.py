@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 from packaging.specifiers import SpecifierSet
 
+from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS
 from harness.events import ExpectationJudged, Forced, Found, Measured
 from harness.verdict.bounds import judge_growth
 from harness.verdict.expectations import Expectation
-from harness.verdict.gate import CANNOT_START, FAILS, HOLDS, Verdict, judge, judge_expectations
+from harness.verdict.gate import Verdict, judge, judge_expectations
 
 TODAY = datetime.date(2026, 11, 20)
 FOUND = Found(

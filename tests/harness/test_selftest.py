@@ -11,6 +11,7 @@ import pytest
 from corpora.generators.base import Case
 from corpora.vocabularies.sources import resolve
 from harness.checks.base import Violation
+from harness.core import exit_statuses
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded
 from harness.core.participants import Participant
@@ -26,7 +27,6 @@ from harness.studies.selftest.events import (
 )
 from harness.studies.selftest.ledger import ROUNDS, Ledger, apart, tells
 from harness.studies.selftest.run import Selftest, make_plan, verdict
-from harness.verdict import gate
 from impls.interface import About, Mode
 from reports import selftest_html, selftest_text
 from reports.selftest import SelftestRecord, by_check, by_generator, idle
@@ -169,7 +169,7 @@ class TestRounds:
     def test_caught_in_the_second(self):
         seeds, [one], status = self.selftest(caught_in_round=2)
         assert len(set(seeds)) == 2
-        assert status == gate.HOLDS
+        assert status == exit_statuses.HOLDS
         assert one.sightings == [{**SIGHTING, "all_cases": 49, "all_seconds": 7.0}]
 
     def test_caught_at_once(self):
@@ -180,7 +180,7 @@ class TestRounds:
     def test_no_time_for_another(self):
         seeds, [one], status = self.selftest(caught_in_round=2, budget="5s")
         assert seeds == [7]
-        assert status == gate.FAILS
+        assert status == exit_statuses.FAILS
         assert not one.caught
 
 
@@ -228,25 +228,28 @@ class TestVerdict:
 
     def test_caught_under_its_name(self):
         one = judged(self.NAME, "equivalence", ["equivalence/merges"], ["merges"])
-        assert verdict([one], self.PLANTED) == ([], gate.HOLDS)
+        assert verdict([one], self.PLANTED) == ([], exit_statuses.HOLDS)
 
     def test_caught_at_another_stage(self):
         one = judged(self.NAME, "equivalence", ["equivalence/text"], ["merges"])
-        assert verdict([one], self.PLANTED)[1] == gate.FAILS
+        assert verdict([one], self.PLANTED)[1] == exit_statuses.FAILS
 
     def test_escaped(self):
         [reason], status = verdict([judged(self.NAME, "equivalence", [])], self.PLANTED)
-        assert status == gate.FAILS
+        assert status == exit_statuses.FAILS
         assert reason.startswith("merging.rightmost-tie escaped")
 
     def test_not_reached(self):
-        assert verdict([], self.PLANTED) == (["1 not hunted: merging.rightmost-tie"], gate.FAILS)
+        assert verdict([], self.PLANTED) == (
+            ["1 not hunted: merging.rightmost-tie"],
+            exit_statuses.FAILS,
+        )
 
     def test_a_false_alarm(self):
         one = judged(self.NAME, "equivalence", ["equivalence/merges"])
         right = judged("plain.bpe", "", ["survival/crashed"])
         [reason], status = verdict([one, right], self.PLANTED)
-        assert status == gate.FAILS
+        assert status == exit_statuses.FAILS
         assert "plain.bpe, which is right" in reason
 
 

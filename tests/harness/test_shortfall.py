@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from harness.checks import CHECKS, NEEDS
+from harness.core import exit_statuses
 from harness.events import (
     NOTHING_TO_COMPARE,
     BatchDone,
@@ -134,13 +135,13 @@ def test_nobody_else_is_said_to_be_alone(unexpressed: bool, readers: list[str]) 
 
 def test_a_run_without_a_rival_neither_fails_nor_passes() -> None:
     why = Shortfall.of([]).compared_nothing()
-    nothing = gate.Verdict(False, (why,), gate.FAILS)
+    nothing = gate.Verdict(False, (why,), exit_statuses.FAILS)
     lone = gate.without_rival(nothing, why, rivals=False)
     assert lone is not None
     assert lone.reasons == (NOTHING_TO_COMPARE,)
-    assert lone.exit_status == gate.FAILS
+    assert lone.exit_status == exit_statuses.FAILS
     assert gate.without_rival(nothing, why, rivals=True) is None
-    found_too = gate.Verdict(False, ("1 unexpected finding", why), gate.FAILS)
+    found_too = gate.Verdict(False, ("1 unexpected finding", why), exit_statuses.FAILS)
     assert gate.without_rival(found_too, why, rivals=False) is None
 
 
@@ -154,7 +155,7 @@ def test_a_check_that_applies_to_nobody_is_one_line() -> None:
     assert crowd.inapplicable({"batch": ()}) == "nothing was checked: batch does not apply"
     told = gate.judge((), (), (), (), [], 0, inapplicable=line, idle=["mine"])
     assert told.reasons == (line,)
-    assert told.exit_status == gate.FAILS
+    assert told.exit_status == exit_statuses.FAILS
 
 
 def test_a_check_that_applied_anywhere_is_not_told() -> None:

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from harness.core import exit_statuses
 from harness.core.interruption import Terminated
 from harness.core.writing import OutputError
 from harness.engine.ending import Ending
 from harness.engine.selection import SelectionError
 from harness.engine.steps import conduct
 from harness.events import Event, Finished, Phase, StepDone, StudyStarted, read_events
-from harness.verdict import gate
 
 
 class Counting:
@@ -81,7 +81,11 @@ def test_a_study_writes_all_and_ends_with_the_closing_event(tmp_path: Path) -> N
     [
         (KeyboardInterrupt(), 130, "interrupted before its end"),
         (Terminated(), 143, "interrupted before its end"),
-        (ZeroDivisionError("no\nmore"), gate.CANNOT_START, "broke off (ZeroDivisionError: no)"),
+        (
+            ZeroDivisionError("no\nmore"),
+            exit_statuses.CANNOT_START,
+            "broke off (ZeroDivisionError: no)",
+        ),
     ],
 )
 def test_what_is_cut_off_goes_on_where_it_was(

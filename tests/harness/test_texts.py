@@ -13,6 +13,7 @@ import pytest
 from corpora.generators.base import FunctionGenerator
 from corpora.texts.corpus import Corpus
 from corpora.vocabularies import sources
+from harness.core import exit_statuses
 from harness.core.comparisons import contracts_of
 from harness.engine.planning import Plan
 from harness.engine.selection import participants
@@ -121,7 +122,7 @@ COMPARED = TextsCompared("v/text", 3, 30, {"b": TokenCounts("a", 3, 0, 9, 9)})
 
 
 class TestVerdict:
-    HOLDS = gate.Verdict(True, (), gate.HOLDS)
+    HOLDS = gate.Verdict(True, (), exit_statuses.HOLDS)
 
     def test_nothing_is_said_without_texts(self) -> None:
         assert seen().judged(self.HOLDS) == self.HOLDS
@@ -131,14 +132,14 @@ class TestVerdict:
 
     def test_a_record_that_cannot_be_read_is_no_pass(self) -> None:
         judged = seen(given(only=False), read(unreadable=2), COMPARED).judged(self.HOLDS)
-        assert (judged.passed, judged.exit_status) == (False, gate.USAGE)
+        assert (judged.passed, judged.exit_status) == (False, exit_statuses.USAGE)
         assert judged.reasons[0].startswith("2 records of your texts could not be read")
         assert "a:7" in judged.reasons[0]
 
     def test_a_broken_gate_keeps_its_status(self) -> None:
-        broken = gate.Verdict(False, ("one finding",), gate.FAILS)
+        broken = gate.Verdict(False, ("one finding",), exit_statuses.FAILS)
         judged = seen(given(only=True), read(unreadable=1), COMPARED).judged(broken)
-        assert judged.exit_status == gate.FAILS
+        assert judged.exit_status == exit_statuses.FAILS
         assert judged.reasons[0] == "one finding"
 
     def test_texts_alone_that_nobody_compared_are_no_pass(self) -> None:
@@ -168,7 +169,7 @@ class TestCommand:
     def test_mistakes_are_one_line(self, tmp_path: Path, arguments: list[str], said: str) -> None:
         (tmp_path / "a.jsonl").write_text('{"x": "text"}\n')
         done = here("run", *arguments, folder=tmp_path)
-        assert done.returncode == gate.USAGE
+        assert done.returncode == exit_statuses.USAGE
         assert said in " ".join(done.stderr.split())
 
     def test_only_the_texts_with_counts_places_and_faults(self, tmp_path: Path) -> None:
@@ -181,7 +182,7 @@ class TestCommand:
             "--impl=bpe.naive", f"--impl={wrong}", f"--out={out}",
         )  # fmt: skip
 
-        assert done.returncode == gate.FAILS, done.stderr
+        assert done.returncode == exit_statuses.FAILS, done.stderr
         texts = json.loads((out / "summary.json").read_text())["texts"]
         assert texts["only"]
         (row,) = texts["compared"]
@@ -212,7 +213,7 @@ class TestCommand:
             "--no-structured", "--generator=edge", "--budget=200cases", f"--out={out}",
         )  # fmt: skip
 
-        assert done.returncode == gate.FAILS, done.stderr
+        assert done.returncode == exit_statuses.FAILS, done.stderr
         records = [json.loads(line) for line in (out / "run.jsonl").read_text().splitlines()]
         found = [one for one in records if one["event"] == "Found"]
         assert found

@@ -14,8 +14,8 @@ from rich.text import Text
 from corpora.plain_text import one_line, printable
 from harness.cli.commands.common import recorded
 from harness.cli.display import Display
+from harness.core import exit_statuses
 from harness.engine.selection import SelectionError
-from harness.verdict import gate
 from harness.verdict.diff import Diff, Growth, Scaling, State, compare
 from reports.markdown import code, escape
 from reports.text import literal
@@ -78,7 +78,7 @@ def diff(
         for line in texts:
             console.print(Text(line), soft_wrap=True)
         show(result, console)
-    raise typer.Exit(gate.FAILS if result.new else gate.HOLDS)
+    raise typer.Exit(exit_statuses.FAILS if result.new else exit_statuses.HOLDS)
 
 
 def text_line(line: str) -> str:

@@ -31,7 +31,6 @@ from harness.engine import selection
 from harness.engine.selection import SelectionError
 from harness.engine.suites import parse_budget
 from harness.events import Finished, MatchPlayed, read_events
-from harness.studies.portable import TEXTS_STAY
 from harness.studies.survey import scattered
 from harness.studies.survey.plan import libraries, matches, vocabularies
 from harness.studies.survey.run import SPEED, SurveyPlan, SurveyStudy
@@ -79,7 +78,7 @@ def field(
     if cluster is not None:
         opening.check(cluster)
         if texts:
-            raise SelectionError(TEXTS_STAY)
+            raise SelectionError(opening.TEXTS_STAY)
     try:
         amount = parse_budget(budget)
     except ValueError as error:

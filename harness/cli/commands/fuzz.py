@@ -47,7 +47,6 @@ from harness.engine.texts import DRAWN_FROM, drawn
 from harness.studies.fuzz import run
 from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds
 from harness.studies.fuzz.store import CampaignStore
-from harness.studies.portable import TEXTS_STAY
 from harness.verdict import expectations
 from reports import write_all
 
@@ -159,7 +158,7 @@ def fuzz(
     if cluster is not None:
         opening.check(cluster)
         if texts:
-            raise SelectionError(TEXTS_STAY)
+            raise SelectionError(opening.TEXTS_STAY)
         if database is not None:
             raise SelectionError(
                 "--cluster: what a --database shares depends on when it is read; leave one of them "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from dataclasses import replace
 from enum import StrEnum
@@ -11,10 +10,6 @@ from typing import Annotated
 
 import typer
 
-from corpora.families import catalog as hostile
-from corpora.families import user
-from corpora.generators.catalog import generators
-from harness.checks import CHECKS, MEASURES
 from harness.cli.commands.common import (
     EXIT_STATUSES,
     Checks,
@@ -31,28 +26,16 @@ from harness.cli.commands.common import (
     Seed,
     Timeout,
     Vocabs,
-    command_line,
     finish,
     limits_of,
     name_missing,
-    recorders,
     texts_of,
 )
 from harness.cli.display import Display
-from harness.cli.progress.run import Progress, promised
 from harness.cluster import opening
 from harness.engine import selection
-from harness.engine.planning import Plan
-from harness.engine.runner import execute
 from harness.engine.selection import SelectionError
 from harness.engine.suites import SUITES, Budget, parse_budget
-from harness.engine.texts import mutated
-from harness.findings.folder import RunFolder
-from harness.studies import sittings, units
-from harness.studies.default import studies
-from harness.studies.journal import Journal
-from harness.studies.portable import TEXTS_STAY
-from harness.verdict import bounds, expectations
 
 EPILOG = EXIT_STATUSES
 
@@ -128,9 +111,8 @@ def run(
     if cluster is not None:
         opening.check(cluster)
         if texts:
-            raise SelectionError(TEXTS_STAY)
+            raise SelectionError(opening.TEXTS_STAY)
     chosen_suite = SUITES[suite.value]
-    limits = limits_of(timeout, memory)
     if only_input and not texts:
         raise SelectionError("--only-input: needs texts; name some with --input")
     try:
@@ -139,15 +121,26 @@ def run(
             amount = Budget()
     except ValueError as error:
         raise SelectionError(f"--budget: {error}") from error
+    vocabularies = selection.vocabularies(vocab or [], seed)
+    joining = selection.readers(load() for load in vocabularies.values()) if vocab else []
+    if impl:
+        present, missing = selection.participants(impl, joining)
+    # What takes longer than all before is imported step by step, so that a mistake is told sooner.
+    from corpora.generators.catalog import generators  # noqa: PLC0415
+    from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
+
     catalog = generators()
+    made = [catalog[n] for n in selection.chosen("generator", generator or [], catalog)]
     wanted = check or (list(OF_TEXTS) if only_input else [])
     checks = selection.chosen("check", wanted, [*CHECKS, *MEASURES])
     if only_input:
         checks = [name for name in checks if name in CHECKS]
+
+    from corpora.families import catalog as hostile  # noqa: PLC0415
+    from corpora.families import user  # noqa: PLC0415
+    from harness.verdict import bounds, expectations  # noqa: PLC0415
+
     corpus = texts_of(texts)
-    vocabularies = selection.vocabularies(vocab or [], seed)
-    joining = selection.readers(load() for load in vocabularies.values()) if vocab else []
-    present, missing = selection.participants(impl or [], joining)
     own = user.chosen(families)
     known, bound = expectations.load(expectations.SHIPPED), bounds.load(expectations.SHIPPED)
     if expect is not None:
@@ -155,9 +148,14 @@ def run(
         bound = [*bounds.load(expect), *bound]
     if only_input:  # what is expected still is, but its examples are no texts of the user's
         known = [replace(one, examples=()) for one in known]
-    console = Display(stderr=True)
-    name_missing(console, missing)
-    made = [catalog[n] for n in selection.chosen("generator", generator or [], catalog)]
+    if not impl:  # all of them, which takes longer than to tell any mistake
+        present, missing = selection.participants([], joining)
+    name_missing(Display(stderr=True), missing)
+
+    from harness.engine.planning import Plan  # noqa: PLC0415
+    from harness.engine.texts import mutated  # noqa: PLC0415
+
+    limits = limits_of(timeout, memory)
     if corpus is not None:
         made = [] if only_input else [mutated(corpus, seed), *made]
     plan = Plan(
@@ -183,37 +181,8 @@ def run(
         expect=str(expect.resolve()) if expect is not None else None,
         limits=limits,
     )
-    with contextlib.ExitStack() as held:
-        # First of all: what another run has in this folder stays.
-        journal = held.enter_context(Journal(out, plan))
-        if cluster is not None:
-            elsewhere = units.on(opening.opened(cluster, len(present)), journal)
-        else:
-            elsewhere = sittings.sitting(journal, resume=resume)
-            if resume and not journal.holds(plan.visited):
-                console.print(
-                    f"--resume: {out} has no interrupted run of these options; this one begins anew"
-                )
-        kept = recorders(ledger, out)
-        folder = RunFolder(out)
-        console.print(
-            promised(
-                len(plan.visited),
-                len(present),
-                "all of your texts" if amount == Budget() else budget or chosen_suite.budget,
-                len(checks),
-                len(plan.scaled),
-                seed,
-            ),
-            soft_wrap=True,
-        )
-        progress = Progress(console, amount.seconds)
-        try:
-            result = execute(
-                plan, folder, [progress.consume, *kept], command_line(), studies, elsewhere
-            )
-        finally:
-            progress.stop()
-        if result.finished.complete:
-            journal.remove()
+    from harness.cli.comparing import perform  # noqa: PLC0415 (when the plan stands)
+
+    how_long = "all of your texts" if amount == Budget() else budget or chosen_suite.budget
+    result = perform(plan, out, how_long, len(checks), ledger, cluster, resume=resume)
     finish(result, out, ledger)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora.texts import benchmarks as texts
+from harness.core import exit_statuses
 from harness.events import (
     Benched,
     BenchStarted,
@@ -25,7 +26,6 @@ from harness.events import (
 from harness.studies.bench.measure import LIMITS, Bench, Block
 from harness.studies.bench.opening import Openings
 from harness.studies.bench.plan import BASE, OPENING, WAYS
-from harness.verdict import gate
 from harness.workers import confined
 
 if TYPE_CHECKING:
@@ -174,7 +174,9 @@ class BenchStudy:
             or (isinstance(event, VocabularyOpened) and event.openings)
             for event in events
         )
-        status = ending.status or (gate.CANNOT_START if failed or not measured else gate.HOLDS)
+        status = ending.status or (
+            exit_statuses.CANNOT_START if failed or not measured else exit_statuses.HOLDS
+        )
         return Finished(
             complete=ending.complete,
             verdict="fail" if status else "pass",

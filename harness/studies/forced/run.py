@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from corpora.grammars.corpus import CorpusError, read_cases
-from harness.core import stored
+from harness.core import exit_statuses, stored
 from harness.core.interruption import exit_status
 from harness.core.writing import Lines, cannot_write, write_whole
 from harness.engine.selection import SelectionError
@@ -34,7 +34,6 @@ from harness.studies.forced.jobs import Minimised, Task, WalkSchema
 from harness.studies.forced.policies import EXACT
 from harness.studies.forced.pool import WorkersFailed, results
 from harness.studies.forced.results import CHECKED, SchemaResult, total
-from harness.verdict import gate
 from harness.workers import confined
 from impls.errors import ImplementationError
 
@@ -424,4 +423,4 @@ def judged(
         reasons.append(
             "nothing was walked: no schema of the corpus has a valid instance that llguidance takes"
         )
-    return reasons, gate.FAILS if reasons else gate.HOLDS
+    return reasons, exit_statuses.FAILS if reasons else exit_statuses.HOLDS

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from harness.core import exit_statuses
 from harness.engine.planning import Tally
 from harness.engine.runner import budget_text, versions
 from harness.events import (
@@ -231,7 +232,7 @@ def _finished(
     )
     passed, reasons, status = verdict.passed, list(verdict.reasons), verdict.exit_status
     if ended.canary is False:
-        passed, status = False, status or gate.FAILS
+        passed, status = False, status or exit_statuses.FAILS
         reasons.insert(0, ended.said)
     if ended.how is not None:
         passed, status = False, ended.exit_status

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from corpora.generators.catalog import generators
 from harness.checks import CHECKS, MEASURES
 from harness.cluster.usage import Usage
+from harness.core import exit_statuses
 from harness.core.countdown import Countdown
 from harness.engine.selection import SelectionError
 from harness.engine.suites import SUITES, parse_budget
@@ -29,7 +30,6 @@ from harness.studies.selftest.events import (
 )
 from harness.studies.selftest.groups import Group, Kind, groups
 from harness.studies.selftest.hunt import Hunt
-from harness.verdict import gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -420,4 +420,4 @@ def verdict(
         more = f", and {len(every) - UNHUNTED_SHOWN} more" if len(every) > UNHUNTED_SHOWN else ""
         why = f" of {len(planted)}, for want of time" if late else ""
         reasons.append(f"{len(every)} not hunted{why}: {shown}{more}")
-    return reasons, gate.FAILS if reasons else gate.HOLDS
+    return reasons, exit_statuses.FAILS if reasons else exit_statuses.HOLDS

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from corpora.texts import benchmarks
+from harness.core import exit_statuses
 from harness.core.interruption import INTERRUPTED, TERMINATED, again
 from harness.engine.runner import execute
 from harness.engine.steps import conduct
@@ -20,7 +21,6 @@ from harness.studies.bench.plan import BenchPlan
 from harness.studies.bench.run import BenchStudy
 from harness.studies.default import studies
 from harness.studies.survey.plan import done, plan_of
-from harness.verdict import gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -199,7 +199,7 @@ class SurveyStudy:
             seconds=0.0,
             cases=sum(one.cases for one in events if isinstance(one, MatchPlayed)),
             comparisons=0,
-            exit_status=ending.status or gate.HOLDS,
+            exit_status=ending.status or exit_statuses.HOLDS,
         )
 
 
