@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from importlib import metadata
 from typing import TYPE_CHECKING, cast
 
@@ -22,18 +22,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
+    from impls.wordpiece.kernel import Encode
 
 
 class WordPieceEncoder:
-    """The compiled encoder with a vocabulary's tables. Holds no state between calls."""
+    """The compiled encoder with a vocabulary's tables.
 
-    def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
+    fast: words are remembered from call to call, by each thread for itself
+    (:mod:`impls.wordpiece.fast.remembering`); no id depends on it. Else it holds no state between
+    calls.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, variant: Variant, *, fast: bool = False) -> None:
         # Here and not above: Numba takes a second to import, and listing names needs none of it.
         from impls.wordpiece.kernel import encode_inputs, make_lexicon  # noqa: PLC0415
 
         self._variant = variant
-        self._lexicon = make_lexicon(vocabulary, variant)
-        self._encode_inputs = encode_inputs
+        lexicon = make_lexicon(vocabulary, variant)
+        self._encode_inputs: Encode = partial(encode_inputs, lexicon)
+        if fast:
+            from impls.wordpiece.fast.remembering import by_words  # noqa: PLC0415 - likewise
+
+            self._encode_inputs = by_words(lexicon) or self._encode_inputs
         self._decoder = decoders.make_decoder(vocabulary, variant)
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
@@ -51,7 +61,7 @@ class WordPieceEncoder:
         """All inputs in one compiled call; see ``EncodesBatches``."""
         id_ends = np.empty(len(ends), dtype=np.int64)
         inputs = np.frombuffer(data, dtype=np.uint8)
-        ids = self._encode_inputs(self._lexicon, inputs, ends, id_ends)
+        ids = self._encode_inputs(inputs, ends, id_ends)
         if (id_ends < 0).any():
             if self._variant.strict:
                 raise Unsupported("takes text only, and this is not UTF-8")
@@ -98,7 +108,7 @@ class WordPieceImplementation:
 
     def load(self, vocabulary: Vocabulary) -> WordPieceEncoder:
         """Build the tables: half a second for 30,000 tokens, once compiled."""
-        encoder = WordPieceEncoder(vocabulary, self.variant)
+        encoder = WordPieceEncoder(vocabulary, self.variant, fast=True)
         # Compile now, where a caller expects to wait, and not inside the first timed call.
         encoder.encode(b"a", Mode())
         return encoder

@@ -6,7 +6,7 @@ further than the longest piece.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -62,6 +62,16 @@ class Lexicon(NamedTuple):
     limit: int
     unknown_id: int
     strict: bool
+
+
+class Encode(Protocol):
+    """An encoder with the arguments of :func:`encode_inputs` but the lexicon."""
+
+    def __call__(
+        self, data: NDArray[np.uint8], ends: NDArray[np.int64], id_ends: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """All ids; writes where an input's ids end to ``id_ends``, REFUSED if it has none."""
+        ...
 
 
 def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
@@ -123,11 +133,11 @@ def encode_inputs(
     start = 0
     for index in range(len(ends)):
         end = int(ends[index])
-        count = _symbols(entries, sequences, lexicon.strict, data, start, end, symbols, spare)
+        count = symbols_of(entries, sequences, lexicon.strict, data, start, end, symbols, spare)
         if count < 0:
             id_ends[index] = REFUSED
         else:
-            at = _words(
+            at = words_of(
                 lexicon.trie,
                 lexicon.ids,
                 len(lexicon.start),
@@ -171,7 +181,7 @@ def _decode(data: NDArray[np.uint8], at: int, end: int, strict: bool) -> tuple[i
 
 
 @njit
-def _symbols(
+def symbols_of(
     entries: NDArray[np.int32],
     sequences: NDArray[np.int32],
     strict: bool,
@@ -247,7 +257,7 @@ def _put(word: NDArray[np.uint8], size: int, code: int) -> int:
 
 
 @njit
-def _words(
+def words_of(
     trie: NDArray[np.int32],
     piece_ids: NDArray[np.int32],
     before: int,

@@ -13,11 +13,12 @@ import pytest
 from corpora.texts import benchmarks
 from corpora.vocabularies.model import Normalizer, Piece, PieceType
 from corpora.vocabularies.sources import resolve
+from impls.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.unigram import variants
 from impls.unigram.encoding import encode
 from impls.unigram.fast import remembering
 from impls.unigram.fast.certainty import UNCERTAIN, bounds_of, certain
-from impls.unigram.fast.cuts import BEGINS, ENDS, cut, make_cuts
+from impls.unigram.fast.cuts import make_cuts
 from impls.unigram.fast.remembering import by_words
 from impls.unigram.lexicon import make_lexicon
 from impls.unigram.trie import NOWHERE

@@ -21,8 +21,9 @@ from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
 from impls.bpe.fast.words import UNKNOWN, spell
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import PLACE
+from impls.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.unigram.fast.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
-from impls.unigram.fast.cuts import BEGINS, ENDS, cut, make_cuts
+from impls.unigram.fast.cuts import make_cuts
 from impls.unigram.fast.long_words import encode_long
 from impls.unigram.lexicon import segmented
 from impls.unigram.preparation import prepare
