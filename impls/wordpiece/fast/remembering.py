@@ -36,8 +36,8 @@ SPARE = 32
 """Bytes behind a text, so that whoever reads many at a time may do so to its end."""
 
 _KEPT = -1
-"""This stands in place of the number of ids of a word that has more than bytes: it is encoded in
-its turn, as there is no room for it to wait in."""
+"""This stands in place of the number of ids of a word that is encoded in its turn: the variant does
+not take it, or it has more ids than bytes, and so no room for them to wait in."""
 
 
 def by_words(lexicon: Lexicon) -> Encode | None:
