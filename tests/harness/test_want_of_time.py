@@ -340,7 +340,9 @@ def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
     run.countdown.start()
     monkeypatch.setattr(checks, "Pacer", lambda *given: scripted)
     opened = SimpleNamespace(contracts=lambda **given: [], look=lambda: None)
-    vocabulary = SimpleNamespace(id="v", algorithm=Algorithm.BPE, alphabet=Alphabet.BYTES)
+    vocabulary = SimpleNamespace(
+        id="v", algorithm=Algorithm.BPE, alphabet=Alphabet.BYTES, unexpressed=""
+    )
     Checks(run).step(
         Session(
             cast("Any", scripted),

@@ -195,7 +195,9 @@ class CompletesOneByteLess(PlainBpe):
         return [], [self.encode(data[:-1], mode)]
 
 
-@planted("reachability", on="toy_file_dropout", mode="text", stages=("unreachable",))
+@planted(
+    "reachability", on="toy_file_dropout", mode="text", stages=("unreachable",), shows=(b"then",)
+)
 class LongestWithDropout(PlainDropout):
     """With dropout it takes the longest tokens from the left, be they made by merges or not."""
 
@@ -208,7 +210,9 @@ class LongestWithDropout(PlainDropout):
         return ids
 
 
-@planted("reachability", on="toy_file_dropout", mode="text", stages=("pre-tokens",))
+@planted(
+    "reachability", on="toy_file_dropout", mode="text", stages=("pre-tokens",), shows=(b"e e",)
+)
 class WholeWithDropout(PlainDropout):
     """With dropout it merges beyond the ends of pre-tokens."""
 
@@ -216,7 +220,7 @@ class WholeWithDropout(PlainDropout):
         return self.merge(data)
 
 
-@planted("reachability", on="toy_file_dropout", mode="text", stages=("text",))
+@planted("reachability", on="toy_file_dropout", mode="text", stages=("text",), shows=(b"ab",))
 class LosesWithDropout(PlainDropout):
     """With dropout the last symbol of a pre-token is lost where nothing merges with it."""
 
