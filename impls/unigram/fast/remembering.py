@@ -222,13 +222,13 @@ def encode_words(
                         token = int(ids[(place + one_id) & PLACE])
                     else:
                         token = one if one_id == 0 else two if one_id == 1 else three
-                    if given[index] != NOWHERE:
-                        pass
-                    elif token >= 0:
+                    if token < 0:  # so many unknown characters, which are one id
+                        for _ in range(-token):
+                            total += unknown_score
+                        token = unknown_id
+                    elif given[index] == NOWHERE:
                         total += scores_of[token]
-                    for _ in range(-token):
-                        total += unknown_score
-                    ids[(at + one_id) & PLACE] = token if token >= 0 else unknown_id
+                    ids[(at + one_id) & PLACE] = token
                 at += many
             if mark & ENDS:
                 segment_id_ends[done] = at
