@@ -92,7 +92,7 @@ def test_whatever_writes_survives_fifty_kills() -> None:
 @pytest.mark.thorough
 def test_a_campaign_on_postgresql_survives() -> None:
     named = os.environ.get(VARIABLE)
-    options = ("--kills", "12", "--subject", "fuzz", "--subject", "run", "--database")
+    options = ("--kills", "16", "--subject", "fuzz", "--subject", "run", "--database")
     if named:
         survived(durability(*options, named), 10)
         return
