@@ -105,7 +105,7 @@ def _map(
             out[size] = data[position]
             size += 1
             position += 1
-        position, size = _pass_clusters(marks, classes, data, position, end, out, size)
+        position, size = _pass_clusters(begun, marks, classes, data, position, end, out, size)
         if position >= end:
             break
         byte = int(data[position])
@@ -149,6 +149,7 @@ def _map(
 
 @njit
 def _pass_clusters(
+    begun: NDArray[np.bool_],
     marks: NDArray[np.uint8],
     classes: NDArray[np.uint8],
     data: NDArray[np.uint8],
@@ -157,25 +158,40 @@ def _pass_clusters(
     out: NDArray[np.uint8],
     size: int,
 ) -> tuple[int, int]:
-    """Append characters of three bytes while each is a cluster and no rule is found in it.
+    """Append characters of two and three bytes while each is a cluster and no rule is found in it.
 
     Returns where that ends, here and there. Two characters of no class are never one cluster, nor
     is one with an ASCII character behind it.
     """
-    bits = three_bytes(data, position, end)
-    while bits >= 0 and marks[bits] & CHANGES == 0 and classes[bits] == 0:
-        after = three_bytes(data, position + 3, end)
-        if after >= 0:
-            if classes[after] != 0:
-                break
-        elif position + 3 < end and data[position + 3] >= 0x80:
+    point = _point(data, position, end)
+    while point >= 0x80 and classes[point] == 0:
+        length = 2 if point < 0x800 else 3
+        if length == 2 and begun[int(data[position]) << 8 | int(data[position + 1])]:
             break
-        for i in range(3):
+        if length == 3 and marks[point] & CHANGES:
+            break
+        after = _point(data, position + length, end)
+        if position + length < end and (after < 0 or (after >= 0x80 and classes[after] != 0)):
+            break
+        for i in range(length):
             out[size + i] = data[position + i]
-        size += 3
-        position += 3
-        bits = after
+        size += length
+        position += length
+        point = after
     return position, size
+
+
+@njit
+def _point(data: NDArray[np.uint8], position: int, end: int) -> int:
+    """The code point of a character of up to three bytes; -1 for another one, or at the end."""
+    if position >= end:
+        return -1
+    lead = int(data[position])
+    if lead < 0x80:
+        return lead
+    if 0xC2 <= lead < 0xE0 and position + 2 <= end:
+        return (lead & 0x1F) << 6 | int(data[position + 1]) & 0x3F
+    return three_bytes(data, position, end)
 
 
 @njit
