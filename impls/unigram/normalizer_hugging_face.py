@@ -58,6 +58,10 @@ def normalize_hugging_face(
     while i < length:
         if passes[mapped[i]]:
             i, size = pass_ascii(passes, mapped, i, length, out, size)
+        while i + 1 < length and mapped[i] >= 0x80:
+            out[size] = mapped[i]
+            size += 1
+            i += 1
         byte = int(mapped[i])
         i += 1
         if byte == SPACE and tidy and i < length and mapped[i] == SPACE:
@@ -105,7 +109,9 @@ def _map(
             out[size] = data[position]
             size += 1
             position += 1
-        position, size = _pass_clusters(begun, marks, classes, data, position, end, out, size)
+        position, size = _pass_clusters(
+            units, begun, marks, classes, data, position, end, out, size
+        )
         if position >= end:
             break
         byte = int(data[position])
@@ -149,6 +155,7 @@ def _map(
 
 @njit
 def _pass_clusters(
+    units: NDArray[np.int32],
     begun: NDArray[np.bool_],
     marks: NDArray[np.uint8],
     classes: NDArray[np.uint8],
@@ -166,10 +173,13 @@ def _pass_clusters(
     point = _point(data, position, end)
     while point >= 0x80 and classes[point] == 0:
         length = 2 if point < 0x800 else 3
-        if length == 2 and begun[int(data[position]) << 8 | int(data[position + 1])]:
-            break
         if length == 3 and marks[point] & CHANGES:
             break
+        # A rule that begins with two bytes may well go on behind them, as those that compose do.
+        if length == 2 and begun[int(data[position]) << 8 | int(data[position + 1])]:
+            taken, _ = rule(units, data, position, position + 2, True)
+            if taken > 0:
+                break
         after = _point(data, position + length, end)
         if position + length < end and (after < 0 or (after >= 0x80 and classes[after] != 0)):
             break
