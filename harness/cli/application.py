@@ -49,10 +49,10 @@ STARTING_WORKERS = frozenset(
 """The commands that run implementations, and so say where they cannot be confined."""
 
 
-SELDOM = (20_000, 20, 100)
+SELDOM = (5_000, 10, 10)
 """Python's thresholds for collecting garbage, in place of (700, 10, 10). A run holds vocabularies
 of millions of objects and makes few circles; a sixth of its time went into visiting them again and
-again."""
+again. More seldom, what lies in circles would take 200 MiB in a run over a gigabyte of text."""
 
 ENOUGH = 1
 """The exit status where nobody reads the output any more."""
