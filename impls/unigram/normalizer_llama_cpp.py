@@ -45,6 +45,7 @@ def normalize_llama_cpp(
     passes, marks = rules.passes, rules.marks
     escape, merge = rules.escape_whitespaces, rules.remove_extra_whitespaces
     prepend = rules.add_dummy_prefix and not rules.treat_whitespace_as_suffix
+    whole = _whole_characters(symbols)
     in_word = False
     position = start
     while position < end:
@@ -53,7 +54,7 @@ def normalize_llama_cpp(
             # A space before a word is written where it stands, as it is the only one.
             position, size = pass_ascii(passes, data, position, end, out, size)
             byte = int(data[position])
-        elif in_word and byte & 0xF0 == 0xE0 and not _begins_symbol(symbols, byte):
+        elif in_word and byte & 0xF0 == 0xE0 and whole:
             first = position
             position, size = pass_characters(marks, data, position, end, out, size)
             if position > first:
@@ -106,6 +107,10 @@ def normalize_llama_cpp(
 
 
 @njit
-def _begins_symbol(symbols: NDArray[np.int32], byte: int) -> bool:
-    """Whether a symbol begins with a byte: then that byte alone passes, too."""
-    return len(symbols) > 0 and child(symbols, ROOT, byte) != EMPTY
+def _whole_characters(symbols: NDArray[np.int32]) -> bool:
+    """Whether no symbol begins as a character of three bytes does: that byte would pass alone."""
+    if len(symbols) > 0:
+        for lead in range(0xE0, 0xF0):
+            if child(symbols, ROOT, lead) != EMPTY:
+                return False
+    return True

@@ -86,6 +86,14 @@ def test_random_vocabularies_as_their_engines():
     assert assert_as_engines("few", 16, 60) > 2000
 
 
+def test_the_first_byte_of_a_symbol_passes_wherever_it_stands():
+    """A symbol begins with the first byte of 本, which is behind a character that passes."""
+    vocabulary = resolve("unigram_nfkc")
+    reference, ours = llama_cpp().load(vocabulary), viterbi.LLAMA_CPP.load(vocabulary)
+    for text in ("a롸本", "a本", "a日本本", "本本 롸롸時本"):
+        assert ours.encode(text.encode(), TEXT) == list(reference.encode(text.encode(), TEXT)), text
+
+
 @pytest.mark.slow
 def test_many_random_vocabularies_as_their_engines():
     assert assert_as_engines("many", 200, 2600) >= 1_000_000
