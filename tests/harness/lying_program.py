@@ -10,7 +10,7 @@ import json
 import sys
 import time
 
-STRIDE = 256
+STRIDE = 64
 """Bytes to a unit of the square, which takes some ten nanoseconds."""
 
 
