@@ -72,7 +72,7 @@ docs: $(VENV)/.installed-docs  ## Build the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/.installed-dev  ## Measure what the harness costs beside what it calls
-	$(BIN)/python -m pytest --override-ini addopts= --benchmark-only tests/benchmarks $(ARGS)
+	$(BIN)/python -m pytest --override-ini addopts= --timeout 0 --benchmark-only tests/benchmarks $(ARGS)
 
 alarms: $(VENV)/.installed-dev  ## Measure false alarms beside busy processes: hours; ARGS="--runs 8" for less
 	$(BIN)/python -m tests.benchmarks.false_alarms $(ARGS)
