@@ -78,6 +78,9 @@ SPOKEN = frozenset(Capability) - {Capability.THREADS, Capability.CONSTRAIN}
 IN_WORKER = "TOKGATE_WORKER"
 """Set in the environment of workers, whose whole session the harness kills."""
 
+TAILS_READ = 8
+"""The tail of a log is read so often before it is cut though more is printed meanwhile."""
+
 TRIM_SECONDS = 0.2
 """The pause between two looks at the log of a program."""
 
@@ -105,14 +108,23 @@ def log_tail(log: IO[bytes]) -> str:
 
 
 def trim(log: IO[bytes]) -> None:
-    """Leave the tail alone of a log that has grown long: a chatty library fills the disk."""
+    """Leave the tail alone of a log that has grown long: a chatty library fills the disk.
+
+    What is printed while the log is cut is lost. So it is cut when nothing was printed since the
+    tail was read, unless something is printed all the time: then there will be another tail.
+    """
     descriptor = log.fileno()
     with _trimming:
         size = os.fstat(descriptor).st_size
-        if size > LONGEST_LOG:
+        if size <= LONGEST_LOG:
+            return
+        for _ in range(TAILS_READ):
             tail = os.pread(descriptor, LOG_TAIL, size - LOG_TAIL)
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, tail)
+            before, size = size, os.fstat(descriptor).st_size
+            if size == before:
+                break
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, tail)
 
 
 class Program:
