@@ -150,7 +150,7 @@ def token_prefixes(vocabulary: Vocabulary) -> Recipe:
     cut = [
         token[:-1]
         for token in usable_tokens(vocabulary)
-        if len(token) >= PREFIX_MIN and is_text(token[:-1])
+        if len(token) >= PREFIX_MIN and (token.isascii() or is_text(token[:-1]))
     ]
     return sampled(cut) or Letters(letters(vocabulary))
 
@@ -172,7 +172,7 @@ def token_suffixes(vocabulary: Vocabulary) -> Recipe:
     cut = [
         token[1:]
         for token in usable_tokens(vocabulary)
-        if len(token) >= PREFIX_MIN and is_text(token[1:])
+        if len(token) >= PREFIX_MIN and (token.isascii() or is_text(token[1:]))
     ]
     return sampled(cut) or Letters(letters(vocabulary))
 
@@ -262,7 +262,7 @@ def most_extensions(vocabulary: Vocabulary) -> Recipe | None:
         token[:length]
         for token in material(vocabulary).text
         for length in (2, 3, 4)
-        if len(token) > length and is_text(token[:length])
+        if len(token) > length and (token.isascii() or is_text(token[:length]))
     )
     best = sorted(counts, key=lambda begun: (-counts[begun] * len(begun), begun))[:PARTS]
     return Drawn(tuple(best)) if best else None
@@ -296,8 +296,10 @@ def charsmap_expansions(vocabulary: Vocabulary) -> Recipe | None:
     blob = vocabulary.normalizer.charsmap
     if not blob:
         return None
-    keys = {key: value for key, value in charsmap_keys(blob).items() if is_text(key)}
-    return Repeated(max(keys, key=lambda key: (keys[key] / len(key), key))) if keys else None
+    keys = charsmap_keys(blob)
+    order = sorted(keys, key=lambda key: (keys[key] / len(key), key), reverse=True)
+    longest = next(filter(is_text, order), None)
+    return None if longest is None else Repeated(longest)
 
 
 @lru_cache(maxsize=KEPT)
@@ -311,7 +313,8 @@ def charsmap_keys(blob: bytes) -> dict[bytes, int]:
     """
     size = int.from_bytes(blob[:4], "little")
     units = np.frombuffer(blob[4 : 4 + size], dtype="<u4").astype(np.int64)
-    texts = blob[4 + size :]
+    texts = np.frombuffer(blob[4 + size :], dtype=np.uint8)
+    stops = np.flatnonzero(texts == 0)
     labels = units & 0x800000FF
     inner = np.flatnonzero((labels >= 1) & (labels <= 255))
     inner = inner[np.lexsort((labels[inner], inner ^ labels[inner]))]
@@ -328,8 +331,11 @@ def charsmap_keys(blob: bytes) -> dict[bytes, int]:
         keys = np.concatenate((keys[rows], labels[nodes, None].astype(np.uint8)), axis=1)
         ends = np.flatnonzero(((units[nodes] & 0x100) != 0) & (bases < len(units)))
         starts = units[bases[ends]] & 0x7FFFFFFF
-        for key, start in zip(keys[ends], starts.tolist(), strict=True):
-            found[key.tobytes()] = max(0, texts.find(b"\0", start) - start)
+        at = np.searchsorted(stops, starts)
+        lengths = np.where(at < len(stops), np.append(stops, 0)[at] - starts, 0)
+        # No label is 0, which the view as strings would take off.
+        spelt = np.ascontiguousarray(keys[ends]).view(f"S{keys.shape[1]}").ravel()
+        found.update(zip(spelt.tolist(), lengths.tolist(), strict=True))
     return found
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from itertools import combinations, groupby
+from functools import cached_property, lru_cache
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import PieceType
@@ -54,14 +55,22 @@ def shape(text: str) -> str:
 
     Few tokens have the odd shapes, and those are what a pattern cuts in the middle.
     """
-    classes = [_CONTROLS.get(character) or _class_of(character) for character in text]
-    return "".join(letter for letter, _ in groupby(classes))
+    return _AGAIN.sub(r"\1", text.translate(_CLASS_OF))
 
 
-@cache
-def _class_of(character: str) -> str:
-    category = unicodedata.category(character)
-    return _CLASSES.get(category) or _CLASSES.get(category[0], category[0])
+class _ClassOf(dict[int, str]):
+    """The class of each character as ``str.translate`` takes it, looked up once."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        category = unicodedata.category(character)
+        found = _CONTROLS.get(character) or _CLASSES.get(category)
+        self[code] = found or _CLASSES.get(category[0], category[0])
+        return self[code]
+
+
+_CLASS_OF = _ClassOf()
+_AGAIN = re.compile(r"(.)\1+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +114,12 @@ class Material:
     def by_shape(self) -> Mapping[str, list[bytes]]:
         """Text surfaces by :func:`shape`."""
         found: dict[str, list[bytes]] = {}
+        shapes: dict[str, str] = {}  # there are far fewer strings of classes than tokens
         for surface in self.text:
-            found.setdefault(shape(surface.decode(errors="replace")), []).append(surface)
+            classes = surface.decode(errors="replace").translate(_CLASS_OF)
+            if classes not in shapes:
+                shapes[classes] = _AGAIN.sub(r"\1", classes)
+            found.setdefault(shapes[classes], []).append(surface)
         return found
 
     @cached_property
@@ -118,19 +131,29 @@ class Material:
         most frequent units. Never empty.
         """
         exact: Counter[Units] = Counter()
-        frequent: Counter[bytes] = Counter()
+        octets: Counter[int] = Counter()
+        characters: Counter[str] = Counter()
         for surface in self.surfaces:
-            # Sorted, for the order of a set differs from process to process.
-            units = tuple(sorted(set(units_of(surface))))
-            frequent.update(units)
-            if len(units) <= 3:
-                exact[units] += 1
+            # Sets of numbers and of strings, as units of bytes would be made for each letter.
+            if surface.isascii() or not is_text(surface):
+                used = set(surface)
+                octets.update(used)
+                units = [bytes((octet,)) for octet in used] if len(used) <= 3 else []
+            else:
+                letters = set(surface.decode())
+                characters.update(letters)
+                units = [letter.encode() for letter in letters] if len(letters) <= 3 else []
+            if units:
+                # Sorted, for the order of a set differs from process to process.
+                exact[tuple(sorted(units))] += 1
+        frequent = Counter({bytes((octet,)): count for octet, count in octets.items()})
+        frequent.update({letter.encode(): count for letter, count in characters.items()})
         found: dict[Units, None] = {}
         for size in (1, 2, 3):
             found.update(dict.fromkeys(_top((u for u in exact if len(u) == size), exact)))
-        letters = sorted(frequent, key=lambda unit: (-frequent[unit], unit))[:_LETTERS]
+        most = sorted(frequent, key=lambda unit: (-frequent[unit], unit))[:_LETTERS]
         for size in (1, 2, 3):
-            found.update(dict.fromkeys(combinations(sorted(letters), size)))
+            found.update(dict.fromkeys(combinations(sorted(most), size)))
         return tuple(found) or ((b"a",),)
 
     @cached_property

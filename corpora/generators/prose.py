@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from corpora.generators.base import FunctionGenerator
@@ -19,6 +20,9 @@ _WORD_LENGTHS = sizes(4, 24, spread=0.6)
 
 # Letters of a language in use: in real text a few make up most of it, and words come again.
 _LETTERS, _WORDS = 40, 300
+
+# By Zipf's law, summed up, so that it is not done anew for each word.
+_FREQUENCIES = tuple(accumulate(1 / (rank + 2) for rank in range(_LETTERS)))
 
 # Share of the texts before which a language's words are made anew; that costs about 1 ms.
 _RENEWED = 1 / 1000
@@ -40,9 +44,8 @@ def words(locale: Locale, rng: random.Random) -> list[str]:
     """A small vocabulary of made-up words, frequent letters first by Zipf's law."""
     available = letters(locale)
     used = rng.choices(available, k=_LETTERS)
-    weights = [1 / (rank + 2) for rank in range(_LETTERS)]
     length = picker(rng, _WORD_LENGTHS)
-    made = ["".join(rng.choices(used, weights, k=length())) for _ in range(_WORDS)]
+    made = ["".join(rng.choices(used, cum_weights=_FREQUENCIES, k=length())) for _ in range(_WORDS)]
     if locale.casing:
         made += [word.capitalize() for word in made[::4]] + [word.upper() for word in made[::30]]
     digits = [chr(ord(locale.zero) + digit) for digit in range(10)]
