@@ -37,7 +37,11 @@ $(VENV)/.installed-dev: $(BIN)/python pyproject.toml
 	$(call install,[dev])
 	@touch $(VENV)/.installed
 
+# Workers may write no byte code, and would compile each module at each start.
+bytecode = @$(BIN)/python -m compileall -q corpora harness impls reports
+
 run: $(VENV)/.installed  ## Do the main job; options as in: make run ARGS="--seed 1"
+	$(bytecode)
 	$(BIN)/tokgate run $(ARGS)
 
 # A worker process for each processor that the system counts ("auto" would leave hyperthreads out).
@@ -48,12 +52,15 @@ pytest = $(BIN)/python -m pytest --dist worksteal --numprocesses
 twice  = $(shell expr 2 '*' $$(nproc 2>/dev/null || echo 1))
 
 test: $(VENV)/.installed-dev  ## Pass the quick tests: each behaviour once, in 5 minutes on 2 cores
+	$(bytecode)
 	$(pytest) $(twice) $(ARGS)
 
 test-all: $(VENV)/.installed-dev  ## Pass all tests: the quick ones and the thorough ones
+	$(bytecode)
 	$(pytest) logical -m 'not slow' $(ARGS)
 
 test-rest: $(VENV)/.installed-dev  ## Pass the thorough tests, which are all that "test" leaves out
+	$(bytecode)
 	$(pytest) logical -m 'thorough and not slow' $(ARGS)
 
 lint: $(VENV)/.installed-dev  ## Lint, format and types

@@ -38,6 +38,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import entrypoints, event
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.runtime import rtsys
 from numba.core.types import unliteral  # type: ignore[attr-defined]
 
 from corpora.vocabularies import caches, compilers
@@ -126,6 +127,13 @@ def _temporary_cache() -> str:
 def _share(dispatcher: Any) -> None:
     """Have a function compiled by one process at a time, and by general types."""
     compile_here, template = dispatcher.compile, dispatcher.get_call_template
+    cache = dispatcher._cache
+
+    def load(signature: Any, target: Any) -> Any:
+        # Numba would import all that it knows how to compile before it looks into the cache.
+        rtsys.initialize(target)
+        with cache._guard_against_spurious_io_errors():
+            return cache._load_overload(signature, target)
 
     def compile_once(signature: Any) -> Any:
         # The compiler's own lock comes first, so that threads of one process keep one order.
@@ -139,6 +147,7 @@ def _share(dispatcher: Any) -> None:
     def general_template(args: Any, kws: Any) -> Any:
         return template(tuple(unliteral(one) for one in args), kws)
 
+    cache.load_overload = load
     dispatcher.compile = compile_once
     dispatcher.get_call_template = general_template
 

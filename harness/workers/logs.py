@@ -12,7 +12,7 @@ import threading
 import time
 from typing import IO
 
-from impls.external import TRIM_SECONDS, trim
+from impls.standard_error import TRIM_SECONDS, trim
 
 _lock = threading.Lock()
 _logs: list[IO[bytes]] = []

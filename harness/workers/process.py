@@ -36,7 +36,8 @@ from harness.workers.keeping import Kept, pipe
 from harness.workers.requests import FAULT, KILLED_WITH_KEEPER
 from harness.workers.tracebacks import without_own
 from impls import registry
-from impls.external import OUT_OF_MEMORY_SIGNS, log_file, log_tail, signal_name
+from impls.external import OUT_OF_MEMORY_SIGNS, signal_name
+from impls.standard_error import log_file, log_tail
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import sys
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import regex
 
-from impls.pretokenize.unicode_version import all_code_points_as_of_unicode_16
+from corpora.vocabularies.tables_on_disk import kept
+from impls.pretokenize import unicode_version
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,13 +62,18 @@ _EXPRESSIONS = (
 def class_table() -> NDArray[np.uint8]:
     """The class of each code point; 0x110000 entries, read-only.
 
-    Takes about 0.1 s, once in a process. Surrogates have the class of the unassigned.
+    Takes about 0.1 s, once on a machine. Surrogates have the class of the unassigned.
     """
-    text = all_code_points_as_of_unicode_16()
+    made_by = b"".join(Path(file).read_bytes() for file in (__file__, unicode_version.__file__))
+    name = f"character-classes-{regex.__version__}"
+    return kept(name, lambda: _classified().view(np.int32), made_by).view(np.uint8)
+
+
+def _classified() -> NDArray[np.uint8]:
+    text = unicode_version.all_code_points_as_of_unicode_16()
     table = np.full(sys.maxunicode + 1, OTHER, dtype=np.uint8)
     for number, expression in _EXPRESSIONS:
         for run in regex.finditer(f"{expression}+", text):
             start, end = run.span()
             table[start:end] = number
-    table.flags.writeable = False
     return table

@@ -10,8 +10,8 @@ from corpora.vocabularies import sources
 from harness.core.messages import Load, packed
 from harness.workers import Limits, logs
 from harness.workers.process import Process
-from impls.external import LONGEST_LOG, log_file, log_tail
 from impls.interface import Mode
+from impls.standard_error import LONGEST_LOG, log_file, log_tail
 
 HANG_SECONDS = 120
 """After so long a test has hung; nothing that is tested takes any part of it."""

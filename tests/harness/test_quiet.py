@@ -17,7 +17,8 @@ from corpora.vocabularies import sources
 from harness.cli.display import Display
 from harness.core.quiet import KEPT_BYTES, aside
 from harness.workers import Limits, Worker
-from impls.external import LOG_TAIL, LONGEST_LOG, Program, log_tail
+from impls.external import Program
+from impls.standard_error import LOG_TAIL, LONGEST_LOG, log_tail
 from tests.harness.command import tokgate
 
 ESCAPE = "\x1b]0;title\x07"

@@ -30,8 +30,8 @@ from harness.core.outcomes import (
 )
 from harness.workers import Limits, Worker, rows
 from harness.workers.tracebacks import EACH_REQUEST
-from impls.external import LOG_TAIL
 from impls.interface import Mode
+from impls.standard_error import LOG_TAIL
 
 RAW = Mode(pretokenize=False)
 QUICK = Limits(seconds=1.0, memory=1 << 30)

@@ -21,8 +21,9 @@ from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary
 from impls import registry
 from impls.errors import ImplementationError
-from impls.external import LOG_TAIL, ExternalEncoder, ExternalImplementation, log_file, trim
+from impls.external import ExternalEncoder, ExternalImplementation
 from impls.interface import Capability, Died, Mode, Rejected, Unsupported
+from impls.standard_error import LOG_TAIL, LONGEST_LOG, log_file, log_tail, trim
 from tests.data import data_path
 
 RAW = Mode(pretokenize=False)
@@ -263,6 +264,36 @@ def test_a_long_log_is_trimmed_and_goes_on() -> None:
         log.seek(0)
         subprocess.run([sys.executable, "-c", "raise SystemExit('end')"], stderr=log, check=False)
         assert os.pread(log.fileno(), LOG_TAIL + 9, 0).strip().endswith(b"xend")
+
+
+def test_what_is_printed_before_a_log_is_cut_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    with log_file() as log:
+        os.truncate(log.fileno(), LONGEST_LOG + 1)
+        pread, printed = os.pread, [b"first", b"last"]
+
+        def printing(descriptor: int, size: int, place: int) -> bytes:
+            tail = pread(descriptor, size, place)
+            if printed:
+                os.write(log.fileno(), printed.pop(0))
+            return tail
+
+        monkeypatch.setattr(os, "pread", printing)
+        trim(log)
+        assert log_tail(log).endswith("firstlast")
+
+
+def test_a_log_that_never_rests_is_cut_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    with log_file() as log:
+        os.truncate(log.fileno(), LONGEST_LOG + 1)
+        pread = os.pread
+
+        def printing(descriptor: int, size: int, place: int) -> bytes:
+            os.write(log.fileno(), b"more")
+            return pread(descriptor, size, place)
+
+        monkeypatch.setattr(os, "pread", printing)
+        trim(log)
+        assert os.fstat(log.fileno()).st_size == LOG_TAIL
 
 
 def test_a_claim_that_is_not_kept_is_an_error_and_not_a_gap(load: Load) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import time
+from importlib.util import find_spec
 
 from rich.text import Text
 
@@ -30,6 +32,7 @@ def prepare(vocab: Vocabs = None, jobs: Jobs = 0) -> None:
     """
 
     began = time.monotonic()
+    compile_modules()
     present, _ = selection.participants([])
     names = vocab or []
     plan = Plan(
@@ -60,3 +63,14 @@ def prepare(vocab: Vocabs = None, jobs: Jobs = 0) -> None:
         progress.stop()
     seconds = time.monotonic() - began
     console.print(Text(f"prepared in {seconds:.0f} s: runs find it all in the cache", style="bold"))
+
+
+def compile_modules() -> None:
+    """Write the byte code of all modules that the workers import, who may write none themselves.
+
+    Nothing is said where it cannot be written: an installed package has it already.
+    """
+    for package in ("corpora", "harness", "impls"):
+        found = find_spec(package)
+        for folder in (found and found.submodule_search_locations) or ():
+            compileall.compile_dir(folder, quiet=2)
