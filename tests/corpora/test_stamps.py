@@ -32,8 +32,8 @@ def more(number):
 """
 RUN = """
 import sys, caller
-result = caller.twice(1)
-print(result, sum(caller.twice.stats.cache_hits.values()), int("numba.cpython.unicode" in sys.modules))
+result, hits = caller.twice(1), caller.twice.stats.cache_hits
+print(result, sum(hits.values()), int("numba.cpython.unicode" in sys.modules))
 """
 
 
