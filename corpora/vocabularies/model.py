@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib
+from array import array
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from functools import cached_property
@@ -105,13 +106,20 @@ class PieceType(IntEnum):
     BYTE = 6
 
 
-@dataclass(frozen=True, slots=True)
+_TYPES_SHOWN = {kind: repr(kind) for kind in PieceType}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Piece:
     """One entry of a SentencePiece vocabulary: its text (escaped spaces as U+2581) and score."""
 
     text: str
     score: float
     type: PieceType
+
+    def __repr__(self) -> str:
+        """As every dataclass has it, but quicker: fingerprints are made of those of all pieces."""
+        return f"Piece(text={self.text!r}, score={self.score!r}, type={_TYPES_SHOWN[self.type]})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +261,19 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pieces by columns: one by one they take a tenth of a second each way."""
+        texts = tuple(piece.text for piece in self.pieces)
+        scores = array("d", (piece.score for piece in self.pieces))
+        types = bytes(piece.type for piece in self.pieces)
+        return {**self.__dict__, "pieces": (texts, scores, types)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        kinds = {kind.value: kind for kind in PieceType}
+        texts, scores, types = state["pieces"]
+        pieces = tuple(map(Piece, texts, scores, map(kinds.__getitem__, types)))
+        self.__dict__.update(state, pieces=pieces)
 
     @property
     def pattern(self) -> str | None:
