@@ -112,18 +112,22 @@ class Specials:
         return found
 
 
-def special_ids(vocabulary: Vocabulary) -> set[int]:
+def special_ids(vocabulary: Vocabulary) -> frozenset[int]:
     """The ids that only a policy of special tokens yields; not the unknown token's."""
-    ordinary = {i for i, token in enumerate(vocabulary.tokens) if token is not None}
-    return set(vocabulary.special_tokens.values()) - {vocabulary.unk_id} - ordinary
+    tokens, unknown = vocabulary.tokens, vocabulary.unk_id
+    return frozenset(
+        one
+        for one in vocabulary.special_tokens.values()
+        if one != unknown and (one >= len(tokens) or tokens[one] is None)
+    )
 
 
-def never_in_texts(vocabulary: Vocabulary) -> set[int]:
+def never_in_texts(vocabulary: Vocabulary) -> frozenset[int]:
     """The ids that no text yields while special tokens are off.
 
     Of a unigram ``tokenizer.json`` there are none: its model knows no types of pieces, so that a
     special token that is one of them is found in a text as any other piece is.
     """
     if vocabulary.format == "tokenizer.json" and vocabulary.algorithm is Algorithm.UNIGRAM:
-        return set()
+        return frozenset()
     return special_ids(vocabulary)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -147,6 +148,14 @@ def stage_of(violation: Violation, contract: Contract) -> str:
     return _byte_stage(contract, violation.data, one, other)
 
 
+@lru_cache(maxsize=8)  # the vocabularies of a run that are open at a time
+def _special_ids(vocabulary: Vocabulary) -> frozenset[int]:
+    """The ids of special tokens and of control pieces, but for the unknown one."""
+    control = (i for i, piece in enumerate(vocabulary.pieces) if piece.type is PieceType.CONTROL)
+    found: set[int | None] = {*vocabulary.special_tokens.values(), *control}
+    return frozenset(one for one in found - {vocabulary.unk_id} if one is not None)
+
+
 def seen_in(vocabulary: Vocabulary, one: Sequence[int], other: Sequence[int]) -> str:
     """What two encodings differ in that can be seen from outside.
 
@@ -154,10 +163,7 @@ def seen_in(vocabulary: Vocabulary, one: Sequence[int], other: Sequence[int]) ->
     ``white-space``: the tokens spell texts that differ in spaces alone; ``text``: they spell other
     texts; ``ids``: none of these.
     """
-    special = set(vocabulary.special_tokens.values()) | {
-        i for i, piece in enumerate(vocabulary.pieces) if piece.type is PieceType.CONTROL
-    }
-    special -= {vocabulary.unk_id} if vocabulary.unk_id is not None else set()
+    special = _special_ids(vocabulary)
     if [i for i in one if i in special] != [i for i in other if i in special]:
         return "special-tokens"
     unknown = vocabulary.unk_id
