@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from harness.findings.diagnosis import signature
@@ -31,7 +32,7 @@ FINDINGS_ENOUGH = 100
 everywhere would else be minimised for ever."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
     """A violation with its contract and the case that showed it first."""
 
@@ -42,7 +43,7 @@ class Entry:
     mistake: str = ""
     """The well-known mistake that gives these ids, in the words of a headline; empty for none."""
 
-    @property
+    @cached_property
     def signature(self) -> Signature:
         """What it is grouped by before it is minimised."""
         return signature(self.violation, self.contract)

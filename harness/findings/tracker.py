@@ -191,11 +191,13 @@ class FindingTracker:
     def _considered(
         self, pool: WorkerPool, contract: Contract, violation: Violation, case: Case
     ) -> str:
-        explained = self._explained(pool, contract, violation)
+        entry = Entry(contract, violation, case)
+        explained = self._explained(pool, entry)
         if isinstance(explained, str):
             return self._count(explained)
-        violation = explained
-        entry = Entry(contract, violation, case)
+        if explained is not violation:
+            violation = explained
+            entry = Entry(contract, violation, case)
         known = self._known_of(entry)
         alike = self._alike(known, entry)
         if alike is not None:
@@ -229,7 +231,7 @@ class FindingTracker:
         name = self._enter(known, smaller, kind, minimal=why is None, replaces=provisional, why=why)
         if self._expected.has(name, contract) and not self._expected.covers(entry):
             # What is expected was a part of this input. Something else may be wrong with the rest.
-            left = self._explained(pool, contract, violation)
+            left = self._explained(pool, Entry(contract, violation, case))
             if isinstance(left, Violation) and len(left.data) < len(violation.data):
                 self._considered(pool, contract, left, case)
         return name
@@ -295,19 +297,18 @@ class FindingTracker:
         self._provisionals.add(found.id)
         return found
 
-    def _explained(
-        self, pool: WorkerPool, contract: Contract, violation: Violation
-    ) -> str | Violation:
+    def _explained(self, pool: WorkerPool, entry: Entry) -> str | Violation:
         """The bucket of a known finding that explains a violation, else what is left to explain.
 
         A violation whose input contains a known minimal one is explained by it if nothing is
         wrong any more with that taken out; what is still wrong is another finding.
         """
+        contract, violation = entry.contract, entry.violation
         if violation.check in FURTHER_QUESTIONS:
             for culprit in violation.culprits:
                 if (contract.id, culprit) in self._unstable:
                     return self._unstable[contract.id, culprit]
-        known = self._known.get((contract.id, signature(violation, contract)), KnownInputs())
+        known = self._known.get((contract.id, entry.signature), KnownInputs())
         for minimal, name in known.minimal:
             if minimal == violation.data:
                 return name
