@@ -61,8 +61,11 @@ class Usage:
     awake: bool
 
 
-def usage_of(process: psutil.Process) -> Usage:
-    """What a process and all its descendants have spent; nothing of those that are gone."""
+def usage_of(process: psutil.Process, *, keeper: bool = False) -> Usage:
+    """What a process and all its descendants have spent; nothing of those that are gone.
+
+    keeper: whether the process itself is a keeper, whose memory is the harness's.
+    """
     cpu, memory, awake = 0.0, 0, False
     for pid in family(process):
         with contextlib.suppress(OSError, ValueError, IndexError):
@@ -70,7 +73,8 @@ def usage_of(process: psutil.Process) -> Usage:
             fields = _stat(folder / "stat")
             # utime, stime, and those of children that have ended.
             cpu += sum(int(ticks) for ticks in fields[11:15]) * TICK
-            memory += int((folder / "statm").read_text().split()[1]) * PAGE
+            if pid != process.pid or not keeper:
+                memory += int((folder / "statm").read_text().split()[1]) * PAGE
             awake = awake or any(
                 _stat(thread / "stat")[0] in AWAKE for thread in (folder / "task").iterdir()
             )

@@ -7,7 +7,8 @@ told from those of another, and a program that uses the harness as a library wou
 that it has not started. So each worker has a parent of its own that does nothing else. It runs
 none of the implementation's code.
 
-Started by :mod:`harness.workers.keeping` as a script, by a Python without ``site``, as
+Started by :mod:`harness.workers.keeping` as a script, by a Python without ``site``, or a copy of
+:mod:`harness.workers.fork_server`; the former as
 ``keeper.py CONTROL REPORT GROUP COMMAND..``: two file descriptors, the folder of a control group or
 nothing, and the command of the worker. Steps:
 
@@ -43,6 +44,10 @@ import select
 import signal
 import sys
 import time
+
+TYPE_CHECKING = False  # the module typing would take longer to import than all the rest
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 
@@ -193,8 +198,11 @@ class Failed(Exception):
 class Keeper:
     """The command and all that comes of it. Raises Failed where it cannot be started."""
 
-    def __init__(self, control: int, report: int, group: str, command: list[str]) -> None:
-        """Start the command. control, report: the descriptors that this process keeps."""
+    def __init__(self, control: int, report: int, group: str, begin: Callable[[], None]) -> None:
+        """Start the command. control, report: the descriptors that this process keeps.
+
+        begin: becomes the command, in the process that is to be it.
+        """
         self._control = control
         self._group = group
         self._noted: dict[int, str] = {}
@@ -223,9 +231,9 @@ class Keeper:
                 if group:
                     with contextlib.suppress(OSError), open(f"{group}/cgroup.procs", "w") as file:
                         file.write("0")
-                os.execv(command[0], command)
-            except OSError as error:
-                os.write(own_fault, f"{command[0]} cannot be run: {error}".encode())
+                begin()
+            except (OSError, Failed) as error:
+                os.write(own_fault, str(error).encode())
             finally:
                 os._exit(127)
         os.close(own_fault)
@@ -401,6 +409,19 @@ class Keeper:
 def main() -> None:
     """Keep the command of the arguments."""
     control, report, group = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    command = sys.argv[4:]
+
+    def begin() -> None:
+        try:
+            os.execv(command[0], command)
+        except OSError as error:
+            raise Failed(f"{command[0]} cannot be run: {error}") from error
+
+    run(control, report, group, begin)
+
+
+def run(control: int, report: int, group: str, begin: Callable[[], None]) -> None:
+    """Keep a command, and report how it ended; see :class:`Keeper`."""
     for number in DEAF:
         signal.signal(number, signal.SIG_IGN)
     # Whoever started the harness may have blocked SIGCHLD, which wakes this process up.
@@ -414,7 +435,7 @@ def main() -> None:
         if not hides_processes(mounted()):
             # Nobody but root reaches its descriptors by /proc, as the implementation might.
             libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-        keeper = Keeper(control, report, group, sys.argv[4:])
+        keeper = Keeper(control, report, group, begin)
     except Failed as failed:
         summary = {"status": 127 << 8, "error": str(failed)}
     else:

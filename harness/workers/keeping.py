@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import IO
 
+    from harness.workers.forking import Child, ForkServer
+
 KEEPER = Path(__file__).with_name("keeper.py")
 
 PATIENCE_SECONDS = 30.0
@@ -75,10 +77,12 @@ class Kept:
         errors: int | IO[bytes],
         output: int | IO[bytes] | None = None,
         memory: int | None = None,
+        server: ForkServer | None = None,
     ) -> None:
         """Start. descriptors: those that the command gets. environment: besides this process's.
 
-        memory: bytes that it may take, for its control group, where it has one.
+        memory: bytes that it may take, for its control group, where it has one. server: of which
+        the command may be a copy, instead of being started anew.
         """
         self._word = secrets.token_hex(8)
         self._lock = threading.Lock()
@@ -91,15 +95,22 @@ class Kept:
             self._group = control_groups.new(memory)
             if self._group is not None:
                 ours.callback(control_groups.end, self._group)
+            group = str(self._group or "")
+            variables = {**os.environ, **environment, IN_WORKER: self._word}
+            copy = None
+            if server is not None and output is None:
+                log = errors if isinstance(errors, int) else errors.fileno()
+                pipes = control, report
+                copy = server.begin(command, variables, group, pipes, log, descriptors)
             script = [sys.executable, "-I", "-S", str(KEEPER), str(control), str(report)]
-            self._popen = subprocess.Popen(
-                [*script, str(self._group or ""), *command],
+            self._popen: Child = copy or subprocess.Popen(
+                [*script, group, *command],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=errors,
                 pass_fds=(*descriptors, control, report),
                 start_new_session=True,
-                env={**os.environ, **environment, IN_WORKER: self._word},
+                env=variables,
             )
             ours.pop_all()
 

@@ -16,6 +16,8 @@ from harness.checks.base import Check, FollowsUp, Judgement, Observation, Probe
 from harness.core.messages import Decode, Encode, Serve, packed
 from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
+from harness.workers.forking import WORTH, ForkServer
+from impls import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
@@ -127,8 +129,13 @@ class WorkerPool:
         self._participants = {participant.name: participant for participant in participants}
         # Whoever comes first loads first; all at once would make all of them late.
         turn = threading.Semaphore((os.cpu_count() or 1) + 2)
+        own = sum(registry.our_own(one.spec) for one in participants)
+        usual = own >= WORTH and not environment and not wrapper
+        self._server = ForkServer() if usual else None
         self._workers = {
-            c.name: Worker(c.name, c.spec, limits, environment, wrapper, turn, c.about.needs)
+            c.name: Worker(
+                c.name, c.spec, limits, environment, wrapper, turn, c.about.needs, self._server
+            )
             for c in participants
         }
         self.turn = threading.Lock()
@@ -355,3 +362,5 @@ class WorkerPool:
             worker.close(wait=False)  # all at once: each has its own thread
         for worker in self._workers.values():
             worker.close()
+        if self._server is not None:
+            self._server.close()

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from harness.core.messages import Compiling, Loaded
     from harness.workers.clock import Usage
+    from harness.workers.forking import ForkServer
     from harness.workers.limits import Limits
 
 LOOK_SECONDS = 0.1
@@ -87,9 +88,11 @@ class Process:
         wrapper: Sequence[str] = (),
         needs: Sequence[str] = (),
         spec: str = "",
+        server: ForkServer | None = None,
     ) -> None:
         """Start. spec: of the implementation, which decides where its caches are.
 
+        server: of which the process may be a copy, where it runs no code of others.
         Raises OSError and psutil.Error where the machine has no room for a process.
         """
         self._limits = limits
@@ -105,10 +108,11 @@ class Process:
             # next one removes them.
             self._scratch = scratch.temporary("worker-")
             ours.callback(self._scratch.cleanup)
+            own = registry.our_own(spec)
             launch = probing.launch(
                 "harness.workers.server",
                 self._scratch.name,
-                others=None if registry.our_own(spec) else spec,
+                others=None if own else spec,
                 needs=needs,
                 environment=environment,
                 wrapper=wrapper,
@@ -119,6 +123,7 @@ class Process:
                 environment=launch.environment,
                 errors=self._log,
                 memory=limits.memory,
+                server=server if own and not wrapper else None,
             )
             ours.callback(self._kept.end)
             os.set_blocking(self._outlet, False)
@@ -202,7 +207,7 @@ class Process:
 
     def usage(self) -> Usage:
         """Return what the worker and the programs that it runs have spent."""
-        return usage_of(self._observed)
+        return usage_of(self._observed, keeper=True)
 
     def wait(self, descriptor: int, event: int) -> bool:
         """Wait for one look at the most; whether the descriptor is ready."""

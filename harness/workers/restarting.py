@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.messages import Compiling
+    from harness.workers.forking import ForkServer
     from harness.workers.limits import Limits
     from impls.interface import Mode
 
@@ -61,7 +62,7 @@ class Restarted:
     environment: variables of its process, besides those of this one. wrapper: a program with its
     arguments that runs the process. turn: held while a vocabulary is loaded, so that not all that
     share it load at once. needs: what its process may do though it is confined
-    (:mod:`impls.needs`).
+    (:mod:`impls.needs`). server: of which its process may be a copy.
     All methods but ``close`` and ``kill`` return futures, answered in the order of the calls.
     """
 
@@ -74,8 +75,10 @@ class Restarted:
         wrapper: Sequence[str] = (),
         turn: AbstractContextManager[object] | None = None,
         needs: Sequence[str] = (),
+        server: ForkServer | None = None,
     ) -> None:
         self.name = name
+        self._server = server
         programs = spec.startswith(("cmd:", "pip:", "npm:"))
         self._needs = (*needs, OF_PROGRAMS) if programs else needs
         self._confined = ""
@@ -263,7 +266,14 @@ class Restarted:
     def _new_process(self) -> Process:
         """Start a process. Raises WorkerDied where the machine has no room for one."""
         try:
-            return Process(self._limits, self._environment, self._wrapper, self._needs, self._spec)
+            return Process(
+                self._limits,
+                self._environment,
+                self._wrapper,
+                self._needs,
+                self._spec,
+                self._server,
+            )
         except OSError as error:
             if error.errno not in SCARCE:
                 raise
