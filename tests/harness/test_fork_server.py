@@ -1,0 +1,239 @@
+"""Workers that are copies of one process: what they answer, how they end, and who is none."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import psutil
+import pytest
+
+from corpora.vocabularies import sources
+from harness.core.messages import Encode, Load, packed
+from harness.core.outcomes import Inputs, Status
+from harness.engine import selection
+from harness.workers import Limits, Worker
+from harness.workers.fork_server import LONGEST, Refused
+from harness.workers.forking import Copy, ForkServer
+from harness.workers.pool import WorkerPool
+from harness.workers.process import Process, WorkerDied
+from impls.external import IN_WORKER
+from impls.interface import Mode
+
+HANG_SECONDS = 120
+OURS = "bpe.naive"
+PLAIN = Mode(pretokenize=False)
+INPUTS = Inputs.of([b"abracadabra", b"", b"\xff"])
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ForkServer]:
+    made = ForkServer()
+    yield made
+    made.close()
+
+
+def begun(server: ForkServer | None, spec: str = OURS, **environment: str) -> Process:
+    name = "PYTEST_CURRENT_TEST"  # changes with each test, and would tell the environments apart
+    if server is not None:
+        server._environment[name] = os.environ[name]
+    return Process(Limits(), environment, spec=spec, server=server)
+
+
+def loaded(process: Process, spec: str = OURS) -> str:
+    """Load a vocabulary; what confines the process."""
+    content = packed(sources.resolve("toy_bytes"))
+    answer = process.ask(Load(spec, content, (PLAIN,)), 60.0, loading=True)
+    assert answer.error is None  # type: ignore[union-attr]
+    return answer.confined  # type: ignore[union-attr]
+
+
+def ids(process: Process) -> list[tuple[int, ...]]:
+    results = process.ask(Encode(INPUTS, PLAIN), 60.0)
+    return [results.outcome(row).ids for row in range(len(INPUTS))]  # type: ignore[union-attr]
+
+
+def child_of(process: Process) -> psutil.Process:
+    (found,) = psutil.Process(process._kept.pid).children()
+    return found
+
+
+def test_a_copy_is_as_one_that_was_started_anew(server: ForkServer) -> None:
+    copy, anew = begun(server), begun(None)
+    try:
+        assert isinstance(copy._kept._popen, Copy) and not isinstance(anew._kept._popen, Copy)
+        assert loaded(copy) == loaded(anew)
+        assert ids(copy) == ids(anew)
+        one, other = child_of(copy), child_of(anew)
+        # By this word its whole family is found where its keeper was killed.
+        assert one.environ()[IN_WORKER] == copy._kept._word
+        assert one.num_threads() == 1
+        # It has what it inherits and what it has opened, and nothing of another's.
+        assert sorted(map(kind, descriptors(one))) == sorted(map(kind, descriptors(other)))
+        assert os.getsid(one.pid) == one.pid and os.getsid(copy._kept.pid) == copy._kept.pid
+    finally:
+        copy.close()
+        anew.close()
+    assert copy.left is None
+
+
+def descriptors(process: psutil.Process) -> list[str]:
+    folder = Path(f"/proc/{process.pid}/fd")
+    return [str(path.readlink()) for path in folder.iterdir()]
+
+
+def kind(target: str) -> str:
+    """What a descriptor leads to, without numbers that are another process's."""
+    return (
+        target.split(":", maxsplit=1)[0]
+        if target.startswith("pipe:")
+        else target.rstrip("0123456789")[:12]
+    )
+
+
+def test_how_a_copy_dies_is_told(server: ForkServer) -> None:
+    copy = begun(server)
+    try:
+        assert isinstance(copy._kept._popen, Copy)
+        loaded(copy)
+        child_of(copy).send_signal(signal.SIGSEGV)
+        with pytest.raises(WorkerDied) as died:
+            ids(copy)
+        assert died.value.outcome.status is Status.CRASHED
+        assert "killed by SIGSEGV" in died.value.outcome.message
+    finally:
+        copy.close()
+
+
+def test_a_copy_whose_keeper_is_killed_is_found_by_its_word(server: ForkServer) -> None:
+    copy = begun(server)
+    assert isinstance(copy._kept._popen, Copy)
+    loaded(copy)
+    worker = child_of(copy)
+    os.kill(copy._kept.pid, signal.SIGKILL)
+    with pytest.raises(WorkerDied):
+        ids(copy)
+    copy.close()
+    assert psutil.wait_procs([worker], HANG_SECONDS)[1] == []
+    assert copy._kept.fault is None  # an implementation may have killed it
+
+
+def test_nothing_is_left_of_a_copy(server: ForkServer) -> None:
+    copy = begun(server)
+    assert isinstance(copy._kept._popen, Copy)
+    loaded(copy)
+    family = [psutil.Process(copy._kept.pid), child_of(copy)]
+    copy.close()
+    assert psutil.wait_procs(family, HANG_SECONDS)[1] == []
+
+
+def test_who_runs_code_of_others_is_started_anew(server: ForkServer, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("class Mine: pass")
+    for spec in ("tiktoken", f"{tmp_path / 'mine.py'}:Mine", "cmd:cat"):
+        anew = begun(server, spec)
+        assert not isinstance(anew._kept._popen, Copy), spec
+        anew.close()
+
+
+def test_another_environment_is_another_process(server: ForkServer) -> None:
+    anew = begun(server, NUMBA_DISABLE_JIT="1")
+    try:
+        assert not isinstance(anew._kept._popen, Copy)
+        loaded(anew)
+    finally:
+        anew.close()
+
+
+def test_without_its_process_workers_are_started_anew() -> None:
+    server = ForkServer()
+    first = begun(server)
+    assert isinstance(first._kept._popen, Copy)
+    loaded(first)
+    assert server._popen is not None
+    server._popen.kill()
+    server._popen.wait()
+    second = begun(server)
+    try:
+        assert not isinstance(second._kept._popen, Copy)
+        loaded(second)
+        assert ids(first) == ids(second)  # a copy is no child of it, and goes on
+    finally:
+        first.close()
+        second.close()
+        server.close()
+
+
+def answering(answer: bytes) -> ForkServer:
+    """A server that answers so, once."""
+    server = ForkServer()
+    assert server._popen is not None and server._socket is not None
+    server._popen.kill()
+    server._socket.close()
+    server._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    theirs.send(answer)
+    theirs.shutdown(socket.SHUT_WR)
+    theirs.detach()  # or there would be nobody to send to
+    return server
+
+
+def test_where_the_machine_has_no_room_that_is_said() -> None:
+    server = answering(msgspec.json.encode(Refused(errno.EAGAIN)))
+    with pytest.raises(BlockingIOError):
+        begun(server)
+    server.close()
+
+
+@pytest.mark.parametrize("answer", [b"{", b""], ids=["garbage", "end"])
+def test_a_worker_of_which_nobody_knows_is_started_anew(answer: bytes) -> None:
+    server = answering(answer)
+    worker = Worker(OURS, OURS, Limits(), server=server)
+    try:
+        content = sources.resolve("toy_bytes")
+        assert worker.load(packed(content), (PLAIN,)).result().error is None
+        results = worker.encode(Encode(INPUTS, PLAIN)).result()
+        assert results.outcome(0).status is Status.ENCODED
+        assert worker.losses == (0, 0)
+    finally:
+        worker.close()
+        server.close()
+
+
+def test_a_pool_has_one_and_ends_it() -> None:
+    names = ["bpe.naive", "bpe.heap", "bpe.table", "tiktoken"]
+    pool = WorkerPool(selection.participants(names)[0], Limits())
+    try:
+        assert pool.load(sources.resolve("toy_bytes"), names) == {}
+        made = {name: worker._process for name, worker in pool._workers.items()}
+        kinds = {name: isinstance(one._kept._popen, Copy) for name, one in made.items() if one}
+        assert kinds == {name: name != "tiktoken" for name in names}
+        assert pool._server is not None and pool._server._popen is not None
+        server = psutil.Process(pool._server._popen.pid)
+    finally:
+        pool.close()
+    assert psutil.wait_procs([server], HANG_SECONDS)[1] == []
+
+
+def test_it_ends_when_nobody_has_its_socket() -> None:
+    server = ForkServer()
+    assert server._popen is not None and server._socket is not None
+    server._socket.close()  # as the kernel does when the harness is killed
+    assert server._popen.wait(HANG_SECONDS) == 0
+    server._socket = None
+    server.close()
+
+
+def test_too_long_an_environment_is_no_message(
+    server: ForkServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = {f"LONG_{number}": "x" * 1000 for number in range(LONGEST // 1000)}
+    monkeypatch.setattr(server, "_environment", {**server._environment, **many})
+    anew = begun(server, **many)
+    try:
+        assert not isinstance(anew._kept._popen, Copy)
+    finally:
+        anew.close()
