@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import socket
 from collections.abc import Iterator
@@ -89,11 +90,7 @@ def descriptors(process: psutil.Process) -> list[str]:
 
 def kind(target: str) -> str:
     """What a descriptor leads to, without numbers that are another process's."""
-    return (
-        target.split(":", maxsplit=1)[0]
-        if target.startswith("pipe:")
-        else target.rstrip("0123456789")[:12]
-    )
+    return re.split("[0-9:]", target)[0]
 
 
 def test_how_a_copy_dies_is_told(server: ForkServer) -> None:
