@@ -171,7 +171,7 @@ def _by_score(pieces: Pieces, source: str) -> NDArray[np.int32]:
     for piece_id in pieces.of_types(*MERGEABLE):
         tokens[piece_id] = spelled[piece_id]
     spellings = Spellings.of(tokens)
-    characters = np.count_nonzero((spellings.blob & 0xC0) != 0x80)
+    characters = int(np.count_nonzero((spellings.blob & 0xC0) != 0x80))
     check_count(characters, MAX_PIECE_CHARACTERS, "characters in its pieces", source)
     count = spellings.halves(characters=False, rows=np.empty((0, 5), dtype=np.int32))
     check_count(count, MAX_MERGES, "merges", source)

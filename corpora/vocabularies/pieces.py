@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -59,7 +59,8 @@ class Pieces(Sequence[Piece]):
     def of_columns(cls, texts: Sequence[str], scores: Iterable[float], types: bytes) -> Pieces:
         """The pieces with these texts, scores and types."""
         spelled = [text.encode(*_CODING) for text in texts]
-        bounds = array("i", accumulate(map(len, spelled), initial=0))
+        bounds = array("i", [0])
+        bounds.frombytes(np.cumsum(list(map(len, spelled)), dtype=np.int32).tobytes())
         return cls(b"".join(spelled), bounds, array("d", scores), types)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,13 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str) -> Vocabulary:
 
 
 def _pieces(proto: Any, source: str) -> Pieces:
-    texts, scores, types = zip(*((p.piece, p.score, p.type) for p in proto.pieces), strict=True)
+    texts: list[Any] = []
+    scores, types = array("d"), bytearray()
+    # No object stays that would be looked at whenever garbage is collected, and one loop is enough.
+    for piece in proto.pieces:
+        texts.append(piece.piece)
+        scores.append(piece.score)
+        types.append(piece.type)
     if "" in texts or set(map(type, texts)) != {str}:
         place = next(i for i, text in enumerate(texts) if not text or not isinstance(text, str))
         fault = "is not UTF-8" if texts[place] else "is empty"  # what is none comes as bytes

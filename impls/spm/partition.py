@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from corpora.vocabularies.gguf_controls import controls_of
 from corpora.vocabularies.model import PieceType
+from corpora.vocabularies.pieces import Pieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,13 +45,14 @@ def separate_symbols(
     """
     if variant.freezes:
         return []
-    found = []
-    controls = controls_of(piece.text for piece in vocabulary.pieces).texts
-    for i, piece in enumerate(vocabulary.pieces):
-        control = piece.text in controls
-        ordinary = piece.type is PieceType.USER_DEFINED and not control
-        if ordinary or (special and (control or piece.type in _SPECIAL)):
-            found.append((piece.text.encode(), i))
+    pieces = Pieces.of(vocabulary.pieces)
+    texts = pieces.texts
+    controls = controls_of(texts).texts
+    kept = set(pieces.of_types(*_SPECIAL) if special else pieces.of_types(PieceType.USER_DEFINED))
+    for i, text in enumerate(texts) if controls else ():
+        if text in controls:
+            (kept.add if special else kept.discard)(i)
+    found = [(texts[i].encode(), i) for i in sorted(kept)]
     return sorted(found, key=lambda symbol: -len(symbol[0]))
 
 
