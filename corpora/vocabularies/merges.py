@@ -63,8 +63,9 @@ class Spellings:
 
         Where several tokens have the same bytes, the first is found.
         """
-        blob = np.frombuffer(b"".join(token or b"" for token in tokens), dtype=np.uint8)
-        lengths = np.fromiter((len(token or b"") for token in tokens), np.int64, len(tokens))
+        texts = [token or b"" for token in tokens]
+        blob = np.frombuffer(b"".join(texts), dtype=np.uint8)
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         starts = np.zeros(len(tokens) + 1, dtype=np.int64)
         np.cumsum(lengths, out=starts[1:])
         of_rank = np.arange(len(tokens)) if ranks is None else np.array(ranks)
@@ -91,14 +92,19 @@ class Spellings:
         )
         return count, first, last
 
-    def halves(self, *, characters: bool, rows: NDArray[np.int32]) -> int:
-        """Write each way to part a token, between characters, into two tokens; how many there are.
+    def halves(self, *, characters: bool, most: int) -> tuple[int, NDArray[np.int32]]:
+        """How many ways there are to part tokens, between characters, into two tokens, and these.
 
         The spellings are UTF-8. characters: a half of one character need be no token, and is -1
-        then. rows (int32): token, left, right, and the characters of both halves. There may be
-        more ways than rows: none at all to count them.
+        then. Each way is a row: token, left, right, and the characters of both halves. If there are
+        more than ``most`` the rows are not all of them.
         """
-        return _halves(self.blob, self.starts, self.slots, self.powers, characters, rows)
+        rows = np.empty((4 * len(self.ranks), 5), dtype=np.int32)
+        count = _halves(self.blob, self.starts, self.slots, self.powers, characters, rows)
+        if len(rows) < count <= most:
+            rows = np.empty((count, 5), dtype=np.int32)
+            _halves(self.blob, self.starts, self.slots, self.powers, characters, rows)
+        return count, rows[:count]
 
 
 def merges_from_ranks(tokens: Sequence[bytes | None], ranks: Sequence[int] | None = None) -> Merges:
@@ -173,10 +179,8 @@ def _by_score(pieces: Pieces, source: str) -> NDArray[np.int32]:
     spellings = Spellings.of(tokens)
     characters = int(np.count_nonzero((spellings.blob & 0xC0) != 0x80))
     check_count(characters, MAX_PIECE_CHARACTERS, "characters in its pieces", source)
-    count = spellings.halves(characters=False, rows=np.empty((0, 5), dtype=np.int32))
+    count, rows = spellings.halves(characters=False, most=MAX_MERGES)
     check_count(count, MAX_MERGES, "merges", source)
-    rows = np.empty((count, 5), dtype=np.int32)
-    spellings.halves(characters=False, rows=rows)
     merged, left, right, left_lengths, right_lengths = rows.T
     scores = pieces.columns[2][merged]
     keys = np.where(np.isnan(scores), np.inf, -scores)

@@ -7,6 +7,7 @@ for a piece is given one that is made of the columns then.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -87,6 +88,15 @@ class Pieces(Sequence[Piece]):
         """The ids of the pieces of these types, in order."""
         wanted = np.isin(np.frombuffer(self.types, dtype=np.uint8), types)
         found: list[int] = np.flatnonzero(wanted).tolist()
+        return found
+
+    def find(self, text: str) -> list[int]:
+        """The ids of the pieces with this text, in order; it is not empty."""
+        sought, found, at = text.encode(*_CODING), [], -1
+        while (at := self.text.find(sought, at + 1)) >= 0:
+            place = bisect_right(self.bounds, at) - 1  # behind the empty pieces there
+            if self.bounds[place] == at and self.bounds[place + 1] == at + len(sought):
+                found.append(place)
         return found
 
     def update(self, digest: Callable[[bytes | memoryview], object]) -> None:

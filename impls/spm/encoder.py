@@ -49,9 +49,7 @@ class SpmEncoder:
         self._lexicon = make_lexicon(vocabulary, variant, reading)
         self._normalize = make_normalize(vocabulary, variant)
         self._normalizes, self._are_valid = variant.normalizes, are_valid
-        self._symbols = {
-            special: separate_symbols(vocabulary, variant, special) for special in (False, True)
-        }
+        self._symbols = separate_symbols(vocabulary, variant)
         self._decode = decoder_of(vocabulary, variant)
         self._encode_texts: EncodeTexts = encode_texts
         self._encode_utf8: EncodeTexts = encode_texts

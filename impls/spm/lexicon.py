@@ -136,8 +136,10 @@ def _pairs(read: Reading) -> NDArray[np.int64]:
     """The rows of ``Lexicon.pairs``: merges, and what stands side by side and does not merge."""
     left, right, merged = read.rows.T.astype(np.int64)
     merging = np.stack((left, right, read.ranks[merged], merged), axis=1)
-    keys = read.joins[:, 0] << 32 | read.joins[:, 1]
-    beside = read.joins[~np.isin(keys, left << 32 | right)]
+    keys = np.sort(left << 32 | right)
+    beside = read.joins[:, 0] << 32 | read.joins[:, 1]
+    place = np.minimum(np.searchsorted(keys, beside), len(keys) - 1)
+    beside = read.joins[keys[place] != beside] if len(keys) else read.joins
     rest = np.tile(np.array([0, 0, 0, EMPTY], dtype=np.int64), (len(beside), 1))
     rest[:, :2] = beside
     return np.concatenate((merging, rest))

@@ -112,7 +112,7 @@ def _tables(
     rows = read.rows[~np.isin(read.rows[:, 2], runs)]
     if _in_the_way(read, rows):
         return None
-    built = np.unique(rows[:, 2])
+    built = _built(rows)
     built = built[np.argsort(read.ranks[built], kind="stable")]
     if np.any(emitted[[*built.tolist(), *runs]] == EMPTY):
         return None
@@ -155,6 +155,11 @@ def _tables(
     return block, ids, spellings, by_length, np.array([run], dtype=np.int32), begins
 
 
+def _built(rows: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The pieces that merges build, by id."""
+    return np.flatnonzero(np.bincount(rows[:, 2]))
+
+
 def _runs(read: Reading) -> tuple[str, list[int]]:
     """The pieces that are runs of one character and may be merged at the end; it and these.
 
@@ -162,27 +167,26 @@ def _runs(read: Reading) -> tuple[str, list[int]]:
     of a better one, and nothing takes a run.
     """
     runs: dict[str, list[int]] = defaultdict(list)
-    for piece in np.unique(read.rows[:, 2]).tolist():
+    for piece in _built(read.rows).tolist():
         text = read.texts[piece]
         if text[0] == text[-1] and text == text[0] * len(text):
             runs[text[0]].append(piece)
+    character_of = np.full(int(read.rows.max(initial=0)) + 1, EMPTY, dtype=np.int64)
     for character, pieces in runs.items():
-        if len(pieces) > 1 and _come_last(read, character, pieces):
+        character_of[pieces] = read.symbols[character]
+    others = read.rows[character_of[read.rows[:, 2]] == EMPTY]
+    halves = others[:, :2]
+    taken = np.zeros(len(character_of) + 1, dtype=np.bool_)  # the last one is of EMPTY
+    taken[character_of[halves]] = True
+    # The worst rank of what takes a symbol and is no run.
+    worst = np.full(len(character_of), EMPTY, dtype=np.int64)
+    np.maximum.at(worst, halves, read.ranks[others[:, 2:]])
+    for character, pieces in runs.items():
+        symbol, ranks = read.symbols[character], set(read.ranks[pieces].tolist())
+        last = not taken[symbol] and worst[symbol] < min(ranks)
+        if len(pieces) > 1 and len(ranks) == 1 and last:
             return character, pieces
     return "", []
-
-
-def _come_last(read: Reading, character: str, pieces: list[int]) -> bool:
-    """Whether the runs of a character, these pieces, are merged when nothing else takes it."""
-    ranks = read.ranks[pieces]
-    others = read.rows[~np.isin(read.rows[:, 2], pieces)]
-    halves = others[:, :2]
-    taking = (halves == read.symbols[character]).any(axis=1)
-    return bool(
-        np.all(ranks == ranks[0])
-        and not np.isin(halves, pieces).any()
-        and not np.any(read.ranks[others[taking, 2]] >= ranks[0])
-    )
 
 
 def _in_the_way(read: Reading, rows: NDArray[np.int32]) -> bool:
