@@ -7,11 +7,13 @@ a digest of these, as a fingerprint takes longer, and the subject.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from corpora.vocabularies.model import Vocabulary
+from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.tables_on_disk import SMALLEST, kept, kept_arrays
 from impls.kernels.layout import pack, unpack
 
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from corpora.vocabularies.pieces import Pieces
 
 FORMAT = 8
 """The version of the tables, of all subjects together: raise it with every change of what they
@@ -70,28 +70,35 @@ def source_of(*places: str) -> bytes:
     return digest.digest()
 
 
-def piece_tables(
-    pieces: Pieces,
+def arrays_of(
+    made_of: Sequence[Any],
     subject: str,
-    made_of: Sequence[object],
     make: Callable[[], Sequence[NDArray[np.generic]]],
     *places: str,
 ) -> list[NDArray[Any]]:
-    """The arrays of one subject (``"spm"``) that are made of pieces; on disk if these are many.
+    """The arrays of one subject (``"spm"``), kept on disk where there is much to make them of.
 
-    made_of: what else they are made of: numbers, texts, and dataclasses of these and of sets.
-    places: the source by which they are made, as of :func:`source_of`.
+    made_of: all that they are made of: pieces or a vocabulary first, then numbers, texts, and
+    dataclasses of these and of sets. places: the source by which they are made, as of
+    :func:`source_of`.
     """
-    name = ""
-    if len(pieces) >= SMALLEST:
-        digest = hashlib.sha256(repr([*map(_stable, made_of)]).encode())
-        pieces.update(digest.update)
-        name = f"{digest.hexdigest()[:40]}-{subject}"
+    name = f"{digest_of(made_of)}-{subject}" if len(made_of[0]) >= SMALLEST else ""
     return kept_arrays(name, make, source_of(*places, *READING))
 
 
-def _stable(value: object) -> object:
+def digest_of(made_of: Sequence[Any]) -> str:
+    """What the name of a file begins with; see :func:`arrays_of` for what arrays are made of."""
+    return hashlib.sha256(repr([*map(_told_apart, made_of)]).encode()).hexdigest()[:40]
+
+
+def _told_apart(value: Any) -> object:
     """What is told apart by its ``repr``, which that of a set is not: its order is any."""
-    if hasattr(value, "__dataclass_fields__"):
-        return [(field.name, _stable(getattr(value, field.name))) for field in fields(value)]  # type: ignore[arg-type]
+    if isinstance(value, Pieces):
+        digest = hashlib.sha256()
+        value.update(digest.update)
+        return digest.hexdigest()
+    if isinstance(value, Vocabulary):
+        return value.fingerprint
+    if is_dataclass(value):
+        return [(field.name, _told_apart(getattr(value, field.name))) for field in fields(value)]
     return sorted(value) if isinstance(value, frozenset) else value

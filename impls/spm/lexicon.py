@@ -14,7 +14,7 @@ from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
 from corpora.vocabularies.pieces import Pieces
 from impls.kernels.merge_tables import EMPTY, capacity, pair_hash
-from impls.kernels.table_cache import piece_tables
+from impls.kernels.table_cache import arrays_of
 from impls.kernels.trie import build_trie
 from impls.spm.reading import Reading, read_pieces
 
@@ -76,10 +76,9 @@ def make_lexicon(
     """
     pieces = Pieces.of(vocabulary.pieces)
     read = reading or (lambda: read_pieces(vocabulary, variant))
-    characters, pairs, sides, emitted, unused, lengths, byte_ids, frozen, frozen_ids = piece_tables(
-        pieces,
+    characters, pairs, sides, emitted, unused, lengths, byte_ids, frozen, frozen_ids = arrays_of(
+        (pieces, variant, vocabulary.byte_fallback),
         "spm",
-        (variant, vocabulary.byte_fallback),
         lambda: _tables(vocabulary, variant, read()),
         *ROOMS,
     )

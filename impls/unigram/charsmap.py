@@ -89,10 +89,11 @@ def _corrupt(source: str, fault: str) -> VocabularyError:
 def _walk(
     source: str, units: NDArray[np.int64], replacements: bytes
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Look at every unit that an input can lead to; ``begun`` and ``growth`` of the rules, an array.
+    """Look at every unit that an input can lead to; ``begun`` and ``growth`` of the rules.
 
-    Level by level. A unit may be reached by several ways (the array shares equal ends), of which
-    the first is the shortest, and so the one that bounds the growth.
+    The second is the one entry of an array. Level by level. A unit may be reached by several ways
+    (the array shares equal ends), of which the first is the shortest, and so the one that bounds
+    the growth.
     """
     begun = np.zeros((256, 256), dtype=np.bool_)
     labels = np.arange(1, 256, dtype=np.int64)  # NUL ends a text for every engine

@@ -16,7 +16,7 @@ import numpy as np
 from corpora.vocabularies.model import PieceType, VocabularyError
 from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.sentencepiece_model import byte_of
-from impls.kernels.table_cache import piece_tables
+from impls.kernels.table_cache import arrays_of
 from impls.unigram.graphemes import grapheme_classes
 from impls.unigram.normalizer import Rules, make_rules
 from impls.unigram.splitting import Symbols, make_symbols
@@ -71,10 +71,9 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
 
     Those of a large one are kept on disk.
     """
-    trie, ids, scores, unknown, byte_ids = piece_tables(
-        Pieces.of(vocabulary.pieces),
+    trie, ids, scores, unknown, byte_ids = arrays_of(
+        (Pieces.of(vocabulary.pieces), variant, vocabulary.byte_fallback),
         "unigram",
-        (variant, vocabulary.byte_fallback),
         lambda: _tables(vocabulary, variant),
         *ROOMS,
     )

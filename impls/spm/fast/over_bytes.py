@@ -33,7 +33,7 @@ from impls.bpe.fast import kept_block
 from impls.bpe.fast.backtracking_kernel import block_of, encode_pieces
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import EMPTY, OUT_OF_ORDER, section
-from impls.kernels.table_cache import piece_tables
+from impls.kernels.table_cache import arrays_of
 from impls.spm.merge_kernel import frozen_symbol
 from impls.spm.reading import read_pieces
 
@@ -86,10 +86,9 @@ def over_bytes(
     if lacking() is not None or len(lexicon.unused) or not joins:
         return None
     read = reading or (lambda: read_pieces(vocabulary, variant))
-    tables = piece_tables(
-        Pieces.of(vocabulary.pieces),
+    tables = arrays_of(
+        (Pieces.of(vocabulary.pieces), variant, vocabulary.byte_fallback),
         "spm-over-bytes",
-        (variant, vocabulary.byte_fallback),
         lambda: _tables(vocabulary, read(), lexicon.emitted) or (),
         *ROOMS,
     )

@@ -22,7 +22,7 @@ from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
 from impls.bpe.fast.words import UNKNOWN, spell
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import PLACE
-from impls.kernels.table_cache import piece_tables
+from impls.kernels.table_cache import arrays_of
 from impls.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.unigram.fast.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
 from impls.unigram.fast.cuts import make_cuts
@@ -57,10 +57,9 @@ def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Enco
     bounds = bounds_of(lexicon) if len(lexicon.trie) else None
     if lacking() is not None or bounds is None or not _whole_characters(lexicon):
         return None
-    cuts, scores_of, size = piece_tables(
-        Pieces.of(vocabulary.pieces),
+    cuts, scores_of, size = arrays_of(
+        (Pieces.of(vocabulary.pieces), variant, vocabulary.byte_fallback, lexicon.unknown_id),
         "unigram-by-words",
-        (variant, vocabulary.byte_fallback, lexicon.unknown_id),
         lambda: _tables(vocabulary, variant, lexicon),
         *ROOMS,
     )
