@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _MODULUS = 2147483647
 _BASE = 1000003
 
+_MODULES = ("merges.py", "pieces.py")
+
 NO_RANK = 1 << 40
 """A rank above all ranks: no limit, no pair."""
 
@@ -135,8 +137,8 @@ def merges_from_ranks(tokens: Sequence[bytes | None], ranks: Sequence[int] | Non
 
 @cache
 def _source() -> bytes:
-    """The source of this module, by which merges are derived."""
-    return Path(__file__).read_bytes()
+    """The source of the modules by which merges are derived."""
+    return b"".join(Path(__file__).with_name(name).read_bytes() for name in _MODULES)
 
 
 def _derived(spellings: Spellings) -> Merges:
