@@ -184,7 +184,7 @@ def _by_score(pieces: Pieces, source: str) -> NDArray[np.int32]:
     count, rows = spellings.halves(characters=False, most=MAX_MERGES)
     check_count(count, MAX_MERGES, "merges", source)
     merged, left, right, left_lengths, right_lengths = rows.T
-    scores = pieces.columns[2][merged]
+    scores = pieces.score_column[merged]
     keys = np.where(np.isnan(scores), np.inf, -scores)
     order = np.lexsort([merged, -right_lengths, -left_lengths, keys])
     return np.concatenate((left[order], right[order], merged[order]))

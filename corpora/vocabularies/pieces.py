@@ -65,13 +65,14 @@ class Pieces(Sequence[Piece]):
         return cls(b"".join(spelled), bounds, array("d", scores), types)
 
     @property
-    def columns(self) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.float64]]:
-        """Text, bounds and scores for compiled code, which nobody may write to."""
-        return (
-            np.frombuffer(self.text, dtype=np.uint8),
-            _shown(np.frombuffer(self.bounds, dtype=np.int32)),
-            _shown(np.frombuffer(self.scores, dtype=np.float64)),
-        )
+    def sizes(self) -> NDArray[np.int32]:
+        """The bytes of each piece."""
+        return np.diff(np.frombuffer(self.bounds, dtype=np.int32))
+
+    @property
+    def score_column(self) -> NDArray[np.float64]:
+        """The scores, as an array."""
+        return np.array(self.scores)
 
     @property
     def spelled(self) -> list[bytes]:
@@ -143,11 +144,6 @@ class Pieces(Sequence[Piece]):
 
     def __reduce__(self) -> tuple[type[Pieces], tuple[bytes, array[int], array[float], bytes]]:
         return Pieces, (self.text, self.bounds, self.scores, self.types)
-
-
-def _shown(column: NDArray[np.generic]) -> NDArray:  # type: ignore[type-arg]
-    column.flags.writeable = False
-    return column
 
 
 def pieces_alone(vocabulary: Vocabulary) -> Vocabulary:

@@ -135,7 +135,7 @@ def piece_texts(vocabulary: Vocabulary, variant: Variant) -> list[str]:
 
     pieces = Pieces.of(vocabulary.pieces)
     texts = pieces.texts
-    for i in np.flatnonzero(np.diff(pieces.columns[1]) == 0).tolist():
+    for i in np.flatnonzero(pieces.sizes == 0).tolist():
         if variant.names_empty is None:
             raise refuse(f"pieces[{i}] is empty", "give it a text")
         texts[i] = variant.names_empty.format(i)
@@ -143,7 +143,7 @@ def piece_texts(vocabulary: Vocabulary, variant: Variant) -> list[str]:
         twice = next(text for text, count in Counter(texts).items() if count > 1)
         raise refuse(f"the piece {twice!r} stands more than once", "remove all but one")
     if not variant.orders_by_bits:
-        for i in np.flatnonzero(np.isnan(pieces.columns[2])).tolist():
+        for i in np.flatnonzero(np.isnan(pieces.score_column)).tolist():
             raise VocabularyError(
                 vocabulary.id,
                 f"the score of the piece {texts[i]!r} is NaN, which {variant.name} cannot order",
@@ -161,7 +161,7 @@ def _check(
     unknown = len(pieces.of_types(PieceType.UNKNOWN))
     if unknown != 1:
         raise refuse(f"it has {unknown} pieces of type UNKNOWN", "it must have one")
-    for i in np.flatnonzero(np.diff(pieces.columns[1]) >= LONGEST_PIECE).tolist():
+    for i in np.flatnonzero(pieces.sizes >= LONGEST_PIECE).tolist():
         raise refuse(f"pieces[{i}] has {LONGEST_PIECE} bytes or more", "shorten it")
     if b"\0" in pieces.text:
         i = next(i for i, text in enumerate(pieces.spelled) if b"\0" in text)
@@ -181,7 +181,7 @@ def _check(
 
 def _ranks(vocabulary: Vocabulary, variant: Variant) -> NDArray[np.int64]:
     """0 for the best score; equal scores have equal ranks."""
-    scores = Pieces.of(vocabulary.pieces).columns[2].astype(np.float32)
+    scores = Pieces.of(vocabulary.pieces).score_column.astype(np.float32)
     keys: NDArray[np.int64] | NDArray[np.float32]
     if variant.orders_by_bits:
         bits = scores.view(np.int32).astype(np.int64)
