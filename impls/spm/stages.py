@@ -102,7 +102,7 @@ def _prepared(
 
 @lru_cache(maxsize=8)
 def _lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
-    """The tables, which take half a second; those of both ways to read special tokens are one."""
+    """The tables, which take long; those of both ways to read special tokens are one."""
     return make_lexicon(vocabulary, variant)
 
 
