@@ -64,6 +64,10 @@ token of each becomes a control token; of several, llama.cpp takes whichever its
 first. A file that names the token by its id is not looked through."""
 
 
+TELLING = ENDS.union(*ROLES.values(), *(texts for sets in UNLESS.values() for texts in sets))
+"""All texts on which it depends what is a control token."""
+
+
 @dataclass(frozen=True, slots=True)
 class Controls:
     """What llama.cpp makes of the texts of a vocabulary.

@@ -8,7 +8,6 @@ whatever that token's own split is.
 from __future__ import annotations
 
 import hashlib
-from array import array
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.limits import MAX_MERGES, MAX_PIECE_CHARACTERS, check_count
 from corpora.vocabularies.model import Merges, PieceType
+from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.tables_on_disk import SMALLEST, kept
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 # so nothing overflows, compiled or interpreted. Hits are compared byte for byte.
 _MODULUS = 2147483647
 _BASE = 1000003
+
+_MODULES = ("merges.py", "pieces.py")
 
 NO_RANK = 1 << 40
 """A rank above all ranks: no limit, no pair."""
@@ -63,8 +65,9 @@ class Spellings:
 
         Where several tokens have the same bytes, the first is found.
         """
-        blob = np.frombuffer(b"".join(token or b"" for token in tokens), dtype=np.uint8)
-        lengths = np.fromiter((len(token or b"") for token in tokens), np.int64, len(tokens))
+        texts = [token or b"" for token in tokens]
+        blob = np.frombuffer(b"".join(texts), dtype=np.uint8)
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         starts = np.zeros(len(tokens) + 1, dtype=np.int64)
         np.cumsum(lengths, out=starts[1:])
         of_rank = np.arange(len(tokens)) if ranks is None else np.array(ranks)
@@ -91,6 +94,20 @@ class Spellings:
         )
         return count, first, last
 
+    def halves(self, *, characters: bool, most: int) -> tuple[int, NDArray[np.int32]]:
+        """How many ways there are to part tokens, between characters, into two tokens, and these.
+
+        The spellings are UTF-8. characters: a half of one character need be no token, and is -1
+        then. Each way is a row: token, left, right, and the characters of both halves. If there are
+        more than ``most`` the rows are not all of them.
+        """
+        rows = np.empty((4 * len(self.ranks), 5), dtype=np.int32)
+        count = _halves(self.blob, self.starts, self.slots, self.powers, characters, rows)
+        if len(rows) < count <= most:
+            rows = np.empty((count, 5), dtype=np.int32)
+            _halves(self.blob, self.starts, self.slots, self.powers, characters, rows)
+        return count, rows[:count]
+
 
 def merges_from_ranks(tokens: Sequence[bytes | None], ranks: Sequence[int] | None = None) -> Merges:
     """The merge of each multi-byte token, by rank (``ranks[i]`` of token i, by default its id).
@@ -115,14 +132,13 @@ def merges_from_ranks(tokens: Sequence[bytes | None], ranks: Sequence[int] | Non
         merges = _derived(Spellings.of(tokens, ranks))
         return np.concatenate((merges.left, merges.right, merges.merged))
 
-    columns = kept(f"{digest.hexdigest()[:40]}-merges", derive, _source()).reshape(3, -1)
-    return Merges(*columns.copy())  # compiled code is another for arrays that nobody may write to
+    return _merges(kept(f"{digest.hexdigest()[:40]}-merges", derive, _source()))
 
 
 @cache
 def _source() -> bytes:
-    """The source of this module, by which merges are derived."""
-    return Path(__file__).read_bytes()
+    """The source of the modules by which merges are derived."""
+    return b"".join(Path(__file__).with_name(name).read_bytes() for name in _MODULES)
 
 
 def _derived(spellings: Spellings) -> Merges:
@@ -144,38 +160,40 @@ def merges_from_scores(pieces: Sequence[Piece], source: str = "pieces") -> Merge
     lower id of the result (``generate_merges`` in transformers, which sorts stably). Unlike there,
     only :data:`MERGEABLE` pieces take part, so that text spelling ``</s>`` is not merged into the
     control token. Pieces whose score is not a number stand last. Raises VocabularyError, which
-    names ``source``, for more of them than :mod:`corpora.vocabularies.limits` allows.
+    names ``source``, for more of them than :mod:`corpora.vocabularies.limits` allows. Those of a
+    large vocabulary are kept on disk.
     """
-    ids: dict[str, int] = {}
-    for piece_id, piece in enumerate(pieces):
-        if piece.type in MERGEABLE:
-            ids.setdefault(piece.text, piece_id)
-    check_count(sum(map(len, ids)), MAX_PIECE_CHARACTERS, "characters in its pieces", source)
-    # Columns and not tuples: there may be two million, and a tuple of numbers takes 200 bytes.
-    cuts, lefts, rights, merges = array("i"), array("i"), array("i"), array("i")
-    for text, merged in ids.items():
-        for cut in range(1, len(text)):
-            left = ids.get(text[:cut])
-            if left is None:
-                continue
-            right = ids.get(text[cut:])
-            if right is not None:
-                cuts.append(cut)
-                lefts.append(left)
-                rights.append(right)
-                merges.append(merged)
-        check_count(len(cuts), MAX_MERGES, "merges", source)
-    of = np.array(merges, dtype=np.int32)
-    left_lengths = np.array(cuts, dtype=np.int32)
-    lengths = np.array([len(piece.text) for piece in pieces], dtype=np.int32)[of]
-    scores = np.array([piece.score for piece in pieces], dtype=np.float64)[of]
+    columns = Pieces.of(pieces)
+    if len(columns) < SMALLEST:
+        return _merges(_by_score(columns, source))
+    digest = hashlib.sha256()
+    columns.update(digest.update)
+    name = f"{digest.hexdigest()[:40]}-score-merges"
+    return _merges(kept(name, lambda: _by_score(columns, source), _source()))
+
+
+def _by_score(pieces: Pieces, source: str) -> NDArray[np.int32]:
+    """The columns of :func:`merges_from_scores`, one behind another."""
+    tokens: list[bytes | None] = [None] * len(pieces)
+    spelled = pieces.spelled
+    for piece_id in pieces.of_types(*MERGEABLE):
+        tokens[piece_id] = spelled[piece_id]
+    spellings = Spellings.of(tokens)
+    characters = int(np.count_nonzero((spellings.blob & 0xC0) != 0x80))
+    check_count(characters, MAX_PIECE_CHARACTERS, "characters in its pieces", source)
+    count, rows = spellings.halves(characters=False, most=MAX_MERGES)
+    check_count(count, MAX_MERGES, "merges", source)
+    merged, left, right, left_lengths, right_lengths = rows.T
+    scores = pieces.score_column[merged]
     keys = np.where(np.isnan(scores), np.inf, -scores)
-    order = np.lexsort([of, left_lengths - lengths, -left_lengths, keys])
-    left_ids, right_ids, results = (
-        np.ascontiguousarray(np.array(column, dtype=np.int32)[order])
-        for column in (lefts, rights, merges)
-    )
-    return Merges(left_ids, right_ids, results)
+    order = np.lexsort([merged, -right_lengths, -left_lengths, keys])
+    return np.concatenate((left[order], right[order], merged[order]))
+
+
+def _merges(columns: NDArray[np.int32]) -> Merges:
+    """The merges of three columns, one behind another."""
+    # Compiled code is another one for arrays that nobody may write to.
+    return Merges(*columns.reshape(3, -1).copy())
 
 
 @njit
@@ -227,6 +245,47 @@ def _find(
             return int(slots[slot])
         slot = (slot + 1) & mask
     return -1
+
+
+@njit
+def _halves(
+    blob: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    powers: NDArray[np.int64],
+    characters: bool,
+    rows: NDArray[np.int32],
+) -> int:
+    """See :meth:`Spellings.halves`."""
+    hashes = np.zeros(len(powers) + 1, dtype=np.int64)
+    count = 0
+    for token in range(len(starts) - 1):
+        base = starts[token]
+        size = int(starts[token + 1] - base)
+        length = 0
+        for k in range(size):
+            hashes[k + 1] = (hashes[k] * _BASE + np.int64(blob[base + k]) + 1) % _MODULUS
+            length += (blob[base + k] & 0xC0) != 0x80
+        if length < 2 or _find(blob, starts, slots, hashes[size], base, size) != token:
+            continue  # of namesakes the first has its halves
+        before = 0
+        for cut in range(1, size):
+            if (blob[base + cut] & 0xC0) == 0x80:
+                continue
+            before += 1
+            after = length - before
+            left = _find(blob, starts, slots, hashes[cut], base, cut)
+            if left < 0 and not (characters and before == 1):
+                continue
+            key = (hashes[size] - hashes[cut] * powers[size - cut]) % _MODULUS
+            right = _find(blob, starts, slots, key, base + cut, size - cut)
+            if right < 0 and not (characters and after == 1):
+                continue
+            if count < len(rows):
+                rows[count, 0], rows[count, 1], rows[count, 2] = token, left, right
+                rows[count, 3], rows[count, 4] = before, after
+            count += 1
+    return count
 
 
 @njit

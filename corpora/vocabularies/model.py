@@ -9,8 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib
-from array import array
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ import numpy as np
 from corpora.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -229,7 +228,8 @@ class Vocabulary:
         for control tokens. SentencePiece pieces keep U+2581 for the space; byte pieces
         (``<0xE2>``) are their one byte; WordPiece's that continue a word keep their prefix.
     merges: in order of priority; empty for unigram and WordPiece.
-    pieces: for SentencePiece vocabularies (BPE and unigram), by id; else empty.
+    pieces: for SentencePiece vocabularies (BPE and unigram), by id; else empty. Readers of files
+        give them in columns (:class:`corpora.vocabularies.pieces.Pieces`).
     splits: regular expressions (``regex`` syntax) of the pre-tokenizer, applied one after
         another, each match and each gap between matches becoming a piece; empty for none.
     special_tokens: text to id of the tokens that only a special-token policy yields.
@@ -245,7 +245,7 @@ class Vocabulary:
     format: str
     tokens: tuple[bytes | None, ...]
     merges: Merges = field(default_factory=Merges.none)
-    pieces: tuple[Piece, ...] = ()
+    pieces: Sequence[Piece] = ()
     alphabet: Alphabet = Alphabet.BYTES
     rank_order: RankOrder = RankOrder.IDS
     splits: tuple[str, ...] = ()
@@ -261,19 +261,6 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self.tokens)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pieces by columns: one by one they take a tenth of a second each way."""
-        texts = tuple(piece.text for piece in self.pieces)
-        scores = array("d", (piece.score for piece in self.pieces))
-        types = bytes(piece.type for piece in self.pieces)
-        return {**self.__dict__, "pieces": (texts, scores, types)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        kinds = {kind.value: kind for kind in PieceType}
-        texts, scores, types = state["pieces"]
-        pieces = tuple(map(Piece, texts, scores, map(kinds.__getitem__, types)))
-        self.__dict__.update(state, pieces=pieces)
 
     @property
     def pattern(self) -> str | None:
@@ -370,13 +357,6 @@ class Vocabulary:
             digest.update(hashlib.sha256(self.native.content).digest())
             digest.update(repr(self.native.unexpressed).encode())
         return digest.hexdigest()
-
-    def pieces_alone(self) -> Vocabulary:
-        """The pieces and the rules of the text, without tokens, merges and the user's file.
-
-        A decoder of pieces needs no more, and the rest takes as much memory again.
-        """
-        return replace(self, tokens=(), merges=Merges.none(), native=None)
 
     def as_tokenizer_json(self, *, pretokenize: bool = True) -> bytes:
         """A tokenizer.json: the user's own, if it is one, else one that says the same.

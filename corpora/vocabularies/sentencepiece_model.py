@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,17 +16,19 @@ from corpora.vocabularies.model import (
     Merges,
     NativeFile,
     Normalizer,
-    Piece,
     PieceType,
     RankOrder,
     Vocabulary,
     VocabularyError,
 )
+from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.reading import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from corpora.vocabularies.model import Piece
 
 _MODEL_TYPES = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
 
@@ -71,15 +74,19 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str) -> Vocabulary:
     return replace(vocabulary, native=NativeFile(content))
 
 
-def _pieces(proto: Any, source: str) -> tuple[Piece, ...]:
-    found: list[Piece] = []
-    for place, piece in enumerate(proto.pieces):
-        text = piece.piece
-        if not text or not isinstance(text, str):  # what is no UTF-8 comes as bytes
-            fault = "is not UTF-8" if text else "is empty"
-            raise VocabularyError(source, f"pieces[{place}].piece {fault}", COPY)
-        found.append(Piece(text, piece.score, PieceType(piece.type)))
-    return tuple(found)
+def _pieces(proto: Any, source: str) -> Pieces:
+    texts: list[Any] = []
+    scores, types = array("d"), bytearray()
+    # No object stays that would be looked at whenever garbage is collected, and one loop is enough.
+    for piece in proto.pieces:
+        texts.append(piece.piece)
+        scores.append(piece.score)
+        types.append(piece.type)
+    if "" in texts or set(map(type, texts)) != {str}:
+        place = next(i for i, text in enumerate(texts) if not text or not isinstance(text, str))
+        fault = "is not UTF-8" if texts[place] else "is empty"  # what is none comes as bytes
+        raise VocabularyError(source, f"pieces[{place}].piece {fault}", COPY)
+    return Pieces.of_columns(texts, scores, bytes(types))
 
 
 def from_pieces(
@@ -97,27 +104,28 @@ def from_pieces(
 
     ``unk_id`` is the piece of type UNKNOWN unless given. Control pieces are special tokens.
     """
+    columns = Pieces.of(pieces)
     if unk_id is None:
-        unk_id = next((i for i, p in enumerate(pieces) if p.type is PieceType.UNKNOWN), None)
+        unk_id = next(iter(columns.of_types(PieceType.UNKNOWN)), None)
     specials: dict[str, int] = {}
-    for piece_id, piece in enumerate(pieces):
-        if piece.type is PieceType.CONTROL and piece.text:
-            specials.setdefault(piece.text, piece_id)
-    tokens = tuple(_spelling(piece) for piece in pieces)
+    for piece_id in columns.of_types(PieceType.CONTROL):
+        specials.setdefault(columns[piece_id].text, piece_id)
+    specials.pop("", None)
+    tokens = tuple(_spellings(columns))
     where = source_path or vocabulary_id
     check_tokens(tokens, where)
     merges = Merges.none()
     if algorithm is Algorithm.BPE:
         from corpora.vocabularies.merges import merges_from_scores  # noqa: PLC0415 (Numba takes a second)
 
-        merges = merges_from_scores(pieces, where)
+        merges = merges_from_scores(columns, where)
     return Vocabulary(
         id=vocabulary_id,
         algorithm=algorithm,
         format=file_format,
         tokens=tokens,
         merges=merges,
-        pieces=tuple(pieces),
+        pieces=columns,
         alphabet=Alphabet.CHARACTERS,
         rank_order=RankOrder.SCORES,
         normalizer=normalizer,
@@ -143,13 +151,15 @@ def is_odd(score: float) -> bool:
     return math.isnan(score) or math.isinf(score)
 
 
-def _spelling(piece: Piece) -> bytes | None:
-    if piece.type is PieceType.BYTE:
-        byte = byte_of(piece.text)
-        return None if byte is None else bytes([byte])
-    if piece.type in (PieceType.UNKNOWN, PieceType.CONTROL) or not piece.text:
-        return None  # GGUF files have empty texts where a model has no token
-    return piece.text.encode()
+def _spellings(pieces: Pieces) -> list[bytes | None]:
+    """The bytes of each piece that text becomes; None for the others."""
+    found: list[bytes | None] = list(pieces.spelled)
+    for piece_id in pieces.of_types(PieceType.BYTE):
+        byte = byte_of(pieces[piece_id].text)
+        found[piece_id] = None if byte is None else bytes([byte])
+    for piece_id in pieces.of_types(PieceType.UNKNOWN, PieceType.CONTROL):
+        found[piece_id] = None
+    return [token or None for token in found]  # GGUF files have empty texts for holes
 
 
 def _normalizer(proto: Any) -> Normalizer:

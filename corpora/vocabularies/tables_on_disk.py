@@ -13,14 +13,14 @@ import hashlib
 import mmap
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from corpora.vocabularies.caches import tables_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,6 +34,9 @@ _PAYLOAD = -(-(len(MAGIC) + _DIGEST) // 64) * 64
 
 _LINE = 16
 """Entries of a cache line of 64 bytes."""
+
+_KINDS = tuple(map(np.dtype, ("i4", "i8", "u1", "?", "f4", "f8")))
+_HEAD = 4
 
 
 def kept(
@@ -50,6 +53,56 @@ def kept(
         _write(path, made, source)
         found = _read(path, source)
         return made if found is None else found
+    return found
+
+
+def kept_arrays(
+    name: str, make: Callable[[], Sequence[NDArray[np.generic]]], source: bytes = b""
+) -> list[NDArray[Any]]:
+    """Several arrays under one name, each of one or two dimensions; nobody may write to them.
+
+    An empty name says that they are not worth a file.
+    """
+    if name:
+        return _apart(kept(name, lambda: _together(make()), source))
+    made = [array.view() for array in make()]
+    for array in made:
+        array.flags.writeable = False  # as those of a file: compiled code is another one for others
+    return made
+
+
+def _together(arrays: Sequence[NDArray[np.generic]]) -> NDArray[np.int32]:
+    """One array of several: how many there are, _HEAD entries of each, then these themselves.
+
+    Each begins on a cache line. The entries say its type, its rows, its columns or -1, and where
+    it begins.
+    """
+    at = 1 + _HEAD * len(arrays)
+    heads = []
+    for array in arrays:
+        at = -(-at // _LINE) * _LINE
+        columns = array.shape[1] if array.ndim == 2 else -1
+        heads.append((_KINDS.index(array.dtype), len(array), columns, at))
+        at += -(-array.nbytes // 4)
+    whole = on_a_line(at)
+    whole[0] = len(arrays)
+    whole[1 : 1 + _HEAD * len(arrays)] = np.array(heads, dtype=np.int32).reshape(-1)
+    of_bytes = whole.view(np.uint8)
+    for array, (_, _, _, start) in zip(arrays, heads, strict=True):
+        flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        of_bytes[4 * start : 4 * start + len(flat)] = flat
+    whole.flags.writeable = False
+    return whole
+
+
+def _apart(whole: NDArray[np.int32]) -> list[NDArray[Any]]:
+    """The arrays of :func:`_together`, where they lie."""
+    of_bytes = whole.view(np.uint8)
+    found = []
+    for kind, rows, columns, start in whole[1 : 1 + _HEAD * int(whole[0])].reshape(-1, _HEAD):
+        size = int(rows) * max(1, int(columns)) if columns else 0
+        data = of_bytes[4 * start : 4 * start + size * _KINDS[kind].itemsize].view(_KINDS[kind])
+        found.append(data if columns < 0 else data.reshape(rows, columns))
     return found
 
 
@@ -74,7 +127,11 @@ def _read(path: Path, source: bytes) -> NDArray[np.int32] | None:
     if len(mapped) < _PAYLOAD or len(mapped) % 4:
         return None
     found = np.frombuffer(mapped, dtype=np.int32, offset=_PAYLOAD)
-    return found if mapped[:_PAYLOAD] == _head(found, source) else None
+    if mapped[:_PAYLOAD] != _head(found, source):
+        return None
+    # All of it was read for its checksum. What is asked for comes back, from the system's cache.
+    mapped.madvise(mmap.MADV_DONTNEED)
+    return found
 
 
 def _head(entries: NDArray[np.int32], source: bytes) -> bytes:

@@ -269,7 +269,7 @@ class Open:
     has more); empty for an implementation that is given the plain model, which is read of the file
     first. small: the name of a small vocabulary that such a one loads beforehand, with these
     splits, so that its code is there, as is that of the reader, a module; empty for none. first,
-    text: are encoded, one after the other.
+    text: are encoded, one after the other. symbols: the vocabulary has user-defined symbols.
     """
 
     spec: str
@@ -281,6 +281,7 @@ class Open:
     first: bytes
     text: bytes
     mode: Mode
+    symbols: bool = False
 
     def __len__(self) -> int:
         return 1

@@ -4,9 +4,9 @@ Import one way: ``limits`` and ``wire`` know no other module here; ``packets`` i
 processes of the harness answer; ``clock`` reads the kernel's counters; ``keeper`` is the parent of
 a process, ``control_groups`` its group, ``keeping`` both seen from the harness; ``fork_server`` is
 the process of which our own workers are copies, ``forking`` is it seen from the harness;
-``process`` is one process; ``requests`` says what a request asks about; ``restarting`` is one implementation, whose
-process is started again as often as its limits allow; ``worker`` asks it until its failures are
-sure; ``server`` runs inside the process.
+``process`` is one process; ``requests`` says what a request asks about; ``restarting`` is one
+implementation, whose process is started again as often as its limits allow; ``worker`` asks it
+until its failures are sure; ``server`` runs inside the process.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corpora.vocabularies import sources
+from corpora.vocabularies.model import Piece, PieceType
 from harness.core.messages import Opened
 from harness.core.outcomes import Results
 from harness.workers import meters
@@ -22,6 +23,7 @@ from impls import registry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from corpora.vocabularies.model import Vocabulary
     from harness.core.messages import Open
 
 MEMORY = Path("/proc/self/smaps_rollup")
@@ -72,14 +74,22 @@ def _with_model(request: Open) -> Callable[[], Callable[[bytes], object]]:
     if request.reader:
         import_module(request.reader)
     if request.small:
-        small = replace(sources.resolve(request.small), splits=request.splits)
-        encoding_call(implementation.load(small), b"a", request.mode)()
+        encoding_call(implementation.load(_small(request)), b"a", request.mode)()
 
     def start() -> Callable[[bytes], object]:
         encoder = implementation.load(sources.resolve(request.path))
         return lambda data: encoding_call(encoder, data, request.mode)()
 
     return start
+
+
+def _small(request: Open) -> Vocabulary:
+    """The small vocabulary with what else decides which code is needed."""
+    small = replace(sources.resolve(request.small), splits=request.splits)
+    if not (request.symbols and small.pieces):
+        return small
+    pieces = (*small.pieces, Piece("<symbol>", 0.0, PieceType.USER_DEFINED))
+    return replace(small, pieces=pieces, tokens=(*small.tokens, b"<symbol>"))
 
 
 def _held() -> tuple[int, int]:

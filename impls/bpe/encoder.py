@@ -48,7 +48,7 @@ class BpeEncoder:
         block: NDArray[np.int32],
         cutter: PlainCutter,
     ) -> None:
-        self._spellings = Spellings(vocabulary)
+        self._spellings = Spellings.of(vocabulary)
         self._encode_pieces = encode_pieces
         self._block = block
         self._cutter = cutter

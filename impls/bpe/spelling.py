@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from itertools import accumulate
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,20 +15,29 @@ if TYPE_CHECKING:
 
 
 class Spellings:
-    """The spellings of all ids, of special and added tokens their text, one behind another."""
+    """The spellings of all ids, one behind another; None for those that are none."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, spelled: Sequence[bytes | None]) -> None:
+        self._holes = frozenset(i for i, spelling in enumerate(spelled) if spelling is None)
+        self._text = b"".join([spelling or b"" for spelling in spelled])
+        self._ends = array("i", accumulate(len(spelling or b"") for spelling in spelled))
+        self._starts = array("i", [0, *self._ends[:-1]])
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> Spellings:
+        """Those of a vocabulary, of special and added tokens their text."""
         special = vocabulary.special_spellings
         tokens = list(vocabulary.tokens)
         tokens += [None] * (max(special, default=-1) + 1 - len(tokens))
-        missing = [i for i, token in enumerate(tokens) if token is None]
-        self._holes = frozenset(missing) - special.keys()
-        for token_id in missing:
-            tokens[token_id] = special.get(token_id, b"")
-        spelled = cast("list[bytes]", tokens)
-        self._text = b"".join(spelled)
-        self._ends = array("i", accumulate(map(len, spelled)))
-        self._starts = array("i", [0, *self._ends[:-1]])
+        for token_id in [i for i, token in enumerate(tokens) if token is None]:
+            tokens[token_id] = special.get(token_id)
+        return cls(tokens)
+
+    def get(self, token_id: int) -> bytes | None:
+        """The bytes of an id, None for one that is none."""
+        if not 0 <= token_id < len(self._ends) or token_id in self._holes:
+            return None
+        return self._text[self._starts[token_id] : self._ends[token_id]]
 
     def spell(self, ids: Sequence[int]) -> bytes:
         """The concatenated bytes of ``ids``. Raises KeyError for an unknown id."""

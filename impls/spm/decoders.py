@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import PieceType
+from corpora.vocabularies.pieces import pieces_alone
 from corpora.vocabularies.sentencepiece_model import byte_of
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ REPLACEMENT = "\ufffd".encode()
 def decoder_of(vocabulary: Vocabulary, variant: Variant) -> Callable[[Sequence[int]], bytes]:
     """The decoder of a variant; it raises IndexError for an id that does not exist."""
     decode = _decode_sentencepiece if variant.normalizes else _decode_llama_cpp
-    held = vocabulary.pieces_alone()
+    held = pieces_alone(vocabulary)
     return lambda ids: decode(held, _pieces(held, ids))
 
 

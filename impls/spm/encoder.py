@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from functools import cached_property
+from functools import cache, cached_property, partial
 from importlib import metadata
 from typing import TYPE_CHECKING, cast
 
@@ -40,17 +40,16 @@ class SpmEncoder:
 
     def __init__(self, vocabulary: Vocabulary, variant: Variant, *, fast: bool = False) -> None:
         # Here and not above: Numba takes a second to import, and listing names needs none of it.
-        from impls.spm.lexicon import make_lexicon, read_pieces  # noqa: PLC0415
+        from impls.spm.lexicon import make_lexicon  # noqa: PLC0415
         from impls.spm.normalization import are_valid, make_normalize  # noqa: PLC0415
+        from impls.spm.reading import read_pieces  # noqa: PLC0415
         from impls.spm.text_kernel import encode_texts  # noqa: PLC0415
 
-        reading = read_pieces(vocabulary, variant)
+        reading = cache(partial(read_pieces, vocabulary, variant))
         self._lexicon = make_lexicon(vocabulary, variant, reading)
         self._normalize = make_normalize(vocabulary, variant)
         self._normalizes, self._are_valid = variant.normalizes, are_valid
-        self._symbols = {
-            special: separate_symbols(vocabulary, variant, special) for special in (False, True)
-        }
+        self._symbols = separate_symbols(vocabulary, variant)
         self._decode = decoder_of(vocabulary, variant)
         self._encode_texts: EncodeTexts = encode_texts
         self._encode_utf8: EncodeTexts = encode_texts
@@ -58,7 +57,9 @@ class SpmEncoder:
             with contextlib.suppress(ModuleNotFoundError):  # all that is there for speed may go
                 from impls.spm.fast.over_bytes import over_bytes  # noqa: PLC0415
 
-                self._encode_utf8 = over_bytes(vocabulary, reading, self._lexicon) or encode_texts
+                self._encode_utf8 = (
+                    over_bytes(vocabulary, variant, self._lexicon, reading) or encode_texts
+                )
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
         """Compile whatever requests in these modes will need; see ``WarmsUp``."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
+from corpora.vocabularies.pieces import Pieces
 from impls.unigram.normalizer import Rules, make_rules, normalize
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def escape_all(
 def is_plain(vocabulary: Vocabulary) -> bool:
     """Whether SentencePiece's normalizer does no more to valid UTF-8 than :func:`escape_all`."""
     spec = vocabulary.normalizer
-    symbols = any(piece.type is PieceType.USER_DEFINED for piece in vocabulary.pieces)
+    symbols = Pieces.of(vocabulary.pieces).of_types(PieceType.USER_DEFINED)
     return not (spec.charsmap or spec.remove_extra_whitespaces or symbols)
 
 

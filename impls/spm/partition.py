@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from corpora.vocabularies.gguf_controls import controls_of
+from corpora.vocabularies.gguf_controls import TELLING, controls_of
 from corpora.vocabularies.model import PieceType
+from corpora.vocabularies.pieces import Pieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 _SPECIAL = frozenset({PieceType.CONTROL, PieceType.UNKNOWN, PieceType.USER_DEFINED})
 
 NO_TOKEN = -1
+
+Symbol = tuple[bytes, int]
+"""A text that is cut out of inputs, and its id."""
 
 
 class Fragment(NamedTuple):
@@ -35,26 +39,28 @@ class Fragment(NamedTuple):
     spaced: bool
 
 
-def separate_symbols(
-    vocabulary: Vocabulary, variant: Variant, special: bool
-) -> list[tuple[bytes, int]]:
+def separate_symbols(vocabulary: Vocabulary, variant: Variant) -> dict[bool, list[Symbol]]:
     """Texts and ids of the symbols to cut out, in the order in which they are looked for.
 
-    special: control and unknown tokens are cut out, too.
+    Those for True are cut out where special tokens are, too: control and unknown tokens as well.
     """
     if variant.freezes:
-        return []
-    found = []
-    controls = controls_of(piece.text for piece in vocabulary.pieces).texts
-    for i, piece in enumerate(vocabulary.pieces):
-        control = piece.text in controls
-        ordinary = piece.type is PieceType.USER_DEFINED and not control
-        if ordinary or (special and (control or piece.type in _SPECIAL)):
-            found.append((piece.text.encode(), i))
-    return sorted(found, key=lambda symbol: -len(symbol[0]))
+        return {False: [], True: []}
+    pieces = Pieces.of(vocabulary.pieces)
+    ids = {text: pieces.find(text) for text in TELLING}
+    controls = controls_of(text for text, found in ids.items() if found).texts
+    control = {i for text in controls for i in ids[text]}
+    ordinary = {*pieces.of_types(PieceType.USER_DEFINED)} - control
+    special = {*pieces.of_types(*_SPECIAL)} | control
+
+    def longest_first(found: set[int]) -> list[Symbol]:
+        symbols = [(pieces[i].text.encode(), i) for i in sorted(found)]
+        return sorted(symbols, key=lambda symbol: -len(symbol[0]))
+
+    return {False: longest_first(ordinary), True: longest_first(special)}
 
 
-def partition(symbols: Sequence[tuple[bytes, int]], data: bytes) -> list[Fragment]:
+def partition(symbols: Sequence[Symbol], data: bytes) -> list[Fragment]:
     """The fragments of an input, in order; none for an empty one."""
     parts = [(0, len(data), NO_TOKEN)] if data else []
     for text, token in symbols:

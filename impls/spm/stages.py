@@ -21,7 +21,7 @@ from impls.spm.merge_kernel import (
     resegment,
 )
 from impls.spm.normalization import make_normalize
-from impls.spm.partition import NO_TOKEN, Fragment, partition, separate_symbols
+from impls.spm.partition import NO_TOKEN, Fragment, Symbol, partition, separate_symbols
 from impls.spm.text_kernel import encode_texts, offers_of
 
 if TYPE_CHECKING:
@@ -91,18 +91,18 @@ def stages(
 @lru_cache(maxsize=8)
 def _prepared(
     vocabulary: Vocabulary, variant: Variant, special: bool
-) -> tuple[Lexicon, Normalize, list[tuple[bytes, int]]]:
+) -> tuple[Lexicon, Normalize, list[Symbol]]:
     """What the stages of any text need."""
     return (
         _lexicon(vocabulary, variant),
         make_normalize(vocabulary, variant),
-        separate_symbols(vocabulary, variant, special),
+        separate_symbols(vocabulary, variant)[special],
     )
 
 
 @lru_cache(maxsize=8)
 def _lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
-    """The tables, which take half a second; those of both ways to read special tokens are one."""
+    """The tables, which take long; those of both ways to read special tokens are one."""
     return make_lexicon(vocabulary, variant)
 
 

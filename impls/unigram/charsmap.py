@@ -11,12 +11,15 @@ looking at bounds.
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import VocabularyError
+from corpora.vocabularies.tables_on_disk import kept_arrays
+from impls.kernels.table_cache import source_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +28,9 @@ LABEL = 0x800000FF
 LEAF = 0x100
 UNSIGNED = 0xFFFFFFFF
 VALUE = 0x7FFFFFFF
+
+_LARGE = 4096
+"""Bytes of a double array from which on it is worth a file."""
 
 
 class Charsmap(NamedTuple):
@@ -67,8 +73,13 @@ def load_charsmap(source: str, blob: bytes | None) -> Charsmap:
         return NO_RULES
     # The last string may lack its NUL, which the compiled code looks for.
     replacements = np.frombuffer(blob[4 + size :] + b"\0", dtype=np.uint8)
-    begun, growth = _walk(source, units, blob[4 + size :])
-    return Charsmap(units.astype(np.uint32).view(np.int32), replacements, begun, growth)
+    # A real one takes a tenth of a second to walk through, and is kept on disk once it was.
+    name = f"{hashlib.sha256(blob).hexdigest()[:40]}-charsmap" if size >= _LARGE else ""
+    begun, growth = kept_arrays(
+        name, lambda: _walk(source, units, blob[4 + size :]), source_of("impls/unigram/charsmap.py")
+    )
+    rules = units.astype(np.uint32).view(np.int32)
+    return Charsmap(rules, replacements, begun, int(growth[0]))
 
 
 def _corrupt(source: str, fault: str) -> VocabularyError:
@@ -77,11 +88,12 @@ def _corrupt(source: str, fault: str) -> VocabularyError:
 
 def _walk(
     source: str, units: NDArray[np.int64], replacements: bytes
-) -> tuple[NDArray[np.bool_], int]:
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Look at every unit that an input can lead to; ``begun`` and ``growth`` of the rules.
 
-    Level by level. A unit may be reached by several ways (the array shares equal ends), of which
-    the first is the shortest, and so the one that bounds the growth.
+    The second is the one entry of an array. Level by level. A unit may be reached by several ways
+    (the array shares equal ends), of which the first is the shortest, and so the one that bounds
+    the growth.
     """
     begun = np.zeros((256, 256), dtype=np.bool_)
     labels = np.arange(1, 256, dtype=np.int64)  # NUL ends a text for every engine
@@ -115,7 +127,7 @@ def _walk(
         seen[below] = True
         firsts = labels[columns[fresh]]
         blocks = inner[fresh]
-    return begun.reshape(-1), growth
+    return begun.reshape(-1), np.array([growth], dtype=np.int64)
 
 
 def offsets(units: NDArray[np.int64]) -> NDArray[np.int64]:

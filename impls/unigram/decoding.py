@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import PieceType
+from corpora.vocabularies.pieces import pieces_alone
 from corpora.vocabularies.sentencepiece_model import byte_of
 from impls.interface import Unsupported
 from impls.unigram.variants import Decoding, Variant
@@ -23,7 +24,7 @@ class Decoder:
     """The decoder of a vocabulary in one variant. Holds no state between calls."""
 
     def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
-        self._vocabulary = vocabulary.pieces_alone()
+        self._vocabulary = pieces_alone(vocabulary)
         self._decode = {
             Decoding.SENTENCEPIECE: sentencepiece,
             Decoding.LLAMA_CPP: llama_cpp,

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from corpora.vocabularies.model import PieceType, VocabularyError
+from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.sentencepiece_model import byte_of
+from impls.kernels.table_cache import arrays_of
 from impls.unigram.graphemes import grapheme_classes
 from impls.unigram.normalizer import Rules, make_rules
 from impls.unigram.splitting import Symbols, make_symbols
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 UNKNOWN_PENALTY = 10.0
 
 MEND = "train or export the model again"
+
+ROOMS = ("impls/unigram", "impls/kernels")
+"""The folders of all modules that have a part in the making of the tables."""
 
 
 class Lexicon(NamedTuple):
@@ -62,19 +67,23 @@ class Lexicon(NamedTuple):
 
 
 def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
-    """The tables of a unigram vocabulary. Raises VocabularyError, as the module says."""
-    check(vocabulary, variant)
-    usable = segmented(vocabulary, variant)
-    trie, ids = double_array(usable)
-    scores = np.array(piece_scores(vocabulary, variant), dtype=variant.scores)
-    byte_ids = _byte_ids(vocabulary, variant)
+    """The tables of a unigram vocabulary. Raises VocabularyError, as the module says.
+
+    Those of a large one are kept on disk.
+    """
+    trie, ids, scores, unknown, byte_ids = arrays_of(
+        (Pieces.of(vocabulary.pieces), variant, vocabulary.byte_fallback),
+        "unigram",
+        lambda: _tables(vocabulary, variant),
+        *ROOMS,
+    )
     hugging_face = variant.normalization is Normalization.HUGGING_FACE
     unreached = -math.inf if variant.unreached is None else variant.unreached
     return Lexicon(
         trie,
         ids,
-        scores[ids],
-        unknown_score(vocabulary, variant),
+        scores,
+        unknown,
         np.empty(0, dtype=variant.sums),
         NOWHERE if vocabulary.unk_id is None else vocabulary.unk_id,
         byte_ids,
@@ -91,6 +100,15 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
         ),
         grapheme_classes() if hugging_face else np.empty(0, dtype=np.uint8),
     )
+
+
+def _tables(vocabulary: Vocabulary, variant: Variant) -> tuple[NDArray[np.generic], ...]:
+    """Of the lexicon: the trie, the ids, their scores, that of the unknown piece, and byte_ids."""
+    check(vocabulary, variant)
+    trie, ids = double_array(segmented(vocabulary, variant))
+    scores = np.array(piece_scores(vocabulary, variant), dtype=variant.scores)
+    unknown = unknown_score(vocabulary, variant)
+    return trie, ids, scores[ids], unknown, _byte_ids(vocabulary, variant)
 
 
 def texts(vocabulary: Vocabulary, variant: Variant) -> list[str]:

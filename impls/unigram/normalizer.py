@@ -17,6 +17,7 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
+from corpora.vocabularies.pieces import Pieces
 from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child, token_at
 from impls.kernels.utf8 import character_length, lenient_length
@@ -68,11 +69,10 @@ def make_rules(vocabulary: Vocabulary, *, symbols_stay: bool = True, partly: boo
     """
     spec = vocabulary.normalizer
     charsmap = load_charsmap(vocabulary.id, spec.charsmap)
-    symbols = {
-        piece.text.encode(): piece_id
-        for piece_id, piece in enumerate(vocabulary.pieces)
-        if symbols_stay and piece.type is PieceType.USER_DEFINED and piece.text
-    }
+    pieces = Pieces.of(vocabulary.pieces)
+    stay = pieces.of_types(PieceType.USER_DEFINED) if symbols_stay else []
+    symbols = {pieces[piece_id].text.encode(): piece_id for piece_id in stay}
+    symbols.pop(b"", None)
     begun = charsmap.begun.copy()
     for text in symbols:
         if len(text) > 1 and not partly:

@@ -8,6 +8,7 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
+from corpora.vocabularies.pieces import Pieces
 from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child, token_at
 from impls.unigram.trie import NOWHERE, ROOT, double_array
@@ -43,8 +44,9 @@ def make_symbols(vocabulary: Vocabulary, splitting: Splitting) -> Symbols:
     if splitting is Splitting.LEFTMOST_LONGEST:
         found = _added(vocabulary)
     elif splitting is Splitting.LONGEST_FIRST:
-        pieces = enumerate(vocabulary.pieces)
-        texts = {p.text.encode(): i for i, p in pieces if p.type is PieceType.USER_DEFINED}
+        pieces = Pieces.of(vocabulary.pieces)
+        symbols = pieces.of_types(PieceType.USER_DEFINED)
+        texts = {pieces[i].text.encode(): i for i in symbols}
         found = dict(sorted(texts.items(), key=lambda entry: -len(entry[0])))
     found.pop(b"", None)
     trie, ids = double_array(found)
@@ -60,11 +62,14 @@ def _added(vocabulary: Vocabulary) -> dict[bytes, int]:
     """
     if vocabulary.added_tokens:
         return {t.text.encode(): STAYS if t.special else t.id for t in vocabulary.added_tokens}
-    ids = {piece.text: i for i, piece in enumerate(vocabulary.pieces)}  # the last of namesakes
     found = {text.encode(): STAYS for text in vocabulary.special_tokens}
-    for piece in vocabulary.pieces:
-        if piece.type is PieceType.USER_DEFINED:
-            found.setdefault(piece.text.encode(), ids[piece.text])
+    pieces = Pieces.of(vocabulary.pieces)
+    symbols = pieces.of_types(PieceType.USER_DEFINED)
+    if symbols:
+        spelled = pieces.spelled
+        ids = dict(zip(spelled, range(len(spelled)), strict=True))  # the last of namesakes
+        for i in symbols:
+            found.setdefault(spelled[i], ids[spelled[i]])
     return found
 
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import regex
 
+from corpora.vocabularies.tables_on_disk import kept_arrays
+from impls.kernels.table_cache import digest_of, source_of
 from impls.pretokenize.unicode_version import all_code_points_as_of_unicode_16
 from impls.wordpiece.variants import CJK, WHITE_SPACE, CharacterClass
 
@@ -58,13 +60,27 @@ class Characters(NamedTuple):
 
 
 def make_characters(variant: Variant, rules: WordPieceRules) -> Characters:
-    """The table of a variant under a vocabulary's rules: about 0.3 s, once for equal ones."""
+    """The table of a variant under a vocabulary's rules: about 0.3 s, then it is kept on disk."""
     # Prefix and limit do not matter here.
     return _make_characters(variant, replace(rules, prefix="##", max_word=100))
 
 
 @lru_cache(maxsize=8)
 def _make_characters(variant: Variant, rules: WordPieceRules) -> Characters:
+    # What characters are is had from Unicode as these two know it.
+    unicode = (unicodedata.unidata_version, regex.__version__)
+    entries, sequences, growth = kept_arrays(
+        f"{digest_of((variant, rules, *unicode))}-characters",
+        lambda: _tables(variant, rules),
+        source_of("impls/wordpiece", "impls/pretokenize/unicode_version.py"),
+    )
+    return Characters(entries, sequences, int(growth[0]))
+
+
+def _tables(
+    variant: Variant, rules: WordPieceRules
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Of the table: entries, sequences, and the growth as the one entry of an array."""
     size = sys.maxunicode + 1
     classes = np.zeros(size, dtype=np.int32)
     classes[_members(variant.punctuation)] = ALONE
@@ -98,8 +114,11 @@ def _make_characters(variant: Variant, rules: WordPieceRules) -> Characters:
         entries[marks] = NOTHING
     if rules.clean_text:
         entries[_members(variant.controls)] = NOTHING
-    entries.flags.writeable = False
-    return Characters(entries, np.array(sequences or [0], dtype=np.int32), growth)
+    return (
+        entries,
+        np.array(sequences or [0], dtype=np.int32),
+        np.array([growth], dtype=np.int64),
+    )
 
 
 def _entry(symbols: list[int], sequences: list[int]) -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.wordpiece_file import WORD_START, gguf_texts, texts_of
+from impls.bpe.spelling import Spellings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from impls.wordpiece.variants import Variant
@@ -34,14 +35,27 @@ def make_decoder(vocabulary: Vocabulary, variant: Variant) -> Decoder:
     """The decoder of the variant's engine, special tokens written out, unknown ids left out."""
     if variant.marks_words:
         control = set(vocabulary.special_tokens.values())
-        pieces = {
-            token_id: (text if token_id in control else text.replace(WORD_START, " ")).encode()
-            for token_id, text in gguf_texts(vocabulary).items()
-        }
-        return lambda ids: without_spaces(b"".join(pieces.get(i, b"") for i in ids))
+        pieces = _spellings(
+            {
+                token_id: text if token_id in control else text.replace(WORD_START, " ")
+                for token_id, text in gguf_texts(vocabulary).items()
+            }
+        )
+        return lambda ids: without_spaces(b"".join(pieces.get(i) or b"" for i in ids))
     prefix = "##" if vocabulary.wordpiece is None else vocabulary.wordpiece.prefix
-    texts = texts_of(vocabulary)
-    return lambda ids: joined([texts[i] for i in ids if i in texts], prefix).encode()
+    texts = _spellings(texts_of(vocabulary))
+
+    def decode(ids: Sequence[int]) -> bytes:
+        known = (texts.get(token_id) for token_id in ids)
+        return joined([text.decode() for text in known if text is not None], prefix).encode()
+
+    return decode
+
+
+def _spellings(texts: Mapping[int, str]) -> Spellings:
+    """The texts by id in UTF-8, without an object of Python's each."""
+    of = range(max(texts, default=-1) + 1)
+    return Spellings([texts[i].encode() if i in texts else None for i in of])
 
 
 def joined(texts: Sequence[str], prefix: str) -> str:

@@ -15,6 +15,7 @@ from corpora.vocabularies.model import WordPieceRules
 from corpora.vocabularies.wordpiece_file import WORD_START, gguf_texts, texts_of
 from impls.kernels.layout import EMPTY
 from impls.kernels.merge_tables import longest_piece
+from impls.kernels.table_cache import arrays_of
 from impls.kernels.trie import build_trie, child, token_at
 from impls.wordpiece.characters import (
     ALONE,
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 RANKS = 8
 """This is more than there are places in canonical order."""
+
+ROOMS = ("impls/wordpiece", "impls/kernels", "corpora/vocabularies/wordpiece_file.py")
+"""The source by which the tables are made."""
 
 REFUSED = -1
 """The end of ids of an input that the variant does not take."""
@@ -75,16 +79,19 @@ class Encode(Protocol):
 
 
 def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
-    """The tables: about 0.3 s for 30,000 tokens. The unknown token must be there."""
+    """The tables, on disk for a large vocabulary. The unknown token must be there."""
     rules = vocabulary.wordpiece or WordPieceRules()
-    pieces = piece_ids(vocabulary, rules, variant)
-    spellings = list(pieces)
-    trie, _ = build_trie(spellings)
+
+    def make() -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        pieces = piece_ids(vocabulary, rules, variant)
+        return build_trie(list(pieces))[0], np.array(list(pieces.values()), dtype=np.int32)
+
+    trie, ids = arrays_of((vocabulary, variant), "wordpiece", make, *ROOMS)
     start = _MARK if variant.marks_words else _INITIAL
     return Lexicon(
         make_characters(variant, rules),
         trie,
-        np.array(list(pieces.values()), dtype=np.int32),
+        ids,
         np.frombuffer(start, dtype=np.uint8),
         rules.max_word if variant.limits_words else np.iinfo(np.int64).max,
         EMPTY if vocabulary.unk_id is None else vocabulary.unk_id,

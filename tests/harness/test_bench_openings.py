@@ -65,7 +65,14 @@ class OfASmallOne(Planted):
             OfASmallOne.code = bytearray(b"x") * (48 * MEBIBYTE)
         return self
 
-PLANTED, SMALL = Planted(), OfASmallOne()
+class OfSymbols(Planted):
+    about = About(name="symbols", version="1")
+    def load(self, vocabulary):
+        if any(piece.text == "<symbol>" for piece in vocabulary.pieces):
+            raise ValueError("there is a symbol")
+        return self
+
+PLANTED, SMALL, SYMBOLS = Planted(), OfASmallOne(), OfSymbols()
 """
 
 
@@ -76,9 +83,10 @@ def plugin(tmp_path: Path) -> str:
     return str(path)
 
 
-def asked(spec: str, small: str = "") -> Opened:
+def asked(spec: str, small: str = "", *, symbols: bool = False) -> Opened:
     # No merges are derived for this one, so that nothing else takes memory.
-    return costs(Open(spec, "toy_unigram", "", "", small, (), b"first", b"x" * 1000, Mode()))
+    data = b"first", b"x" * 1000
+    return costs(Open(spec, "toy_unigram", "", "", small, (), *data, Mode(), symbols))
 
 
 def costs(request: Open) -> Opened:
@@ -101,6 +109,11 @@ class TestMeasuring:
         found = asked(f"{plugin}:SMALL", "toy_unigram")
         assert found.code >= BURNT * 1e9 > found.cpu
         assert (found.after - found.before) / MEBIBYTE < 20
+
+    def test_a_small_vocabulary_has_symbols_where_the_large_one_does(self, plugin: str) -> None:
+        asked(f"{plugin}:SYMBOLS", "toy_unigram")
+        with pytest.raises(ValueError, match="there is a symbol"):
+            asked(f"{plugin}:SYMBOLS", "toy_unigram", symbols=True)
 
     def test_a_library_reads_its_own_file_by_its_own_lines(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

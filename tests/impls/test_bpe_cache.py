@@ -144,5 +144,5 @@ def test_a_block_of_another_source_is_made_again(tmp_path, monkeypatch):
     monkeypatch.setattr(kept_block, "block_of", lambda vocabulary: first[:-1])
 
     assert np.array_equal(kept_block.kept_block_of(vocabulary), first)
-    monkeypatch.setattr(kept_block, "_source", lambda: b"another")
+    monkeypatch.setattr(kept_block, "source_of", lambda *places: b"another")
     assert np.array_equal(kept_block.kept_block_of(vocabulary), first[:-1])

@@ -34,7 +34,7 @@ def special() -> Vocabulary:
 
 @pytest.mark.parametrize("vocabulary", [resolve("toy_bytes"), special(), resolve("tekken_240911")])
 def test_spellings_are_those_of_the_vocabulary(vocabulary: Vocabulary) -> None:
-    spellings = Spellings(vocabulary)
+    spellings = Spellings.of(vocabulary)
     known = []
     for token_id in range(-2, len(vocabulary) + 8):
         try:

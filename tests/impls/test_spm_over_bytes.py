@@ -17,7 +17,7 @@ from impls.interface import Mode, Rejected
 from impls.spm import variants
 from impls.spm.encoder import SpmEncoder
 from impls.spm.fast.over_bytes import over_bytes
-from impls.spm.lexicon import make_lexicon, read_pieces
+from impls.spm.lexicon import make_lexicon
 from tests.breadth import thorough_from
 from tests.impls.spm_definition import spm
 
@@ -34,8 +34,7 @@ UNKNOWN = "ü語😁\n\t"
 
 def usable(vocabulary: Vocabulary, variant: Variant = variants.SENTENCEPIECE) -> bool:
     """Whether bytes can stand for it."""
-    reading = read_pieces(vocabulary, variant)
-    return over_bytes(vocabulary, reading, make_lexicon(vocabulary, variant, reading)) is not None
+    return over_bytes(vocabulary, variant, make_lexicon(vocabulary, variant)) is not None
 
 
 def trained(seed: int, *, byte_fallback: bool) -> Vocabulary:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies import embedded, scratch
 from corpora.vocabularies.caches import TABLES
-from corpora.vocabularies.model import VocabularyError
+from corpora.vocabularies.model import PieceType, VocabularyError
 from harness.core.comparisons import SupportsFailed, answer_of
 from harness.core.messages import Open
 from harness.core.outcomes import Failed, Results, Status
@@ -124,7 +124,8 @@ def _request(
     if one.spec.startswith(PROGRAMS):
         raise Unsupported("runs in a process of its own")
     first = next(iter(characters_apart(data, FIRST_BYTES)), b"")
-    asked = Open(one.spec, source, "", "", "", vocabulary.splits, first, data, MODE)
+    symbols = any(piece.type is PieceType.USER_DEFINED for piece in vocabulary.pieces)
+    asked = Open(one.spec, source, "", "", "", vocabulary.splits, first, data, MODE, symbols)
     if isinstance(one.implementation, Reproducible):
         recipe = one.implementation.recipe(vocabulary, MODE)
         path = folder / recipe.artifact_name

@@ -5,13 +5,11 @@ To put it together from its sections takes ten times as long as to read it.
 
 from __future__ import annotations
 
-import hashlib
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.tables_on_disk import SMALLEST, kept
 from impls.bpe.fast.backtracking_kernel import block_of
+from impls.kernels.table_cache import source_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
 
-_ROOMS = ("bpe", "kernels")
+ROOMS = ("impls/bpe", "impls/kernels")
 """The folders of all modules that have a part in the making of a block."""
 
 
@@ -28,14 +26,4 @@ def kept_block_of(vocabulary: Vocabulary) -> NDArray[np.int32]:
     if len(vocabulary) < SMALLEST:
         return block_of(vocabulary)
     name = f"{vocabulary.fingerprint[:40]}-block"
-    return kept(name, lambda: block_of(vocabulary), _source())
-
-
-@cache
-def _source() -> bytes:
-    """A digest of the source by which blocks are made."""
-    digest = hashlib.sha256()
-    for room in _ROOMS:
-        for path in sorted(Path(__file__).parents[2].joinpath(room).rglob("*.py")):
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.digest()
+    return kept(name, lambda: block_of(vocabulary), source_of(*ROOMS))

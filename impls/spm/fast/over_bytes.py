@@ -27,20 +27,28 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary, VocabularyError
+from corpora.vocabularies.pieces import Pieces
 from impls.bpe.encoder import SPARE
-from impls.bpe.fast.backtracking_kernel import encode_pieces
-from impls.bpe.fast.kept_block import kept_block_of
+from impls.bpe.fast import kept_block
+from impls.bpe.fast.backtracking_kernel import block_of, encode_pieces
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import EMPTY, OUT_OF_ORDER, section
+from impls.kernels.table_cache import arrays_of
 from impls.spm.merge_kernel import frozen_symbol
+from impls.spm.reading import read_pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
-    from impls.spm.lexicon import Lexicon, Reading
+    from impls.spm.lexicon import Lexicon
+    from impls.spm.reading import Reading
     from impls.spm.text_kernel import EncodeTexts
+    from impls.spm.variants import Variant
+
+ROOMS = (*kept_block.ROOMS, "impls/spm")
+"""The folders of all modules that have a part in the making of the tables."""
 
 _NONE = np.empty(0, dtype=np.int64)
 
@@ -62,29 +70,54 @@ class Emission(NamedTuple):
     unknown_id: int
 
 
-def over_bytes(vocabulary: Vocabulary, reading: Reading, lexicon: Lexicon) -> EncodeTexts | None:
+def over_bytes(
+    vocabulary: Vocabulary,
+    variant: Variant,
+    lexicon: Lexicon,
+    reading: Callable[[], Reading] | None = None,
+) -> EncodeTexts | None:
     """An encoder with the arguments of :func:`impls.spm.text_kernel.encode_texts`, of UTF-8 alone.
 
     None where the vocabulary is not one that bytes can stand for, or where the fast kernel cannot
-    be compiled.
+    be compiled. What it needs of a large vocabulary is kept on disk. reading: reads its pieces,
+    where that is wanted elsewhere, too.
     """
     joins = lexicon.joins_unknown or len(lexicon.byte_ids) > 0
     if lacking() is not None or len(lexicon.unused) or not joins:
         return None
-    character, runs = _runs(reading)
-    rows = [row for row in reading.rows if row[2] not in runs]
-    if _in_the_way(reading, rows):
+    read = reading or (lambda: read_pieces(vocabulary, variant))
+    tables = arrays_of(
+        (Pieces.of(vocabulary.pieces), variant, vocabulary.byte_fallback),
+        "spm-over-bytes",
+        lambda: _tables(vocabulary, read(), lexicon.emitted) or (),
+        *ROOMS,
+    )
+    if not tables:
         return None
-    characters = sorted(text for text in reading.symbols if len(text) == 1)
-    tokens = [bytes([byte]) for byte in range(256)]
-    tokens += _beginnings(character.encode() for character in characters)
-    symbols = {text.encode(): symbol for text, symbol in reading.symbols.items()}
-    built = sorted({merged for _, _, merged in rows}, key=lambda i: (reading.ranks[i], i))
-    if any(lexicon.emitted[piece] == EMPTY for piece in [*built, *runs]):
+    block, ids, spellings, runs, run, begins = tables
+    emission = Emission(ids, spellings, int(run[0]), runs, lexicon.byte_ids, lexicon.unknown_id)
+    return _encoder(block, emission, begins)
+
+
+def _tables(
+    vocabulary: Vocabulary, read: Reading, emitted: NDArray[np.int32]
+) -> tuple[NDArray[np.generic], ...] | None:
+    """The block of the byte-pair encoder; of :class:`Emission` the ids, the spellings, the runs,
+    and the run as the one entry of an array; and whether a user-defined symbol begins with a byte.
+
+    None for a vocabulary that bytes cannot stand for.
+    """
+    character, runs = _runs(read)
+    rows = read.rows[~np.isin(read.rows[:, 2], runs)]
+    if _in_the_way(read, rows):
         return None
-    spelled = [reading.texts[piece].encode() for piece in built]
-    symbols |= dict(zip(spelled, built, strict=True))
-    tokens += spelled
+    built = _built(rows)
+    built = built[np.argsort(read.ranks[built], kind="stable")]
+    if np.any(emitted[[*built.tolist(), *runs]] == EMPTY):
+        return None
+    symbols = {text.encode(): symbol for text, symbol in read.symbols.items()}
+    base = [bytes([byte]) for byte in range(256)] + _beginnings(symbols)
+    tokens = [*base, *(read.texts[piece].encode() for piece in built.tolist())]
     as_bytes = Vocabulary(
         id=f"{vocabulary.id} over bytes",
         algorithm=Algorithm.BPE,
@@ -95,80 +128,88 @@ def over_bytes(vocabulary: Vocabulary, reading: Reading, lexicon: Lexicon) -> En
         special_tokens={},
     )
     try:
-        block = kept_block_of(as_bytes)
+        block = block_of(as_bytes)
     except VocabularyError:  # it has more tokens than the tables have room for
         return None
     if len(section(block, OUT_OF_ORDER)):
         return None
     ids = np.full(len(tokens), EMPTY, dtype=np.int32)
+    ids[len(base) :] = emitted[built]
     spellings = np.zeros(len(tokens), dtype=np.int64)
-    for place, token in enumerate(tokens):
+    for place, token in enumerate(base):
         if token in symbols:
-            ids[place] = lexicon.emitted[symbols[token]]
+            ids[place] = emitted[symbols[token]]
         if ids[place] == EMPTY:
             spellings[place] = int.from_bytes(b"\1" + token, "big")
-    run = tokens.index(character.encode()) if runs else EMPTY
+    run = base.index(character.encode()) if runs else EMPTY
     if runs and ids[run] == EMPTY:
         return None
-    lengths = {len(reading.texts[piece]): piece for piece in runs}
+    lengths = {len(read.texts[piece]): piece for piece in runs}
     by_length = np.full(max(lengths, default=0) + 1, EMPTY, dtype=np.int32)
     by_length[list(lengths)] = list(lengths.values())
     by_length[1:2] = ids[run]
-    emission = Emission(ids, spellings, run, by_length, lexicon.byte_ids, lexicon.unknown_id)
-    return _encoder(block, emission, reading.frozen)
+    begins = np.zeros(256, dtype=np.bool_)
+    for text in read.frozen:
+        begins[text.encode()[0]] = True
+    return block, ids, spellings, by_length, np.array([run], dtype=np.int32), begins
 
 
-def _runs(reading: Reading) -> tuple[str, set[int]]:
+def _built(rows: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The pieces that merges build, by id."""
+    return np.flatnonzero(np.bincount(rows[:, 2]))
+
+
+def _runs(read: Reading) -> tuple[str, list[int]]:
     """The pieces that are runs of one character and may be merged at the end; it and these.
 
     All runs of the character have one score. What else takes the character, alone or as a run, is
     of a better one, and nothing takes a run.
     """
-    runs: dict[str, set[int]] = defaultdict(set)
-    for _, _, merged in reading.rows:
-        text = reading.texts[merged]
-        if text == text[0] * len(text):
-            runs[text[0]].add(merged)
+    runs: dict[str, list[int]] = defaultdict(list)
+    for piece in _built(read.rows).tolist():
+        text = read.texts[piece]
+        if text[0] == text[-1] and text == text[0] * len(text):
+            runs[text[0]].append(piece)
+    character_of = np.full(int(read.rows.max(initial=0)) + 1, EMPTY, dtype=np.int64)
     for character, pieces in runs.items():
-        if len(pieces) > 1 and _come_last(reading, character, pieces):
+        character_of[pieces] = read.symbols[character]
+    others = read.rows[character_of[read.rows[:, 2]] == EMPTY]
+    halves = others[:, :2]
+    taken = np.zeros(len(character_of) + 1, dtype=np.bool_)  # the last one is of EMPTY
+    taken[character_of[halves]] = True
+    # The worst rank of what takes a symbol and is no run.
+    worst = np.full(len(character_of), EMPTY, dtype=np.int64)
+    np.maximum.at(worst, halves, read.ranks[others[:, 2:]])
+    for character, pieces in runs.items():
+        symbol, ranks = read.symbols[character], set(read.ranks[pieces].tolist())
+        last = not taken[symbol] and worst[symbol] < min(ranks)
+        if len(pieces) > 1 and len(ranks) == 1 and last:
             return character, pieces
-    return "", set()
+    return "", []
 
 
-def _come_last(reading: Reading, character: str, pieces: set[int]) -> bool:
-    """Whether the runs of a character, these pieces, are merged when nothing else takes it."""
-    ranks = {reading.ranks[piece] for piece in pieces}
-    texts = {reading.texts[piece] for piece in pieces}
-    return len(ranks) == 1 and not any(
-        left in texts
-        or right in texts
-        or (character in (left, right) and reading.ranks[merged] >= min(ranks))
-        for left, right, merged in reading.rows
-        if merged not in pieces
-    )
-
-
-def _in_the_way(reading: Reading, rows: Sequence[tuple[str, str, int]]) -> bool:
+def _in_the_way(read: Reading, rows: NDArray[np.int32]) -> bool:
     """Whether two pieces of the same score may want the same symbol, or are part of each other."""
-    alike: dict[int, set[int]] = defaultdict(set)
-    for _, _, merged in rows:
-        alike[reading.ranks[merged]].add(merged)
-    several = [pieces for pieces in alike.values() if len(pieces) > 1]
-    sides: dict[int, tuple[set[str], set[str]]] = {
-        piece: (set(), set()) for pieces in several for piece in pieces
-    }
-    for left, right, merged in rows:
-        if merged in sides:
-            sides[merged][0].add(left)
-            sides[merged][1].add(right)
-    for pieces in several:
-        for one in pieces:
-            lefts = sides[one][0]
-            for other in pieces - {one}:
-                others_lefts, others_rights = sides[other]
-                if lefts & others_rights or reading.texts[one] in others_lefts | others_rights:
-                    return True
-    return False
+    left, right, merged = rows.T.astype(np.int64)
+    if not len(merged):
+        return False
+    rank = read.ranks[merged]
+    ranks = np.full(int(rows.max()) + 1, EMPTY, dtype=np.int64)
+    ranks[merged] = rank  # those of what rows build
+    if np.any(ranks[left] == rank) or np.any(ranks[right] == rank):
+        return True
+    # Of each score, whose left part a symbol is, and whose right part: one piece's alone at most.
+    sides, least, most = [], [], []
+    for symbol in (left, right):
+        keys, place = np.unique(rank << 32 | symbol, return_inverse=True)
+        low, high = np.full(len(keys), np.iinfo(np.int64).max), np.full(len(keys), EMPTY)
+        np.minimum.at(low, place, merged)
+        np.maximum.at(high, place, merged)
+        sides.append(keys)
+        least.append(low)
+        most.append(high)
+    _, one, other = np.intersect1d(sides[0], sides[1], assume_unique=True, return_indices=True)
+    return bool(np.any(least[0][one] != most[1][other]) or np.any(most[0][one] != least[1][other]))
 
 
 def _beginnings(characters: Iterable[bytes]) -> list[bytes]:
@@ -180,12 +221,11 @@ def _beginnings(characters: Iterable[bytes]) -> list[bytes]:
 
 
 def _encoder(
-    block: NDArray[np.int32], emission: Emission, frozen_texts: Iterable[str]
+    block: NDArray[np.int32], emission: Emission, begins: NDArray[np.bool_]
 ) -> EncodeTexts:
-    begins = np.zeros(256, dtype=np.bool_)
-    for text in frozen_texts:
-        begins[text.encode()[0]] = True
+    """The encoder. begins: whether a user-defined symbol begins with a byte."""
     tokens = len(emission.ids)
+    cuts = bool(begins.any())
 
     def encode_texts(
         lexicon: Lexicon,
@@ -198,7 +238,7 @@ def _encoder(
         piece_ends, known = ends, given
         if len(given):
             known = np.where(given == EMPTY, EMPTY, given + tokens)
-        if begins.any():
+        if cuts:
             piece_ends, known, counts = cut(
                 lexicon.frozen, lexicon.frozen_ids, lexicon.longest_frozen, begins, text, ends,
                 known, tokens,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from corpora.vocabularies.pieces import Pieces
 from impls.bpe.fast.growing_cache import fitting
 from impls.bpe.fast.piece_results import FEW, RESULT, put, put_one
 from impls.bpe.fast.short_rows import recall, remember
@@ -21,11 +22,12 @@ from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
 from impls.bpe.fast.words import UNKNOWN, spell
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import PLACE
+from impls.kernels.table_cache import arrays_of
 from impls.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.unigram.fast.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
 from impls.unigram.fast.cuts import make_cuts
 from impls.unigram.fast.long_words import encode_long
-from impls.unigram.lexicon import segmented
+from impls.unigram.lexicon import ROOMS, segmented
 from impls.unigram.preparation import prepare
 from impls.unigram.trie import NOWHERE
 from impls.unigram.variants import Normalization
@@ -55,12 +57,13 @@ def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Enco
     bounds = bounds_of(lexicon) if len(lexicon.trie) else None
     if lacking() is not None or bounds is None or not _whole_characters(lexicon):
         return None
-    pieces = segmented(vocabulary, variant)
-    cuts = make_cuts(pieces, lexicon.unknown_id)
-    longest = max(4, *map(len, pieces))
-    scores_of = np.zeros(max(int(lexicon.ids.max()), lexicon.unknown_id) + 2, lexicon.sums.dtype)
-    scores_of[lexicon.ids] = lexicon.scores
-    scores_of[-1] = 0  # what is added where there is no id
+    cuts, scores_of, size = arrays_of(
+        (Pieces.of(vocabulary.pieces), variant, vocabulary.byte_fallback, lexicon.unknown_id),
+        "unigram-by-words",
+        lambda: _tables(vocabulary, variant, lexicon),
+        *ROOMS,
+    )
+    longest = int(size[0])
     local = threading.local()
 
     def encode(
@@ -79,6 +82,18 @@ def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Enco
         return ids, id_ends
 
     return encode
+
+
+def _tables(
+    vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon
+) -> tuple[NDArray[np.generic], ...]:
+    """Where words end, the score of each id, and the bytes of the longest piece."""
+    pieces = segmented(vocabulary, variant)
+    scores_of = np.zeros(max(int(lexicon.ids.max()), lexicon.unknown_id) + 2, lexicon.sums.dtype)
+    scores_of[lexicon.ids] = lexicon.scores
+    scores_of[-1] = 0  # what is added where there is no id
+    longest = max(4, *map(len, pieces))
+    return make_cuts(pieces, lexicon.unknown_id), scores_of, np.array([longest], dtype=np.int64)
 
 
 def _whole_characters(lexicon: Lexicon) -> bool:
