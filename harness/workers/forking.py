@@ -173,7 +173,10 @@ class ForkServer:
             return None
         arguments = list(command[len(START) :])
         request = Begin(group, arguments, dict(environment), str(Path.cwd()), list(inherited))
-        message = msgspec.json.encode(request)
+        try:
+            message = msgspec.json.encode(request)
+        except UnicodeEncodeError:  # a variable or a folder that is no UTF-8
+            return None
         with self._lock:
             if self._socket is None or len(message) > LONGEST:
                 return None

@@ -224,10 +224,17 @@ def test_it_ends_when_nobody_has_its_socket() -> None:
     server.close()
 
 
-def test_too_long_an_environment_is_no_message(
-    server: ForkServer, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "many",
+    [
+        {f"LONG_{number}": "x" * 1000 for number in range(LONGEST // 1000)},
+        {"NO_TEXT": os.fsdecode(b"\xff")},
+    ],
+    ids=["long", "not UTF-8"],
+)
+def test_what_is_no_message_is_started_anew(
+    server: ForkServer, many: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    many = {f"LONG_{number}": "x" * 1000 for number in range(LONGEST // 1000)}
     monkeypatch.setattr(server, "_environment", {**server._environment, **many})
     anew = begun(server, **many)
     try:
