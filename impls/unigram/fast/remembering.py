@@ -24,7 +24,8 @@ from impls.kernels.layout import PLACE
 from impls.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.unigram.fast.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
 from impls.unigram.fast.cuts import make_cuts
-from impls.unigram.fast.long_words import encode_long
+from impls.unigram.fast.endings import make_endings
+from impls.unigram.fast.long_words import BEFORE, encode_long
 from impls.unigram.lexicon import segmented
 from impls.unigram.preparation import prepare
 from impls.unigram.trie import NOWHERE
@@ -57,7 +58,9 @@ def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Enco
         return None
     pieces = segmented(vocabulary, variant)
     cuts = make_cuts(pieces, lexicon.unknown_id)
-    longest = max(4, *map(len, pieces))
+    endings = make_endings(pieces)
+    longest = max(map(len, pieces))
+    weights = np.concatenate((np.full(1, -np.inf, lexicon.scores.dtype), lexicon.scores))
     scores_of = np.zeros(max(int(lexicon.ids.max()), lexicon.unknown_id) + 2, lexicon.sums.dtype)
     scores_of[lexicon.ids] = lexicon.scores
     scores_of[-1] = 0  # what is added where there is no id
@@ -71,9 +74,9 @@ def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Enco
         cache = local.cache = fitting(getattr(local, "cache", None), len(text) >> 3)
         id_ends = np.empty(len(ends), dtype=np.int64)
         ids = encode_words(
-            lexicon.trie, lexicon.ids, lexicon.scores, lexicon.unknown_scores, lexicon.sums,
-            lexicon.unknown_id, lexicon.byte_ids, int(lexicon.fallback), lexicon.rebase_above,
-            longest, cuts, scores_of, bounds.limit, bounds.tolerance, cache, text, segments,
+            lexicon.trie, lexicon.ids, lexicon.unknown_scores, lexicon.sums, lexicon.unknown_id,
+            lexicon.byte_ids, int(lexicon.fallback), lexicon.rebase_above, longest, *endings,
+            weights, cuts, scores_of, bounds.limit, bounds.tolerance, cache, text, segments,
             segment_ends, id_ends,
         )  # fmt: skip
         return ids, id_ends
@@ -101,7 +104,6 @@ def _whole_characters(lexicon: Lexicon) -> bool:
 def encode_words(
     trie: NDArray[np.int32],
     piece_ids: NDArray[np.int64],
-    scores: NDArray[np.floating],
     unknown_scores: NDArray[np.floating],
     sums: NDArray[np.floating],
     unknown_id: int,
@@ -109,6 +111,11 @@ def encode_words(
     fallback: int,
     rebase_above: float,
     longest: int,
+    nodes: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    pages: NDArray[np.int64],
+    characters: NDArray[np.int64],
+    weights: NDArray[np.floating],
     cuts: NDArray[np.uint8],
     scores_of: NDArray[np.floating],
     limit: float,
@@ -122,7 +129,8 @@ def encode_words(
     """Encode each segment; writes where an input's ids end to ``id_ends`` and returns all ids.
 
     The first arguments, and segments and segment_ends, are those of
-    :func:`impls.unigram.viterbi_kernel.encode_segments`. cuts: of
+    :func:`impls.unigram.viterbi_kernel.encode_segments`. longest, and from nodes to weights: as in
+    :func:`impls.unigram.fast.long_words.encode_long`. cuts: of
     :func:`impls.unigram.fast.cuts.make_cuts`. scores_of: the score of each id, and last a 0. limit,
     tolerance: :class:`impls.unigram.fast.certainty.Bounds`. cache: see
     :mod:`impls.bpe.fast.piece_cache`. text: has SPARE bytes more than the segments.
@@ -140,9 +148,9 @@ def encode_words(
     rows = np.empty(words, dtype=np.int64)
     result_words = np.empty(2 * words, dtype=np.int64)
     results = result_words.view(np.int32)
-    best_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.float64)
-    second = np.empty(LONGEST_CERTAIN + 1, dtype=np.float64)
-    ways_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.int64)
+    best_sure = np.empty(LONGEST_CERTAIN + BEFORE + 1, dtype=np.float64)
+    leads = np.empty(LONGEST_CERTAIN + BEFORE + 1, dtype=np.float64)
+    ways_sure = np.empty(LONGEST_CERTAIN + BEFORE + 1, dtype=np.int64)
     best = np.empty(64, dtype=sums.dtype)
     ways = np.empty(64, dtype=np.int64)
     ids = np.empty(len(text) + len(segments) + ROOM, dtype=np.int32)
@@ -173,8 +181,9 @@ def encode_words(
             known = UNCERTAIN
             if stop - start <= LONGEST_CERTAIN:
                 known = certain(
-                    trie, piece_ids, scores, unknown_score, unknown_id, len(byte_ids) > 0,
-                    tolerance, text, start, stop, best_sure, second, ways_sure, ids[room + start :],
+                    trie, piece_ids, unknown_score, unknown_id, len(byte_ids) > 0, tolerance,
+                    nodes, pairs, pages, characters, weights, text, start, stop, best_sure, leads,
+                    ways_sure, ids[room + start :],
                 )  # fmt: skip
             if known == UNCERTAIN:
                 results[RESULT * index + FEW] = UNCERTAIN
@@ -200,13 +209,13 @@ def encode_words(
             if many < 0 or abs(total) > limit:
                 start, stop = int(ends[index]), int(ends[index + 1])
                 size = stop - start
-                if size + 1 > len(best):
-                    best = np.empty(2 * size + 2, dtype=sums.dtype)
-                    ways = np.empty(2 * size + 2, dtype=np.int64)
-                best[0] = total
+                if size + BEFORE + 1 > len(best):
+                    best = np.empty(2 * (size + BEFORE + 1), dtype=sums.dtype)
+                    ways = np.empty(2 * (size + BEFORE + 1), dtype=np.int64)
                 at, total = encode_long(
-                    trie, piece_ids, scores, unknown_score, unknown_id, byte_ids, fallback,
-                    rebase_above, longest, text, start, stop, best, ways, ids, at,
+                    trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above,
+                    longest, nodes, pairs, pages, characters, weights, text, start, stop, total,
+                    best, ways, ids, at,
                 )  # fmt: skip
             elif many <= FEW and (one | two | three) >= 0:
                 ids[at], ids[at + 1], ids[at + 2] = one, two, three
