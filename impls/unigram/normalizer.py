@@ -19,6 +19,7 @@ from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
 from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child, token_at
+from impls.kernels.uncounted import uncounted
 from impls.kernels.utf8 import character_length, lenient_length
 from impls.unigram.charsmap import load_charsmap, rule
 from impls.unigram.marks import marks_of, pass_characters
@@ -148,8 +149,10 @@ def normalize(
     ``out`` has room for ``(end - start + 1) * rules.growth + 2`` bytes.
     """
     # Arrays one by one: tuples of them, passed on, cost seconds of compilation.
-    units, replacements = rules.units, rules.replacements
-    symbols, begun, passes, marks = rules.symbols, rules.begun, rules.passes, rules.marks
+    units, replacements = uncounted(rules.units), uncounted(rules.replacements)
+    symbols, begun = uncounted(rules.symbols), uncounted(rules.begun)
+    passes, marks = uncounted(rules.passes), uncounted(rules.marks)
+    data, out = uncounted(data), uncounted(out)
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
     position = start
     while tidy and position < end:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
+from impls.kernels.uncounted import uncounted
 from impls.kernels.utf8 import character_length, code_point
 from impls.unigram.charsmap import rule
 from impls.unigram.graphemes import grapheme_end
@@ -42,10 +43,10 @@ def normalize_hugging_face(
     charsmap gives. ``out`` has room for ``(end - start + 1) * rules.growth`` bytes more.
     """
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
-    passes = rules.passes
+    passes, mapped, out = uncounted(rules.passes), uncounted(mapped), uncounted(out)
     length = _map(
-        rules.units, rules.replacements, rules.begun, passes, rules.marks, classes, data, start,
-        end, mapped,
+        uncounted(rules.units), uncounted(rules.replacements), uncounted(rules.begun), passes,
+        uncounted(rules.marks), uncounted(classes), uncounted(data), start, end, mapped,
     )  # fmt: skip
     if tidy:
         length = _stripped(mapped, length)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.jit import njit
 from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child
+from impls.kernels.uncounted import uncounted
 from impls.kernels.utf8 import lenient_length
 from impls.unigram.marks import pass_characters
 from impls.unigram.normalizer import (
@@ -40,9 +41,10 @@ def normalize_llama_cpp(
 
     ``out`` has room for ``(end - start + 1) * rules.growth + 2`` bytes more.
     """
-    units, replacements = rules.units, rules.replacements
-    symbols, begun = rules.symbols, rules.begun
-    passes, marks = rules.passes, rules.marks
+    units, replacements = uncounted(rules.units), uncounted(rules.replacements)
+    symbols, begun = uncounted(rules.symbols), uncounted(rules.begun)
+    passes, marks = uncounted(rules.passes), uncounted(rules.marks)
+    data, out = uncounted(data), uncounted(out)
     escape, merge = rules.escape_whitespaces, rules.remove_extra_whitespaces
     prepend = rules.add_dummy_prefix and not rules.treat_whitespace_as_suffix
     whole = _whole_characters(symbols)

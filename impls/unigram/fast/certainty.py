@@ -22,7 +22,7 @@ from corpora.vocabularies.jit import njit
 from impls.bpe.fast.wide_rows import LONGEST_WIDE
 from impls.kernels.layout import INDEX, PLACE
 from impls.kernels.utf8 import lead_length
-from impls.unigram.fast.endings import LAST, STEPS, followed, piece_of, place_of, step
+from impls.unigram.fast.endings import LAST, STEPS, followed, on_page, page_of, piece_of, step
 from impls.unigram.fast.long_words import BEFORE, LENGTH_AT, PIECE
 from impls.unigram.trie import NOWHERE
 from impls.unigram.viterbi_kernel import spelled
@@ -90,8 +90,9 @@ def certain(
     leads: NDArray[np.float64],
     ways: NDArray[np.int64],
     ids: NDArray[np.int32],
+    at: int,
 ) -> int:
-    """Write the ids of the word ``text[first:last]``, and return how many; or UNCERTAIN.
+    """Write the ids of the word ``text[first:last]`` to ``ids[at:]``, and return how many; or UNCERTAIN.
 
     The word has at most LONGEST_CERTAIN bytes. spells_bytes: unknown characters become their bytes.
     best, leads, ways: BEFORE + 1 entries more than that, for the sum of the best path to each
@@ -119,7 +120,8 @@ def certain(
             low = int(text[(first + start + length - 1) & PLACE])
             if length == 2 or length == 3:
                 second = int(text[(first + start + 1) & PLACE])
-                entry = int(characters[place_of(pages, lead, second, low, length)])
+                page = int(pages[page_of(lead, second, length)])
+                entry = int(characters[on_page(page, low) & PLACE])
                 bytes_before = followed(bytes_before, lead, second, low, length)
             else:
                 entry = int(nodes[0])
@@ -162,7 +164,7 @@ def certain(
         ways[start & PLACE] = way
         count_of_characters += 1
     lead_of_all = np.inf
-    count = 0
+    count = at
     end = size
     while end > 0:
         piece = (int(ways[end]) & PIECE) - 1
@@ -185,9 +187,9 @@ def certain(
         count += 1
     if lead_of_all <= tolerance * count_of_characters:
         return UNCERTAIN
-    for place in range(count >> 1):
-        ids[place], ids[count - 1 - place] = ids[count - 1 - place], ids[place]
-    return count
+    for place in range(count - at >> 1):
+        ids[at + place], ids[count - 1 - place] = ids[count - 1 - place], ids[at + place]
+    return count - at
 
 
 @njit

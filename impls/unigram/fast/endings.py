@@ -114,10 +114,16 @@ def piece_of(entry: int) -> int:
 
 
 @njit
-def place_of(pages: NDArray[np.int64], lead: int, second: int, low: int, length: int) -> int:
-    """Where a character of two or three bytes stands in ``characters``; low: its last byte."""
-    two, three = lead & 0x1F | _TWO_BYTES, (lead & 0xF) << 6 | second & 0x3F
-    return int(pages[two if length == 2 else three]) * _PAGE | low & (_PAGE - 1)
+def page_of(lead: int, second: int, length: int) -> int:
+    """Where in ``pages`` the page of a character of two or three bytes is told."""
+    # No array is passed on where there is a branch: it would be counted, at each character.
+    return lead & 0x1F | _TWO_BYTES if length == 2 else (lead & 0xF) << 6 | second & 0x3F
+
+
+@njit
+def on_page(page: int, low: int) -> int:
+    """Where a character stands in ``characters`` that is on a page and ends in this byte."""
+    return page * _PAGE | low & (_PAGE - 1)
 
 
 @njit

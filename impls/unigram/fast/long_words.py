@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.jit import njit
 from impls.kernels.layout import INDEX, PLACE
 from impls.kernels.utf8 import lead_length
-from impls.unigram.fast.endings import LAST, STEPS, followed, piece_of, place_of, step
+from impls.unigram.fast.endings import LAST, STEPS, followed, on_page, page_of, piece_of, step
 from impls.unigram.trie import NOWHERE
 from impls.unigram.viterbi_kernel import fall_back
 
@@ -142,7 +142,8 @@ def encode_long(
             low = int(text[(origin + start + length - 1) & PLACE])
             if length == 2 or length == 3:
                 second = int(text[(origin + start + 1) & PLACE])
-                entry = int(characters[place_of(pages, lead, second, low, length)])
+                page = int(pages[page_of(lead, second, length)])
+                entry = int(characters[on_page(page, low) & PLACE])
                 bytes_before = followed(bytes_before, lead, second, low, length)
             else:
                 entry = int(nodes[0])
