@@ -16,7 +16,15 @@ from impls.kernels.utf8 import character_length, code_point
 from impls.unigram.charsmap import rule
 from impls.unigram.graphemes import grapheme_end
 from impls.unigram.marks import CHANGES, three_bytes
-from impls.unigram.normalizer import SPACE, SPACE_SYMBOL, Rules, pass_ascii, put
+from impls.unigram.normalizer import (
+    BLANK,
+    MERGED,
+    SPACE,
+    SPACE_SYMBOL,
+    Rules,
+    pass_ascii,
+    put,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,10 +63,16 @@ def normalize_hugging_face(
     words = escape and tidy
     if rules.add_dummy_prefix and not (words and _begins_with_symbol(mapped, length)):
         size = put(out, size, SPACE, escape)
+    settled = uncounted(rules.settled)
     i = 0
     while i < length:
-        if passes[mapped[i]]:
-            i, size = pass_ascii(passes, mapped, i, length, out, size)
+        if mapped[i] < 0x80:
+            first = i
+            i, size = pass_ascii(settled, mapped, i, length, out, size, 0)
+            # Of the last one it is not known yet whether it is behind another one.
+            if i > first and mapped[i] == SPACE and int(settled[mapped[i - 1]]) & MERGED:
+                i += 1
+                continue
         while i + 1 < length and mapped[i] >= 0x80:
             out[size] = mapped[i]
             size += 1
@@ -92,7 +106,7 @@ def _map(
     units: NDArray[np.int32],
     replacements: NDArray[np.uint8],
     begun: NDArray[np.bool_],
-    passes: NDArray[np.uint8],
+    passes: NDArray[np.uint16],
     marks: NDArray[np.uint8],
     classes: NDArray[np.uint8],
     data: NDArray[np.uint8],
@@ -107,7 +121,7 @@ def _map(
         while position + 1 < end and passes[data[position]] and data[position + 1] < 0x80:
             if data[position] == 0x0D:
                 break
-            out[size] = data[position]
+            out[size] = SPACE if int(passes[data[position]]) & BLANK else data[position]
             size += 1
             position += 1
         position, size = _pass_clusters(

@@ -17,7 +17,9 @@ from impls.kernels.uncounted import uncounted
 from impls.kernels.utf8 import lenient_length
 from impls.unigram.marks import pass_characters
 from impls.unigram.normalizer import (
+    BLANK,
     MALFORMED,
+    MERGED,
     REPLACED,
     REPLACEMENT,
     SPACE,
@@ -52,10 +54,21 @@ def normalize_llama_cpp(
     position = start
     while position < end:
         byte = int(data[position])
-        if in_word and byte != SPACE and passes[byte]:
-            # A space before a word is written where it stands, as it is the only one.
-            position, size = pass_ascii(passes, data, position, end, out, size)
-            byte = int(data[position])
+        if passes[byte] and (in_word or merge):
+            # A space before a word is written where the first one stands, and taken back if no word
+            # follows.
+            first, before = position, size
+            if not in_word:
+                size = put(out, size, SPACE, escape)
+            position, size = pass_ascii(
+                passes, data, position, end, out, size, 0 if in_word else MERGED
+            )
+            if position > first:
+                in_word = int(passes[data[position - 1]]) & BLANK == 0
+                if merge and not in_word:
+                    size -= 3 if escape else 1
+                continue
+            size = before
         elif in_word and byte & 0xF0 == 0xE0 and whole:
             first = position
             position, size = pass_characters(marks, data, position, end, out, size)

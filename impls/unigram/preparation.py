@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.unigram.normalizer import normalize
+from impls.unigram.normalizer import SPACE_SYMBOL, normalize
 from impls.unigram.normalizer_hugging_face import normalize_hugging_face
 from impls.unigram.normalizer_llama_cpp import normalize_llama_cpp
 from impls.unigram.splitting import split
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from impls.unigram.lexicon import Lexicon
     from impls.unigram.normalizer import Rules
 
+
+SYMBOL = SPACE_SYMBOL[0] << 16 | SPACE_SYMBOL[1] << 8 | SPACE_SYMBOL[2]
+"""The bytes of U+2581, in one number."""
 
 SPARE = 32
 """Bytes behind the text, so that whoever reads many at a time may do so to its end."""
@@ -131,11 +134,14 @@ def _hugging_face(
             # Metaspace parts the text before each U+2581, which takes three bytes.
             segments = _room(segments, count, (size - first) // 3 + 2)
             if parted:
-                for i in range(first + 1, size - 2):
-                    if text[i] == 0xE2 and text[i + 1] == 0x96 and text[i + 2] == 0x81:
-                        segments[count, 0] = i
-                        segments[count, 1] = NOWHERE
-                        count += 1
+                begun = count
+                last = 0
+                for i in range(first + 1, size):
+                    last = (last << 8 | int(text[i])) & 0xFFFFFF
+                    # Written each time, and kept by adding one: nobody foresees where words end.
+                    segments[count, 0] = i - 2
+                    count += int(last == SYMBOL)
+                segments[begun:count, 1] = NOWHERE
             segments[count, 0] = size
             segments[count, 1] = token
             count += 1
