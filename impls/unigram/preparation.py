@@ -46,7 +46,9 @@ def prepare(
     if lexicon.normalization is Normalization.SENTENCEPIECE:
         segments, size = _sentencepiece(rules, data, ends, text, segment_ends)
         return text[: size + SPARE], segments, segment_ends
-    split_by = (symbols.trie, symbols.ids, symbols.lengths, int(symbols.splitting))
+    split_by = (
+        symbols.trie, symbols.ids, symbols.lengths, symbols.begins, int(symbols.splitting)
+    )  # fmt: skip
     if lexicon.normalization is Normalization.LLAMA_CPP:
         segments, size = _llama_cpp(rules, *split_by, data, ends, text, segment_ends)
     else:
@@ -83,6 +85,7 @@ def _llama_cpp(
     trie: NDArray[np.int32],
     ids: NDArray[np.int64],
     lengths: NDArray[np.int64],
+    begins: NDArray[np.bool_],
     splitting: int,
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
@@ -92,7 +95,7 @@ def _llama_cpp(
     segments = np.empty((len(ends), 2), dtype=np.int64)
     count = size = start = 0
     for index in range(len(ends)):
-        sections = split(trie, ids, lengths, splitting, data, start, ends[index])
+        sections = split(trie, ids, lengths, begins, splitting, data, start, ends[index])
         segments = _room(segments, count, len(sections))
         for number in range(len(sections)):
             stop, token = sections[number, 0], sections[number, 1]
@@ -112,6 +115,7 @@ def _hugging_face(
     trie: NDArray[np.int32],
     ids: NDArray[np.int64],
     lengths: NDArray[np.int64],
+    begins: NDArray[np.bool_],
     splitting: int,
     classes: NDArray[np.uint8],
     data: NDArray[np.uint8],
@@ -124,7 +128,7 @@ def _hugging_face(
     segments = np.empty((len(ends), 2), dtype=np.int64)
     count = size = start = 0
     for index in range(len(ends)):
-        sections = split(trie, ids, lengths, splitting, data, start, ends[index])
+        sections = split(trie, ids, lengths, begins, splitting, data, start, ends[index])
         for number in range(len(sections)):
             stop, token = sections[number, 0], sections[number, 1]
             first = size
