@@ -216,7 +216,7 @@ def normalize(
         if passes[byte] and not (after_space and int(passes[byte]) & SINGLE):
             before = MERGED if after_space else 0
             position, size = pass_ascii(passes, data, position, end, out, size, before)
-        elif byte & 0xF0 == 0xE0:
+        elif byte >= 0xC0:
             position, size = pass_characters(marks, data, position, end, out, size)
         if position > first:
             after_space = tidy and int(passes[data[position - 1]]) & BLANK != 0

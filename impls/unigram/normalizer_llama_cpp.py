@@ -69,11 +69,15 @@ def normalize_llama_cpp(
                     size -= 3 if escape else 1
                 continue
             size = before
-        elif in_word and byte & 0xF0 == 0xE0 and whole:
-            first = position
+        elif byte >= 0xC0 and whole and (in_word or merge):
+            first, before = position, size
+            if not in_word:
+                size = put(out, size, SPACE, escape)
             position, size = pass_characters(marks, data, position, end, out, size)
             if position > first:
+                in_word = True
                 continue
+            size = before
         if (
             in_word
             and byte != SPACE
@@ -123,9 +127,12 @@ def normalize_llama_cpp(
 
 @njit
 def _whole_characters(symbols: NDArray[np.int32]) -> bool:
-    """Whether no symbol begins as a character of three bytes does: that byte would pass alone."""
+    """Whether no symbol begins as a character of two or three bytes does.
+
+    That byte would pass alone.
+    """
     if len(symbols) > 0:
-        for lead in range(0xE0, 0xF0):
+        for lead in range(0xC0, 0xF0):
             if child(symbols, ROOT, lead) != EMPTY:
                 return False
     return True
