@@ -19,8 +19,9 @@ from impls.unigram.encoding import encode
 from impls.unigram.fast import remembering
 from impls.unigram.fast.certainty import UNCERTAIN, bounds_of, certain
 from impls.unigram.fast.cuts import make_cuts
+from impls.unigram.fast.endings import make_endings
 from impls.unigram.fast.remembering import by_words
-from impls.unigram.lexicon import make_lexicon
+from impls.unigram.lexicon import make_lexicon, segmented
 from impls.unigram.trie import NOWHERE
 from tests.breadth import thorough_from
 from tests.data import data_path
@@ -194,15 +195,18 @@ def test_no_word_begins_with_what_may_be_unknown() -> None:
 def test_a_tie_is_not_certain_and_a_clear_lead_is() -> None:
     def count(scores: dict[str, float], text: str) -> int:
         pieces = [Piece(one, score, PieceType.NORMAL) for one, score in scores.items()]
-        lexicon = make_lexicon(unigram(pieces), variants.SENTENCEPIECE)
+        vocabulary = unigram(pieces)
+        lexicon = make_lexicon(vocabulary, variants.SENTENCEPIECE)
+        made = segmented(vocabulary, variants.SENTENCEPIECE)
         bounds = bounds_of(lexicon)
         assert bounds is not None
         data = np.frombuffer(text.encode(), dtype=np.uint8)
-        best, second = np.empty(33), np.empty(33)
+        weights = np.concatenate((np.full(1, -np.inf, np.float32), lexicon.scores))
+        best, leads = np.empty(33), np.empty(33)
         return certain(
-            lexicon.trie, lexicon.ids, lexicon.scores, float(lexicon.unknown_scores[0]), 0,
-            False, bounds.tolerance, data, 0, len(data), best, second,
-            np.empty(33, dtype=np.int64), np.empty(40, dtype=np.int32),
+            lexicon.trie, lexicon.ids, float(lexicon.unknown_scores[0]), 0, False,
+            bounds.tolerance, *make_endings(made), weights, data, 0, len(data), best, leads,
+            np.empty(33, dtype=np.int64), np.empty(40, dtype=np.int32), 0,
         )  # fmt: skip
 
     assert count({"a": -1.0, "aa": -1.5}, "aa") == 1

@@ -23,7 +23,7 @@ from impls.bpe.fast.wide_rows import LONGEST_WIDE
 from impls.kernels.layout import INDEX, PLACE
 from impls.kernels.utf8 import lead_length
 from impls.unigram.fast.endings import LAST, STEPS, followed, on_page, page_of, piece_of, step
-from impls.unigram.fast.long_words import BEFORE, LENGTH_AT, PIECE
+from impls.unigram.fast.long_words import LENGTH_AT, PIECE, shifted
 from impls.unigram.trie import NOWHERE
 from impls.unigram.viterbi_kernel import spelled
 
@@ -92,23 +92,21 @@ def certain(
     ids: NDArray[np.int32],
     at: int,
 ) -> int:
-    """Write the ids of the word ``text[first:last]`` to ``ids[at:]``, and return how many; or UNCERTAIN.
+    """Write the ids of ``text[first:last]``, a word, to ``ids[at:]``; how many, or UNCERTAIN.
 
     The word has at most LONGEST_CERTAIN bytes. spells_bytes: unknown characters become their bytes.
-    best, leads, ways: BEFORE + 1 entries more than that, for the sum of the best path to each
+    best, leads, ways: one entry more than that, for the sum of the best path to each
     place, how far it is ahead of the best one with another last piece, and the last piece of the
     best one (as in :mod:`impls.unigram.fast.long_words`). ids: receives the ids, and in place of
     the unknown one the number of unknown characters that it stands for, negated. A word with
     unknown characters that become anything else is not certain.
     """
     size = last - first
-    for place in range(BEFORE):
-        best[place] = -np.inf
-    best[BEFORE] = 0.0
+    here = best[0] = 0.0
+    one_before = two_before = three_before = -np.inf
     start = bytes_before = 0
     count_of_characters = 0
     while start < size:
-        here = (BEFORE + start) & PLACE
         lead = int(text[(first + start) & PLACE])
         behind = -np.inf
         length = 1
@@ -118,7 +116,7 @@ def certain(
         else:
             length = min(lead_length(lead), size - start)
             low = int(text[(first + start + length - 1) & PLACE])
-            if length == 2 or length == 3:
+            if 2 <= length <= 3:
                 second = int(text[(first + start + 1) & PLACE])
                 page = int(pages[page_of(lead, second, length)])
                 entry = int(characters[on_page(page, low) & PLACE])
@@ -133,33 +131,34 @@ def certain(
         size_back = length
         piece = piece_of(entry)
         way = length << LENGTH_AT | piece
-        sofar = best[here] + (weights[piece] if piece > 0 else unknown_score)
+        sofar = here + (weights[piece] if piece > 0 else unknown_score)
         if lead < 0x80:
             entry = int(pairs[lead << 8 | bytes_before >> 8 & 0xFF])
             piece = piece_of(entry)
-            candidate = best[(here - 1) & PLACE] + weights[piece]
             other = 2 << LENGTH_AT | piece
-            sofar, behind, way = _ranked(sofar, behind, way, candidate, other)
+            sofar, behind, way = _ranked(sofar, behind, way, one_before + weights[piece], other)
             entry = step(nodes, entry, bytes_before >> 16 & 0xFF)
             piece = piece_of(entry)
-            candidate = best[(here - 2) & PLACE] + weights[piece]
             other = 3 << LENGTH_AT | piece
-            sofar, behind, way = _ranked(sofar, behind, way, candidate, other)
+            sofar, behind, way = _ranked(sofar, behind, way, two_before + weights[piece], other)
             entry = step(nodes, entry, bytes_before >> 24)
             piece = piece_of(entry)
-            candidate = best[(here - 3) & PLACE] + weights[piece]
             other = 4 << LENGTH_AT | piece
-            sofar, behind, way = _ranked(sofar, behind, way, candidate, other)
+            sofar, behind, way = _ranked(sofar, behind, way, three_before + weights[piece], other)
             size_back = STEPS
+        one_before, two_before, three_before = shifted(
+            here, one_before, two_before, -np.inf, length
+        )
         start += length
         while entry & INDEX and size_back < start:
             size_back += 1
             entry = step(nodes, entry, int(text[(first + start - size_back) & PLACE]))
             piece = piece_of(entry)
-            candidate = best[(BEFORE + start - size_back) & PLACE] + weights[piece]
+            candidate = best[(start - size_back) & PLACE] + weights[piece]
             other = size_back << LENGTH_AT | piece
             sofar, behind, way = _ranked(sofar, behind, way, candidate, other)
-        best[(BEFORE + start) & PLACE] = sofar
+        here = sofar
+        best[start & PLACE] = here
         leads[start & PLACE] = sofar - behind
         ways[start & PLACE] = way
         count_of_characters += 1

@@ -9,7 +9,7 @@ the arrays stay in the processor's caches.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from corpora.vocabularies.jit import njit
 from impls.kernels.layout import INDEX, PLACE
@@ -22,17 +22,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-WINDOW = 1024
+Sum = TypeVar("Sum")
+"""A number of the type of the variant's sums."""
+
+WINDOW = 4096
 """Bytes after which the best path is read back as soon as that is possible."""
 
 LENGTH_AT = 32
 """The place in a way, ``length << 32 | piece + 1``, of the bytes of the last piece."""
 PIECE = (1 << LENGTH_AT) - 1
 """The bits of a way that tell the last piece: its number and 1, or 0 for the unknown one."""
-
-BEFORE = STEPS - 1
-"""Entries of the sums before that of the word's beginning, which nothing reaches. Those inside of
-characters, where no piece begins, mean nothing: to whatever they are minus infinity is added."""
 
 
 @njit
@@ -63,14 +62,15 @@ def encode_long(
 
     longest: the bytes of the longest piece. nodes, pairs, pages, characters: see
     :class:`impls.unigram.fast.endings.Endings`. weights: the score of each piece, behind one of
-    minus infinity. total: the sum before the word. best, ways: BEFORE + 1 entries more than the
-    word has bytes. The other arguments are those of
+    minus infinity. total: the sum before the word. best, ways: an entry more than the word has
+    bytes. The other arguments are those of
     :func:`impls.unigram.viterbi_kernel.encode_segments`. All scores are finite, and those of
     ``longest`` pieces together below ``rebase_above``.
     """
-    for place in range(BEFORE):
-        best[place] = weights[0]
-    best[BEFORE] = total
+    best[0] = total
+    # The sums here and of the places before, which memory would hand back late.
+    here = total
+    one_before = two_before = three_before = weights[0]
     origin = first  # the place in the text that is 0 below
     size = last - first
     start = bytes_before = 0
@@ -78,7 +78,6 @@ def encode_long(
     rebased, brought_back, reach = 0, total, 0
     wait = WINDOW
     while start < size:
-        here = (BEFORE + start) & PLACE
         if start >= wait:
             piece = (int(ways[start]) & PIECE) - 1
             # An unknown character may be continued by the next one.
@@ -93,15 +92,15 @@ def encode_long(
                     trie, piece_ids, text, origin, start, ways, unknown_id, byte_ids, fallback,
                     ids, at,
                 )  # fmt: skip
-                best[BEFORE] = best[here]
+                best[0] = here
                 origin += start
                 size -= start
-                here = BEFORE
                 start = reach = 0
                 wait = WINDOW
-        if abs(best[here]) > rebase_above:
-            rebased, brought_back, reach = start, best[here], start + longest
-            best[here] -= brought_back
+        if abs(here) > rebase_above:
+            rebased, brought_back, reach = start, here, start + longest
+            here -= brought_back
+            best[start] = here
         lead = int(text[(origin + start) & PLACE])
         if start < reach:
             length = min(lead_length(lead), size - start)
@@ -116,31 +115,30 @@ def encode_long(
             length = 1
             bytes_before = (bytes_before << 8 | lead) & LAST
             piece = piece_of(int(characters[lead]))
-            way = 1 << LENGTH_AT | piece
-            sofar = best[here] + (weights[piece] if piece > 0 else unknown_score)
+            way_alone = 1 << LENGTH_AT | piece
+            alone = here + (weights[piece] if piece > 0 else unknown_score)
             entry = int(pairs[lead << 8 | bytes_before >> 8 & 0xFF])
             piece = piece_of(entry)
-            candidate = best[(here - 1) & PLACE] + weights[piece]
-            sofar, way = _better(sofar, way, candidate, 2 << LENGTH_AT | piece)
+            sofar, way = one_before + weights[piece], 2 << LENGTH_AT | piece
             entry = step(nodes, entry, bytes_before >> 16 & 0xFF)
             piece = piece_of(entry)
-            candidate = best[(here - 2) & PLACE] + weights[piece]
-            sofar, way = _better(sofar, way, candidate, 3 << LENGTH_AT | piece)
+            sofar, way = _better(sofar, way, two_before + weights[piece], 3 << LENGTH_AT | piece)
             entry = step(nodes, entry, bytes_before >> 24)
             piece = piece_of(entry)
-            candidate = best[(here - 3) & PLACE] + weights[piece]
-            sofar, way = _better(sofar, way, candidate, 4 << LENGTH_AT | piece)
+            sofar, way = _better(sofar, way, three_before + weights[piece], 4 << LENGTH_AT | piece)
             size_back = STEPS
             while entry & INDEX and size_back <= start:
                 entry = step(nodes, entry, int(text[(origin + start - size_back) & PLACE]))
                 size_back += 1
                 piece = piece_of(entry)
-                candidate = best[(here + 1 - size_back) & PLACE] + weights[piece]
+                candidate = best[(start + 1 - size_back) & PLACE] + weights[piece]
                 sofar, way = _better(sofar, way, candidate, size_back << LENGTH_AT | piece)
+            # At last what all wait for: the sum that was found just before.
+            sofar, way = _better(alone, way_alone, sofar, way)
         else:
             length = min(lead_length(lead), size - start)
             low = int(text[(origin + start + length - 1) & PLACE])
-            if length == 2 or length == 3:
+            if 2 <= length <= 3:
                 second = int(text[(origin + start + 1) & PLACE])
                 page = int(pages[page_of(lead, second, length)])
                 entry = int(characters[on_page(page, low) & PLACE])
@@ -154,21 +152,36 @@ def encode_long(
                 bytes_before &= LAST
             piece = piece_of(entry)
             way = length << LENGTH_AT | piece
-            sofar = best[here] + (weights[piece] if piece > 0 else unknown_score)
+            sofar = here + (weights[piece] if piece > 0 else unknown_score)
             size_back = 0
             while entry & INDEX and size_back < start:
                 size_back += 1
                 entry = step(nodes, entry, int(text[(origin + start - size_back) & PLACE]))
                 piece = piece_of(entry)
-                candidate = best[(here - size_back) & PLACE] + weights[piece]
-                sofar, way = _better(
-                    sofar, way, candidate, length + size_back << LENGTH_AT | piece
-                )
+                candidate = best[(start - size_back) & PLACE] + weights[piece]
+                sofar, way = _better(sofar, way, candidate, length + size_back << LENGTH_AT | piece)
+        one_before, two_before, three_before = shifted(
+            here, one_before, two_before, weights[0], length
+        )
         start += length
-        best[(BEFORE + start) & PLACE] = sofar
+        here = sofar
+        best[start & PLACE] = here
         ways[start & PLACE] = way
     at = _trace(trie, piece_ids, text, origin, size, ways, unknown_id, byte_ids, fallback, ids, at)
-    return at, best[BEFORE + size]
+    return at, here
+
+
+@njit
+def shifted(here: Sum, one: Sum, two: Sum, nothing: Sum, length: int) -> tuple[Sum, Sum, Sum]:
+    """The sums one, two and three bytes before, behind a character of ``length`` bytes.
+
+    nothing: the sum inside of a character, where no piece begins.
+    """
+    if length == 1:
+        return here, one, two
+    if length == 2:
+        return nothing, here, one
+    return nothing, nothing, (here if length == 3 else nothing)
 
 
 @njit
@@ -208,7 +221,7 @@ def _after_rebase(
         piece = piece_of(entry)
         if piece > 0:
             alone |= size_back == length
-            candidate = best[BEFORE + end - size_back] + weights[piece]
+            candidate = best[end - size_back] + weights[piece]
             way = size_back << LENGTH_AT | piece
             if end - size_back < rebased:
                 early_way = way if candidate >= early else early_way
@@ -220,7 +233,7 @@ def _after_rebase(
             break
     if not alone:
         # It begins where sums were brought back, or behind that.
-        candidate = best[BEFORE + start] + unknown_score
+        candidate = best[start] + unknown_score
         if candidate > late:
             late, late_way = candidate, length << LENGTH_AT
     early -= brought_back

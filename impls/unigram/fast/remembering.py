@@ -26,7 +26,7 @@ from impls.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.unigram.fast.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
 from impls.unigram.fast.cuts import make_cuts
 from impls.unigram.fast.endings import make_endings
-from impls.unigram.fast.long_words import BEFORE, encode_long
+from impls.unigram.fast.long_words import encode_long
 from impls.unigram.lexicon import segmented
 from impls.unigram.preparation import prepare
 from impls.unigram.trie import NOWHERE
@@ -149,9 +149,9 @@ def encode_words(
     rows = np.empty(words, dtype=np.int64)
     result_words = np.empty(2 * words, dtype=np.int64)
     results = result_words.view(np.int32)
-    best_sure = np.empty(LONGEST_CERTAIN + BEFORE + 1, dtype=np.float64)
-    leads = np.empty(LONGEST_CERTAIN + BEFORE + 1, dtype=np.float64)
-    ways_sure = np.empty(LONGEST_CERTAIN + BEFORE + 1, dtype=np.int64)
+    best_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.float64)
+    leads = np.empty(LONGEST_CERTAIN + 1, dtype=np.float64)
+    ways_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.int64)
     best = np.empty(2 * LONGEST_RUN, dtype=sums.dtype)
     ways = np.empty(2 * LONGEST_RUN, dtype=np.int64)
     ids = np.empty(len(text) + len(segments) + ROOM, dtype=np.int32)
@@ -179,9 +179,9 @@ def encode_words(
             pages, characters, weights, text, ends, left, lefts, room, best_sure, leads, ways_sure,
             results, hashes, rows, ids,
         )  # fmt: skip
-        if longest_word + BEFORE + 1 > len(best):
-            best = np.empty(2 * (longest_word + BEFORE + 1), dtype=sums.dtype)
-            ways = np.empty(2 * (longest_word + BEFORE + 1), dtype=np.int64)
+        if longest_word + 1 > len(best):
+            best = np.empty(2 * (longest_word + 1), dtype=sums.dtype)
+            ways = np.empty(2 * (longest_word + 1), dtype=np.int64)
         remember(cache, keys, hashes, asked, unknown, result_words)
         remember_wide(
             cache, cached_ids, text, ends, 1, room, hashes, results, left, lefts, rows, ids

@@ -20,6 +20,7 @@ from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
 from impls.bpe.fast.words import UNKNOWN, spell
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import EMPTY
+from impls.kernels.uncounted import uncounted
 from impls.kernels.word_cuts import CUT, ENDS, cut
 from impls.wordpiece.characters import ALONE, CODE_BITS, NOTHING, SEPARATOR
 from impls.wordpiece.kernel import REFUSED, symbols_of, words_of
@@ -92,9 +93,10 @@ def encode_words(
     more than the inputs.
     """
     # Arrays one by one: tuples of them, passed on, cost seconds of compilation.
-    entries, sequences = lexicon.characters.entries, lexicon.characters.sequences
+    entries = uncounted(lexicon.characters.entries)
+    sequences = uncounted(lexicon.characters.sequences)
     growth, before = lexicon.characters.growth, len(lexicon.start)
-    trie, piece_ids = lexicon.trie, lexicon.ids
+    trie, piece_ids = uncounted(lexicon.trie), uncounted(lexicon.ids)
     limit, unknown_id, strict = lexicon.limit, lexicon.unknown_id, lexicon.strict
     cached_ids = cache.view(np.int32)
     longest = 0
