@@ -46,8 +46,9 @@ class Rules(NamedTuple):
     units, replacements: of the charsmap (:class:`impls.unigram.charsmap.Charsmap`). symbols: the
     double array of the user-defined symbols that pass as they are. begun: 65,536 flags by two
     bytes: whether a symbol or a rule begins with both, or is the first alone. passes: see
-    :func:`passing`. settled: see the function. marks: see :func:`impls.unigram.marks.marks_of`. The
-    flags are those of :class:`corpora.vocabularies.model.Normalizer`. growth: no byte of input makes more bytes of
+    :func:`passing`. settled: see the function. marks: see
+    :func:`impls.unigram.marks.marks_of`. The flags are those of
+    :class:`corpora.vocabularies.model.Normalizer`. growth: no byte of input makes more bytes of
     output than this (one more input byte pays for the dummy space).
     """
 

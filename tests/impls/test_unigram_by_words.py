@@ -91,6 +91,8 @@ def texts_for(vocabulary: Vocabulary, rng: random.Random) -> list[bytes]:
     for size in (30, 400, 3000):
         made = "".join(rng.choice([" ", ""]) + rng.choice([*words, "ü", "7"]) for _ in range(size))
         inputs.append(made.encode())
+    # Longer than what is kept at once of a word.
+    inputs.append("".join(rng.choices([*"abc", *words], k=9000)).replace(" ", "").encode())
     return [*inputs, b"", ("ab" * 2000).encode(), (" " + "é" * 90).encode() * 3, b"\xe2\x96"]
 
 

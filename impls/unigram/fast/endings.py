@@ -60,8 +60,8 @@ class Endings(NamedTuple):
 def make_endings(pieces: Iterable[bytes]) -> Endings:
     """The tables of some pieces, at least one of them not empty, numbered in this order."""
     texts = [text for text in pieces if text]
-    nodes = double_array({text[::-1]: number for number, text in enumerate(texts)})[0]
-    nodes = nodes.view(np.int64)
+    array, _ = double_array({text[::-1]: number for number, text in enumerate(texts)})
+    nodes = array.view(np.int64)
     labels = np.arange(1, 257)
     pairs = np.zeros((0x80, 256), dtype=np.int64)
     for last in range(0x80):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Sum = TypeVar("Sum")
 """A number of the type of the variant's sums."""
 
-WINDOW = 4096
+WINDOW = 2048
 """Bytes after which the best path is read back as soon as that is possible."""
 
 LENGTH_AT = 32
