@@ -78,12 +78,14 @@ def normalize_llama_cpp(
                 in_word = True
                 continue
             size = before
-        if (
-            in_word
-            and byte != SPACE
-            and position + 1 < end
-            and not begun[byte << 8 | int(data[position + 1])]
-        ):
+        stays = position + 1 < end and not begun[byte << 8 | int(data[position + 1])]
+        if stays and byte == SPACE:
+            in_word = False
+            if not merge:
+                size = put(out, size, SPACE, escape)
+            position += 1
+            continue
+        if stays and in_word:
             taken = lenient_length(data, position, end)
             for i in range(position, position + taken):
                 out[size] = data[i]

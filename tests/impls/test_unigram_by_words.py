@@ -144,6 +144,14 @@ def test_extreme_scores_have_no_certain_words() -> None:
     assert pair(unigram(pieces), variants.SENTENCEPIECE)[1] is None
 
 
+def test_sums_are_not_brought_back_twice_within_a_piece() -> None:
+    for size, admitted in ((100, True), (200, False)):
+        pieces = [Piece("a" * size, -900.0, PieceType.NORMAL), Piece("a", -1.0, PieceType.NORMAL)]
+        vocabulary = unigram(pieces)
+        assert (pair(vocabulary, variants.SENTENCEPIECE)[1] is not None) == admitted
+        assert pair(vocabulary, variants.LLAMA_CPP)[1] is not None
+
+
 def test_rules_that_end_inside_a_character_are_left_to_the_plain_encoder() -> None:
     vocabulary = worded(random.Random(3), byte_fallback=False)
     lexicon = make_lexicon(vocabulary, variants.SENTENCEPIECE)

@@ -49,11 +49,13 @@ _HIGHEST_SCORE = 1e3
 class Bounds(NamedTuple):
     """How large a sum may be before a word that is certain, and what its lead must exceed.
 
-    limit: of the amount of a sum. tolerance: the least lead for each character of a word.
+    limit: of the amount of a sum. tolerance: the least lead for each character of a word. highest:
+    the greatest amount of a score.
     """
 
     limit: float
     tolerance: float
+    highest: float
 
 
 def bounds_of(lexicon: Lexicon) -> Bounds | None:
@@ -63,11 +65,12 @@ def bounds_of(lexicon: Lexicon) -> Bounds | None:
     # Where a candidate is wider than what is stored, it is not compared as it was rounded.
     if lexicon.scores.dtype != kind or not np.all(np.abs(known) <= _HIGHEST_SCORE):
         return None
-    within = LONGEST_CERTAIN * float(np.abs(known).max())
+    highest = float(np.abs(known).max())
+    within = LONGEST_CERTAIN * highest
     limit = min(lexicon.rebase_above, _MOST[kind.itemsize]) - within
     unit = float(np.finfo(kind).eps) / 2
     tolerance = 2 * unit * (limit + within) + 2.0**-40
-    return Bounds(limit, tolerance) if limit > 0 and math.isfinite(tolerance) else None
+    return Bounds(limit, tolerance, highest) if limit > 0 and math.isfinite(tolerance) else None
 
 
 @njit

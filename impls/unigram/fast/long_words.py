@@ -67,8 +67,8 @@ def encode_long(
     :class:`impls.unigram.fast.endings.Endings`. weights: the score of each piece, behind one of
     minus infinity. total: the sum before the word. best, ways: an entry more than the word has
     bytes. The other arguments are those of
-    :func:`impls.unigram.viterbi_kernel.encode_segments`. All scores are finite, and those of
-    ``longest`` pieces together below ``rebase_above``.
+    :func:`impls.unigram.viterbi_kernel.encode_segments`. All scores are finite, and so many of them
+    as ``longest`` together are not above ``rebase_above``. Text consists of whole characters.
     """
     best[0] = total
     # The sums here and of the places before, which memory would hand back late.
@@ -77,7 +77,7 @@ def encode_long(
     origin = first  # the place in the text that is 0 below
     size = last - first
     start = bytes_before = 0
-    # Up to here a piece may begin before the place where sums were brought back, by so much.
+    # Where sums were brought back and by how much; pieces that begin before end before `reach`.
     rebased, brought_back, reach = 0, total, 0
     wait = WINDOW
     while start < size:

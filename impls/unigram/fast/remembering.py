@@ -58,9 +58,12 @@ def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Enco
     if lacking() is not None or bounds is None or not _whole_characters(lexicon):
         return None
     pieces = segmented(vocabulary, variant)
+    longest = max(map(len, pieces))
+    # Sums are not brought back twice within a piece, as `encode_long` asks.
+    if longest * bounds.highest > lexicon.rebase_above:
+        return None
     cuts = make_cuts(pieces, lexicon.unknown_id)
     endings = make_endings(pieces)
-    longest = max(map(len, pieces))
     weights = np.concatenate((np.full(1, -np.inf, lexicon.scores.dtype), lexicon.scores))
     scores_of = np.zeros(max(int(lexicon.ids.max()), lexicon.unknown_id) + 2, lexicon.sums.dtype)
     scores_of[lexicon.ids] = lexicon.scores
