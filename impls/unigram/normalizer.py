@@ -17,9 +17,9 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
+from corpora.vocabularies.uncounted import uncounted
 from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child, token_at
-from impls.kernels.uncounted import uncounted
 from impls.kernels.utf8 import character_length, lenient_length
 from impls.unigram.charsmap import blanks, load_charsmap, rule
 from impls.unigram.marks import marks_of, pass_characters

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
+from corpora.vocabularies.uncounted import uncounted
 from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child
-from impls.kernels.uncounted import uncounted
 from impls.kernels.utf8 import lenient_length
 from impls.unigram.marks import pass_characters
 from impls.unigram.normalizer import (

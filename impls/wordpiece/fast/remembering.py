@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from corpora.vocabularies.uncounted import uncounted
 from impls.bpe.fast.growing_cache import fitting
 from impls.bpe.fast.piece_results import FEW, RESULT, emit, put
 from impls.bpe.fast.short_rows import recall, remember
@@ -20,7 +21,6 @@ from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
 from impls.bpe.fast.words import UNKNOWN, spell
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import EMPTY
-from impls.kernels.uncounted import uncounted
 from impls.kernels.word_cuts import CUT, ENDS, cut
 from impls.wordpiece.characters import ALONE, CODE_BITS, NOTHING, SEPARATOR
 from impls.wordpiece.kernel import REFUSED, symbols_of, words_of
