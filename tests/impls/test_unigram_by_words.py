@@ -60,7 +60,7 @@ def assert_alike(lexicon: Lexicon, fast: Encode, inputs: Sequence[bytes]) -> Non
 
 def worded(rng: random.Random, *, byte_fallback: bool) -> Vocabulary:
     """A vocabulary whose pieces hold white space first, as those of training do."""
-    letters = rng.choice(["abcd.(,", "abé日本.", "xy-_ab{}"])
+    letters = rng.choice(["abcd.(,", "abé日本.", "xy-_ab{}", "abжё日é𝄞"])
     drawn = {"".join(rng.choices(letters, k=rng.randint(1, 5))) for _ in range(rng.randint(5, 60))}
     drawn |= {"▁" + text for text in rng.sample(sorted(drawn), k=len(drawn) // 2)} | {
         "▁",

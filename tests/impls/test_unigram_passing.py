@@ -60,7 +60,7 @@ def spaced(vocabulary: Vocabulary, *, tidy: bool, escape: bool, prefix: bool) ->
         escape_whitespaces=escape,
         add_dummy_prefix=prefix,
     )
-    symbols = [Piece(text, 0.0, PieceType.USER_DEFINED) for text in ("(", "-", "-.")]
+    symbols = [Piece(text, 0.0, PieceType.USER_DEFINED) for text in ("(", "-", "-.", "\n-")]
     names = {piece.text for piece in symbols}
     others = [piece for piece in vocabulary.pieces if piece.text not in names]
     return replace(vocabulary, normalizer=spec, pieces=(*others, *symbols))
