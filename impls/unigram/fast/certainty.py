@@ -23,7 +23,7 @@ from impls.bpe.fast.wide_rows import LONGEST_WIDE
 from impls.kernels.layout import INDEX, PLACE
 from impls.kernels.utf8 import lead_length
 from impls.unigram.fast.endings import LAST, STEPS, followed, on_page, page_of, piece_of, step
-from impls.unigram.fast.long_words import LENGTH_AT, PIECE, THREE_BYTES, shifted
+from impls.unigram.fast.long_words import LENGTH_AT, PIECE, shifted
 from impls.unigram.trie import NOWHERE
 from impls.unigram.viterbi_kernel import spelled
 
@@ -155,13 +155,7 @@ def certain(
         start += length
         while entry & INDEX and size_back < start:
             size_back += 1
-            place = first + start - size_back
-            entry = step(nodes, entry, int(text[place & PLACE]))
-            if size_back + 2 <= start and text[(place - 2) & PLACE] >= THREE_BYTES:
-                # No piece ends inside of a character.
-                entry = step(nodes, entry, int(text[(place - 1) & PLACE]))
-                entry = step(nodes, entry, int(text[(place - 2) & PLACE]))
-                size_back += 2
+            entry = step(nodes, entry, int(text[(first + start - size_back) & PLACE]))
             piece = piece_of(entry)
             candidate = best[(start - size_back) & PLACE] + weights[piece]
             other = size_back << LENGTH_AT | piece

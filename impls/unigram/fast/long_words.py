@@ -28,9 +28,6 @@ Sum = TypeVar("Sum")
 WINDOW = 2048
 """Bytes after which the best path is read back as soon as that is possible."""
 
-THREE_BYTES = 0xE0
-"""A byte from which on a character has three bytes, if there are so many."""
-
 LENGTH_AT = 32
 """The place in a way, ``length << 32 | piece + 1``, of the bytes of the last piece."""
 PIECE = (1 << LENGTH_AT) - 1
@@ -159,13 +156,7 @@ def encode_long(
             size_back = 0
             while entry & INDEX and size_back < start:
                 size_back += 1
-                place = origin + start - size_back
-                entry = step(nodes, entry, int(text[place & PLACE]))
-                if size_back + 2 <= start and text[(place - 2) & PLACE] >= THREE_BYTES:
-                    # No piece ends inside of a character.
-                    entry = step(nodes, entry, int(text[(place - 1) & PLACE]))
-                    entry = step(nodes, entry, int(text[(place - 2) & PLACE]))
-                    size_back += 2
+                entry = step(nodes, entry, int(text[(origin + start - size_back) & PLACE]))
                 piece = piece_of(entry)
                 candidate = best[(start - size_back) & PLACE] + weights[piece]
                 sofar, way = _better(sofar, way, candidate, length + size_back << LENGTH_AT | piece)
