@@ -170,3 +170,22 @@ def rule(
             if shortest:
                 break
     return longest, value
+
+
+def blanks(charsmap: Charsmap) -> set[int]:
+    """The ASCII characters that a rule makes a space, unless a longer one has ASCII behind them."""
+    if not len(charsmap.units):
+        return set()
+    units = charsmap.units.astype(np.uint32).astype(np.int64)
+    labels = np.arange(1, 0x80)
+    below = int(offsets(units[:1])[0]) ^ labels
+    found = below[(units[below] & LABEL == labels) & (units[below] & LEAF != 0)]
+    inner = found ^ offsets(units[found])
+    longer = (units[inner[:, None] ^ labels] & LABEL == labels).any(axis=1)
+    values = units[inner] & VALUE
+    texts = charsmap.replacements.tobytes()
+    return {
+        int(unit & 0x7F)
+        for unit, value, goes_on in zip(units[found], values.tolist(), longer, strict=True)
+        if texts.startswith(b" \0", value) and not goes_on
+    }

@@ -1,7 +1,8 @@
-"""What a charsmap may do to a character of three bytes, told without walking it.
+"""What a charsmap may do to a character of two or three bytes, told without walking it.
 
-With most kana begins a rule that composes a voiced one, if the voicing mark follows, so two bytes
-(``begun``) say nothing of Japanese. Two characters do: the one here and the one after it.
+With most kana begins a rule that composes a voiced one, if the voicing mark follows, and with half
+of the Cyrillic letters one that composes, too, so two bytes (``begun``) say nothing of Japanese or
+Russian. Two characters do: the one here and the one after it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from corpora.vocabularies.jit import njit
 from impls.unigram.charsmap import LABEL, LEAF, offsets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,58 +24,80 @@ CHANGES = 1
 GOES_ON = 2
 """A longer rule begins with it."""
 FOLLOWS = 4
-"""Some rule has it behind a first character of three bytes, or ends within it there."""
+"""Some rule has it behind a first character of two or three bytes, or ends within it there."""
 
-_LEADS = np.arange(0xE0, 0xF0, dtype=np.int64)
+THREE = 0x800
+"""The first code point of three bytes."""
+
 _TRAILS = np.arange(0x80, 0xC0, dtype=np.int64)
+_SHAPES = (
+    ((6, np.arange(0xC0, 0xE0, dtype=np.int64)), (0, _TRAILS)),
+    ((12, np.arange(0xE0, 0xF0, dtype=np.int64)), (6, _TRAILS), (0, _TRAILS)),
+)
+"""The bytes of a character of two and of three, each with the place of the bits that it carries."""
 
 _MANY = 1 << 16
 """Ways through a double array beyond which all is marked: no real charsmap has so many."""
 
 
 def marks_of(units: NDArray[np.integer], symbols: Iterable[bytes]) -> NDArray[np.uint8]:
-    """65,536 marks, by the 16 bits that three bytes of the shape 1110.... 10...... 10...... carry.
+    """65,536 marks, by code point: by the bits that two or three bytes of these shapes carry.
 
     units: of a :class:`impls.unigram.charsmap.Charsmap`. symbols: non-empty.
     """
     marks = np.zeros(1 << 16, dtype=np.uint8)
-    marks[:0x800] = CHANGES  # overlong forms
+    marks[:0x80] = CHANGES  # overlong forms; those of three bytes are never asked for
     marks[0xD800:0xE000] = CHANGES  # surrogates
     for text in symbols:
-        if text[0] in _LEADS:
-            bits = sum((byte & 0x3F) << 12 - 6 * i for i, byte in enumerate(text[:3])) & 0xFFFF
-            marks[bits : bits + (1 << 18 - 6 * min(3, len(text)))] |= CHANGES
+        for shape in _SHAPES:
+            if text[0] in shape[0][1]:
+                parts = list(zip(text, shape, strict=False))
+                bits = sum((byte & 0x3F) << left for byte, (left, _) in parts)
+                # The bits of a lead byte's shape are beyond those that count.
+                bits &= 0x7FF if len(shape) == 2 else 0xFFFF
+                marks[bits : bits + (1 << parts[-1][1][0])] |= CHANGES
     if len(units):
         wide = units.astype(np.uint32).astype(np.int64)
-        ended, blocks, points = _three_bytes(wide, offsets(wide[:1]))
+        ended, blocks, points = _characters(wide, offsets(wide[:1]))
         marks[ended] |= CHANGES
         marks[points] |= GOES_ON
-        ended, _, points = _three_bytes(wide, np.unique(blocks))
+        ended, _, points = _characters(wide, np.unique(blocks))
         marks[ended] |= FOLLOWS
         marks[points] |= FOLLOWS
     return marks
 
 
-def _three_bytes(
-    units: NDArray[np.int64], blocks: NDArray[np.int64]
+def _characters(
+    units: NDArray[np.int64], first_blocks: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
-    """Walk three bytes from some blocks: which bits a rule ends in, and what lies beyond.
+    """Walk a character of either shape from some blocks: in which code points a rule ends.
 
-    That is the blocks that follow, and the bits on the way to each.
+    Also what lies beyond: the blocks that follow, and the code points on the way to each.
     """
     ended = np.zeros(1 << 16, dtype=np.bool_)
+    found = [_shaped(units, first_blocks, shape, ended) for shape in _SHAPES]
+    return ended, np.concatenate([one for one, _ in found]), np.concatenate([p for _, p in found])
+
+
+def _shaped(
+    units: NDArray[np.int64],
+    blocks: NDArray[np.int64],
+    shape: Sequence[tuple[int, NDArray[np.int64]]],
+    ended: NDArray[np.bool_],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     points = np.zeros(len(blocks), dtype=np.int64)
-    for left, labels in ((12, _LEADS), (6, _TRAILS), (0, _TRAILS)):
+    for left, labels in shape:
         if len(blocks) > _MANY:
             ended[:] = True
-            return ended, blocks[:0], points[:0]
+            return blocks[:0], points[:0]
         rows, columns = np.nonzero((units[blocks[:, None] ^ labels] & LABEL) == labels)
         below = blocks[rows] ^ labels[columns]
-        points = (points[rows] << 6 | labels[columns] & 0x3F) & 0xFFFF >> left
+        carried = labels[columns] & (0x3F if labels is _TRAILS else len(labels) - 1)
+        points = points[rows] | carried << left
         leaves = np.unique(points[(units[below] & LEAF) != 0])
-        ended[leaves[:, None] << left | np.arange(1 << left)] = True
+        ended[leaves[:, None] | np.arange(1 << left)] = True
         blocks = below ^ offsets(units[below])
-    return ended, blocks, points
+    return blocks, points
 
 
 @njit
@@ -86,32 +109,44 @@ def pass_characters(
     out: NDArray[np.uint8],
     size: int,
 ) -> tuple[int, int]:
-    """Append characters of three bytes while they surely pass; where that ends, here and there."""
-    bits = three_bytes(data, position, end)
-    while bits >= 0:
-        here = int(marks[bits])
-        after = three_bytes(data, position + 3, end)
+    """Append characters of two and three bytes while they surely pass.
+
+    Returns where that ends, here and there.
+    """
+    point = point_at(data, position, end)
+    while point >= 0:
+        here = int(marks[point])
+        length = 2 if point < THREE else 3
+        after = point_at(data, position + length, end)
         if here & CHANGES:
             break
         if here & GOES_ON and (after < 0 or int(marks[after]) & FOLLOWS):
             break
-        for i in range(3):
-            out[size + i] = data[position + i]
-        size += 3
-        position += 3
-        bits = after
+        out[size] = data[position]
+        out[size + 1] = data[position + 1]
+        if length == 3:
+            out[size + 2] = data[position + 2]
+        size += length
+        position += length
+        point = after
     return position, size
 
 
 @njit
-def three_bytes(data: NDArray[np.uint8], position: int, end: int) -> int:
-    """The 16 bits that three bytes carry, which is their code point if they are a character.
+def point_at(data: NDArray[np.uint8], position: int, end: int) -> int:
+    """The code point of two or three bytes that have the shape of a character.
 
-    -1 if they do not have the shape.
+    -1 if they have not, or take more bytes than they need.
     """
+    if position + 2 > end:
+        return -1
+    first, second = int(data[position]), int(data[position + 1])
+    if first < 0xC2 or first >= 0xF0 or second & 0xC0 != 0x80:
+        return -1
+    if first < 0xE0:
+        return (first & 0x1F) << 6 | second & 0x3F
     if position + 3 > end:
         return -1
-    first, second, third = int(data[position]), int(data[position + 1]), int(data[position + 2])
-    if first & 0xF0 != 0xE0 or second & 0xC0 != 0x80 or third & 0xC0 != 0x80:
-        return -1
-    return (first & 0xF) << 12 | (second & 0x3F) << 6 | third & 0x3F
+    third = int(data[position + 2])
+    point = (first & 0xF) << 12 | (second & 0x3F) << 6 | third & 0x3F
+    return point if third & 0xC0 == 0x80 and point >= THREE else -1

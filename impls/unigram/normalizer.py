@@ -18,17 +18,21 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
 from corpora.vocabularies.pieces import Pieces
+from corpora.vocabularies.uncounted import uncounted
 from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child, token_at
 from impls.kernels.utf8 import character_length, lenient_length
-from impls.unigram.charsmap import load_charsmap, rule
+from impls.unigram.charsmap import blanks, load_charsmap, rule
 from impls.unigram.marks import marks_of, pass_characters
 from impls.unigram.trie import ROOT, double_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from corpora.vocabularies.model import Vocabulary
+    from corpora.vocabularies.model import Normalizer, Vocabulary
+    from impls.unigram.charsmap import Charsmap
 
 SPACE = 0x20
 SPACE_SYMBOL = (0xE2, 0x96, 0x81)
@@ -43,7 +47,8 @@ class Rules(NamedTuple):
     units, replacements: of the charsmap (:class:`impls.unigram.charsmap.Charsmap`). symbols: the
     double array of the user-defined symbols that pass as they are. begun: 65,536 flags by two
     bytes: whether a symbol or a rule begins with both, or is the first alone. passes: see
-    :func:`passing`. marks: see :func:`impls.unigram.marks.marks_of`. The flags are those of
+    :func:`passing`. settled: see the function. marks: see
+    :func:`impls.unigram.marks.marks_of`. The flags are those of
     :class:`corpora.vocabularies.model.Normalizer`. growth: no byte of input makes more bytes of
     output than this (one more input byte pays for the dummy space).
     """
@@ -52,7 +57,8 @@ class Rules(NamedTuple):
     replacements: NDArray[np.uint8]
     symbols: NDArray[np.int32]
     begun: NDArray[np.bool_]
-    passes: NDArray[np.uint8]
+    passes: NDArray[np.uint16]
+    settled: NDArray[np.uint16]
     marks: NDArray[np.uint8]
     add_dummy_prefix: bool
     remove_extra_whitespaces: bool
@@ -84,7 +90,8 @@ def make_rules(vocabulary: Vocabulary, *, symbols_stay: bool = True, partly: boo
         charsmap.replacements,
         double_array(symbols)[0],
         begun,
-        passing(begun, escape=spec.escape_whitespaces, tidy=spec.remove_extra_whitespaces),
+        passing(charsmap, begun, [*symbols], spec),
+        settled(spec),
         marks_of(charsmap.units, symbols),
         spec.add_dummy_prefix,
         spec.remove_extra_whitespaces,
@@ -94,33 +101,63 @@ def make_rules(vocabulary: Vocabulary, *, symbols_stay: bool = True, partly: boo
     )
 
 
-PASSES, ESCAPED, SINGLE = 1, 2, 4
-"""What is known of an ASCII character before another one: it passes as it is, as a U+2581, and only
-if the other one is no space."""
+PASSES, SINGLE, MERGED, BLANK = 1, 2, 4, 8
+"""What is known of an ASCII character before another one, as bits of an entry: it becomes what the
+entry says; it does not pass before another such one; it is left out behind another such one; it is
+a space, or becomes one."""
+_LENGTH_AT, _BYTE_AT = 4, 8
+"""The places in an entry of how many bytes the character becomes, one or the three of U+2581, and
+of the first of these."""
 
 
-def passing(begun: NDArray[np.bool_], *, escape: bool, tidy: bool) -> NDArray[np.uint8]:
-    """256 entries by a byte: PASSES and what else holds of it, 0 if it may change before ASCII."""
-    passes = np.zeros(256, dtype=np.uint8)
-    passes[:0x80] = ~begun.reshape(256, 256)[:0x80, :0x80].any(axis=1)
-    if passes[SPACE]:
-        passes[SPACE] |= (ESCAPED if escape else 0) | (SINGLE if tidy else 0)
+def passing(
+    charsmap: Charsmap, begun: NDArray[np.bool_], symbols: Sequence[bytes], spec: Normalizer
+) -> NDArray[np.uint16]:
+    """256 entries by a byte: PASSES and what else holds of it, 0 if it may change before ASCII.
+
+    begun: as in :class:`Rules`. Characters that become a space, as line breaks do, pass as spaces,
+    unless a symbol or a longer rule begins with them.
+    """
+    passes = settled(spec)
+    changes = begun.reshape(256, 256)[:, :0x80].any(axis=1)
+    blank = passes[SPACE]
+    passes[changes] = 0
+    passes[[*(blanks(charsmap) - {text[0] for text in symbols})]] = blank
+    # A symbol of one character stays as it is, unless a longer one begins with it.
+    firsts = [text[0] for text in symbols]
+    for text in symbols:
+        if len(text) == 1 and firsts.count(text[0]) == 1 and text[0] != SPACE:
+            passes[text[0]] = settled(spec)[text[0]]
+    return passes
+
+
+def settled(spec: Normalizer) -> NDArray[np.uint16]:
+    """Likewise, where no rule is left that a character might meet."""
+    passes = np.zeros(256, dtype=np.uint16)
+    passes[:0x80] = np.arange(0x80) << _BYTE_AT | 1 << _LENGTH_AT | PASSES
+    blank = BLANK
+    if spec.remove_extra_whitespaces:
+        blank |= MERGED if spec.escape_whitespaces else SINGLE
+    if spec.escape_whitespaces:
+        passes[SPACE] = SPACE_SYMBOL[0] << _BYTE_AT | 3 << _LENGTH_AT | PASSES
+    passes[SPACE] |= blank
     return passes
 
 
 @njit
 def pass_ascii(
-    passes: NDArray[np.uint8],
+    passes: NDArray[np.uint16],
     data: NDArray[np.uint8],
     position: int,
     end: int,
     out: NDArray[np.uint8],
     size: int,
+    before: int,
 ) -> tuple[int, int]:
     """Append ASCII from ``position`` on while it surely passes; where that ends, here and there.
 
-    Two bytes behind what is appended are written, too. Two spaces in a row do not pass where only
-    one of them would stay, nor does a character before one beyond ASCII.
+    before: the entry of what stands before. Two bytes behind what is appended are written, too. The
+    last character does not pass, nor one before a character beyond ASCII.
     """
     if position < end:
         kind = int(passes[data[position]])
@@ -128,13 +165,13 @@ def pass_ascii(
             after = int(passes[data[position + 1]])
             if after == 0 or kind & after & SINGLE:
                 break
-            # Written without asking which it is: words are short, and nobody foresees their ends.
-            spaced = kind & ESCAPED
-            out[size] = SPACE_SYMBOL[0] if spaced else data[position]
+            # Written without asking what it is: words are short, and nobody foresees their ends.
+            out[size] = kind >> _BYTE_AT
             out[size + 1] = SPACE_SYMBOL[1]
             out[size + 2] = SPACE_SYMBOL[2]
-            size += 3 if spaced else 1
+            size += 0 if kind & before & MERGED else kind >> _LENGTH_AT & 3
             position += 1
+            before = kind
             kind = after
     return position, size
 
@@ -148,8 +185,10 @@ def normalize(
     ``out`` has room for ``(end - start + 1) * rules.growth + 2`` bytes.
     """
     # Arrays one by one: tuples of them, passed on, cost seconds of compilation.
-    units, replacements = rules.units, rules.replacements
-    symbols, begun, passes, marks = rules.symbols, rules.begun, rules.passes, rules.marks
+    units, replacements = uncounted(rules.units), uncounted(rules.replacements)
+    symbols, begun = uncounted(rules.symbols), uncounted(rules.begun)
+    passes, marks = uncounted(rules.passes), uncounted(rules.marks)
+    data, out = uncounted(data), uncounted(out)
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
     position = start
     while tidy and position < end:
@@ -175,12 +214,13 @@ def normalize(
     while position < end:
         byte = int(data[position])
         first = position
-        if passes[byte] and not (after_space and byte == SPACE):
-            position, size = pass_ascii(passes, data, position, end, out, size)
-        elif byte & 0xF0 == 0xE0:
+        if passes[byte] and not (after_space and int(passes[byte]) & SINGLE):
+            before = MERGED if after_space else 0
+            position, size = pass_ascii(passes, data, position, end, out, size, before)
+        elif byte >= 0xC0:
             position, size = pass_characters(marks, data, position, end, out, size)
         if position > first:
-            after_space = tidy and data[position - 1] == SPACE
+            after_space = tidy and int(passes[data[position - 1]]) & BLANK != 0
             continue
         if position + 1 < end and not begun[byte << 8 | int(data[position + 1])]:
             if byte == SPACE:

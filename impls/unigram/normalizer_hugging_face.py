@@ -11,11 +11,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
+from corpora.vocabularies.uncounted import uncounted
 from impls.kernels.utf8 import character_length, code_point
 from impls.unigram.charsmap import rule
 from impls.unigram.graphemes import grapheme_end
-from impls.unigram.marks import CHANGES, three_bytes
-from impls.unigram.normalizer import SPACE, SPACE_SYMBOL, Rules, pass_ascii, put
+from impls.unigram.marks import CHANGES, THREE, point_at
+from impls.unigram.normalizer import (
+    BLANK,
+    MERGED,
+    SPACE,
+    SPACE_SYMBOL,
+    Rules,
+    pass_ascii,
+    put,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,10 +51,10 @@ def normalize_hugging_face(
     charsmap gives. ``out`` has room for ``(end - start + 1) * rules.growth`` bytes more.
     """
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
-    passes = rules.passes
+    passes, mapped, out = uncounted(rules.passes), uncounted(mapped), uncounted(out)
     length = _map(
-        rules.units, rules.replacements, rules.begun, passes, rules.marks, classes, data, start,
-        end, mapped,
+        uncounted(rules.units), uncounted(rules.replacements), uncounted(rules.begun), passes,
+        uncounted(rules.marks), uncounted(classes), uncounted(data), start, end, mapped,
     )  # fmt: skip
     if tidy:
         length = _stripped(mapped, length)
@@ -54,10 +63,16 @@ def normalize_hugging_face(
     words = escape and tidy
     if rules.add_dummy_prefix and not (words and _begins_with_symbol(mapped, length)):
         size = put(out, size, SPACE, escape)
+    settled = uncounted(rules.settled)
     i = 0
     while i < length:
-        if passes[mapped[i]]:
-            i, size = pass_ascii(passes, mapped, i, length, out, size)
+        if mapped[i] < 0x80:
+            first = i
+            i, size = pass_ascii(settled, mapped, i, length, out, size, 0)
+            # Of the last one it is not known yet whether it is behind another one.
+            if i > first and mapped[i] == SPACE and int(settled[mapped[i - 1]]) & MERGED:
+                i += 1
+                continue
         while i + 1 < length and mapped[i] >= 0x80:
             out[size] = mapped[i]
             size += 1
@@ -91,7 +106,7 @@ def _map(
     units: NDArray[np.int32],
     replacements: NDArray[np.uint8],
     begun: NDArray[np.bool_],
-    passes: NDArray[np.uint8],
+    passes: NDArray[np.uint16],
     marks: NDArray[np.uint8],
     classes: NDArray[np.uint8],
     data: NDArray[np.uint8],
@@ -106,12 +121,17 @@ def _map(
         while position + 1 < end and passes[data[position]] and data[position + 1] < 0x80:
             if data[position] == 0x0D:
                 break
-            out[size] = data[position]
+            out[size] = SPACE if int(passes[data[position]]) & BLANK else data[position]
             size += 1
             position += 1
-        position, size = _pass_clusters(
-            units, begun, marks, classes, data, position, end, out, size
-        )
+        # Nor is there a cluster of an ASCII character and one of no class behind it.
+        kind = int(passes[data[position]])
+        point = point_at(data, position + 1, end)
+        if kind and point >= 0 and classes[point] == 0:
+            out[size] = SPACE if kind & BLANK else data[position]
+            size += 1
+            position += 1
+        position, size = _pass_clusters(marks, classes, data, position, end, out, size)
         if position >= end:
             break
         byte = int(data[position])
@@ -155,8 +175,6 @@ def _map(
 
 @njit
 def _pass_clusters(
-    units: NDArray[np.int32],
-    begun: NDArray[np.bool_],
     marks: NDArray[np.uint8],
     classes: NDArray[np.uint8],
     data: NDArray[np.uint8],
@@ -170,38 +188,20 @@ def _pass_clusters(
     Returns where that ends, here and there. Two characters of no class are never one cluster, nor
     is one with an ASCII character behind it.
     """
-    point = _point(data, position, end)
-    while point >= 0x80 and classes[point] == 0:
-        length = 2 if point < 0x800 else 3
-        if length == 3 and marks[point] & CHANGES:
+    point = point_at(data, position, end)
+    while point >= 0 and classes[point] == 0 and not marks[point] & CHANGES:
+        length = 2 if point < THREE else 3
+        after = position + length
+        point = point_at(data, after, end)
+        if after < end and (classes[point] != 0 if point >= 0 else data[after] >= 0x80):
             break
-        # A rule that begins with two bytes may well go on behind them, as those that compose do.
-        if length == 2 and begun[int(data[position]) << 8 | int(data[position + 1])]:
-            taken, _ = rule(units, data, position, position + 2, True)
-            if taken > 0:
-                break
-        after = _point(data, position + length, end)
-        if position + length < end and (after < 0 or (after >= 0x80 and classes[after] != 0)):
-            break
-        for i in range(length):
-            out[size + i] = data[position + i]
+        out[size] = data[position]
+        out[size + 1] = data[position + 1]
+        if length == 3:
+            out[size + 2] = data[position + 2]
         size += length
-        position += length
-        point = after
+        position = after
     return position, size
-
-
-@njit
-def _point(data: NDArray[np.uint8], position: int, end: int) -> int:
-    """The code point of a character of up to three bytes; -1 for another one, or at the end."""
-    if position >= end:
-        return -1
-    lead = int(data[position])
-    if lead < 0x80:
-        return lead
-    if 0xC2 <= lead < 0xE0 and position + 2 <= end:
-        return (lead & 0x1F) << 6 | int(data[position + 1]) & 0x3F
-    return three_bytes(data, position, end)
 
 
 @njit

@@ -11,12 +11,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
+from corpora.vocabularies.uncounted import uncounted
 from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child
 from impls.kernels.utf8 import lenient_length
 from impls.unigram.marks import pass_characters
 from impls.unigram.normalizer import (
+    BLANK,
     MALFORMED,
+    MERGED,
     REPLACED,
     REPLACEMENT,
     SPACE,
@@ -40,9 +43,10 @@ def normalize_llama_cpp(
 
     ``out`` has room for ``(end - start + 1) * rules.growth + 2`` bytes more.
     """
-    units, replacements = rules.units, rules.replacements
-    symbols, begun = rules.symbols, rules.begun
-    passes, marks = rules.passes, rules.marks
+    units, replacements = uncounted(rules.units), uncounted(rules.replacements)
+    symbols, begun = uncounted(rules.symbols), uncounted(rules.begun)
+    passes, marks = uncounted(rules.passes), uncounted(rules.marks)
+    data, out = uncounted(data), uncounted(out)
     escape, merge = rules.escape_whitespaces, rules.remove_extra_whitespaces
     prepend = rules.add_dummy_prefix and not rules.treat_whitespace_as_suffix
     whole = _whole_characters(symbols)
@@ -50,21 +54,38 @@ def normalize_llama_cpp(
     position = start
     while position < end:
         byte = int(data[position])
-        if in_word and byte != SPACE and passes[byte]:
-            # A space before a word is written where it stands, as it is the only one.
-            position, size = pass_ascii(passes, data, position, end, out, size)
-            byte = int(data[position])
-        elif in_word and byte & 0xF0 == 0xE0 and whole:
-            first = position
+        if passes[byte] and (in_word or merge):
+            # A space before a word is written where the first one stands, and taken back if no word
+            # follows.
+            first, before = position, size
+            if not in_word:
+                size = put(out, size, SPACE, escape)
+            position, size = pass_ascii(
+                passes, data, position, end, out, size, 0 if in_word else MERGED
+            )
+            if position > first:
+                in_word = int(passes[data[position - 1]]) & BLANK == 0
+                if merge and not in_word:
+                    size -= 3 if escape else 1
+                continue
+            size = before
+        elif byte >= 0xC0 and whole and (in_word or merge):
+            first, before = position, size
+            if not in_word:
+                size = put(out, size, SPACE, escape)
             position, size = pass_characters(marks, data, position, end, out, size)
             if position > first:
+                in_word = True
                 continue
-        if (
-            in_word
-            and byte != SPACE
-            and position + 1 < end
-            and not begun[byte << 8 | int(data[position + 1])]
-        ):
+            size = before
+        stays = position + 1 < end and not begun[byte << 8 | int(data[position + 1])]
+        if stays and byte == SPACE:
+            in_word = False
+            if not merge:
+                size = put(out, size, SPACE, escape)
+            position += 1
+            continue
+        if stays and in_word:
             taken = lenient_length(data, position, end)
             for i in range(position, position + taken):
                 out[size] = data[i]
@@ -108,9 +129,12 @@ def normalize_llama_cpp(
 
 @njit
 def _whole_characters(symbols: NDArray[np.int32]) -> bool:
-    """Whether no symbol begins as a character of three bytes does: that byte would pass alone."""
+    """Whether no symbol begins as a character of two or three bytes does.
+
+    That byte would pass alone.
+    """
     if len(symbols) > 0:
-        for lead in range(0xE0, 0xF0):
+        for lead in range(0xC0, 0xF0):
             if child(symbols, ROOT, lead) != EMPTY:
                 return False
     return True

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.unigram.normalizer import normalize
+from impls.unigram.normalizer import SPACE_SYMBOL, normalize
 from impls.unigram.normalizer_hugging_face import normalize_hugging_face
 from impls.unigram.normalizer_llama_cpp import normalize_llama_cpp
 from impls.unigram.splitting import split
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from impls.unigram.lexicon import Lexicon
     from impls.unigram.normalizer import Rules
 
+
+SYMBOL = SPACE_SYMBOL[0] << 16 | SPACE_SYMBOL[1] << 8 | SPACE_SYMBOL[2]
+"""The bytes of U+2581, in one number."""
 
 SPARE = 32
 """Bytes behind the text, so that whoever reads many at a time may do so to its end."""
@@ -43,7 +46,9 @@ def prepare(
     if lexicon.normalization is Normalization.SENTENCEPIECE:
         segments, size = _sentencepiece(rules, data, ends, text, segment_ends)
         return text[: size + SPARE], segments, segment_ends
-    split_by = (symbols.trie, symbols.ids, symbols.lengths, int(symbols.splitting))
+    split_by = (
+        symbols.trie, symbols.ids, symbols.lengths, symbols.begins, int(symbols.splitting)
+    )  # fmt: skip
     if lexicon.normalization is Normalization.LLAMA_CPP:
         segments, size = _llama_cpp(rules, *split_by, data, ends, text, segment_ends)
     else:
@@ -80,6 +85,7 @@ def _llama_cpp(
     trie: NDArray[np.int32],
     ids: NDArray[np.int64],
     lengths: NDArray[np.int64],
+    begins: NDArray[np.bool_],
     splitting: int,
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
@@ -89,7 +95,7 @@ def _llama_cpp(
     segments = np.empty((len(ends), 2), dtype=np.int64)
     count = size = start = 0
     for index in range(len(ends)):
-        sections = split(trie, ids, lengths, splitting, data, start, ends[index])
+        sections = split(trie, ids, lengths, begins, splitting, data, start, ends[index])
         segments = _room(segments, count, len(sections))
         for number in range(len(sections)):
             stop, token = sections[number, 0], sections[number, 1]
@@ -109,6 +115,7 @@ def _hugging_face(
     trie: NDArray[np.int32],
     ids: NDArray[np.int64],
     lengths: NDArray[np.int64],
+    begins: NDArray[np.bool_],
     splitting: int,
     classes: NDArray[np.uint8],
     data: NDArray[np.uint8],
@@ -121,7 +128,7 @@ def _hugging_face(
     segments = np.empty((len(ends), 2), dtype=np.int64)
     count = size = start = 0
     for index in range(len(ends)):
-        sections = split(trie, ids, lengths, splitting, data, start, ends[index])
+        sections = split(trie, ids, lengths, begins, splitting, data, start, ends[index])
         for number in range(len(sections)):
             stop, token = sections[number, 0], sections[number, 1]
             first = size
@@ -131,11 +138,14 @@ def _hugging_face(
             # Metaspace parts the text before each U+2581, which takes three bytes.
             segments = _room(segments, count, (size - first) // 3 + 2)
             if parted:
-                for i in range(first + 1, size - 2):
-                    if text[i] == 0xE2 and text[i + 1] == 0x96 and text[i + 2] == 0x81:
-                        segments[count, 0] = i
-                        segments[count, 1] = NOWHERE
-                        count += 1
+                begun = count
+                last = 0
+                for i in range(first + 1, size):
+                    last = (last << 8 | int(text[i])) & 0xFFFFFF
+                    # Written each time, and kept by adding one: nobody foresees where words end.
+                    segments[count, 0] = i - 2
+                    count += int(last == SYMBOL)
+                segments[begun:count, 1] = NOWHERE
             segments[count, 0] = size
             segments[count, 1] = token
             count += 1

@@ -29,12 +29,14 @@ class Symbols(NamedTuple):
     """What is cut out.
 
     trie: double array of the symbols, numbered in the order in which they are looked for. ids:
-    of each, or STAYS. lengths: of each, in bytes. splitting: a :class:`Splitting`.
+    of each, or STAYS. lengths: of each, in bytes. begins: by a byte, whether a symbol begins with
+    it. splitting: a :class:`Splitting`.
     """
 
     trie: NDArray[np.int32]
     ids: NDArray[np.int64]
     lengths: NDArray[np.int64]
+    begins: NDArray[np.bool_]
     splitting: int
 
 
@@ -51,7 +53,9 @@ def make_symbols(vocabulary: Vocabulary, splitting: Splitting) -> Symbols:
     found.pop(b"", None)
     trie, ids = double_array(found)
     lengths = np.array([len(text) for text in found], dtype=np.int64)
-    return Symbols(trie, ids, lengths, int(splitting))
+    begins = np.zeros(256, dtype=np.bool_)
+    begins[[text[0] for text in found]] = True
+    return Symbols(trie, ids, lengths, begins, int(splitting))
 
 
 def _added(vocabulary: Vocabulary) -> dict[bytes, int]:
@@ -78,6 +82,7 @@ def split(
     trie: NDArray[np.int32],
     ids: NDArray[np.int64],
     lengths: NDArray[np.int64],
+    begins: NDArray[np.bool_],
     splitting: int,
     data: NDArray[np.uint8],
     start: int,
@@ -88,10 +93,9 @@ def split(
         whole = np.empty((1, 2), dtype=np.int64)
         whole[0, 0], whole[0, 1] = end, NOWHERE
         return whole[: min(1, end - start)]
-    if splitting == LONGEST_FIRST:
-        owners = _longest_first(trie, lengths, data, start, end)
-    else:
-        owners = _leftmost_longest(trie, ids, lengths, data, start, end)
+    if splitting != LONGEST_FIRST:
+        return _leftmost_longest(trie, ids, lengths, begins, data, start, end)
+    owners = _longest_first(trie, lengths, data, start, end)
     count = 0
     for i in range(end - start):
         count += 2 if owners[i] != EMPTY else 0
@@ -161,14 +165,19 @@ def _leftmost_longest(
     trie: NDArray[np.int32],
     ids: NDArray[np.int64],
     lengths: NDArray[np.int64],
+    begins: NDArray[np.bool_],
     data: NDArray[np.uint8],
     start: int,
     end: int,
 ) -> NDArray[np.int64]:
-    """The symbol cut out at each byte, EMPTY for none; those that stay only hide others."""
-    owners = np.full(end - start, EMPTY, dtype=np.int64)
-    position = start
+    """The sections, as of :func:`split`; symbols that stay only hide others."""
+    sections = np.empty((4, 2), dtype=np.int64)
+    count = 0
+    position = begun = start
     while position < end:
+        # Most bytes begin no symbol.
+        while position < end and not begins[data[position]]:
+            position += 1
         slot = ROOT
         longest = EMPTY
         for i in range(position, end):
@@ -182,6 +191,18 @@ def _leftmost_longest(
             position += 1
             continue
         if ids[longest] != STAYS:
-            owners[position - start] = longest
+            if count + 3 > len(sections):
+                longer = np.empty((2 * len(sections), 2), dtype=np.int64)
+                longer[:count] = sections[:count]
+                sections = longer
+            if position > begun:
+                sections[count, 0], sections[count, 1] = position, NOWHERE
+                count += 1
+            begun = position + lengths[longest]
+            sections[count, 0], sections[count, 1] = begun, ids[longest]
+            count += 1
         position += lengths[longest]
-    return owners
+    if end > begun:
+        sections[count, 0], sections[count, 1] = end, NOWHERE
+        count += 1
+    return sections[:count]

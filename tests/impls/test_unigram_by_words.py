@@ -19,8 +19,9 @@ from impls.unigram.encoding import encode
 from impls.unigram.fast import remembering
 from impls.unigram.fast.certainty import UNCERTAIN, bounds_of, certain
 from impls.unigram.fast.cuts import make_cuts
+from impls.unigram.fast.endings import make_endings
 from impls.unigram.fast.remembering import by_words
-from impls.unigram.lexicon import make_lexicon
+from impls.unigram.lexicon import make_lexicon, segmented
 from impls.unigram.trie import NOWHERE
 from tests.breadth import thorough_from
 from tests.data import data_path
@@ -59,7 +60,7 @@ def assert_alike(lexicon: Lexicon, fast: Encode, inputs: Sequence[bytes]) -> Non
 
 def worded(rng: random.Random, *, byte_fallback: bool) -> Vocabulary:
     """A vocabulary whose pieces hold white space first, as those of training do."""
-    letters = rng.choice(["abcd.(,", "abé日本.", "xy-_ab{}"])
+    letters = rng.choice(["abcd.(,", "abé日本.", "xy-_ab{}", "abжё日é𝄞"])
     drawn = {"".join(rng.choices(letters, k=rng.randint(1, 5))) for _ in range(rng.randint(5, 60))}
     drawn |= {"▁" + text for text in rng.sample(sorted(drawn), k=len(drawn) // 2)} | {
         "▁",
@@ -90,6 +91,8 @@ def texts_for(vocabulary: Vocabulary, rng: random.Random) -> list[bytes]:
     for size in (30, 400, 3000):
         made = "".join(rng.choice([" ", ""]) + rng.choice([*words, "ü", "7"]) for _ in range(size))
         inputs.append(made.encode())
+    # Longer than what is kept at once of a word.
+    inputs.append("".join(rng.choices([*"abc", *words], k=9000)).replace(" ", "").encode())
     return [*inputs, b"", ("ab" * 2000).encode(), (" " + "é" * 90).encode() * 3, b"\xe2\x96"]
 
 
@@ -139,6 +142,14 @@ def test_older_engines_have_no_certain_words() -> None:
 def test_extreme_scores_have_no_certain_words() -> None:
     pieces = [Piece("a", -1e30, PieceType.NORMAL), Piece("▁", -1.0, PieceType.NORMAL)]
     assert pair(unigram(pieces), variants.SENTENCEPIECE)[1] is None
+
+
+def test_sums_are_not_brought_back_twice_within_a_piece() -> None:
+    for size, admitted in ((100, True), (200, False)):
+        pieces = [Piece("a" * size, -900.0, PieceType.NORMAL), Piece("a", -1.0, PieceType.NORMAL)]
+        vocabulary = unigram(pieces)
+        assert (pair(vocabulary, variants.SENTENCEPIECE)[1] is not None) == admitted
+        assert pair(vocabulary, variants.LLAMA_CPP)[1] is not None
 
 
 def test_rules_that_end_inside_a_character_are_left_to_the_plain_encoder() -> None:
@@ -194,15 +205,18 @@ def test_no_word_begins_with_what_may_be_unknown() -> None:
 def test_a_tie_is_not_certain_and_a_clear_lead_is() -> None:
     def count(scores: dict[str, float], text: str) -> int:
         pieces = [Piece(one, score, PieceType.NORMAL) for one, score in scores.items()]
-        lexicon = make_lexicon(unigram(pieces), variants.SENTENCEPIECE)
+        vocabulary = unigram(pieces)
+        lexicon = make_lexicon(vocabulary, variants.SENTENCEPIECE)
+        made = segmented(vocabulary, variants.SENTENCEPIECE)
         bounds = bounds_of(lexicon)
         assert bounds is not None
         data = np.frombuffer(text.encode(), dtype=np.uint8)
-        best, second = np.empty(33), np.empty(33)
+        weights = np.concatenate((np.full(1, -np.inf, np.float32), lexicon.scores))
+        best, leads = np.empty(33), np.empty(33)
         return certain(
-            lexicon.trie, lexicon.ids, lexicon.scores, float(lexicon.unknown_scores[0]), 0,
-            False, bounds.tolerance, data, 0, len(data), best, second,
-            np.empty(33, dtype=np.int64), np.empty(40, dtype=np.int32),
+            lexicon.trie, lexicon.ids, float(lexicon.unknown_scores[0]), 0, False,
+            bounds.tolerance, *make_endings(made), weights, data, 0, len(data), best, leads,
+            np.empty(33, dtype=np.int64), np.empty(40, dtype=np.int32), 0,
         )  # fmt: skip
 
     assert count({"a": -1.0, "aa": -1.5}, "aa") == 1

@@ -15,17 +15,19 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.pieces import Pieces
+from corpora.vocabularies.uncounted import uncounted
 from impls.bpe.fast.growing_cache import fitting
 from impls.bpe.fast.piece_results import FEW, RESULT, put, put_one
 from impls.bpe.fast.short_rows import recall, remember
 from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
-from impls.bpe.fast.words import UNKNOWN, spell
+from impls.bpe.fast.words import LONGEST_RUN, UNKNOWN, spell
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import PLACE
 from impls.kernels.table_cache import arrays_of
 from impls.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.unigram.fast.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
 from impls.unigram.fast.cuts import make_cuts
+from impls.unigram.fast.endings import make_endings
 from impls.unigram.fast.long_words import encode_long
 from impls.unigram.lexicon import ROOMS, segmented
 from impls.unigram.preparation import prepare
@@ -57,13 +59,16 @@ def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Enco
     bounds = bounds_of(lexicon) if len(lexicon.trie) else None
     if lacking() is not None or bounds is None or not _whole_characters(lexicon):
         return None
-    cuts, scores_of, size = arrays_of(
+    size, cuts, scores_of, weights, nodes, pairs, pages, characters = arrays_of(
         (Pieces.of(vocabulary.pieces), variant, vocabulary.byte_fallback, lexicon.unknown_id),
         "unigram-by-words",
         lambda: _tables(vocabulary, variant, lexicon),
         *ROOMS,
     )
     longest = int(size[0])
+    # Sums are not brought back twice within a piece, as `encode_long` asks.
+    if longest * bounds.highest > lexicon.rebase_above:
+        return None
     local = threading.local()
 
     def encode(
@@ -74,10 +79,10 @@ def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Enco
         cache = local.cache = fitting(getattr(local, "cache", None), len(text) >> 3)
         id_ends = np.empty(len(ends), dtype=np.int64)
         ids = encode_words(
-            lexicon.trie, lexicon.ids, lexicon.scores, lexicon.unknown_scores, lexicon.sums,
-            lexicon.unknown_id, lexicon.byte_ids, int(lexicon.fallback), lexicon.rebase_above,
-            longest, cuts, scores_of, bounds.limit, bounds.tolerance, cache, text, segments,
-            segment_ends, id_ends,
+            lexicon.trie, lexicon.ids, lexicon.unknown_scores, lexicon.sums, lexicon.unknown_id,
+            lexicon.byte_ids, int(lexicon.fallback), lexicon.rebase_above, longest, nodes, pairs,
+            pages, characters, weights, cuts, scores_of, bounds.limit, bounds.tolerance, cache,
+            text, segments, segment_ends, id_ends,
         )  # fmt: skip
         return ids, id_ends
 
@@ -87,13 +92,15 @@ def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Enco
 def _tables(
     vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon
 ) -> tuple[NDArray[np.generic], ...]:
-    """Where words end, the score of each id, and the bytes of the longest piece."""
+    """The bytes of the longest piece, where words end, scores by id and by piece, and endings."""
     pieces = segmented(vocabulary, variant)
+    longest = np.array([max(map(len, pieces))], dtype=np.int64)
+    weights = np.concatenate((np.full(1, -np.inf, lexicon.scores.dtype), lexicon.scores))
     scores_of = np.zeros(max(int(lexicon.ids.max()), lexicon.unknown_id) + 2, lexicon.sums.dtype)
     scores_of[lexicon.ids] = lexicon.scores
     scores_of[-1] = 0  # what is added where there is no id
-    longest = max(4, *map(len, pieces))
-    return make_cuts(pieces, lexicon.unknown_id), scores_of, np.array([longest], dtype=np.int64)
+    cuts = make_cuts(pieces, lexicon.unknown_id)
+    return longest, cuts, scores_of, weights, *make_endings(pieces)
 
 
 def _whole_characters(lexicon: Lexicon) -> bool:
@@ -116,7 +123,6 @@ def _whole_characters(lexicon: Lexicon) -> bool:
 def encode_words(
     trie: NDArray[np.int32],
     piece_ids: NDArray[np.int64],
-    scores: NDArray[np.floating],
     unknown_scores: NDArray[np.floating],
     sums: NDArray[np.floating],
     unknown_id: int,
@@ -124,6 +130,11 @@ def encode_words(
     fallback: int,
     rebase_above: float,
     longest: int,
+    nodes: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    pages: NDArray[np.int64],
+    characters: NDArray[np.int64],
+    weights: NDArray[np.floating],
     cuts: NDArray[np.uint8],
     scores_of: NDArray[np.floating],
     limit: float,
@@ -137,7 +148,8 @@ def encode_words(
     """Encode each segment; writes where an input's ids end to ``id_ends`` and returns all ids.
 
     The first arguments, and segments and segment_ends, are those of
-    :func:`impls.unigram.viterbi_kernel.encode_segments`. cuts: of
+    :func:`impls.unigram.viterbi_kernel.encode_segments`. longest, and from nodes to weights: as in
+    :func:`impls.unigram.fast.long_words.encode_long`. cuts: of
     :func:`impls.unigram.fast.cuts.make_cuts`. scores_of: the score of each id, and last a 0. limit,
     tolerance: :class:`impls.unigram.fast.certainty.Bounds`. cache: see
     :mod:`impls.bpe.fast.piece_cache`. text: has SPARE bytes more than the segments.
@@ -156,15 +168,13 @@ def encode_words(
     result_words = np.empty(2 * words, dtype=np.int64)
     results = result_words.view(np.int32)
     best_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.float64)
-    second = np.empty(LONGEST_CERTAIN + 1, dtype=np.float64)
+    leads = np.empty(LONGEST_CERTAIN + 1, dtype=np.float64)
     ways_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.int64)
-    best = np.empty(64, dtype=sums.dtype)
-    ways = np.empty(64, dtype=np.int64)
+    best = np.empty(2 * LONGEST_RUN, dtype=sums.dtype)
+    ways = np.empty(2 * LONGEST_RUN, dtype=np.int64)
     ids = np.empty(len(text) + len(segments) + ROOM, dtype=np.int32)
     segment_id_ends = np.empty(len(segments), dtype=np.int64)
-    nothing = scores_of[len(scores_of) - 1]
-    none = len(scores_of) - 1
-    total = nothing
+    total = scores_of[len(scores_of) - 1]
     at = number = position = done = 0
     while number < len(segments):
         count, number, position, tokens = cut(
@@ -182,21 +192,14 @@ def encode_words(
         lefts = recall_wide(
             cache, cached_ids, text, ends, 1, room, results, left, unknown, rows, ids
         )
-        for place in range(lefts):
-            index = int(left[place])
-            start, stop = int(ends[index]), int(ends[index + 1])
-            known = UNCERTAIN
-            if stop - start <= LONGEST_CERTAIN:
-                known = certain(
-                    trie, piece_ids, scores, unknown_score, unknown_id, len(byte_ids) > 0,
-                    tolerance, text, start, stop, best_sure, second, ways_sure, ids[room + start :],
-                )  # fmt: skip
-            if known == UNCERTAIN:
-                results[RESULT * index + FEW] = UNCERTAIN
-                hashes[index] = UNKNOWN
-                rows[place] = NO_ROW
-            else:
-                put(results, index, ids, room + start, known)
+        longest_word = _segment_new(
+            trie, piece_ids, unknown_score, unknown_id, len(byte_ids) > 0, tolerance, nodes, pairs,
+            pages, characters, weights, text, ends, left, lefts, room, best_sure, leads, ways_sure,
+            results, hashes, rows, ids,
+        )  # fmt: skip
+        if longest_word + 1 > len(best):
+            best = np.empty(2 * (longest_word + 1), dtype=sums.dtype)
+            ways = np.empty(2 * (longest_word + 1), dtype=np.int64)
         remember(cache, keys, hashes, asked, unknown, result_words)
         remember_wide(
             cache, cached_ids, text, ends, 1, room, hashes, results, left, lefts, rows, ids
@@ -205,50 +208,162 @@ def encode_words(
             for index in range(count):
                 if given[index] != NOWHERE:
                     put_one(results, index, int(given[index]))
-        for index in range(count):
-            at &= PLACE
-            mark = int(marks[index])
-            total = nothing if mark & BEGINS else total
-            entry = RESULT * index
-            many = int(results[entry + FEW])
-            one, two, three = int(results[entry]), int(results[entry + 1]), int(results[entry + 2])
-            if many < 0 or abs(total) > limit:
-                start, stop = int(ends[index]), int(ends[index + 1])
-                size = stop - start
-                if size + 1 > len(best):
-                    best = np.empty(2 * size + 2, dtype=sums.dtype)
-                    ways = np.empty(2 * size + 2, dtype=np.int64)
-                best[0] = total
-                at, total = encode_long(
-                    trie, piece_ids, scores, unknown_score, unknown_id, byte_ids, fallback,
-                    rebase_above, longest, text, start, stop, best, ways, ids, at,
-                )  # fmt: skip
-            elif many <= FEW and (one | two | three) >= 0:
-                ids[at], ids[at + 1], ids[at + 2] = one, two, three
-                if given[index] == NOWHERE:
-                    total += scores_of[one if many > 0 else none]
-                    total += scores_of[two if many > 1 else none]
-                    total += scores_of[three if many > 2 else none]
-                at += many
-            else:
-                place = int(results[entry + 1]) << 31 | int(results[entry])
-                for one_id in range(many):
-                    if many > FEW:
-                        token = int(ids[(place + one_id) & PLACE])
-                    else:
-                        token = one if one_id == 0 else two if one_id == 1 else three
-                    if token < 0:  # so many unknown characters, which are one id
-                        for _ in range(-token):
-                            total += unknown_score
-                        token = unknown_id
-                    elif given[index] == NOWHERE:
-                        total += scores_of[token]
-                    ids[(at + one_id) & PLACE] = token
-                at += many
-            if mark & ENDS:
-                segment_id_ends[done] = at
-                done += 1
+        at, done, total = _emit(
+            trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above, longest,
+            nodes, pairs, pages, characters, weights, scores_of, limit, text, ends, marks, given,
+            count, results, best, ways, ids, at, segment_id_ends, done, total,
+        )  # fmt: skip
     for index in range(len(id_ends)):
         last = int(segment_ends[index])
         id_ends[index] = segment_id_ends[last - 1] if last > 0 else 0
     return ids[:at]
+
+
+@njit
+def _segment_new(
+    trie: NDArray[np.int32],
+    piece_ids: NDArray[np.int64],
+    unknown_score: float,
+    unknown_id: int,
+    spells_bytes: bool,
+    tolerance: float,
+    nodes: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    pages: NDArray[np.int64],
+    characters: NDArray[np.int64],
+    weights: NDArray[np.floating],
+    text: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    left: NDArray[np.int64],
+    lefts: int,
+    room: int,
+    best: NDArray[np.float64],
+    leads: NDArray[np.float64],
+    ways: NDArray[np.int64],
+    results: NDArray[np.int32],
+    hashes: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    ids: NDArray[np.int32],
+) -> int:
+    """Segment the words ``left[:lefts]`` of a block, and return the bytes of the longest.
+
+    Those that are not certain have UNCERTAIN for a number of ids, and no row to be kept in.
+    """
+    # Each of them is handed on for each word.
+    trie, piece_ids = uncounted(trie), uncounted(piece_ids)
+    nodes, pairs = uncounted(nodes), uncounted(pairs)
+    pages, characters = uncounted(pages), uncounted(characters)
+    weights, text = uncounted(weights), uncounted(text)
+    ends, left = uncounted(ends), uncounted(left)
+    best, leads = uncounted(best), uncounted(leads)
+    ways, results = uncounted(ways), uncounted(results)
+    hashes, rows = uncounted(hashes), uncounted(rows)
+    ids = uncounted(ids)
+    longest_word = 0
+    for place in range(lefts):
+        index = int(left[place])
+        start, stop = int(ends[index]), int(ends[index + 1])
+        longest_word = max(longest_word, stop - start)
+        known = UNCERTAIN
+        if stop - start <= LONGEST_CERTAIN:
+            known = certain(
+                trie, piece_ids, unknown_score, unknown_id, spells_bytes, tolerance, nodes, pairs,
+                pages, characters, weights, text, start, stop, best, leads, ways, ids,
+                room + start,
+            )  # fmt: skip
+        if known == UNCERTAIN:
+            results[RESULT * index + FEW] = UNCERTAIN
+            hashes[index] = UNKNOWN
+            rows[place] = NO_ROW
+        else:
+            put(results, index, ids, room + start, known)
+    return longest_word
+
+
+@njit
+def _emit(
+    trie: NDArray[np.int32],
+    piece_ids: NDArray[np.int64],
+    unknown_score: np.floating,
+    unknown_id: int,
+    byte_ids: NDArray[np.int64],
+    fallback: int,
+    rebase_above: float,
+    longest: int,
+    nodes: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    pages: NDArray[np.int64],
+    characters: NDArray[np.int64],
+    weights: NDArray[np.floating],
+    scores_of: NDArray[np.floating],
+    limit: float,
+    text: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    marks: NDArray[np.uint8],
+    given: NDArray[np.int64],
+    count: int,
+    results: NDArray[np.int32],
+    best: NDArray[np.floating],
+    ways: NDArray[np.int64],
+    ids: NDArray[np.int32],
+    at: int,
+    segment_id_ends: NDArray[np.int64],
+    done: int,
+    total: np.floating,
+) -> tuple[int, int, np.floating]:
+    """Write the ids of a block's words to ``ids[at:]``, and where those of its segments end.
+
+    Returns where the ids end, how many segments have ended, and the sum of the scores so far.
+    """
+    # Each of them is handed on for each word.
+    trie, piece_ids = uncounted(trie), uncounted(piece_ids)
+    nodes, pairs = uncounted(nodes), uncounted(pairs)
+    pages, characters = uncounted(pages), uncounted(characters)
+    weights, scores_of = uncounted(weights), uncounted(scores_of)
+    byte_ids, text = uncounted(byte_ids), uncounted(text)
+    ends, marks = uncounted(ends), uncounted(marks)
+    given, results = uncounted(given), uncounted(results)
+    best, ways = uncounted(best), uncounted(ways)
+    ids, segment_id_ends = uncounted(ids), uncounted(segment_id_ends)
+    none = len(scores_of) - 1
+    nothing = scores_of[none]
+    for index in range(count):
+        at &= PLACE
+        mark = int(marks[index])
+        total = nothing if mark & BEGINS else total
+        entry = RESULT * index
+        many = int(results[entry + FEW])
+        one, two, three = int(results[entry]), int(results[entry + 1]), int(results[entry + 2])
+        if many < 0 or abs(total) > limit:
+            start, stop = int(ends[index]), int(ends[index + 1])
+            at, total = encode_long(
+                trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above,
+                longest, nodes, pairs, pages, characters, weights, text, start, stop, total, best,
+                ways, ids, at,
+            )  # fmt: skip
+        elif many <= FEW and (one | two | three) >= 0:
+            ids[at], ids[at + 1], ids[at + 2] = one, two, three
+            if given[index] == NOWHERE:
+                total += scores_of[one if many > 0 else none]
+                total += scores_of[two if many > 1 else none]
+                total += scores_of[three if many > 2 else none]
+            at += many
+        else:
+            place = int(results[entry + 1]) << 31 | int(results[entry])
+            for one_id in range(many):
+                if many > FEW:
+                    token = int(ids[(place + one_id) & PLACE])
+                else:
+                    token = one if one_id == 0 else two if one_id == 1 else three
+                if token < 0:  # so many unknown characters, which are one id
+                    for _ in range(-token):
+                        total += unknown_score
+                    token = unknown_id
+                elif given[index] == NOWHERE:
+                    total += scores_of[token]
+                ids[(at + one_id) & PLACE] = token
+            at += many
+        if mark & ENDS:
+            segment_id_ends[done] = at
+            done += 1
+    return at, done, total

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from corpora.vocabularies.uncounted import uncounted
 from impls.bpe.fast.growing_cache import fitting
 from impls.bpe.fast.piece_results import FEW, RESULT, emit, put
 from impls.bpe.fast.short_rows import recall, remember
@@ -92,9 +93,10 @@ def encode_words(
     more than the inputs.
     """
     # Arrays one by one: tuples of them, passed on, cost seconds of compilation.
-    entries, sequences = lexicon.characters.entries, lexicon.characters.sequences
+    entries = uncounted(lexicon.characters.entries)
+    sequences = uncounted(lexicon.characters.sequences)
     growth, before = lexicon.characters.growth, len(lexicon.start)
-    trie, piece_ids = lexicon.trie, lexicon.ids
+    trie, piece_ids = uncounted(lexicon.trie), uncounted(lexicon.ids)
     limit, unknown_id, strict = lexicon.limit, lexicon.unknown_id, lexicon.strict
     cached_ids = cache.view(np.int32)
     longest = 0
