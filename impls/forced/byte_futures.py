@@ -12,13 +12,13 @@ which the last pre-tokens may come out; these are finite.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING
 
 from impls.forced.beginnings import Beginnings, surviving
-from impls.forced.boundaries import Boundaries, lasting
+from impls.forced.boundaries import Boundaries
 from impls.forced.characters import whole_characters
 from impls.forced.futures import Bound, Token, Window
 from impls.forced.prefix_tree import PrefixTrees
@@ -40,6 +40,7 @@ class ByteFutures:
         self._trees = PrefixTrees(tokenizer.vocabulary)
         self._boundaries = Boundaries(tokenizer)
         vocabulary, built = tokenizer.vocabulary, self._trees.by_id
+        self._spelled = vocabulary.normalizer.form is None
         self._out_of_order = self._trees.out_of_order
         self._out_of_order_within = re.compile(b"|".join(map(re.escape, self._out_of_order)))
         self._out_of_order_to_come = lru_cache(maxsize=4096)(self._out_of_order_endings)
@@ -56,15 +57,14 @@ class ByteFutures:
     def window(self, context: Context, text: bytes) -> Window:
         """From a boundary of pre-tokens that nothing after ``text`` can move."""
         whole = whole_characters(text)
-        ends = self._tokenizer.piece_ends([text[:whole]])[0]
         # No later than the context's end, so that it shows where its tokens change.
-        start = 0
-        for end in lasting(ends):
-            if end <= len(context.text):
-                start = end
-        sizes = [0, *accumulate(map(self._tokenizer.sizes.__getitem__, context.ids))]
-        first = bisect_left(sizes, start)
-        if sizes[first] > start:
+        start = self._boundaries.start(text[:whole], len(context.text))
+        first = len(context.ids)
+        place = len(context.text) if self._spelled else self._tokenizer.size(context.ids)
+        while place > start and first:
+            first -= 1
+            place -= self._tokenizer.sizes[context.ids[first]]
+        if place != start:
             return Window(text, 0, 0)
         return Window(text[start:], start, first)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from impls.forced.characters import SHORT, anything, cut_off, whole_characters
 from impls.forced.spellings import Spellings
 from impls.interface import Mode, Unsupported
+from impls.pretokenize.pieces import byte_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from impls.forced.context import Context
 
 RAW = Mode(pretokenize=False)
+
+REMEMBERED = 1 << 15
+"""Pre-tokens whose ids are remembered."""
 
 
 class Sizes(dict[int, int]):
@@ -52,7 +56,15 @@ class Tokenizer:
         self.vocabulary = vocabulary
         self.mode = mode
         self._encoder: BpeEncoder = IMPLEMENTATION.load(vocabulary)
+        # Texts are short here, and ask for the same pre-tokens again and again.
+        self._cut = IMPLEMENTATION.cutter(vocabulary).by_patterns(mode)
+        self._ids_of_pieces: dict[str, tuple[int, ...]] = {}
         self._short = lru_cache(maxsize=1 << 14)(lambda data: self.encode_many([data])[0])
+
+    @property
+    def cuts_by_patterns(self) -> bool:
+        """Whether the vocabulary's patterns alone decide where a text is cut."""
+        return self._cut is not None
 
     @cached_property
     def longest(self) -> int:
@@ -88,13 +100,26 @@ class Tokenizer:
             return self._batch(texts, self.mode)
         bounds = [(cut_off(text), whole_characters(text)) for text in texts]
         inner = [text[a : max(a, b)] for text, (a, b) in zip(texts, bounds, strict=True)]
-        ids = self._batch(inner, self.mode)
+        ids = self._batch(inner, self.mode) if self._cut is None else list(map(self._joined, inner))
         return [
             found
             if (a, b) == (0, len(text))
             else (*self._part(text[:a]), *found, *self._part(text[max(a, b) :]))
             for text, (a, b), found in zip(texts, bounds, ids, strict=True)
         ]
+
+    def _joined(self, text: bytes) -> tuple[int, ...]:
+        """The ids of the pre-tokens of a text, one after another."""
+        assert self._cut is not None
+        pieces, known = self._cut(text), self._ids_of_pieces
+        missing = [piece for piece in dict.fromkeys(pieces) if piece not in known]
+        if missing:
+            if len(known) + len(missing) > REMEMBERED:
+                known.clear()
+                missing = list(dict.fromkeys(pieces))
+            ids = self.encode_pieces([piece.encode() for piece in missing])
+            known.update(zip(missing, ids, strict=True))
+        return tuple(chain.from_iterable(map(known.__getitem__, pieces)))
 
     def _part(self, part: bytes) -> tuple[int, ...]:
         """The ids of a part of a character, or of nothing."""
@@ -139,6 +164,11 @@ class Tokenizer:
         """Where the pre-tokens of each text (whole characters) end; just its end without any."""
         if not self.mode.pretokenize:
             return [[len(text)] if text else [] for text in texts]
+        if self._cut is not None:
+            return [
+                list(accumulate(byte_lengths(self._cut(text), of_ascii=text.isascii())))
+                for text in texts
+            ]
         ends = np.array(list(accumulate(map(len, texts))), dtype=np.int64)
         pieces = self._encoder.cut(b"".join(texts), ends, self.mode)
         flat = pieces.ends.tolist()
