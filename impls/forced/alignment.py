@@ -8,6 +8,7 @@ removes spaces.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -62,6 +63,9 @@ class Aligner:
             raise Unsupported(f"forced tokens of {vocabulary.id}: white space as suffix")
         self._rules = make_rules(vocabulary)
         self._begun = self._rules.begun.tobytes()
+        passing = bytes(byte for byte in range(ASCII) if self._rules.passes[byte] and byte != 0x20)
+        runs = b"[" + re.escape(passing) + rb"]+(?=[\x00-\x7f])" if passing else b"(?!)"
+        self._passing = re.compile(runs)
         self._units: list[int] = self._rules.units.view(np.uint32).tolist()
         self._replacements = self._rules.replacements.tobytes()
         self._symbols = sorted(
@@ -227,7 +231,13 @@ class Aligner:
         return out, ends, place
 
     def _take(self, data: bytes, place: int) -> tuple[int, bytes, bool]:
-        """A prefix: its bytes, what becomes of it, and whether that is itself."""
+        """A prefix: its bytes, what becomes of it, and whether that is itself.
+
+        Or many prefixes at once, if all of them are themselves, whatever follows.
+        """
+        passing = self._passing.match(data, place)
+        if passing is not None:
+            return passing.end() - place, passing[0], True
         first = data[place]
         if first < ASCII and (
             (place + 1 < len(data) and not self._begun[first << 8 | data[place + 1]])

@@ -14,7 +14,7 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import Normalizer
-from impls.forced.futures import Token
+from impls.forced.futures import Token, tokens_of
 from impls.unigram.lexicon import make_lexicon
 from impls.unigram.trie import NOWHERE
 from impls.unigram.variants import SENTENCEPIECE
@@ -51,6 +51,23 @@ def best_paths(
     return starts, pieces
 
 
+@njit
+def path(
+    starts: NDArray[np.int32], pieces: NDArray[np.int32], length: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The pieces of the best path to a place, and where each of them ends."""
+    size, place = 0, length
+    while place:
+        place = starts[place]
+        size += 1
+    found, ends = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
+    while length:
+        size -= 1
+        found[size], ends[size] = pieces[length], length
+        length = starts[length]
+    return found, ends
+
+
 class Lattices:
     """SentencePiece's unigram over normalized texts."""
 
@@ -60,6 +77,7 @@ class Lattices:
             lexicon.trie, lexicon.scores, lexicon.unknown_scores, lexicon.sums,
             lexicon.rebase_above, lexicon.unreached,
         )  # fmt: skip
+        self._piece_ids = lexicon.ids
         self._ids: list[int] = lexicon.ids.tolist()
         self._bytes: list[int] = lexicon.byte_ids.tolist()
         self._unknown = lexicon.unknown_id
@@ -67,7 +85,7 @@ class Lattices:
     def lattice(self, text: bytes, reaching: Sequence[int] = ()) -> Lattice:
         """The best paths of a text. reaching: see ``Lattice.starts``."""
         starts, pieces = best_paths(*self._tables, np.frombuffer(text, dtype=np.uint8))
-        return Lattice(self, text, starts.tolist(), pieces.tolist(), reaching)
+        return Lattice(self, text, starts, pieces, reaching)
 
     def tree(self, text: bytes, starts: Sequence[int]) -> Lattice:
         """See :class:`impls.forced.piece_tokenizer.Segments`."""
@@ -81,19 +99,31 @@ class Lattices:
         """The id of a piece; of the unknown one for NOWHERE."""
         return self._unknown if piece == NOWHERE else self._ids[piece]
 
-    def finished(self, text: bytes, path: Sequence[tuple[int, int]]) -> tuple[Token, ...]:
-        """The tokens of a path of (id, end): unknown characters as their bytes, or runs as one."""
+    def tokens(
+        self, text: bytes, pieces: NDArray[np.int32], ends: NDArray[np.int32]
+    ) -> tuple[Token, ...]:
+        """The tokens of a path: unknown characters as their bytes, or runs as one."""
+        unknown = pieces == NOWHERE
+        if not unknown.any():
+            return tokens_of(self._piece_ids[pieces].tolist(), ends.tolist())
+        if self._bytes:
+            return self._with_bytes(text, pieces, ends)
+        ids = np.where(unknown, self._unknown, self._piece_ids[pieces])
+        last = ~unknown
+        last[:-1] |= ~unknown[1:]
+        last[-1] = True
+        return tokens_of(ids[last].tolist(), ends[last].tolist())
+
+    def _with_bytes(
+        self, text: bytes, pieces: NDArray[np.int32], ends: NDArray[np.int32]
+    ) -> tuple[Token, ...]:
         found: list[Token] = []
         start = 0
-        for token_id, end in path:
-            if token_id != self._unknown:
-                found.append(Token(token_id, end))
-            elif self._bytes:
+        for piece, end in zip(pieces.tolist(), ends.tolist(), strict=True):
+            if piece == NOWHERE:
                 found += [Token(self._bytes[text[i]], i + 1) for i in range(start, end)]
             else:
-                if found and found[-1].id == token_id:
-                    found.pop()
-                found.append(Token(token_id, end))
+                found.append(Token(self._ids[piece], end))
             start = end
         return tuple(found)
 
@@ -108,15 +138,15 @@ class Lattice:
         self,
         tables: Lattices,
         text: bytes,
-        came: list[int],
-        pieces: list[int],
+        came: NDArray[np.int32],
+        pieces: NDArray[np.int32],
         starts: Sequence[int],
     ) -> None:
         self.starts = starts
         self._tables = tables
         self._text = text
-        self._came = came
-        self._pieces = pieces
+        self._reached = came, pieces
+        self._came: list[int] = came.tolist()
         self._extended: dict[bytes, tuple[int, int]] = {}
 
     @property
@@ -135,15 +165,11 @@ class Lattice:
 
     def last(self) -> tuple[int, int]:
         """Where the last piece of the whole text starts, and its id."""
-        return self._came[-1], self._tables.token(self._pieces[-1])
+        return self._came[-1], self._tables.token(int(self._reached[1][-1]))
 
     def tokens(self, length: int) -> tuple[Token, ...]:
         """The tokens of a beginning."""
-        path: list[tuple[int, int]] = []
-        while length:
-            path.append((self._tables.token(self._pieces[length]), length))
-            length = self._came[length]
-        return self._tables.finished(self._text, path[::-1])
+        return self._tables.tokens(self._text, *path(*self._reached, length))
 
     def may_follow(self, length: int, token_id: int, extension: bytes) -> bool:
         """See :class:`impls.forced.beginnings.Tree`."""

@@ -10,17 +10,19 @@ token yet.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from impls.forced.alignment import Continuations
 from impls.forced.beginnings import surviving
-from impls.forced.futures import INSIDE, Bound, Token, Window
+from impls.forced.futures import INSIDE, Bound, Window, ids_of, tokens_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from impls.forced.alignment import Aligned
     from impls.forced.context import Context, GrammarState
+    from impls.forced.futures import Token
     from impls.forced.piece_tokenizer import PieceTokenizer
 
 
@@ -99,15 +101,10 @@ class PieceFutures:
         return Bound(_within(window, aligned, tokens), continuation, kind, settled)
 
 
-def _within(window: Window, aligned: Aligned, tokens: Iterable[Token]) -> tuple[Token, ...]:
+def _within(window: Window, aligned: Aligned, tokens: Sequence[Token]) -> tuple[Token, ...]:
     """The tokens that end within the window's own text, with their ends there."""
-    found: list[Token] = []
-    size = 0
-    for token in tokens:
-        end = aligned.ends[token.end]
-        if end > len(window.text):
-            break
-        found.append(Token(token.id, end))
-        if end != INSIDE:
-            size = len(found)
-    return tuple(found[:size])
+    ends = [aligned.ends[end] for end in map(itemgetter(1), tokens)]
+    size = len(ends)
+    while size and (ends[size - 1] == INSIDE or ends[size - 1] > len(window.text)):
+        size -= 1
+    return tokens_of(ids_of(tokens[:size]), ends[:size])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impls.forced.characters import SHORT, anything, cut_off, whole_characters
+from impls.forced.remembering import Remembering
 from impls.forced.spellings import Spellings
 from impls.interface import Mode, Unsupported
 from impls.pretokenize.pieces import byte_lengths
@@ -58,7 +59,9 @@ class Tokenizer:
         self._encoder: BpeEncoder = IMPLEMENTATION.load(vocabulary)
         # Texts are short here, and ask for the same pre-tokens again and again.
         self._cut = IMPLEMENTATION.cutter(vocabulary).by_patterns(mode)
-        self._ids_of_pieces: dict[str, tuple[int, ...]] = {}
+        self._ids_of_pieces = Remembering[str, tuple[int, ...]](
+            lambda pieces: self.encode_pieces([piece.encode() for piece in pieces]), REMEMBERED
+        )
         self._short = lru_cache(maxsize=1 << 14)(lambda data: self.encode_many([data])[0])
 
     @property
@@ -111,15 +114,7 @@ class Tokenizer:
     def _joined(self, text: bytes) -> tuple[int, ...]:
         """The ids of the pre-tokens of a text, one after another."""
         assert self._cut is not None
-        pieces, known = self._cut(text), self._ids_of_pieces
-        missing = [piece for piece in dict.fromkeys(pieces) if piece not in known]
-        if missing:
-            if len(known) + len(missing) > REMEMBERED:
-                known.clear()
-                missing = list(dict.fromkeys(pieces))
-            ids = self.encode_pieces([piece.encode() for piece in missing])
-            known.update(zip(missing, ids, strict=True))
-        return tuple(chain.from_iterable(map(known.__getitem__, pieces)))
+        return tuple(chain.from_iterable(self._ids_of_pieces(self._cut(text))))
 
     def _part(self, part: bytes) -> tuple[int, ...]:
         """The ids of a part of a character, or of nothing."""
