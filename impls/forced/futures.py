@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import repeat
 from operator import itemgetter
@@ -35,16 +35,24 @@ def ids_of(tokens: Iterable[Token]) -> tuple[int, ...]:
     return tuple(map(itemgetter(0), tokens))
 
 
+def behind(tokens: tuple[Token, ...], start: int) -> tuple[Token, ...]:
+    """Those of the tokens that end behind a place."""
+    return tokens[bisect_right(tokens, start, key=itemgetter(1)) :] if start else tokens
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """The end of a text: what may still change, from byte ``start`` of the whole.
 
-    first: how many of the context's tokens stand before it.
+    first: how many of the context's tokens stand before what may change. normalized: where that
+    begins in the window's text, normalized, if it is not at its beginning: the tokens before it are
+    no part of what futures keep.
     """
 
     text: bytes
     start: int
     first: int
+    normalized: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,19 +53,46 @@ def best_paths(
 
 @njit
 def path(
-    starts: NDArray[np.int32], pieces: NDArray[np.int32], length: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The pieces of the best path to a place, and where each of them ends."""
-    size, place = 0, length
-    while place:
+    starts: NDArray[np.int32],
+    pieces: NDArray[np.int32],
+    ids: NDArray[np.int64],
+    unknown: int,
+    start: int,
+    end: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The ids of the best path from one of its places to another, and where each of them ends.
+
+    ids: by piece. unknown: the id of unknown characters, of which a run has one; or NOWHERE, so
+    that each of them has that.
+    """
+    found, ends = np.empty(end - start, dtype=np.int64), np.empty(end - start, dtype=np.int64)
+    first, place = end - start, end
+    unknown_before = False
+    while place > start:
+        is_unknown = pieces[place] == NOWHERE
+        if not (is_unknown and unknown_before):
+            first -= 1
+            found[first] = unknown if is_unknown else ids[pieces[place]]
+            ends[first] = place
+        unknown_before = is_unknown and unknown != NOWHERE
         place = starts[place]
-        size += 1
-    found, ends = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
-    while length:
-        size -= 1
-        found[size], ends[size] = pieces[length], length
-        length = starts[length]
-    return found, ends
+    return found[first:], ends[first:]
+
+
+@njit
+def meeting(starts: NDArray[np.int32], first: int) -> int:
+    """The last place that the best paths to all places of a text have in common, from ``first``."""
+    found = len(starts) - 1
+    for place in range(first, len(starts)):
+        if starts[place] == NOWHERE and place:
+            continue  # inside a character
+        other = place
+        while found != other:
+            if found > other:
+                found = starts[found]
+            else:
+                other = starts[other]
+    return found
 
 
 class Lattices:
@@ -91,41 +118,47 @@ class Lattices:
         """See :class:`impls.forced.piece_tokenizer.Segments`."""
         return self.lattice(text, starts)
 
-    def encode(self, texts: Sequence[bytes]) -> list[tuple[Token, ...]]:
-        """The tokens of texts."""
-        return [self.lattice(text).tokens(len(text)) for text in texts]
+    def encode(self, texts: Sequence[bytes], start: int = 0) -> list[tuple[Token, ...]]:
+        """See :class:`impls.forced.piece_tokenizer.Segments`."""
+        return [self.lattice(text).tokens(len(text), start) for text in texts]
 
     def token(self, piece: int) -> int:
         """The id of a piece; of the unknown one for NOWHERE."""
         return self._unknown if piece == NOWHERE else self._ids[piece]
 
     def tokens(
-        self, text: bytes, pieces: NDArray[np.int32], ends: NDArray[np.int32]
+        self,
+        text: bytes,
+        starts: NDArray[np.int32],
+        pieces: NDArray[np.int32],
+        start: int,
+        end: int,
     ) -> tuple[Token, ...]:
         """The tokens of a path: unknown characters as their bytes, or runs as one."""
-        unknown = pieces == NOWHERE
-        if not unknown.any():
-            return tokens_of(self._piece_ids[pieces].tolist(), ends.tolist())
-        if self._bytes:
-            return self._with_bytes(text, pieces, ends)
-        ids = np.where(unknown, self._unknown, self._piece_ids[pieces])
-        last = ~unknown
-        last[:-1] |= ~unknown[1:]
-        last[-1] = True
-        return tokens_of(ids[last].tolist(), ends[last].tolist())
-
-    def _with_bytes(
-        self, text: bytes, pieces: NDArray[np.int32], ends: NDArray[np.int32]
-    ) -> tuple[Token, ...]:
-        found: list[Token] = []
-        start = 0
-        for piece, end in zip(pieces.tolist(), ends.tolist(), strict=True):
-            if piece == NOWHERE:
-                found += [Token(self._bytes[text[i]], i + 1) for i in range(start, end)]
+        unknown = NOWHERE if self._bytes else self._unknown
+        found = path(starts, pieces, self._piece_ids, unknown, start, end)
+        ids, ends = found[0].tolist(), found[1].tolist()
+        if unknown != NOWHERE or NOWHERE not in ids:
+            return tokens_of(ids, ends)
+        tokens: list[Token] = []
+        for token_id, stop in zip(ids, ends, strict=True):
+            if token_id == NOWHERE:
+                tokens += [Token(self._bytes[text[i]], i + 1) for i in range(start, stop)]
             else:
-                found.append(Token(self._ids[piece], end))
-            start = end
-        return tuple(found)
+                tokens.append(Token(token_id, stop))
+            start = stop
+        return tuple(tokens)
+
+    def lasting(self, text: bytes, longest: int) -> tuple[Token, ...]:
+        """The tokens at its beginning that a text keeps whatever follows.
+
+        longest: bytes of the longest piece. A text that goes on has a boundary at the end of this
+        one, or where a piece begins that reaches over it; the best path to there is this text's.
+        """
+        lattice = self.lattice(text)
+        found = lattice.tokens(lattice.meeting(max(0, len(text) - longest + 1)))
+        # Unknown characters may go on.
+        return found[:-1] if found and found[-1].id == self._unknown else found
 
 
 class Lattice:
@@ -167,9 +200,13 @@ class Lattice:
         """Where the last piece of the whole text starts, and its id."""
         return self._came[-1], self._tables.token(int(self._reached[1][-1]))
 
-    def tokens(self, length: int) -> tuple[Token, ...]:
-        """The tokens of a beginning."""
-        return self._tables.tokens(self._text, *path(*self._reached, length))
+    def tokens(self, length: int, start: int = 0) -> tuple[Token, ...]:
+        """See :class:`impls.forced.beginnings.TokenTree`."""
+        return self._tables.tokens(self._text, *self._reached, start, length)
+
+    def meeting(self, first: int) -> int:
+        """The last place that the best paths to all places from ``first`` have in common."""
+        return meeting(self._reached[0], first)
 
     def may_follow(self, length: int, token_id: int, extension: bytes) -> bool:
         """See :class:`impls.forced.beginnings.Tree`."""

@@ -11,7 +11,7 @@ import numpy as np
 from corpora.vocabularies.model import Normalizer, PieceType
 from impls.forced.beginnings import Beginnings
 from impls.forced.characters import SHORT
-from impls.forced.futures import Token, tokens_of
+from impls.forced.futures import Token, behind, tokens_of
 from impls.forced.remembering import Remembering
 from impls.interface import Mode, Unsupported
 from impls.spm.encoder import SpmEncoder
@@ -56,10 +56,15 @@ class MergedCharacters:
         self._known = {p.text for p in pieces if p.type in SENTENCEPIECE.known_types}
         self._short = Remembering[bytes, tuple[Token, ...]](self._encode_anew, REMEMBERED)
 
-    def encode(self, texts: Sequence[bytes]) -> list[tuple[Token, ...]]:
-        """The tokens of texts."""
+    def encode(self, texts: Sequence[bytes], start: int = 0) -> list[tuple[Token, ...]]:
+        """See :class:`impls.forced.piece_tokenizer.Segments`."""
         short = all(len(text) <= SHORT for text in texts)
-        return self._short(texts) if short else self._encode_anew(texts)
+        found = self._short(texts) if short else self._encode_anew(texts)
+        return [behind(tokens, start) for tokens in found] if start else found
+
+    def lasting(self, text: bytes, longest: int) -> tuple[Token, ...]:
+        """None: windows begin where no merge goes over already."""
+        return ()
 
     def _encode_anew(self, texts: Sequence[bytes]) -> list[tuple[Token, ...]]:
         ends = np.array(list(accumulate(map(len, texts))), dtype=np.int64)

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from impls.forced.piece_tokenizer import PieceTokenizer
 
 
+CONTINUING = frozenset(bytes((byte,)) for byte in range(0x80, 0xC0))
+"""The bytes of UTF-8 that begin no character."""
+
+
 class PieceFutures:
     """See :class:`impls.forced.futures.Futures`."""
 
@@ -39,13 +43,29 @@ class PieceFutures:
     def window(self, context: Context, text: bytes) -> Window:
         """The whole text, or the end of it where its words are known to be apart."""
         start, first = self._tokenizer.word_start(context)
-        return Window(text[start:], start, first)
+        if start:
+            return Window(text[start:], start, first)
+        settled = self._aligner.settled(text)
+        tokens = self._segments.lasting(settled.text, self._tokenizer.longest)
+        # Less than the context's own, so that what is left of them shows where they change.
+        size = min(len(tokens), len(context.ids) - 1)
+        while size > 0 and not self._begins_window(context, settled, tokens[size - 1]):
+            size -= 1
+        if size <= 0 or ids_of(tokens[:size]) != context.ids[:size]:
+            return Window(text, 0, 0)
+        return Window(text, 0, size, tokens[size - 1].end)
+
+    def _begins_window(self, context: Context, settled: Aligned, token: Token) -> bool:
+        """Whether a window may begin behind a token: between characters, and in the context."""
+        if token.id == self._unknown or settled.text[token.end : token.end + 1] in CONTINUING:
+            return False
+        return INSIDE != settled.ends[token.end] <= len(context.text)
 
     def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
         """See :class:`impls.forced.futures.Futures`."""
         start = not window.start
         aligned = [self._aligner.closed(window.text + way, start=start) for way in ways]
-        encoded = self._segments.encode([one.text for one in aligned])
+        encoded = self._segments.encode([one.text for one in aligned], window.normalized)
         return [_within(window, one, tokens) for one, tokens in zip(aligned, encoded, strict=True)]
 
     def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -79,11 +99,12 @@ class PieceFutures:
                     return e
             return None
 
-        found = [self._bound(window, aligned, tree.tokens(len(text)), more, "end")]
+        size = window.normalized
+        found = [self._bound(window, aligned, tree.tokens(len(text), size), more, "end")]
         for start, e in surviving(tree, tree.starts, extension):
             way = ways.input(e)
             kind, further = ("stand-in", more) if way is None else ("extension", more + way)
-            found.append(self._bound(window, aligned, tree.tokens(start), further, kind))
+            found.append(self._bound(window, aligned, tree.tokens(start, size), further, kind))
         return found
 
     def _bound(

@@ -37,8 +37,15 @@ USABLE = frozenset({PieceType.NORMAL, PieceType.USER_DEFINED})
 class Segments(Protocol):
     """An algorithm on normalized texts."""
 
-    def encode(self, texts: Sequence[bytes]) -> list[tuple[Token, ...]]:
-        """The tokens of texts, with their ends there."""
+    def encode(self, texts: Sequence[bytes], start: int = 0) -> list[tuple[Token, ...]]:
+        """The tokens of texts, with their ends there; those behind the boundary ``start`` only."""
+        ...
+
+    def lasting(self, text: bytes, longest: int) -> tuple[Token, ...]:
+        """The tokens at its beginning that a text keeps whatever follows, as far as is known.
+
+        longest: bytes of the longest piece.
+        """
         ...
 
     def tree(self, text: bytes, starts: Sequence[int]) -> TokenTree:

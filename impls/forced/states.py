@@ -73,6 +73,32 @@ def remembered(state: GrammarState) -> GrammarState:
     return state if isinstance(state, Remembered) else Remembered(state)
 
 
+class Anything:
+    """The grammar of all byte strings."""
+
+    complete = True
+
+    def forced(self) -> bytes:
+        """Nothing."""
+        return b""
+
+    def viable(self, data: bytes) -> bool:
+        """True for any bytes."""
+        return True
+
+    def after(self, data: bytes) -> Anything:
+        """The same."""
+        return self
+
+    def next_bytes(self) -> Sequence[int]:
+        """All 256."""
+        return range(256)
+
+    def sentences(self, most: int) -> None:
+        """None: there are infinitely many."""
+        return None
+
+
 @dataclass(frozen=True)
 class Within:
     """A grammar seen from before the beginning of a character that it has already accepted."""
