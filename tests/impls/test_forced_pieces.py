@@ -146,8 +146,8 @@ def test_windows_begin_near_the_end_of_a_text():
     tokenizer = PieceTokenizer(sources.resolve("unigram_nfkc"))
     text = TEXTS[0] * 20
     window = PieceFutures(tokenizer).window(Context(text, tokenizer.encode(text)), text + b"{")
-    assert len(text) - 3 * tokenizer.longest < window.normalized <= len(text) + 3
-    assert len(tokenizer.encode(text)) - window.first < tokenizer.longest
+    assert window.normalized > len(text)  # spaces are longer, normalized
+    assert 0 < len(tokenizer.encode(text)) - window.first < tokenizer.longest
 
 
 @pytest.mark.slow
