@@ -13,11 +13,12 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.patterns import PATTERNS
+from impls.forced.characters import whole_characters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from impls.forced.context import GrammarState
+    from impls.forced.context import Context, GrammarState
     from impls.forced.tokenizer import Tokenizer
 
 LETTERS = "abBsStTmMdDlLrRvVeE"
@@ -213,6 +214,22 @@ class Boundaries:
         fixed = self._lasting(ends)
         place = bisect_right(fixed, most)
         return fixed[place - 1] if place else 0
+
+    def beginning(self, context: Context, text: bytes) -> tuple[int, int]:
+        """Where the end of ``text`` begins that may still change, and how many ids are before it.
+
+        text: begins with the context's. The place is within that, so that its tokens show where
+        they change. (0, 0) where no token of the context ends there.
+        """
+        sizes, form = self._tokenizer.sizes, self._tokenizer.vocabulary.normalizer.form
+        start = self.start(text[: whole_characters(text)], len(context.text))
+        first = len(context.ids)
+        # A normalized text is spelled, which may be of another length.
+        place = len(context.text) if form is None else self._tokenizer.size(context.ids)
+        while place > start and first:
+            first -= 1
+            place -= sizes[context.ids[first]]
+        return (start, first) if place == start else (0, 0)
 
     def _lasting(self, ends: Sequence[int]) -> Sequence[int]:
         """Of the boundaries of a text's pre-tokens, those that nothing after the text can move."""

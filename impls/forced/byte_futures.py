@@ -42,7 +42,6 @@ class ByteFutures:
         self._trees = PrefixTrees(tokenizer.vocabulary)
         self._boundaries = Boundaries(tokenizer)
         vocabulary, built = tokenizer.vocabulary, self._trees.by_id
-        self._spelled = vocabulary.normalizer.form is None
         self._out_of_order = self._trees.out_of_order
         self._out_of_order_within = re.compile(b"|".join(map(re.escape, self._out_of_order)))
         self._out_of_order_to_come = lru_cache(maxsize=4096)(self._out_of_order_endings)
@@ -58,16 +57,7 @@ class ByteFutures:
 
     def window(self, context: Context, text: bytes) -> Window:
         """From a boundary of pre-tokens that nothing after ``text`` can move."""
-        whole = whole_characters(text)
-        # No later than the context's end, so that it shows where its tokens change.
-        start = self._boundaries.start(text[:whole], len(context.text))
-        first = len(context.ids)
-        place = len(context.text) if self._spelled else self._tokenizer.size(context.ids)
-        while place > start and first:
-            first -= 1
-            place -= self._tokenizer.sizes[context.ids[first]]
-        if place != start:
-            return Window(text, 0, 0)
+        start, first = self._boundaries.beginning(context, text)
         return Window(text[start:], start, first)
 
     def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:

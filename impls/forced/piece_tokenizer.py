@@ -135,6 +135,10 @@ class PieceTokenizer:
         flat = ids.tolist()
         return [tuple(flat[a:b]) for a, b in pairwise([0, *id_ends.tolist()])]
 
+    def stands_alone(self, context: Context) -> bool:
+        """See :class:`impls.forced.interface.AnyTokenizer`."""
+        return self.encode(context.text) == context.ids
+
     def steps(self, text: bytes) -> list[tuple[int, bytes]]:
         """See :class:`impls.forced.interface.AnyTokenizer`."""
         return self._steps(text, self.aligner.closed(text))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from impls.forced.boundaries import Boundaries
 from impls.forced.characters import SHORT, anything, cut_off, whole_characters
 from impls.forced.remembering import Remembering
 from impls.forced.spellings import Spellings
@@ -110,6 +111,17 @@ class Tokenizer:
             else (*self._part(text[:a]), *found, *self._part(text[max(a, b) :]))
             for text, (a, b), found in zip(texts, bounds, ids, strict=True)
         ]
+
+    def stands_alone(self, context: Context) -> bool:
+        """See :class:`impls.forced.interface.AnyTokenizer`."""
+        if not self.cuts_by_patterns:
+            return self.encode(context.text) == context.ids
+        start, first = self._growing.beginning(context, context.text)
+        return self.encode(context.text[start:]) == context.ids[first:]
+
+    @cached_property
+    def _growing(self) -> Boundaries:
+        return Boundaries(self)
 
     def _joined(self, text: bytes) -> tuple[int, ...]:
         """The ids of the pre-tokens of a text, one after another."""

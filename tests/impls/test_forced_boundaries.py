@@ -17,6 +17,7 @@ from impls.forced.boundaries import (
     WINDOW_PIECES,
     Boundaries,
 )
+from impls.forced.context import Context
 from impls.forced.tokenizer import Tokenizer
 from tests.breadth import thorough_from
 
@@ -118,3 +119,20 @@ def test_an_added_token_takes_more_pretokens_back():
     assert Boundaries(plain).start(text, len(text)) == len(b"a b c d e <|")
     assert Boundaries(added).start(text, len(text)) == len(b"a b")
     assert WINDOW_PIECES > 3
+
+
+@pytest.mark.parametrize("name", ["toy_bytes", *thorough_from(0, ["tekken_240911"])])
+def test_whether_a_context_stands_alone_is_seen_at_its_end(name):
+    rng = random.Random(name)
+    tokenizer = Tokenizer(sources.resolve(name))
+    found = []
+    for _ in range(20):
+        text = drawn(rng, 60).encode()
+        place, ids = 0, ()
+        for token_id, step in tokenizer.steps(text):
+            context = Context(text[:place], ids)
+            alone = tokenizer.encode(context.text) == ids
+            assert tokenizer.stands_alone(context) == alone
+            found.append(alone)
+            place, ids = place + len(step), (*ids, token_id)
+    assert set(found) == {True, False}
