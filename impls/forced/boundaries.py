@@ -10,16 +10,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from corpora.vocabularies.patterns import PATTERNS
 from impls.forced.characters import whole_characters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from corpora.vocabularies.model import Vocabulary
     from impls.forced.context import Context, GrammarState
-    from impls.forced.tokenizer import Tokenizer
 
 LETTERS = "abBsStTmMdDlLrRvVeE"
 """The letters of contractions, and one small and one capital letter that are of none."""
@@ -165,10 +165,37 @@ def _next_classes(grammar: GrammarState) -> set[str]:
     return found
 
 
+class Cuts(Protocol):
+    """What is asked of a tokenizer; see :class:`impls.forced.tokenizer.Tokenizer`."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Whose pre-tokens these are."""
+        ...
+
+    @property
+    def cuts_by_patterns(self) -> bool:
+        """Whether the vocabulary's patterns alone decide where a text is cut."""
+        ...
+
+    @property
+    def sizes(self) -> Mapping[int, int]:
+        """How many bytes each id spells."""
+        ...
+
+    def size(self, ids: Iterable[int]) -> int:
+        """How many bytes ids spell."""
+        ...
+
+    def piece_ends(self, texts: Sequence[bytes]) -> list[list[int]]:
+        """Where the pre-tokens of each text end."""
+        ...
+
+
 class Boundaries:
     """The boundaries of pre-tokens at the end of texts, remembered."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Cuts) -> None:
         self._tokenizer = tokenizer
         # An added token that comes to its end takes all of its pre-tokens back.
         known = tokenizer.cuts_by_patterns and tokenizer.vocabulary.splits in KNOWN_PATTERNS
