@@ -198,8 +198,9 @@ class Boundaries:
     def __init__(self, tokenizer: Cuts) -> None:
         self._tokenizer = tokenizer
         # An added token that comes to its end takes all of its pre-tokens back.
-        known = tokenizer.cuts_by_patterns and tokenizer.vocabulary.splits in KNOWN_PATTERNS
-        self._movable = KNOWN_WINDOW_PIECES if known else WINDOW_PIECES
+        self.known = tokenizer.cuts_by_patterns and tokenizer.vocabulary.splits in KNOWN_PATTERNS
+        """Whether it is known which pre-tokens what follows can move, and not only presumed."""
+        self._movable = KNOWN_WINDOW_PIECES if self.known else WINDOW_PIECES
         self._ends = lru_cache(maxsize=4096)(lambda text: tokenizer.piece_ends([text])[0])
         self._cut = lru_cache(maxsize=4096)(self._cut_anew)
         self._growing: tuple[bytes, Sequence[int]] = (b"", ())
@@ -229,11 +230,11 @@ class Boundaries:
         """The last boundary of ``text``, of whole characters, that nothing after it can move, and
         that is no further than ``most``; or 0.
 
-        It is cheaper for a text that goes on from the one that was asked for last.
+        It is cheaper for a text that goes on from the one that was asked for last, if the pattern
+        is known.
         """
         before, ends = self._growing
-        goes_on = self._tokenizer.cuts_by_patterns and text.startswith(before)
-        fixed = self._lasting(ends) if goes_on else ()
+        fixed = self._lasting(ends) if self.known and text.startswith(before) else ()
         start = fixed[-1] if fixed else 0
         [more] = self._tokenizer.piece_ends([text[start:]])
         ends = [*fixed, *(start + end for end in more)]

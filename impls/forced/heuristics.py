@@ -118,7 +118,7 @@ class DropPretoken:
         """See :class:`impls.forced.interface.Policy`."""
         text = context.text + forced
         text = text[: whole_characters(text)]
-        start = self._boundaries.start(text, len(text))
+        start = self._boundaries.start(text, len(text)) if self._boundaries.known else 0
         [ends] = self.tokenizer.piece_ends([text[start:]])
         last = start + (ends[-2] if len(ends) > 1 else 0)
         steps = self.tokenizer.steps_after(context, forced)

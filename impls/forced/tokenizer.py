@@ -114,7 +114,7 @@ class Tokenizer:
 
     def stands_alone(self, context: Context) -> bool:
         """See :class:`impls.forced.interface.AnyTokenizer`."""
-        if not self.cuts_by_patterns:
+        if not self._growing.known:
             return self.encode(context.text) == context.ids
         start, first = self._growing.beginning(context, context.text)
         return self.encode(context.text[start:]) == context.ids[first:]
