@@ -61,19 +61,21 @@ def enumerate_sentences(grammar: Grammar, most: int) -> list[bytes] | None:
     often. So this ends for every grammar, and looks at ``most`` beginnings of a length at most.
     """
     found: list[bytes] = []
-    beginnings: list[tuple[bytes, Grammar]] = [(b"", grammar)] if grammar.viable(b"") else []
+    # Each as a state and a step from there, so that it is made as late as can be: states are dear,
+    # and most grammars that are asked have many sentences.
+    beginnings = [(b"", grammar, b"")] if grammar.viable(b"") else []
     while beginnings:
-        longer: list[tuple[bytes, Grammar]] = []
-        for text, state in beginnings:
+        longer: list[tuple[bytes, Grammar, bytes]] = []
+        for text, before, step in beginnings:
+            text, state = text + step, before.after(step)
             forced = state.forced()
             if forced:
                 text, state = text + forced, state.after(forced)
             if state.complete:
                 found.append(text)
             steps = state.next_bytes()
-            # Counted first: states are dear, and most grammars that are asked have many.
             if len(found) + len(longer) + len(steps) > most or len(text) > LONGEST_SENTENCE:
                 return None
-            longer += ((text + step, state.after(step)) for step in map(bytes, zip(steps)))
+            longer += ((text, state, step) for step in map(bytes, zip(steps)))
         beginnings = longer
     return sorted(found)

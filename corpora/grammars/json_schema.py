@@ -29,15 +29,18 @@ class JsonSchemaGrammar(Grammar):
 
     Each state has a matcher of its own, a deep copy of the one before. Rolling one matcher back
     would be cheaper, but llguidance 1.9.1 remembers the mask of a place through a rollback, and
-    gives it again on another branch that has come as far.
+    gives it again on another branch that has come as far. Only behind bytes that are forced is no
+    copy made: the state after them takes the matcher over, as all that the one before them can be
+    asked follows from them.
 
     Raises GrammarError where llguidance refuses the schema, and from any method where it gives up.
     """
 
-    __slots__ = ("_forced", "_matcher", "_next")
+    __slots__ = ("_forced", "_matcher", "_next", "_then")
     _forced: bytes | None
     _matcher: LLMatcher
     _next: tuple[int, ...] | None
+    _then: JsonSchemaGrammar | None
 
     def __init__(
         self,
@@ -57,6 +60,11 @@ class JsonSchemaGrammar(Grammar):
 
     def viable(self, data: bytes) -> bool:
         """Whether some sentence begins with ``data``."""
+        if self._then is not None:
+            sure = self._sure
+            if len(data) <= len(sure):
+                return sure.startswith(data)
+            return data.startswith(sure) and self._then.viable(data[len(sure) :])
         taken = self._matcher.validate_tokens(list(data))
         if taken < len(data):
             self._check()
@@ -66,22 +74,27 @@ class JsonSchemaGrammar(Grammar):
         """The state after ``data``. Raises ValueError where it is not viable."""
         if not data:
             return self
-        matcher = self._matcher.deep_copy()
-        taken = matcher.try_consume_tokens(list(data))
-        state = JsonSchemaGrammar.__new__(JsonSchemaGrammar)
-        state._stand_at(matcher)
-        state._check()
-        if taken < len(data):
-            raise ValueError(f"the schema's grammar does not go on with {data!r}")
-        return state
+        sure = self._sure
+        if not sure:
+            return _behind(self._matcher.deep_copy(), data)
+        if len(data) < len(sure) and sure.startswith(data):
+            state = JsonSchemaGrammar.__new__(JsonSchemaGrammar)
+            state._stand_at(self._matcher)
+            state._forced, state._then = sure[len(data) :], self._behind_sure()
+            return state
+        if data.startswith(sure):
+            return self._behind_sure().after(data[len(sure) :])
+        raise _not_viable(data)
 
     @property
     def complete(self) -> bool:
         """Whether a sentence may end here."""
-        return bool(self._matcher.is_accepting())
+        return not self._sure and bool(self._matcher.is_accepting())
 
     def next_bytes(self) -> tuple[int, ...]:
         """The bytes with which some sentence goes on, ascending."""
+        if self._next is None and self._sure:
+            self._next = (self._sure[0],)
         if self._next is None:
             mask = self._matcher.compute_logit_bias()
             self._check()
@@ -96,11 +109,38 @@ class JsonSchemaGrammar(Grammar):
         self._matcher = matcher
         self._forced = None
         self._next = None
+        self._then = None
+
+    @property
+    def _sure(self) -> bytes:
+        """What is forced, as far as that was asked."""
+        return self._forced or b""
+
+    def _behind_sure(self) -> JsonSchemaGrammar:
+        """The state behind what is forced, to which the matcher belongs from now on."""
+        if self._then is None:
+            self._then = _behind(self._matcher, self._sure)
+        return self._then
 
     def _check(self) -> None:
         """Raise GrammarError if the matcher is in its error state, which it never leaves."""
         if self._matcher.is_error():
             raise GrammarError(f"llguidance gave up: {_line(self._matcher.get_error())}")
+
+
+def _behind(matcher: LLMatcher, data: bytes) -> JsonSchemaGrammar:
+    """The state that a matcher, which is its own, comes to by ``data``; ValueError if to none."""
+    taken = matcher.try_consume_tokens(list(data))
+    state = JsonSchemaGrammar.__new__(JsonSchemaGrammar)
+    state._stand_at(matcher)
+    state._check()
+    if taken < len(data):
+        raise _not_viable(data)
+    return state
+
+
+def _not_viable(data: bytes) -> ValueError:
+    return ValueError(f"the schema's grammar does not go on with {data!r}")
 
 
 def llguidance_grammar(

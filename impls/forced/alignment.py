@@ -8,6 +8,7 @@ removes spaces.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ import numpy as np
 
 from impls.forced.characters import whole_characters
 from impls.forced.futures import INSIDE
-from impls.forced.states import Within
+from impls.forced.states import Anything, Within
 from impls.interface import Unsupported
 from impls.unigram.charsmap import LABEL, LEAF, offset
 from impls.unigram.normalizer import MALFORMED, REPLACED, REPLACEMENT, make_rules, prefix
@@ -51,6 +52,24 @@ class Aligned:
     rest: bytes = b""
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How far the prefixes of an input are taken.
+
+    out, ends: as in ``Aligned``, with the spaces at the end. place: what is taken of the input.
+    spaced: whether a space at this place is removed. begun: whether something was put out.
+    """
+
+    out: bytearray
+    ends: list[int]
+    place: int
+    spaced: bool
+    begun: bool
+
+
+ANYTHING = Anything()
+
+
 class Aligner:
     """The normalizer of a vocabulary. Raises Unsupported for what no prefix of a text settles."""
 
@@ -62,6 +81,10 @@ class Aligner:
             raise Unsupported(f"forced tokens of {vocabulary.id}: white space as suffix")
         self._rules = make_rules(vocabulary)
         self._begun = self._rules.begun.tobytes()
+        self._settled = b"", Run(bytearray(), [0], 0, spaced=False, begun=False)
+        passing = bytes(byte for byte in range(ASCII) if self._rules.passes[byte] and byte != 0x20)
+        runs = b"[" + re.escape(passing) + rb"]+(?=[\x00-\x7f])" if passing else b"(?!)"
+        self._passing = re.compile(runs)
         self._units: list[int] = self._rules.units.view(np.uint32).tolist()
         self._replacements = self._rules.replacements.tobytes()
         self._symbols = sorted(
@@ -79,23 +102,39 @@ class Aligner:
 
     def closed(self, data: bytes, *, start: bool = True) -> Aligned:
         """The whole input, or all of it from where ``start`` is false: see :meth:`opened`."""
-        out, ends, _ = self._run(data, None, start=start)
-        size = self._trimmed(out)
-        return Aligned(bytes(out[:size]), ends[: size + 1])
+        run = self._run(data, None, start=start)
+        size = self._trimmed(run.out)
+        return Aligned(bytes(run.out[:size]), run.ends[: size + 1])
 
     def inner(self, data: bytes) -> Aligned:
         """Bytes from inside an input, after something that is no space."""
-        out, ends, _ = self._run(data, None, start=False)
-        return Aligned(bytes(out), ends)
+        run = self._run(data, None, start=False)
+        return Aligned(bytes(run.out), run.ends)
 
     def opened(self, data: bytes, state: GrammarState, *, start: bool = True) -> Aligned:
         """What is settled of an input that goes on. state: of the grammar after ``data``.
 
         start: whether ``data`` is its beginning, or comes after something that is no space.
         """
-        out, ends, place = self._run(data, state, start=start)
+        return self._aligned(data, self._run(data, state, start=start))
+
+    def _aligned(self, data: bytes, run: Run) -> Aligned:
+        out = run.out
         size = self._trimmed(out)
-        return Aligned(bytes(out[:size]), ends[: size + 1], bytes(out[size:]), data[place:])
+        return Aligned(
+            bytes(out[:size]), run.ends[: size + 1], bytes(out[size:]), data[run.place :]
+        )
+
+    def settled(self, data: bytes) -> Aligned:
+        """What is settled of an input whatever follows.
+
+        It is kept, so that inputs that go on from ``data`` are not normalized from their beginning.
+        """
+        run = self._run(data, ANYTHING, start=True)
+        # A symbol with a space in it is taken as one, if only all of it is there.
+        if not (self._plain and any(b" " in symbol for symbol in self._symbols)):
+            self._settled = data, run
+        return self._aligned(data, run)
 
     def odd(self, state: GrammarState) -> bool:
         """Whether something may come next of which :attr:`ascii` does not tell what it becomes."""
@@ -188,11 +227,15 @@ class Aligner:
             size -= len(self._space)
         return size
 
-    def _run(
-        self, data: bytes, state: GrammarState | None, *, start: bool
-    ) -> tuple[bytearray, list[int], int]:
-        """Take prefixes, up to the first that ``state`` may make longer; its place comes last."""
-        out, ends = bytearray(), [0]
+    def _run(self, data: bytes, state: GrammarState | None, *, start: bool) -> Run:
+        """Take prefixes, up to the first that ``state`` may make longer."""
+        before, known = self._settled
+        if start and before and data.startswith(before):
+            run = Run(known.out.copy(), known.ends.copy(), known.place, known.spaced, known.begun)
+        else:
+            run = Run(bytearray(), [0], 0, self._tidy and start, not start)
+        out, ends, place = run.out, run.ends, run.place
+        after_space, begun = run.spaced, run.begun
         whole = len(data) if state is None else whole_characters(data)
 
         def put(text: bytes, end: int) -> None:
@@ -200,9 +243,6 @@ class Aligner:
             ends.extend([INSIDE] * (len(text) - 1))
             ends.append(end)
 
-        place = 0
-        after_space = self._tidy and start
-        begun = not start
         while place < len(data):
             if state is not None and (place >= whole or self._goes_on(data, place, state)):
                 break
@@ -224,10 +264,16 @@ class Aligner:
                 ends.extend(range(place - taken + 1, place + 1))
             else:
                 put(text.replace(b" ", self._space), place)
-        return out, ends, place
+        return Run(out, ends, place, after_space, begun)
 
     def _take(self, data: bytes, place: int) -> tuple[int, bytes, bool]:
-        """A prefix: its bytes, what becomes of it, and whether that is itself."""
+        """A prefix: its bytes, what becomes of it, and whether that is itself.
+
+        Or many prefixes at once, if all of them are themselves, whatever follows.
+        """
+        passing = self._passing.match(data, place)
+        if passing is not None:
+            return passing.end() - place, passing[0], True
         first = data[place]
         if first < ASCII and (
             (place + 1 < len(data) and not self._begun[first << 8 | data[place + 1]])

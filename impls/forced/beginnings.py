@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from impls.forced.futures import behind
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -45,8 +47,8 @@ class TokenTree(Tree, Protocol):
         """The beginnings from which a token may reach over the text's end."""
         ...
 
-    def tokens(self, length: int) -> tuple[Token, ...]:
-        """The encoding of a beginning."""
+    def tokens(self, length: int, start: int = 0) -> tuple[Token, ...]:
+        """The encoding of a beginning; those of its tokens behind the boundary ``start`` only."""
         ...
 
 
@@ -90,9 +92,9 @@ class Beginnings:
         """See :class:`Tree`."""
         return len(self._text)
 
-    def tokens(self, length: int) -> tuple[Token, ...]:
-        """The encoding of a beginning."""
-        return self._encodings[length]
+    def tokens(self, length: int, start: int = 0) -> tuple[Token, ...]:
+        """See :class:`TokenTree`."""
+        return behind(self._encodings[length], start)
 
     def encoding(self, length: int) -> tuple[int, ...]:
         """The ids of a beginning."""

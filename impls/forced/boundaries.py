@@ -7,15 +7,19 @@ and the longer ones that decide something: contractions, runs of white space, ru
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+from corpora.vocabularies.patterns import PATTERNS
+from impls.forced.characters import whole_characters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from impls.forced.context import GrammarState
-    from impls.forced.tokenizer import Tokenizer
+    from corpora.vocabularies.model import Vocabulary
+    from impls.forced.context import Context, GrammarState
 
 LETTERS = "abBsStTmMdDlLrRvVeE"
 """The letters of contractions, and one small and one capital letter that are of none."""
@@ -59,7 +63,16 @@ COVERED = {first: frozenset(pair[1] for pair in PAIRS if pair[0] == first) for f
 ASCII = 0x80
 
 WINDOW_PIECES = 6
-"""Pre-tokens at the end of a text that may still change; the known patterns change two."""
+"""Pre-tokens at the end of a text that may still change, where nothing is known of the pattern."""
+
+KNOWN_WINDOW_PIECES = 2
+"""Likewise, where the pattern is one of :data:`KNOWN_PATTERNS`. Each of them looks further than a
+pre-token and comes to the end of the text only from the last pre-token but one: over white space
+after line ends, over a run of capitals and characters without case, and for a contraction."""
+
+KNOWN_PATTERNS = frozenset(
+    PATTERNS[name] for name in ("gpt2", "cl100k_base", "qwen2", "qwen35", "o200k_base", "tekken")
+)
 
 KNOWN = 3
 """So many different next bytes are followed further; where there are more, anything may come
@@ -79,10 +92,33 @@ def alike(character: str) -> str:
     return "." if character not in "\v\f\x1c\x1d\x1e\x1f" else "\t"
 
 
-def admitted(grammar: GrammarState) -> Iterable[str]:
-    """The stand-ins for continuations that the grammar may admit: all that it does, maybe more."""
+def admitted(grammar: GrammarState) -> tuple[str, ...]:
+    """The stand-ins for continuations that the grammar may admit: all that it does, maybe more.
+
+    The first is "", the end of the text, if the text may end.
+    """
+    following = tuple(grammar.next_bytes())
+    if len(following) > KNOWN:
+        found = _whatever_follows(following)
+    else:
+        found = tuple(_standing_for(_seconds(following, grammar)))
+    return ("", *found) if grammar.complete else found
+
+
+@lru_cache(maxsize=1024)
+def _whatever_follows(following: tuple[int, ...]) -> tuple[str, ...]:
+    """The stand-ins that begin with these bytes, or characters like them."""
+    return tuple(_standing_for(_seconds(following, None)))
+
+
+def _seconds(
+    following: Sequence[int], grammar: GrammarState | None
+) -> Mapping[str, set[str] | None]:
+    """By the first character: which may be second; None where anything may.
+
+    grammar: if it is asked what comes second.
+    """
     seconds: dict[str, set[str] | None] = {}
-    following = grammar.next_bytes()
     for byte in following:
         if byte >= ASCII:
             # Which character it begins is not asked: any outside ASCII, then anything.
@@ -91,12 +127,16 @@ def admitted(grammar: GrammarState) -> Iterable[str]:
                     seconds[first] = None
             continue
         first = alike(chr(byte))
-        if len(following) > KNOWN or seconds.get(first, set()) is None:
+        if grammar is None or seconds.get(first, set()) is None:
             seconds[first] = None
             continue
         known = seconds.setdefault(first, set())
         if known is not None:
             known |= _next_classes(grammar.after(bytes((byte,))))
+    return seconds
+
+
+def _standing_for(seconds: Mapping[str, set[str] | None]) -> Iterator[str]:
     for stand_in in STAND_INS:
         if stand_in[0] not in seconds:
             continue
@@ -125,38 +165,100 @@ def _next_classes(grammar: GrammarState) -> set[str]:
     return found
 
 
+class Cuts(Protocol):
+    """What is asked of a tokenizer; see :class:`impls.forced.tokenizer.Tokenizer`."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Whose pre-tokens these are."""
+        ...
+
+    @property
+    def cuts_by_patterns(self) -> bool:
+        """Whether the vocabulary's patterns alone decide where a text is cut."""
+        ...
+
+    @property
+    def sizes(self) -> Mapping[int, int]:
+        """How many bytes each id spells."""
+        ...
+
+    def size(self, ids: Iterable[int]) -> int:
+        """How many bytes ids spell."""
+        ...
+
+    def piece_ends(self, texts: Sequence[bytes]) -> list[list[int]]:
+        """Where the pre-tokens of each text end."""
+        ...
+
+
 class Boundaries:
     """The boundaries of pre-tokens at the end of texts, remembered."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Cuts) -> None:
         self._tokenizer = tokenizer
-        self._known = lru_cache(maxsize=4096)(_nothing_known)
+        # An added token that comes to its end takes all of its pre-tokens back.
+        self.known = tokenizer.cuts_by_patterns and tokenizer.vocabulary.splits in KNOWN_PATTERNS
+        """Whether it is known which pre-tokens what follows can move, and not only presumed."""
+        self._movable = KNOWN_WINDOW_PIECES if self.known else WINDOW_PIECES
+        self._ends = lru_cache(maxsize=4096)(lambda text: tokenizer.piece_ends([text])[0])
+        self._cut = lru_cache(maxsize=4096)(self._cut_anew)
+        self._growing: tuple[bytes, Sequence[int]] = (b"", ())
 
     def ways(self, text: bytes, grammar: GrammarState) -> dict[tuple[int, ...], str]:
         """The ways in which ``text``, of whole characters, may be cut, each with a stand-in.
 
         A way is the boundaries up to the text's end; the stand-in "" is the end of the text.
         """
-        asked = [*([""] if grammar.complete else []), *admitted(grammar)]
-        known = self._known(text)
-        missing = [way for way in asked if way not in known]
-        if missing:
-            fixed = lasting(self._tokenizer.piece_ends([text])[0])
-            start = fixed[-1] if fixed else 0
-            last, size = text[start:], len(text) - start
-            cut = self._tokenizer.piece_ends([last + way.encode() for way in missing])
-            for way, ends in zip(missing, cut, strict=True):
-                known[way] = (*fixed, *(start + end for end in ends if end <= size))
+        fixed = self._lasting(self._ends(text))
+        start = fixed[-1] if fixed else 0
+        return {
+            (*fixed, *(start + end for end in ends)): stand_in
+            for ends, stand_in in self._cut(text[start:], admitted(grammar)).items()
+        }
+
+    def _cut_anew(self, last: bytes, asked: Sequence[str]) -> dict[tuple[int, ...], str]:
+        """The ways in which the text ``last`` may be cut before each of these stand-ins."""
+        size = len(last)
+        cut = self._tokenizer.piece_ends([last + way.encode() for way in asked])
         found: dict[tuple[int, ...], str] = {}
-        for way in asked:
-            found.setdefault(known[way], way)
+        for way, ends in zip(asked, cut, strict=True):
+            found.setdefault(tuple(ends[: bisect_right(ends, size)]), way)
         return found
 
+    def start(self, text: bytes, most: int) -> int:
+        """The last boundary of ``text``, of whole characters, that nothing after it can move, and
+        that is no further than ``most``; or 0.
 
-def lasting(ends: Sequence[int]) -> Sequence[int]:
-    """Of the boundaries of a text's pre-tokens, those that nothing after the text can move."""
-    return ends[: max(0, len(ends) - WINDOW_PIECES)]
+        It is cheaper for a text that goes on from the one that was asked for last, if the pattern
+        is known.
+        """
+        before, ends = self._growing
+        fixed = self._lasting(ends) if self.known and text.startswith(before) else ()
+        start = fixed[-1] if fixed else 0
+        [more] = self._tokenizer.piece_ends([text[start:]])
+        ends = [*fixed, *(start + end for end in more)]
+        self._growing = text, ends
+        fixed = self._lasting(ends)
+        place = bisect_right(fixed, most)
+        return fixed[place - 1] if place else 0
 
+    def beginning(self, context: Context, text: bytes) -> tuple[int, int]:
+        """Where the end of ``text`` begins that may still change, and how many ids are before it.
 
-def _nothing_known(_: bytes) -> dict[str, tuple[int, ...]]:
-    return {}
+        text: begins with the context's. The place is within that, so that its tokens show where
+        they change. (0, 0) where no token of the context ends there.
+        """
+        sizes, form = self._tokenizer.sizes, self._tokenizer.vocabulary.normalizer.form
+        start = self.start(text[: whole_characters(text)], len(context.text))
+        first = len(context.ids)
+        # A normalized text is spelled, which may be of another length.
+        place = len(context.text) if form is None else self._tokenizer.size(context.ids)
+        while place > start and first:
+            first -= 1
+            place -= sizes[context.ids[first]]
+        return (start, first) if place == start else (0, 0)
+
+    def _lasting(self, ends: Sequence[int]) -> Sequence[int]:
+        """Of the boundaries of a text's pre-tokens, those that nothing after the text can move."""
+        return ends[: max(0, len(ends) - self._movable)]

@@ -12,15 +12,16 @@ which the last pre-tokens may come out; these are finite.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from impls.forced.beginnings import Beginnings, surviving
-from impls.forced.boundaries import Boundaries, lasting
+from impls.forced.boundaries import Boundaries
 from impls.forced.characters import whole_characters
-from impls.forced.futures import Bound, Token, Window
+from impls.forced.futures import Bound, Window, tokens_of
 from impls.forced.prefix_tree import PrefixTrees
 from impls.forced.states import Within
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from impls.forced.context import Context, GrammarState
+    from impls.forced.futures import Token
     from impls.forced.prefix_tree import PrefixTree
     from impls.forced.tokenizer import Tokenizer
 
@@ -55,17 +57,7 @@ class ByteFutures:
 
     def window(self, context: Context, text: bytes) -> Window:
         """From a boundary of pre-tokens that nothing after ``text`` can move."""
-        whole = whole_characters(text)
-        ends = self._tokenizer.piece_ends([text[:whole]])[0]
-        # No later than the context's end, so that it shows where its tokens change.
-        start = 0
-        for end in lasting(ends):
-            if end <= len(context.text):
-                start = end
-        sizes = [0, *accumulate(map(self._tokenizer.sizes.__getitem__, context.ids))]
-        first = bisect_left(sizes, start)
-        if sizes[first] > start:
-            return Window(text, 0, 0)
+        start, first = self._boundaries.beginning(context, text)
         return Window(text[start:], start, first)
 
     def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
@@ -80,7 +72,8 @@ class ByteFutures:
     def _within(self, window: Window, ids: Iterable[int]) -> tuple[Token, ...]:
         """The tokens that lie within the window's own text."""
         size = len(window.text)
-        return tuple(token for token in with_ends(self._tokenizer, ids) if token.end <= size)
+        tokens = with_ends(self._tokenizer, ids)
+        return tokens[: bisect_right(tokens, size, key=itemgetter(1))]
 
     def bounds(self, window: Window, more: bytes, state: GrammarState) -> list[Bound]:
         """See :class:`impls.forced.futures.Futures`."""
@@ -186,4 +179,4 @@ class ByteFutures:
 def with_ends(tokenizer: Tokenizer, ids: Iterable[int]) -> tuple[Token, ...]:
     """Tokens that spell their own bytes, with their ends."""
     known = list(ids)
-    return tuple(map(Token, known, accumulate(map(tokenizer.sizes.__getitem__, known))))
+    return tokens_of(known, accumulate(map(tokenizer.sizes.__getitem__, known)))

@@ -17,7 +17,7 @@ import heapq
 from itertools import count
 from typing import TYPE_CHECKING
 
-from impls.forced.futures import Bound, Window, common
+from impls.forced.futures import Bound, Window, common, ids_of
 from impls.forced.interface import Future, Healed
 from impls.forced.states import completion, remembered, settling
 
@@ -156,10 +156,9 @@ class Exact:
             for size, bound in sorted(ways.items())
         )
         place = len(context.text) - window.start
-        if tuple(token.id for token in kept[: len(own)]) != own:
+        if ids_of(kept[: len(own)]) != own:
             return Healed((), forced, proof)
         if own and kept[len(own) - 1].end != place:
             return Healed((), forced, proof)
         new = self._futures.forceable(kept[len(own) :])
-        ids = tuple(token.id for token in new)
-        return Healed(ids, forced[new[-1].end - place if new else 0 :], proof)
+        return Healed(ids_of(new), forced[new[-1].end - place if new else 0 :], proof)

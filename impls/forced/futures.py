@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from itertools import repeat
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from impls.forced.context import Context, GrammarState
 
@@ -21,16 +24,35 @@ class Token(NamedTuple):
     end: int
 
 
+def tokens_of(ids: Iterable[int], ends: Iterable[int]) -> tuple[Token, ...]:
+    """Tokens of their ids and ends."""
+    # Not by Token's own constructor, which is Python code: there are as many as texts are long.
+    return tuple(map(tuple.__new__, repeat(Token), zip(ids, ends, strict=True)))
+
+
+def ids_of(tokens: Iterable[Token]) -> tuple[int, ...]:
+    """The ids alone."""
+    return tuple(map(itemgetter(0), tokens))
+
+
+def behind(tokens: tuple[Token, ...], start: int) -> tuple[Token, ...]:
+    """Those of the tokens that end behind a place."""
+    return tokens[bisect_right(tokens, start, key=itemgetter(1)) :] if start else tokens
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """The end of a text: what may still change, from byte ``start`` of the whole.
 
-    first: how many of the context's tokens stand before it.
+    first: how many of the context's tokens stand before what may change. normalized: where that
+    begins in the window's text, normalized, if it is not at its beginning: the tokens before it are
+    no part of what futures keep.
     """
 
     text: bytes
     start: int
     first: int
+    normalized: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +93,8 @@ class Futures(Protocol):
 
 def common(bounds: Sequence[Bound]) -> int:
     """How many tokens all bounds begin with."""
-    shortest = min((bound.kept for bound in bounds), key=len)
-    for index, token in enumerate(shortest):
-        if any(bound.kept[index] != token for bound in bounds):
-            return index
-    return len(shortest)
+    # What the first and the last in order share, all between them share.
+    first, last = min(bound.kept for bound in bounds), max(bound.kept for bound in bounds)
+    sizes = range(min(len(first), len(last)))
+    # By whole comparisons, which are not Python code: the first tokens are those of a whole text.
+    return bisect_left(sizes, True, key=lambda index: first[: index + 1] != last[: index + 1])

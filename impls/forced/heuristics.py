@@ -9,8 +9,10 @@ place are forced.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from impls.forced.boundaries import Boundaries
 from impls.forced.characters import anything, whole_characters
 from impls.forced.interface import Healed
 
@@ -108,10 +110,16 @@ class DropPretoken:
     tokenizer: Tokenizer
     name: str = "drop-pretoken"
 
+    @cached_property
+    def _boundaries(self) -> Boundaries:
+        return Boundaries(self.tokenizer)
+
     def heal(self, context: Context, forced: bytes, grammar: GrammarState) -> Healed:
         """See :class:`impls.forced.interface.Policy`."""
         text = context.text + forced
-        [ends] = self.tokenizer.piece_ends([text[: whole_characters(text)]])
-        last = ends[-2] if len(ends) > 1 else 0
+        text = text[: whole_characters(text)]
+        start = self._boundaries.start(text, len(text)) if self._boundaries.known else 0
+        [ends] = self.tokenizer.piece_ends([text[start:]])
+        last = start + (ends[-2] if len(ends) > 1 else 0)
         steps = self.tokenizer.steps_after(context, forced)
         return first_tokens(steps, max(0, last - len(context.text)), forced)

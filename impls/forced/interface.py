@@ -69,6 +69,10 @@ class AnyTokenizer(Protocol):
         """The ids of many texts."""
         ...
 
+    def stands_alone(self, context: Context) -> bool:
+        """Whether a text, of which an encoding begins with the context, encodes to it by itself."""
+        ...
+
     def steps(self, text: bytes) -> list[tuple[int, bytes]]:
         """The ids of a text, each with its bytes; together they are the text."""
         ...

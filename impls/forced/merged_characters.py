@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from corpora.vocabularies.model import Normalizer, PieceType
 from impls.forced.beginnings import Beginnings
-from impls.forced.futures import Token
+from impls.forced.characters import SHORT
+from impls.forced.futures import Token, behind, tokens_of
+from impls.forced.remembering import Remembering
 from impls.interface import Mode, Unsupported
 from impls.spm.encoder import SpmEncoder
 from impls.spm.lexicon import make_lexicon
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
+
+
+REMEMBERED = 1 << 14
+"""Short texts whose tokens are remembered: words at the ends of texts are alike."""
 
 
 class MergedCharacters:
@@ -48,10 +54,20 @@ class MergedCharacters:
         }
         """Characters that stand side by side in some piece: only between them anything merges."""
         self._known = {p.text for p in pieces if p.type in SENTENCEPIECE.known_types}
+        self._short = Remembering[bytes, tuple[Token, ...]](self._encode_anew, REMEMBERED)
 
-    def encode(self, texts: Sequence[bytes]) -> list[tuple[Token, ...]]:
-        """The tokens of texts."""
-        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+    def encode(self, texts: Sequence[bytes], start: int = 0) -> list[tuple[Token, ...]]:
+        """See :class:`impls.forced.piece_tokenizer.Segments`."""
+        short = all(len(text) <= SHORT for text in texts)
+        found = self._short(texts) if short else self._encode_anew(texts)
+        return [behind(tokens, start) for tokens in found] if start else found
+
+    def lasting(self, text: bytes, longest: int) -> tuple[Token, ...]:
+        """None: windows begin where no merge goes over already."""
+        return ()
+
+    def _encode_anew(self, texts: Sequence[bytes]) -> list[tuple[Token, ...]]:
+        ends = np.array(list(accumulate(map(len, texts))), dtype=np.int64)
         ids, id_ends = self._encoder.encode_batch(b"".join(texts), ends, Mode())
         flat = ids.tolist()
         bounds = pairwise([0, *id_ends.tolist()])
@@ -60,11 +76,7 @@ class MergedCharacters:
     def _placed(self, text: bytes, ids: list[int]) -> tuple[Token, ...]:
         if self._unknown in ids:
             return self._by_stages(text, iter(ids))
-        found, size = [], 0
-        for token_id in ids:
-            size += self._sizes[token_id]
-            found.append(Token(token_id, size))
-        return tuple(found)
+        return tokens_of(ids, accumulate(map(self._sizes.__getitem__, ids)))
 
     def _by_stages(self, text: bytes, ids: Iterator[int]) -> tuple[Token, ...]:
         """The tokens, with what is unknown found among what is left of merging."""

@@ -10,18 +10,24 @@ token yet.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from impls.forced.alignment import Continuations
 from impls.forced.beginnings import surviving
-from impls.forced.futures import INSIDE, Bound, Token, Window
+from impls.forced.futures import INSIDE, Bound, Window, ids_of, tokens_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from impls.forced.alignment import Aligned
     from impls.forced.context import Context, GrammarState
+    from impls.forced.futures import Token
     from impls.forced.piece_tokenizer import PieceTokenizer
+
+
+CONTINUING = frozenset(bytes((byte,)) for byte in range(0x80, 0xC0))
+"""The bytes of UTF-8 that begin no character."""
 
 
 class PieceFutures:
@@ -37,13 +43,29 @@ class PieceFutures:
     def window(self, context: Context, text: bytes) -> Window:
         """The whole text, or the end of it where its words are known to be apart."""
         start, first = self._tokenizer.word_start(context)
-        return Window(text[start:], start, first)
+        if start:
+            return Window(text[start:], start, first)
+        settled = self._aligner.settled(text)
+        tokens = self._segments.lasting(settled.text, self._tokenizer.longest)
+        # Less than the context's own, so that what is left of them shows where they change.
+        size = min(len(tokens), len(context.ids) - 1)
+        while size > 0 and not self._begins_window(context, settled, tokens[size - 1]):
+            size -= 1
+        if size <= 0 or ids_of(tokens[:size]) != context.ids[:size]:
+            return Window(text, 0, 0)
+        return Window(text, 0, size, tokens[size - 1].end)
+
+    def _begins_window(self, context: Context, settled: Aligned, token: Token) -> bool:
+        """Whether a window may begin behind a token: between characters, and in the context."""
+        if token.id == self._unknown or settled.text[token.end : token.end + 1] in CONTINUING:
+            return False
+        return INSIDE != settled.ends[token.end] <= len(context.text)
 
     def encoded(self, window: Window, ways: Sequence[bytes]) -> list[tuple[Token, ...]]:
         """See :class:`impls.forced.futures.Futures`."""
         start = not window.start
         aligned = [self._aligner.closed(window.text + way, start=start) for way in ways]
-        encoded = self._segments.encode([one.text for one in aligned])
+        encoded = self._segments.encode([one.text for one in aligned], window.normalized)
         return [_within(window, one, tokens) for one, tokens in zip(aligned, encoded, strict=True)]
 
     def forceable(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -77,11 +99,12 @@ class PieceFutures:
                     return e
             return None
 
-        found = [self._bound(window, aligned, tree.tokens(len(text)), more, "end")]
+        size = window.normalized
+        found = [self._bound(window, aligned, tree.tokens(len(text), size), more, "end")]
         for start, e in surviving(tree, tree.starts, extension):
             way = ways.input(e)
             kind, further = ("stand-in", more) if way is None else ("extension", more + way)
-            found.append(self._bound(window, aligned, tree.tokens(start), further, kind))
+            found.append(self._bound(window, aligned, tree.tokens(start, size), further, kind))
         return found
 
     def _bound(
@@ -99,15 +122,10 @@ class PieceFutures:
         return Bound(_within(window, aligned, tokens), continuation, kind, settled)
 
 
-def _within(window: Window, aligned: Aligned, tokens: Iterable[Token]) -> tuple[Token, ...]:
+def _within(window: Window, aligned: Aligned, tokens: Sequence[Token]) -> tuple[Token, ...]:
     """The tokens that end within the window's own text, with their ends there."""
-    found: list[Token] = []
-    size = 0
-    for token in tokens:
-        end = aligned.ends[token.end]
-        if end > len(window.text):
-            break
-        found.append(Token(token.id, end))
-        if end != INSIDE:
-            size = len(found)
-    return tuple(found[:size])
+    ends = [aligned.ends[end] for end in map(itemgetter(1), tokens)]
+    size = len(ends)
+    while size and (ends[size - 1] == INSIDE or ends[size - 1] > len(window.text)):
+        size -= 1
+    return tokens_of(ids_of(tokens[:size]), ends[:size])

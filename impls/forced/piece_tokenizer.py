@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -37,8 +37,15 @@ USABLE = frozenset({PieceType.NORMAL, PieceType.USER_DEFINED})
 class Segments(Protocol):
     """An algorithm on normalized texts."""
 
-    def encode(self, texts: Sequence[bytes]) -> list[tuple[Token, ...]]:
-        """The tokens of texts, with their ends there."""
+    def encode(self, texts: Sequence[bytes], start: int = 0) -> list[tuple[Token, ...]]:
+        """The tokens of texts, with their ends there; those behind the boundary ``start`` only."""
+        ...
+
+    def lasting(self, text: bytes, longest: int) -> tuple[Token, ...]:
+        """The tokens at its beginning that a text keeps whatever follows, as far as is known.
+
+        longest: bytes of the longest piece.
+        """
         ...
 
     def tree(self, text: bytes, starts: Sequence[int]) -> TokenTree:
@@ -80,7 +87,9 @@ class PieceTokenizer:
             if isinstance(implementation, Implementation)
             else spm.SpmEncoder(vocabulary, spm.SENTENCEPIECE.variant)
         )
+        # Policies ask alike.
         self._short = lru_cache(maxsize=1 << 14)(lambda data: self.encode_many([data])[0])
+        self._short_inner = lru_cache(maxsize=1 << 10)(self._inner_anew)
 
     @cached_property
     def longest(self) -> int:
@@ -109,18 +118,26 @@ class PieceTokenizer:
             return text
         return text.replace(SPACE_SYMBOL, b" ")
 
+    def _escaped(self, text: str) -> str:
+        """The inside of a text, normalized, where all characters but the space stay."""
+        return text.replace(" ", self.aligner.space.decode())
+
     def encode(self, data: bytes) -> tuple[int, ...]:
         """The ids of a text; what is no UTF-8 is U+FFFD."""
         if len(data) <= SHORT:
-            return self._short(data)  # policies ask alike
+            return self._short(data)
         return self.encode_many([data])[0]
 
     def encode_many(self, texts: Sequence[bytes]) -> list[tuple[int, ...]]:
         """The ids of many texts, by one compiled call."""
-        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        ends = np.array(list(accumulate(map(len, texts))), dtype=np.int64)
         ids, id_ends = self._encoder.encode_batch(b"".join(texts), ends, Mode())
         flat = ids.tolist()
         return [tuple(flat[a:b]) for a, b in pairwise([0, *id_ends.tolist()])]
+
+    def stands_alone(self, context: Context) -> bool:
+        """See :class:`impls.forced.interface.AnyTokenizer`."""
+        return self.encode(context.text) == context.ids
 
     def steps(self, text: bytes) -> list[tuple[int, bytes]]:
         """See :class:`impls.forced.interface.AnyTokenizer`."""
@@ -147,6 +164,9 @@ class PieceTokenizer:
 
     def _inner_steps(self, data: bytes) -> list[tuple[int, bytes]]:
         """The ids of bytes from inside a text, parts of characters at either end by themselves."""
+        return list(self._short_inner(data) if len(data) <= SHORT else self._inner_anew(data))
+
+    def _inner_anew(self, data: bytes) -> list[tuple[int, bytes]]:
         start, end = cut_off(data), whole_characters(data)
         inner = data[start : max(start, end)]
         steps = self._steps(inner, self.aligner.inner(inner)) if inner else []
@@ -212,7 +232,7 @@ class PieceTokenizer:
             text = context.text.decode()
         except UnicodeDecodeError:
             return 0, 0
-        characters = self.aligner.inner(context.text).text.decode()
+        characters = self._escaped(text)
         place = self.segments.boundary(characters)
         if not place:
             return 0, 0

@@ -26,15 +26,15 @@ SINGLE_BYTES = tuple(bytes((byte,)) for byte in range(256))
 class Remembered:
     """A state of a grammar that remembers what it said: it is asked for each way and start."""
 
-    __slots__ = ("_complete", "_following", "_state", "_viable")
+    __slots__ = ("_complete", "_following", "_sentences", "_state", "_viable")
 
     def __init__(self, state: GrammarState) -> None:
         self._state = state
         self._complete = state.complete
         self._following = tuple(state.next_bytes())
-        self._viable = dict.fromkeys(SINGLE_BYTES, False)
-        self._viable.update((SINGLE_BYTES[byte], True) for byte in self._following)
+        self._viable = dict.fromkeys([SINGLE_BYTES[byte] for byte in self._following], True)
         self._viable[b""] = self._complete or bool(self._following)
+        self._sentences: dict[int, Sequence[bytes] | None] = {}
 
     @property
     def complete(self) -> bool:
@@ -53,7 +53,7 @@ class Remembered:
         """See :class:`impls.forced.context.GrammarState`."""
         found = self._viable.get(data)
         if found is None:
-            found = self._viable[data[:1]] and self._state.viable(data)
+            found = self._viable.get(data[:1], False) and self._state.viable(data)
             self._viable[data] = found
         return found
 
@@ -63,12 +63,40 @@ class Remembered:
 
     def sentences(self, most: int) -> Sequence[bytes] | None:
         """See :class:`impls.forced.context.GrammarState`."""
-        return self._state.sentences(most)
+        if most not in self._sentences:
+            self._sentences[most] = self._state.sentences(most)
+        return self._sentences[most]
 
 
 def remembered(state: GrammarState) -> GrammarState:
     """A state that answers no question twice."""
     return state if isinstance(state, Remembered) else Remembered(state)
+
+
+class Anything:
+    """The grammar of all byte strings."""
+
+    complete = True
+
+    def forced(self) -> bytes:
+        """Nothing."""
+        return b""
+
+    def viable(self, data: bytes) -> bool:
+        """True for any bytes."""
+        return True
+
+    def after(self, data: bytes) -> Anything:
+        """The same."""
+        return self
+
+    def next_bytes(self) -> Sequence[int]:
+        """All 256."""
+        return range(256)
+
+    def sentences(self, most: int) -> None:
+        """None: there are infinitely many."""
+        return None
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from impls.forced.boundaries import Boundaries
 from impls.forced.characters import SHORT, anything, cut_off, whole_characters
+from impls.forced.remembering import Remembering
 from impls.forced.spellings import Spellings
 from impls.interface import Mode, Unsupported
+from impls.pretokenize.pieces import byte_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     from impls.forced.context import Context
 
 RAW = Mode(pretokenize=False)
+
+REMEMBERED = 1 << 15
+"""Pre-tokens whose ids are remembered."""
 
 
 class Sizes(dict[int, int]):
@@ -52,7 +58,17 @@ class Tokenizer:
         self.vocabulary = vocabulary
         self.mode = mode
         self._encoder: BpeEncoder = IMPLEMENTATION.load(vocabulary)
+        # Texts are short here, and ask for the same pre-tokens again and again.
+        self._cut = IMPLEMENTATION.cutter(vocabulary).by_patterns(mode)
+        self._ids_of_pieces = Remembering[str, tuple[int, ...]](
+            lambda pieces: self.encode_pieces([piece.encode() for piece in pieces]), REMEMBERED
+        )
         self._short = lru_cache(maxsize=1 << 14)(lambda data: self.encode_many([data])[0])
+
+    @property
+    def cuts_by_patterns(self) -> bool:
+        """Whether the vocabulary's patterns alone decide where a text is cut."""
+        return self._cut is not None
 
     @cached_property
     def longest(self) -> int:
@@ -88,13 +104,29 @@ class Tokenizer:
             return self._batch(texts, self.mode)
         bounds = [(cut_off(text), whole_characters(text)) for text in texts]
         inner = [text[a : max(a, b)] for text, (a, b) in zip(texts, bounds, strict=True)]
-        ids = self._batch(inner, self.mode)
+        ids = self._batch(inner, self.mode) if self._cut is None else list(map(self._joined, inner))
         return [
             found
             if (a, b) == (0, len(text))
             else (*self._part(text[:a]), *found, *self._part(text[max(a, b) :]))
             for text, (a, b), found in zip(texts, bounds, ids, strict=True)
         ]
+
+    def stands_alone(self, context: Context) -> bool:
+        """See :class:`impls.forced.interface.AnyTokenizer`."""
+        if not self._growing.known:
+            return self.encode(context.text) == context.ids
+        start, first = self._growing.beginning(context, context.text)
+        return self.encode(context.text[start:]) == context.ids[first:]
+
+    @cached_property
+    def _growing(self) -> Boundaries:
+        return Boundaries(self)
+
+    def _joined(self, text: bytes) -> tuple[int, ...]:
+        """The ids of the pre-tokens of a text, one after another."""
+        assert self._cut is not None
+        return tuple(chain.from_iterable(self._ids_of_pieces(self._cut(text))))
 
     def _part(self, part: bytes) -> tuple[int, ...]:
         """The ids of a part of a character, or of nothing."""
@@ -139,6 +171,11 @@ class Tokenizer:
         """Where the pre-tokens of each text (whole characters) end; just its end without any."""
         if not self.mode.pretokenize:
             return [[len(text)] if text else [] for text in texts]
+        if self._cut is not None:
+            return [
+                list(accumulate(byte_lengths(self._cut(text), of_ascii=text.isascii())))
+                for text in texts
+            ]
         ends = np.array(list(accumulate(map(len, texts))), dtype=np.int64)
         pieces = self._encoder.cut(b"".join(texts), ends, self.mode)
         flat = pieces.ends.tolist()

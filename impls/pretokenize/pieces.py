@@ -25,7 +25,7 @@ from impls.pretokenize.special_tokens import SpecialTexts
 from impls.pretokenize.unicode_version import as_of_unicode_16
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -128,12 +128,22 @@ class PlainCutter:
             else:
                 text = data[start:end].decode()
                 pieces = _split(text, self._expressions)
-                of_ascii = len(text) == end - start
-                lengths.extend(map(len, pieces) if of_ascii else _byte_lengths(pieces))
+                lengths.extend(byte_lengths(pieces, of_ascii=len(text) == end - start))
             counts.append(len(lengths))
             start = end
         piece_ends = np.array(list(accumulate(lengths)), dtype=np.int64)
         return piece_ends, np.array(counts, dtype=np.int64)
+
+    def by_patterns(self, mode: Mode) -> Callable[[bytes], list[str]] | None:
+        """A function that cuts one text as :meth:`cut` does, without a batch's bookkeeping.
+
+        It raises Unsupported for invalid UTF-8. None where more than the `regex` package's
+        patterns decides.
+        """
+        expressions = self._expressions if mode.pretokenize else []
+        if not expressions or self._form is not None or self._texts(mode):
+            return None
+        return lambda data: _split(_decode(data), expressions)
 
     def changes(self, data: bytes) -> bool:
         """Whether normalization makes another text of ``data``."""
@@ -215,7 +225,10 @@ def _in_form(text: str, form: str) -> str:
     return unicodedata.normalize(cast("_Form", form), text)
 
 
-def _byte_lengths(pieces: list[str]) -> list[int]:
+def byte_lengths(pieces: Iterable[str], *, of_ascii: bool) -> Iterable[int]:
+    """The bytes of each piece in UTF-8."""
+    if of_ascii:
+        return map(len, pieces)
     return [len(piece) if piece.isascii() else len(piece.encode()) for piece in pieces]
 
 

@@ -241,6 +241,9 @@ def test_seams_are_counted():
         def encode(self, data):
             return (3,) if data == b"xa" else tuple(data)
 
+        def stands_alone(self, context):
+            return self.encode(context.text) == context.ids
+
         def steps(self, data):
             return [(token_id, self.spelling(token_id)) for token_id in self.encode(data)]
 

@@ -14,10 +14,11 @@ from harness.studies.forced.policies import named
 from impls.forced.alignment import Aligner
 from impls.forced.context import Context
 from impls.forced.exact import Exact
-from impls.forced.futures import INSIDE
+from impls.forced.futures import INSIDE, Window, ids_of
 from impls.forced.heuristics import HealedBack, NoHealing
 from impls.forced.lattice import Lattices
 from impls.forced.merged_characters import MergedCharacters
+from impls.forced.piece_futures import PieceFutures
 from impls.forced.piece_tokenizer import PieceTokenizer
 from impls.interface import Unsupported
 from impls.unigram.normalizer import make_rules, normalize
@@ -54,14 +55,17 @@ def random_text(rng, letters, most):
     return "".join(rng.choices(letters, k=rng.randint(0, most))).encode()
 
 
-def compare(rng, kind):
-    """One random vocabulary: how many grammars were compared; all that differs is an error."""
+def compare(rng, kind, most=12):
+    """One random vocabulary: how many grammars were compared; all that differs is an error.
+
+    most: characters of a context.
+    """
     letters, vocabulary = random_case(rng, kind)
     tokenizer = PieceTokenizer(vocabulary)
     exact = Exact(tokenizer, budget=400)
     compared = 0
     for _ in range(4):
-        text = random_text(rng, letters, 12)
+        text = random_text(rng, letters, most)
         forced = random_text(rng, letters, 12) or letters[0].encode()
         sentences = [random_text(rng, letters, rng.choice([3, 8, 16])) for _ in range(5)]
         if rng.random() < 0.3:  # forced up to inside a character
@@ -112,6 +116,40 @@ def test_a_window_may_begin_with_a_space_that_bytes_spell(seed):
     assert compare(random.Random(f"slow/bpe/{seed}"), "bpe")
 
 
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+@pytest.mark.parametrize("seed", thorough_from(2, range(40)))
+def test_behind_a_long_context_it_is_the_definition(seed, kind):
+    assert compare(random.Random(f"long/{kind}/{seed}"), kind, 120)
+
+
+@pytest.mark.parametrize("seed", thorough_from(10, range(200)))
+def test_what_stands_before_a_window_stays_whatever_follows(seed):
+    """The tokens of unigram's windows are the last ones of the whole text's."""
+    rng = random.Random(f"window/{seed}")
+    letters, vocabulary = random_case(rng, "unigram")
+    tokenizer = PieceTokenizer(vocabulary)
+    futures, fresh = PieceFutures(tokenizer), PieceFutures(PieceTokenizer(vocabulary))
+    text = b""
+    for _ in range(20):
+        text += random_text(rng, letters, 12)
+        context = Context(text, tokenizer.encode(text))
+        forced = random_text(rng, letters, 6)
+        window = futures.window(context, text + forced)
+        ways = [b"", *(random_text(rng, letters, 12) for _ in range(6))]
+        expected = fresh.encoded(Window(text + forced, 0, 0), ways)
+        for whole, tokens in zip(expected, futures.encoded(window, ways), strict=True):
+            assert whole[window.first :] == tokens
+            assert ids_of(whole[: window.first]) == context.ids[: window.first]
+
+
+def test_windows_begin_near_the_end_of_a_text():
+    tokenizer = PieceTokenizer(sources.resolve("unigram_nfkc"))
+    text = TEXTS[0] * 20
+    window = PieceFutures(tokenizer).window(Context(text, tokenizer.encode(text)), text + b"{")
+    assert window.normalized > len(text)  # spaces are longer, normalized
+    assert 0 < len(tokenizer.encode(text)) - window.first < tokenizer.longest
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 def test_it_is_the_definition_on_thousands(kind):
@@ -142,6 +180,15 @@ def test_a_normalized_text_knows_where_it_comes_from(seed):
         opened = aligner.opened(data[:place], state)
         assert found.text.startswith(opened.text)
         assert found.ends[: len(opened.ends)] == opened.ends
+
+        # What goes on from an input that is kept is normalized as if it were not.
+        keeping = Aligner(vocabulary)
+        settled = keeping.settled(data[:place])
+        assert found.text.startswith(settled.text)
+        assert found.ends[: len(settled.ends)] == settled.ends
+        assert keeping.closed(data) == found
+        assert keeping.opened(data[:place], state) == opened
+        assert keeping.closed(data, start=False) == aligner.closed(data, start=False)
 
 
 MODELS = ["toy_unigram", "toy_characters", "unigram_nfkc", "unigram_bytes", "mistral_v3"]

@@ -227,5 +227,5 @@ class Walk:
 
     def _is_seam(self, point: Point) -> bool:
         if point.seam is None:
-            point.seam = self._tokenizer.encode(point.context.text) != point.context.ids
+            point.seam = not self._tokenizer.stands_alone(point.context)
         return point.seam

@@ -1,0 +1,138 @@
+"""Which pre-tokens at the end of a text may still change, and the stand-ins for what follows."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from corpora.grammars.finite import FiniteLanguage
+from corpora.vocabularies import sources
+from corpora.vocabularies.model import AddedToken
+from corpora.vocabularies.patterns import PATTERNS
+from impls.forced.boundaries import (
+    FIRST,
+    KNOWN_PATTERNS,
+    KNOWN_WINDOW_PIECES,
+    STAND_INS,
+    WINDOW_PIECES,
+    Boundaries,
+)
+from impls.forced.context import Context
+from impls.forced.tokenizer import Tokenizer
+from tests.breadth import thorough_from
+
+TEXTS = 2_000
+SEEDS = thorough_from(1, range(30))
+KNOWN = {splits: name for name, splits in PATTERNS.items() if splits in KNOWN_PATTERNS}
+
+
+def drawn(rng, most):
+    """A text of the characters and texts that patterns tell from one another."""
+    letters = rng.sample(FIRST, 6)
+    atoms = [*letters, *letters, *rng.sample(STAND_INS, 3), " ", "\n", "'"]
+    return "".join(rng.choices(atoms, k=rng.randint(0, most)))
+
+
+def tokenizer_of(splits):
+    return Tokenizer(replace(sources.resolve("toy_bytes"), splits=splits))
+
+
+def moved(tokenizer, text, more):
+    """How many pre-tokens at the end of a text another text after it changes."""
+    before, after = tokenizer.piece_ends([text.encode(), (text + more).encode()])
+    kept = 0
+    while kept < min(len(before), len(after)) and before[kept] == after[kept]:
+        kept += 1
+    return len(before) - kept
+
+
+@pytest.mark.parametrize("splits", KNOWN, ids=KNOWN.values())
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_follows_moves_two_pretokens_of_the_known_patterns_at_most(seed, splits):
+    rng = random.Random(f"{seed}/{splits}")
+    tokenizer = tokenizer_of(splits)
+    for _ in range(TEXTS):
+        text, more = drawn(rng, 8), drawn(rng, 4)
+        assert moved(tokenizer, text, more) <= KNOWN_WINDOW_PIECES, (text, more)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "more"),
+    [
+        ("gpt2", "a'r", "e"),
+        ("cl100k_base", "a\n  ", "\n"),
+        ("qwen35", "a\n  ", "\n"),
+        ("o200k_base", "don'r", "e"),
+        ("tekken", "\u3042B", "b"),
+    ],
+)
+def test_what_follows_moves_two_pretokens(pattern, text, more):
+    assert moved(tokenizer_of(PATTERNS[pattern]), text, more) == KNOWN_WINDOW_PIECES
+
+
+def test_what_follows_may_move_more_pretokens_of_another_pattern():
+    rng = random.Random(0)
+    tokenizer = tokenizer_of((r"(?:\p{N}{3})+$|\p{N}|.",))
+    found = [moved(tokenizer, rng.choice(["1", "12345"]), "1") for _ in range(20)]
+    assert max(found) > KNOWN_WINDOW_PIECES
+
+
+@pytest.mark.parametrize("splits", KNOWN, ids=KNOWN.values())
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ways_are_those_of_the_whole_text(seed, splits):
+    """By the definition: the whole text with each stand-in, cut from its beginning."""
+    rng = random.Random(f"ways/{seed}/{splits}")
+    tokenizer = tokenizer_of(splits)
+    boundaries = Boundaries(tokenizer)
+    for _ in range(30):
+        text = drawn(rng, 12).encode()
+        asked = [stand_in for stand_in in STAND_INS if rng.random() < 0.1] or ["b"]
+        grammar = FiniteLanguage([stand_in.encode() for stand_in in asked])
+        cut = tokenizer.piece_ends([text + stand_in.encode() for stand_in in asked])
+        expected = {tuple(end for end in ends if end <= len(text)) for ends in cut}
+        # The stand-ins stand for more than those texts.
+        assert expected <= set(boundaries.ways(text, grammar))
+
+
+def test_windows_of_a_text_that_grows_are_those_of_each_text_by_itself():
+    rng = random.Random(3)
+    for splits in KNOWN:
+        tokenizer = tokenizer_of(splits)
+        text, growing = b"", Boundaries(tokenizer)
+        for _ in range(40):
+            text = b"" if rng.random() < 0.05 else text + drawn(rng, 3).encode()
+            most = rng.randint(0, len(text))
+            assert growing.start(text, most) == Boundaries(tokenizer).start(text, most)
+            [ends] = tokenizer.piece_ends([text])
+            lasting = [0, *ends[: max(0, len(ends) - KNOWN_WINDOW_PIECES)]]
+            assert growing.start(text, most) == max(end for end in lasting if end <= most)
+
+
+def test_an_added_token_takes_more_pretokens_back():
+    """It may begin at the end of the text, in pieces that the pattern alone would have left."""
+    token = AddedToken("<|a|>", 5_000, special=False)
+    plain = tokenizer_of(PATTERNS["gpt2"])
+    added = Tokenizer(replace(plain.vocabulary, added_tokens=(token,)))
+    assert plain.cuts_by_patterns and not added.cuts_by_patterns
+    text = b"a b c d e <|a|"
+    assert moved(added, text.decode(), ">") == 3 > KNOWN_WINDOW_PIECES
+    assert Boundaries(plain).start(text, len(text)) == len(b"a b c d e <|")
+    assert Boundaries(added).start(text, len(text)) == len(b"a b")
+    assert WINDOW_PIECES > 3
+
+
+@pytest.mark.parametrize("name", ["toy_bytes", *thorough_from(0, ["tekken_240911"])])
+def test_whether_a_context_stands_alone_is_seen_at_its_end(name):
+    rng = random.Random(name)
+    tokenizer = Tokenizer(sources.resolve(name))
+    found = []
+    for _ in range(20):
+        text = drawn(rng, 60).encode()
+        place, ids = 0, ()
+        for token_id, step in tokenizer.steps(text):
+            context = Context(text[:place], ids)
+            alone = tokenizer.encode(context.text) == ids
+            assert tokenizer.stands_alone(context) == alone
+            found.append(alone)
+            place, ids = place + len(step), (*ids, token_id)
+    assert set(found) == {True, False}
