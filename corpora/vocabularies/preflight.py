@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,19 +14,14 @@ from corpora.vocabularies.improper import encodings_by_merges, encodings_by_vali
 from corpora.vocabularies.merges import NO_RANK, Spellings
 from corpora.vocabularies.model import Algorithm, Alphabet, PieceType, RankOrder
 from corpora.vocabularies.remarks import remarks
-from corpora.vocabularies.tables_on_disk import SMALLEST, kept
+from corpora.vocabularies.tables_on_disk import SMALLEST, kept_bytes, made_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
 
 _EXAMPLES = 3
-
-_MADE_BY = ("preflight.py", "improper.py", "merges.py", "model.py")
-"""What is kept on disk was found by these modules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +50,8 @@ def preflight(vocabulary: Vocabulary) -> list[Problem]:
         return _remarks(vocabulary) + _found(vocabulary)
     # Remarks are about the file, too, which the fingerprint does not cover.
     name = f"{vocabulary.fingerprint[:40]}-preflight"
-    made_by = b"".join(Path(__file__).with_name(module).read_bytes() for module in _MADE_BY)
-    content = kept(name, lambda: _packed(_found(vocabulary)), made_by)
-    return _remarks(vocabulary) + msgspec.json.decode(content.tobytes(), type=list[Problem])
-
-
-def _packed(problems: list[Problem]) -> NDArray[np.int32]:
-    """Problems as they are kept on disk; JSON may end with spaces."""
-    content = msgspec.json.encode(problems)
-    return np.frombuffer(content.ljust(-(-len(content) // 4) * 4), dtype=np.int32)
+    content = kept_bytes(name, lambda: msgspec.json.encode(_found(vocabulary)), made_here())
+    return _remarks(vocabulary) + msgspec.json.decode(content, type=list[Problem])
 
 
 def _found(vocabulary: Vocabulary) -> list[Problem]:

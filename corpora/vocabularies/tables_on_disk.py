@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import mmap
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,19 @@ def kept(
         found = _read(path, source)
         return made if found is None else found
     return found
+
+
+@cache
+def made_here() -> bytes:
+    """The digest of this package's modules, for what is made by them alone."""
+    modules = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(module.read_bytes() for module in modules)).digest()
+
+
+def kept_bytes(name: str, make: Callable[[], bytes], source: bytes = b"") -> bytes:
+    """Bytes under one name; see :func:`kept_arrays`."""
+    (found,) = kept_arrays(name, lambda: (np.frombuffer(make(), dtype=np.uint8),), source)
+    return bytes(found.tobytes())
 
 
 def kept_arrays(

@@ -44,13 +44,21 @@ COMMAND = (sys.executable, "-m", "harness.workers.fork_server")
 
 MODULES = (
     "harness.workers.server",
-    "impls.bpe.encoder",
-    "impls.bpe.fast.backtracking_kernel",
+    "numba.np.arrayobj",
+    "numba.cpython.listobj",
+    "impls.bpe.algorithms.backtracking",
     "impls.bpe.definition.heap_kernel",
+    "impls.bpe.encoder",
+    "impls.bpe.fast.kept_block",
+    "impls.pretokenize.pieces",
     "impls.pretokenize.scanners",
+    "impls.pretokenize.special_tokens",
     "impls.spm.encoder",
+    "impls.spm.fast.over_bytes",
+    "impls.unigram.fast.remembering",
     "impls.unigram.viterbi",
     "impls.wordpiece.encoder",
+    "impls.wordpiece.fast.remembering",
 )
 """What is imported beforehand, with all that it needs; the rest is imported where it is needed."""
 

@@ -191,11 +191,20 @@ def tokenizer_json(vocabulary: Vocabulary, mode: Mode) -> str:
 
 
 def written_json(vocabulary: Vocabulary, mode: Mode) -> str:
-    """The vocabulary as a ``tokenizer.json`` file, with its pre-tokenizer or without."""
+    """The vocabulary as a ``tokenizer.json`` file, with its pre-tokenizer or without.
+
+    That of a large one is kept on disk.
+    """
     # Only needed to load: keeps `tokgate list` from importing the writers.
+    from corpora.vocabularies.tables_on_disk import SMALLEST, kept_bytes, made_here  # noqa: PLC0415
     from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json  # noqa: PLC0415
 
-    return to_tokenizer_json(vocabulary, pretokenize=mode.pretokenize)
+    def make() -> bytes:
+        return to_tokenizer_json(vocabulary, mode.pretokenize).encode("utf-8", "surrogatepass")
+
+    name = f"{vocabulary.fingerprint[:40]}-tokenizer-json-{mode.pretokenize:d}"
+    content = kept_bytes(name if len(vocabulary) >= SMALLEST else "", make, made_here())
+    return content.decode("utf-8", "surrogatepass")
 
 
 class Implementation:

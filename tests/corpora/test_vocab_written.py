@@ -14,6 +14,7 @@ import sentencepiece
 import tiktoken
 from tokenizers import Tokenizer
 
+from corpora.vocabularies import caches
 from corpora.vocabularies.bundle import wire_vocabulary, write_bundle
 from corpora.vocabularies.embedded import embedded
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, Vocabulary, VocabularyError
@@ -22,6 +23,8 @@ from corpora.vocabularies.sentencepiece_proto import to_model_proto
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
+from impls.adapters.tokenizers import written_json
+from impls.interface import Mode
 from tests.breadth import thorough_from
 from tests.data import data_path
 
@@ -276,3 +279,16 @@ def test_the_vocabulary_of_a_load_request(tmp_path: Path) -> None:
     wire = wire_vocabulary(resolve("tekken_240911"), "b")
     assert wire["format"] == "tekken"
     assert wire["path"].endswith("tekken_240911.json")
+
+
+def test_what_is_kept_is_what_would_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(caches.TABLES, str(tmp_path))
+    vocabulary = resolve("mistral_v3")
+    for mode in (Mode(), Mode(pretokenize=False), Mode()):
+        written = to_tokenizer_json(vocabulary, pretokenize=mode.pretokenize)
+        assert written_json(vocabulary, mode) == written
+    other = replace(vocabulary, byte_fallback=not vocabulary.byte_fallback, native=None)
+    assert written_json(other, Mode()) == to_tokenizer_json(other, pretokenize=True) != written
+    assert len(list(tmp_path.iterdir())) == 3
