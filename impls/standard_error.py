@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
 import tempfile
@@ -11,8 +12,10 @@ from typing import IO
 LOG_TAIL = 64 * 1024
 """Bytes of a dead process's standard error that are kept (as the stdio protocol promises)."""
 
-TAILS_READ = 8
-"""The tail of a log is read so often before it is cut though more is printed meanwhile."""
+FARTHEST = 2 << 30
+"""Bytes of a log, holes and all, far below the largest file that a worker may write."""
+
+FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE = 1, 2
 
 TRIM_SECONDS = 0.2
 """The pause between two looks at the log of a program."""
@@ -43,18 +46,30 @@ def log_tail(log: IO[bytes]) -> str:
 def trim(log: IO[bytes]) -> None:
     """Leave the tail alone of a log that has grown long: a chatty library fills the disk.
 
-    What is printed while the log is cut is lost. So it is cut when nothing was printed since the
-    tail was read, unless something is printed all the time: then there will be another tail.
+    What comes before the tail becomes a hole, which takes no room: nothing that is printed at the
+    same time is lost or gets before it. Where the file system knows no holes, and where the file
+    is so long that its program may soon write no more, it is cut off, with what is printed then.
     """
     descriptor = log.fileno()
     with _trimming:
-        size = os.fstat(descriptor).st_size
-        if size <= LONGEST_LOG:
+        if room(log) <= LONGEST_LOG:
             return
-        for _ in range(TAILS_READ):
-            tail = os.pread(descriptor, LOG_TAIL, size - LOG_TAIL)
-            before, size = size, os.fstat(descriptor).st_size
-            if size == before:
-                break
+        size = os.fstat(descriptor).st_size
+        if size <= FARTHEST and _hole(descriptor, size - LOG_TAIL):
+            return
+        tail = os.pread(descriptor, LOG_TAIL, size - LOG_TAIL)
         os.ftruncate(descriptor, 0)
         os.write(descriptor, tail)
+
+
+def room(log: IO[bytes]) -> int:
+    """The bytes that a log takes on its disk."""
+    return os.fstat(log.fileno()).st_blocks * 512
+
+
+def _hole(descriptor: int, size: int) -> bool:
+    """Give back what the first bytes of a file take; whether that can be done."""
+    function = ctypes.CDLL(None).fallocate
+    function.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+    done: int = function(descriptor, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, 0, size)
+    return done == 0

@@ -20,7 +20,15 @@ from impls.forced.futures import INSIDE
 from impls.forced.states import Anything, Within
 from impls.interface import Unsupported
 from impls.unigram.charsmap import LABEL, LEAF, offset
-from impls.unigram.normalizer import MALFORMED, REPLACED, REPLACEMENT, make_rules, prefix
+from impls.unigram.normalizer import (
+    BLANK,
+    MALFORMED,
+    PASSES,
+    REPLACED,
+    REPLACEMENT,
+    make_rules,
+    prefix,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +90,9 @@ class Aligner:
         self._rules = make_rules(vocabulary)
         self._begun = self._rules.begun.tobytes()
         self._settled = b"", Run(bytearray(), [0], 0, spaced=False, begun=False)
-        passing = bytes(byte for byte in range(ASCII) if self._rules.passes[byte] and byte != 0x20)
+        # Those that stay as they are: others pass as spaces, which may be left out.
+        kinds = self._rules.passes[:ASCII]
+        passing = bytes(np.flatnonzero((kinds & (PASSES | BLANK)) == PASSES).tolist())
         runs = b"[" + re.escape(passing) + rb"]+(?=[\x00-\x7f])" if passing else b"(?!)"
         self._passing = re.compile(runs)
         self._units: list[int] = self._rules.units.view(np.uint32).tolist()

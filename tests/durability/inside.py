@@ -21,6 +21,7 @@ from impls.interface import About, Encoder, Mode
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
+    from harness.workers.forking import ForkServer
 
 
 class Death(BaseException):
@@ -41,6 +42,7 @@ class InsideProcess:
         wrapper: Sequence[str] = (),
         needs: Sequence[str] = (),
         spec: str = "",
+        server: ForkServer | None = None,
     ) -> None:
         cell = os.memfd_create("tokgate-progress")
         os.ftruncate(cell, CELL_BYTES)

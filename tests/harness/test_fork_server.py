@@ -107,16 +107,16 @@ def test_how_a_copy_dies_is_told(server: ForkServer) -> None:
         copy.close()
 
 
-def test_a_copy_whose_keeper_is_killed_is_found_by_its_word(server: ForkServer) -> None:
+def test_a_copy_dies_with_its_keeper(server: ForkServer) -> None:
     copy = begun(server)
     assert isinstance(copy._kept._popen, Copy)
     loaded(copy)
     worker = child_of(copy)
     os.kill(copy._kept.pid, signal.SIGKILL)
+    assert psutil.wait_procs([worker], HANG_SECONDS)[1] == []  # it dies with its parent
     with pytest.raises(WorkerDied):
         ids(copy)
     copy.close()
-    assert psutil.wait_procs([worker], HANG_SECONDS)[1] == []
     assert copy._kept.fault is None  # an implementation may have killed it
 
 

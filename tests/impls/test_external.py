@@ -10,7 +10,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import psutil
@@ -19,11 +19,11 @@ import pytest
 from corpora.vocabularies import sources
 from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary
-from impls import registry
+from impls import registry, standard_error
 from impls.errors import ImplementationError
 from impls.external import ExternalEncoder, ExternalImplementation
 from impls.interface import Capability, Died, Mode, Rejected, Unsupported
-from impls.standard_error import LOG_TAIL, LONGEST_LOG, log_file, log_tail, trim
+from impls.standard_error import LOG_TAIL, LONGEST_LOG, log_file, log_tail, room, trim
 from tests.data import data_path
 
 RAW = Mode(pretokenize=False)
@@ -260,40 +260,47 @@ def test_a_long_log_is_trimmed_and_goes_on() -> None:
         writer = [sys.executable, "-c", "import sys; sys.stderr.write(sys.argv[1] * (9 << 20))"]
         subprocess.run([*writer, "x"], stderr=log, check=True)
         trim(log)
-        assert os.fstat(log.fileno()).st_size == LOG_TAIL
-        log.seek(0)
+        assert room(log) <= 2 * LOG_TAIL
+        assert len(log_tail(log)) == LOG_TAIL
         subprocess.run([sys.executable, "-c", "raise SystemExit('end')"], stderr=log, check=False)
-        assert os.pread(log.fileno(), LOG_TAIL + 9, 0).strip().endswith(b"xend")
+        assert log_tail(log).endswith("xend")
 
 
-def test_what_is_printed_before_a_log_is_cut_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def filled(log: IO[bytes]) -> None:
+    os.write(log.fileno(), b"." * (LONGEST_LOG + 1))
+
+
+def test_what_is_printed_while_a_log_is_cut_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    hole = standard_error._hole
+
+    def printing(descriptor: int, size: int) -> bool:
+        os.write(descriptor, b"before")
+        done = hole(descriptor, size)
+        os.write(descriptor, b"after")
+        return done
+
+    monkeypatch.setattr(standard_error, "_hole", printing)
     with log_file() as log:
-        os.truncate(log.fileno(), LONGEST_LOG + 1)
-        pread, printed = os.pread, [b"first", b"last"]
-
-        def printing(descriptor: int, size: int, place: int) -> bytes:
-            tail = pread(descriptor, size, place)
-            if printed:
-                os.write(log.fileno(), printed.pop(0))
-            return tail
-
-        monkeypatch.setattr(os, "pread", printing)
+        filled(log)
         trim(log)
-        assert log_tail(log).endswith("firstlast")
+        assert log_tail(log).endswith(".beforeafter")
+        assert room(log) <= 2 * LOG_TAIL
 
 
-def test_a_log_that_never_rests_is_cut_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cause", ["no holes", "too far"])
+def test_a_log_is_cut_off_where_it_may_have_no_hole(
+    cause: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if cause == "no holes":
+        monkeypatch.setattr(standard_error, "_hole", lambda *_: False)
+    else:
+        monkeypatch.setattr(standard_error, "FARTHEST", LONGEST_LOG)
     with log_file() as log:
-        os.truncate(log.fileno(), LONGEST_LOG + 1)
-        pread = os.pread
-
-        def printing(descriptor: int, size: int, place: int) -> bytes:
-            os.write(log.fileno(), b"more")
-            return pread(descriptor, size, place)
-
-        monkeypatch.setattr(os, "pread", printing)
+        filled(log)
+        os.write(log.fileno(), b"end")
         trim(log)
         assert os.fstat(log.fileno()).st_size == LOG_TAIL
+        assert log_tail(log).endswith(".end")
 
 
 def test_a_claim_that_is_not_kept_is_an_error_and_not_a_gap(load: Load) -> None:
