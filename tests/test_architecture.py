@@ -302,6 +302,7 @@ PLAIN = {
     "impls.bpe.tables.plain_pair_validity",
     "impls.pretokenize.special_tokens",
     "impls.kernels.merge_tables",
+    "impls.kernels.table_cache",  # what is kept is held to its digest and to its source
     "impls.kernels.trie",
     "impls.kernels.utf8",
     "impls.pretokenize.unicode_version",

@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -96,13 +97,20 @@ class Child(Protocol):
 
 
 class Copy:
-    """A keeper that is a child of the fork server: what ``Popen`` is of an own child."""
+    """A keeper that is a child of the fork server: what ``Popen`` is of an own child.
+
+    Thread-safe. Its descriptor is open as long as anybody may use it, or another file would have
+    its number.
+    """
 
     def __init__(self, server: ForkServer, pid: int, descriptor: int) -> None:
         self.pid = pid
         self.returncode: int | None = None
         self._server = server
         self._descriptor = descriptor
+        self._lock = threading.Lock()
+        self._asked = False
+        weakref.finalize(self, os.close, descriptor)
 
     def poll(self) -> int | None:
         """See :class:`Child`."""
@@ -112,21 +120,20 @@ class Copy:
 
     def wait(self, timeout: float | None = None) -> int | None:
         """See :class:`Child`."""
-        if self._descriptor >= 0:
-            poller = select.poll()
-            poller.register(self._descriptor, select.POLLIN)
-            if not poller.poll(None if timeout is None else timeout * 1000):
-                raise subprocess.TimeoutExpired("a worker's keeper", timeout or 0.0)
-            self.returncode = self._server.status_of(self.pid)
-            os.close(self._descriptor)
-            self._descriptor = -1
-        return self.returncode
+        poller = select.poll()
+        poller.register(self._descriptor, select.POLLIN)
+        if not poller.poll(None if timeout is None else timeout * 1000):
+            raise subprocess.TimeoutExpired("a worker's keeper", timeout or 0.0)
+        with self._lock:
+            if not self._asked:
+                self._asked = True
+                self.returncode = self._server.status_of(self.pid)
+            return self.returncode
 
     def send_signal(self, sig: int) -> None:
         """See :class:`Child`."""
-        if self._descriptor >= 0:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._descriptor, sig)
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._descriptor, sig)
 
     def kill(self) -> None:
         """See :class:`Child`."""
@@ -204,8 +211,8 @@ class ForkServer:
             raise OSError(begun.errno, os.strerror(begun.errno))
         return Copy(self, begun.pid, descriptors[0])
 
-    def status_of(self, pid: int) -> int | None:
-        """The exit status of a keeper that has ended; None where nobody knows."""
+    def status_of(self, pid: int) -> int:
+        """The exit status of a keeper that has ended; as of one killed where nobody knows."""
         with self._lock:
             if self._socket is None:
                 return -signal.SIGKILL
@@ -215,7 +222,7 @@ class ForkServer:
             except (OSError, msgspec.MsgspecError):
                 self._end()
                 return -signal.SIGKILL
-        return answer.code
+        return -signal.SIGKILL if answer.code is None else answer.code
 
     def _fits(self, environment: Mapping[str, str]) -> bool:
         """Whether a worker of this environment would import what this process has imported."""

@@ -226,9 +226,9 @@ class Boundaries:
             found.setdefault(tuple(ends[: bisect_right(ends, size)]), way)
         return found
 
-    def start(self, text: bytes, most: int) -> int:
+    def start(self, text: bytes, most: int, spare: int = 0) -> int:
         """The last boundary of ``text``, of whole characters, that nothing after it can move, and
-        that is no further than ``most``; or 0.
+        that is no further than ``most``, but for ``spare`` of them; or 0.
 
         It is cheaper for a text that goes on from the one that was asked for last, if the pattern
         is known.
@@ -240,8 +240,8 @@ class Boundaries:
         ends = [*fixed, *(start + end for end in more)]
         self._growing = text, ends
         fixed = self._lasting(ends)
-        place = bisect_right(fixed, most)
-        return fixed[place - 1] if place else 0
+        place = bisect_right(fixed, most) - spare
+        return fixed[place - 1] if place > 0 else 0
 
     def beginning(self, context: Context, text: bytes) -> tuple[int, int]:
         """Where the end of ``text`` begins that may still change, and how many ids are before it.
@@ -250,7 +250,10 @@ class Boundaries:
         they change. (0, 0) where no token of the context ends there.
         """
         sizes, form = self._tokenizer.sizes, self._tokenizer.vocabulary.normalizer.form
-        start = self.start(text[: whole_characters(text)], len(context.text))
+        # What goes on from the context may move the boundaries at its end, and so change its
+        # tokens. That they change is seen where they are compared from before these on.
+        spare = WINDOW_PIECES if len(text) > len(context.text) else 0
+        start = self.start(text[: whole_characters(text)], len(context.text), spare)
         first = len(context.ids)
         # A normalized text is spelled, which may be of another length.
         place = len(context.text) if form is None else self._tokenizer.size(context.ids)

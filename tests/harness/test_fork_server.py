@@ -7,7 +7,9 @@ import os
 import re
 import signal
 import socket
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -18,7 +20,7 @@ from corpora.vocabularies import sources
 from harness.core.messages import Encode, Load, packed
 from harness.core.outcomes import Inputs, Status
 from harness.engine import selection
-from harness.workers import Limits, Worker
+from harness.workers import Limits, Worker, forking
 from harness.workers.fork_server import LONGEST, Refused
 from harness.workers.forking import Copy, ForkServer
 from harness.workers.pool import WorkerPool
@@ -127,6 +129,27 @@ def test_nothing_is_left_of_a_copy(server: ForkServer) -> None:
     family = [psutil.Process(copy._kept.pid), child_of(copy)]
     copy.close()
     assert psutil.wait_procs(family, HANG_SECONDS)[1] == []
+
+
+def test_an_end_is_seen_by_several_threads_at_once(server: ForkServer) -> None:
+    for _ in range(5):
+        copy = begun(server)
+        child = copy._kept._popen
+        with ThreadPoolExecutor(8) as threads:
+            waiting = [threads.submit(child.wait, HANG_SECONDS) for _ in range(4)]
+            polling = [threads.submit(signalled, child) for _ in range(3)]
+            copy.close()
+            assert len({one.result() for one in waiting}) == 1
+            assert [one.result() for one in polling] == [None] * 3
+
+
+def signalled(child: forking.Child) -> None:
+    """Ask and signal a process until it has ended, and once more."""
+    end = time.monotonic() + HANG_SECONDS
+    while child.poll() is None:
+        assert time.monotonic() < end
+        child.send_signal(signal.SIGCONT)
+    child.send_signal(signal.SIGCONT)
 
 
 def test_who_runs_code_of_others_is_started_anew(server: ForkServer, tmp_path: Path) -> None:

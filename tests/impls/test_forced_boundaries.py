@@ -18,6 +18,7 @@ from impls.forced.boundaries import (
     Boundaries,
 )
 from impls.forced.context import Context
+from impls.forced.exact import Exact
 from impls.forced.tokenizer import Tokenizer
 from tests.breadth import thorough_from
 
@@ -136,3 +137,16 @@ def test_whether_a_context_stands_alone_is_seen_at_its_end(name):
             found.append(alone)
             place, ids = place + len(step), (*ids, token_id)
     assert set(found) == {True, False}
+
+
+@pytest.mark.parametrize("before", [b"\r\n", b"'S\r\n"])
+def test_a_context_whose_last_tokens_change_with_what_follows_is_seen(before):
+    """What follows the context parts its last pre-token, so that its tokens are none of the text's;
+    it is too long for that to be among the last pre-tokens.
+    """
+    tokenizer = Tokenizer(sources.resolve("toy_bytes"))
+    forced = "\u02c0don't. 2024".encode()
+    context = Context(before, tokenizer.encode(before))
+    assert tokenizer.encode(before + forced)[: len(context.ids)] != context.ids
+    healed = Exact(tokenizer).heal(context, forced, FiniteLanguage([b" 2024", b"\r\nx"])).ids
+    assert healed == ()

@@ -14,7 +14,7 @@ from harness.studies.selftest.catalog import FAMILIES, mistakes
 from harness.studies.selftest.groups import REFERENCES, Kind, groups, kind_of
 from harness.studies.selftest.hunt import algorithm_of
 from harness.studies.selftest.mutant import planted
-from harness.studies.selftest.plain.bpe import PlainBpe
+from harness.studies.selftest.plain.bpe import PlainBpe, PlainDropout
 from impls import registry
 from impls.interface import Mode, Rejected, Unsupported
 from tests.breadth import thorough_from
@@ -69,6 +69,8 @@ def observed(encoder, check, data, mode):
         return ids, list(located), list(spans)
     if check == "template":
         return ids, [encoder.encode_with_added(data, pair, mode) for pair in (None, data + data)]
+    if check == "reachability":
+        return ids, encoder.encode_with_dropout(data, mode)
     if check == "survival":
         return ids, [type(one) for one in ids]
     return ids
@@ -83,7 +85,9 @@ def test_an_input_shows_it(mutant):
     vocabulary = resolve(mutant.vocabulary)
     mode = MODES[mutant.mode]
     wrong = mutant.implementation.load(vocabulary)
-    right = right_for(mutant.vocabulary)
+    right = PlainDropout() if mutant.check == "reachability" else right_for(mutant.vocabulary)
+    if isinstance(right, PlainDropout):
+        right.load(vocabulary)
 
     def all_of(encoder):
         return [observed(encoder, mutant.check, data, mode) for data in mutant.shows]
