@@ -51,11 +51,11 @@ def assert_alike(lexicon: Lexicon, fast: Encode, inputs: Sequence[bytes]) -> Non
     ids, id_ends = encode(lexicon, data, ends)
     for _ in range(2):
         found, found_ends = fast(data, ends)
-        assert found.tolist() == ids.tolist()
-        assert found_ends.tolist() == id_ends.tolist()
+        assert np.array_equal(found, ids)
+        assert np.array_equal(found_ends, id_ends)
     for one, wanted in zip(inputs, np.split(ids, id_ends[:-1]), strict=True):
         alone, _ = fast(np.frombuffer(one, dtype=np.uint8), np.array([len(one)]))
-        assert alone.tolist() == wanted.tolist(), one
+        assert np.array_equal(alone, wanted), one
 
 
 def worded(rng: random.Random, *, byte_fallback: bool) -> Vocabulary:
