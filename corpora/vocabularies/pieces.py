@@ -9,13 +9,12 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from corpora.vocabularies.model import Merges, Piece, PieceType, Vocabulary
+from corpora.vocabularies.model import Piece, PieceType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,6 +106,10 @@ class Pieces(Sequence[Piece]):
             digest(b"%d:" % len(data))
             digest(data)
 
+    def bare(self) -> Pieces:
+        """The same columns, without the pieces that were made of them for others."""
+        return Pieces(self.text, self.bounds, self.scores, self.types)
+
     def __len__(self) -> int:
         return len(self.types)
 
@@ -144,12 +147,3 @@ class Pieces(Sequence[Piece]):
 
     def __reduce__(self) -> tuple[type[Pieces], tuple[bytes, array[int], array[float], bytes]]:
         return Pieces, (self.text, self.bounds, self.scores, self.types)
-
-
-def pieces_alone(vocabulary: Vocabulary) -> Vocabulary:
-    """The pieces, in columns of their own, and the rules of the text.
-
-    A decoder of pieces needs no tokens, merges and file, which take as much memory again.
-    """
-    held = Pieces(*Pieces.of(vocabulary.pieces).__reduce__()[1])
-    return replace(vocabulary, tokens=(), merges=Merges.none(), pieces=held, native=None)

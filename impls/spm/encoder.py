@@ -14,8 +14,8 @@ from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, RankOrde
 from corpora.vocabularies.sentencepiece_proto import unknown_trouble
 from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Rejected, Step
+from impls.piece_decoding import llama_cpp, sentencepiece
 from impls.spm import variants
-from impls.spm.decoders import decoder_of
 from impls.spm.partition import partition, separate_symbols
 from impls.warming import warm_up
 
@@ -50,7 +50,7 @@ class SpmEncoder:
         self._normalize = make_normalize(vocabulary, variant)
         self._normalizes, self._are_valid = variant.normalizes, are_valid
         self._symbols = separate_symbols(vocabulary, variant)
-        self._decode = decoder_of(vocabulary, variant)
+        self._decode = (sentencepiece if variant.normalizes else llama_cpp)(vocabulary)
         self._encode_texts: EncodeTexts = encode_texts
         self._encode_utf8: EncodeTexts = encode_texts
         if fast:

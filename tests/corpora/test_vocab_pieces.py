@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from corpora.vocabularies.merges import merges_from_scores
 from corpora.vocabularies.model import Piece, PieceType
-from corpora.vocabularies.pieces import Pieces, pieces_alone
+from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.sources import resolve
 
 if TYPE_CHECKING:
@@ -77,10 +77,9 @@ def test_a_vocabulary_of_columns_is_that_of_a_tuple() -> None:
     assert replace(vocabulary, pieces=tuple(vocabulary.pieces)).fingerprint == (
         vocabulary.fingerprint
     )
-    alone = pieces_alone(vocabulary)
-    assert alone.pieces == vocabulary.pieces
-    assert not alone.tokens
-    assert alone.pieces is not vocabulary.pieces  # whose objects may have been made
+    bare = vocabulary.pieces.bare()
+    assert bare == vocabulary.pieces
+    assert bare is not vocabulary.pieces  # whose objects may have been made
 
 
 def test_merges_by_score_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
