@@ -19,6 +19,7 @@ from harness.engine.study import Session
 from harness.engine.unvisited import Unvisited
 from harness.events import Phase, Withdrawn
 from harness.findings import left_processes
+from harness.workers.forking import shared_server
 from harness.workers.pool import Stopped, WorkerPool
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from harness.engine.parts import Part, Parts
     from harness.engine.state import RunState
     from harness.engine.study import Study
+    from harness.workers.forking import ForkServer
 
 
 class Sessions:
@@ -51,6 +53,7 @@ class Sessions:
         self._weight = sum(map(run.plan.weight, run.plan.visited))
         self._loads: list[float] = []
         self._start = Start((), 0)
+        self._server: ForkServer | None = None
 
     @property
     def _stop(self) -> threading.Event:
@@ -68,7 +71,10 @@ class Sessions:
         self._growth_seconds = plan.scaling_seconds(seconds)
         jobs = max(1, min(plan.jobs, len(plan.visited)))
         self._start = Start(plan.named if seconds is not None else (), jobs)
-        with ThreadPoolExecutor(jobs, thread_name_prefix="sessions") as threads:
+        with (
+            shared_server(plan.participants) as self._server,
+            ThreadPoolExecutor(jobs, thread_name_prefix="sessions") as threads,
+        ):
             futures = [
                 threads.submit(self._go_through, unvisited, job, jobs) for job in range(jobs)
             ]
@@ -92,7 +98,7 @@ class Sessions:
 
     def _go_through(self, unvisited: Unvisited, job: int, jobs: int) -> None:
         run = self._run
-        pool = WorkerPool(run.plan.participants, run.plan.limits)
+        pool = WorkerPool(run.plan.participants, run.plan.limits, server=self._server)
         pool.limit_by(run.left_for_questions)
         with run.lock:
             self._pools.append(pool)

@@ -36,10 +36,13 @@ from harness.workers.fork_server import (
     Refused,
     Status,
 )
+from impls import registry
 from impls.external import IN_WORKER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from harness.core.participants import Participant
 
 COMMAND = (sys.executable, "-m", "harness.workers.fork_server")
 
@@ -246,3 +249,20 @@ class ForkServer:
         """End the process. Workers that still run are those of their keepers."""
         with self._lock:
             self._end()
+
+
+@contextlib.contextmanager
+def shared_server(participants: Sequence[Participant]) -> Iterator[ForkServer | None]:
+    """A fork server for all pools of these participants; None where they are too few of our own.
+
+    What it imports takes seconds of processor time, which several pools need not spend each.
+    """
+    own = sum(registry.our_own(one.spec) for one in participants)
+    if own < WORTH:
+        yield None
+        return
+    server = ForkServer()
+    try:
+        yield server
+    finally:
+        server.close()

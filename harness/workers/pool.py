@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import threading
@@ -16,8 +17,7 @@ from harness.checks.base import Check, FollowsUp, Judgement, Observation, Probe
 from harness.core.messages import Decode, Encode, Serve, packed
 from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
-from harness.workers.forking import WORTH, ForkServer
-from impls import registry
+from harness.workers.forking import shared_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from harness.core.excused import Excused
     from harness.core.messages import Compiling, Loaded, Measure, Meter
     from harness.core.participants import Participant
+    from harness.workers.forking import ForkServer
     from impls.interface import Mode
 
 
@@ -125,16 +126,18 @@ class WorkerPool:
         limits: Limits,
         environment: Mapping[str, str] | None = None,
         wrapper: Sequence[str] = (),
+        server: ForkServer | None = None,
     ) -> None:
+        """Start no worker yet; server: one that several pools share, else it has its own."""
         self._participants = {participant.name: participant for participant in participants}
         # Whoever comes first loads first; all at once would make all of them late.
         turn = threading.Semaphore((os.cpu_count() or 1) + 2)
-        own = sum(registry.our_own(one.spec) for one in participants)
-        usual = own >= WORTH and not environment and not wrapper
-        self._server = ForkServer() if usual else None
+        self._closing = contextlib.ExitStack()
+        if server is None and not environment and not wrapper:
+            server = self._closing.enter_context(shared_server(participants))
         self._workers = {
             c.name: Worker(
-                c.name, c.spec, limits, environment, wrapper, turn, c.about.needs, self._server
+                c.name, c.spec, limits, environment, wrapper, turn, c.about.needs, server
             )
             for c in participants
         }
@@ -362,5 +365,4 @@ class WorkerPool:
             worker.close(wait=False)  # all at once: each has its own thread
         for worker in self._workers.values():
             worker.close()
-        if self._server is not None:
-            self._server.close()
+        self._closing.close()

@@ -22,7 +22,7 @@ from harness.core.outcomes import Inputs, Status
 from harness.engine import selection
 from harness.workers import Limits, Worker, forking
 from harness.workers.fork_server import LONGEST, Refused
-from harness.workers.forking import Copy, ForkServer
+from harness.workers.forking import Copy, ForkServer, shared_server
 from harness.workers.pool import WorkerPool
 from harness.workers.process import Process, WorkerDied
 from impls.external import IN_WORKER
@@ -223,19 +223,48 @@ def test_a_worker_of_which_nobody_knows_is_started_anew(answer: bytes) -> None:
         server.close()
 
 
+NAMES = ("bpe.naive", "bpe.heap", "bpe.table", "tiktoken")
+
+
+def servers_of(pool: WorkerPool) -> dict[str, int | None]:
+    """The process of which each worker is a copy, if it is one, when all have loaded a toy."""
+    assert pool.load(sources.resolve("toy_bytes"), NAMES) == {}
+    found: dict[str, int | None] = {}
+    for name, worker in pool._workers.items():
+        assert worker._process is not None
+        popen = worker._process._kept._popen
+        server = popen._server._popen if isinstance(popen, Copy) else None
+        found[name] = server and server.pid
+    return found
+
+
 def test_a_pool_has_one_and_ends_it() -> None:
-    names = ["bpe.naive", "bpe.heap", "bpe.table", "tiktoken"]
-    pool = WorkerPool(selection.participants(names)[0], Limits())
+    pool = WorkerPool(selection.participants(NAMES)[0], Limits())
     try:
-        assert pool.load(sources.resolve("toy_bytes"), names) == {}
-        made = {name: worker._process for name, worker in pool._workers.items()}
-        kinds = {name: isinstance(one._kept._popen, Copy) for name, one in made.items() if one}
-        assert kinds == {name: name != "tiktoken" for name in names}
-        assert pool._server is not None and pool._server._popen is not None
-        server = psutil.Process(pool._server._popen.pid)
+        found = servers_of(pool)
+        assert found.pop("tiktoken") is None
+        assert None not in found.values()
+        assert len(set(found.values())) == 1
+        server = psutil.Process(found["bpe.naive"])
     finally:
         pool.close()
     assert psutil.wait_procs([server], HANG_SECONDS)[1] == []
+
+
+def test_several_pools_share_one() -> None:
+    present = selection.participants(NAMES)[0]
+    with shared_server(present) as server:
+        assert server is not None
+        for _ in range(2):
+            pool = WorkerPool(present, Limits(), server=server)
+            try:
+                assert server._popen is not None
+                assert servers_of(pool)["bpe.heap"] == server._popen.pid
+            finally:
+                pool.close()
+    assert server._popen is None
+    with shared_server(present[1:3]) as none:
+        assert none is None
 
 
 def test_it_ends_when_nobody_has_its_socket() -> None:
