@@ -14,7 +14,7 @@ from corpora.vocabularies.improper import encodings_by_merges, encodings_by_vali
 from corpora.vocabularies.merges import NO_RANK, Spellings
 from corpora.vocabularies.model import Algorithm, Alphabet, PieceType, RankOrder
 from corpora.vocabularies.remarks import remarks
-from corpora.vocabularies.tables_on_disk import SMALLEST, kept_bytes, made_here
+from corpora.vocabularies.tables_on_disk import kept_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -46,11 +46,8 @@ def preflight(vocabulary: Vocabulary) -> list[Problem]:
     """The problems of ``vocabulary``; none for one that every algorithm can run."""
     if vocabulary.unexpressed:
         return _remarks(vocabulary)
-    if len(vocabulary) < SMALLEST:
-        return _remarks(vocabulary) + _found(vocabulary)
     # Remarks are about the file, too, which the fingerprint does not cover.
-    name = f"{vocabulary.fingerprint[:40]}-preflight"
-    content = kept_bytes(name, lambda: msgspec.json.encode(_found(vocabulary)), made_here())
+    content = kept_bytes(vocabulary, "preflight", lambda: msgspec.json.encode(_found(vocabulary)))
     return _remarks(vocabulary) + msgspec.json.decode(content, type=list[Problem])
 
 

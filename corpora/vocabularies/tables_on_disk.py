@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from corpora.vocabularies.model import Vocabulary
+
 SMALLEST = 4096
 """Tokens of a vocabulary worth a file: tables of smaller ones are made in milliseconds."""
 
@@ -64,9 +66,15 @@ def made_here() -> bytes:
     return hashlib.sha256(b"".join(module.read_bytes() for module in modules)).digest()
 
 
-def kept_bytes(name: str, make: Callable[[], bytes], source: bytes = b"") -> bytes:
-    """Bytes under one name; see :func:`kept_arrays`."""
-    (found,) = kept_arrays(name, lambda: (np.frombuffer(make(), dtype=np.uint8),), source)
+def kept_bytes(vocabulary: Vocabulary, kind: str, make: Callable[[], bytes]) -> bytes:
+    """What this package's modules make of a vocabulary, which is kept where that is a large one.
+
+    kind: what it is, which is a part of the file's name. make: of what the fingerprint covers.
+    """
+    if len(vocabulary) < SMALLEST:
+        return make()
+    name = f"{vocabulary.fingerprint[:40]}-{kind}"
+    (found,) = kept_arrays(name, lambda: (np.frombuffer(make(), dtype=np.uint8),), made_here())
     return bytes(found.tobytes())
 
 

@@ -278,12 +278,14 @@ def gguf_file(vocabulary: Vocabulary) -> bytes:
     """The vocabulary's own GGUF file if it was read from one, else a new one.
 
     llama.cpp may know more of its own file than the plain model says. A file whose pre-tokenizer is
-    not the vocabulary's was given another one by name (``#pattern=``), and is written anew.
+    not the vocabulary's was given another one by name (``#pattern=``), and is written anew. What
+    is written of a large vocabulary is kept on disk.
     """
     from corpora.vocabularies.gguf_out import to_gguf  # noqa: PLC0415 (as above)
     from corpora.vocabularies.limits import MAX_FILE_BYTES  # noqa: PLC0415
     from corpora.vocabularies.patterns import GGUF_PRE, PATTERNS  # noqa: PLC0415
     from corpora.vocabularies.reading import read_bytes  # noqa: PLC0415
+    from corpora.vocabularies.tables_on_disk import kept_bytes  # noqa: PLC0415
 
     if vocabulary.format == "gguf" and vocabulary.source_path is not None:
         content = read_bytes(Path(vocabulary.source_path))
@@ -292,7 +294,7 @@ def gguf_file(vocabulary: Vocabulary) -> bytes:
         whole = len(content) < MAX_FILE_BYTES
         if whole and (vocabulary.alphabet is Alphabet.CHARACTERS or splits == vocabulary.splits):
             return content
-    return to_gguf(vocabulary)
+    return kept_bytes(vocabulary, "gguf", lambda: to_gguf(vocabulary))
 
 
 def pre_of(content: bytes) -> str:

@@ -196,14 +196,13 @@ def written_json(vocabulary: Vocabulary, mode: Mode) -> str:
     That of a large one is kept on disk.
     """
     # Only needed to load: keeps `tokgate list` from importing the writers.
-    from corpora.vocabularies.tables_on_disk import SMALLEST, kept_bytes, made_here  # noqa: PLC0415
+    from corpora.vocabularies.tables_on_disk import kept_bytes  # noqa: PLC0415
     from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json  # noqa: PLC0415
 
     def make() -> bytes:
         return to_tokenizer_json(vocabulary, mode.pretokenize).encode("utf-8", "surrogatepass")
 
-    name = f"{vocabulary.fingerprint[:40]}-tokenizer-json-{mode.pretokenize:d}"
-    content = kept_bytes(name if len(vocabulary) >= SMALLEST else "", make, made_here())
+    content = kept_bytes(vocabulary, f"tokenizer-json-{mode.pretokenize:d}", make)
     return content.decode("utf-8", "surrogatepass")
 
 
