@@ -7,6 +7,7 @@ import gc
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +34,7 @@ if TYPE_CHECKING:
 def measured(encoder: Encoder, request: Measure) -> Results:
     """The times that a request asks for, and the ids; raises what the encoder raises."""
     with contextlib.ExitStack() as stack:
-        executor = None
-        if request.threads > 1 and request.shared:
-            executor = stack.enter_context(ThreadPoolExecutor(request.threads))
+        executor = _threads(request.threads) if request.threads > 1 and request.shared else None
         calls = [_call(encoder, data, request, executor) for data in request.inputs]
         stack.enter_context(undisturbed())
         for _ in range(request.warm_up):
@@ -49,6 +48,12 @@ def measured(encoder: Encoder, request: Measure) -> Results:
     ids = np.concatenate(found) if found else np.empty(0, dtype=np.int32)
     status, ends = np.zeros(1, dtype=np.uint8), np.array([len(ids)], dtype=np.int64)
     return Results(status, ids, ends, timed=spent)
+
+
+@cache
+def _threads(count: int) -> Executor:
+    """Threads that stay, as those of a server do: encoders may remember texts for each of them."""
+    return ThreadPoolExecutor(count)
 
 
 def _call(

@@ -324,6 +324,8 @@ class TestBatches:
         results = measured(Watched(), self.request(threads=2))
         assert bytes(results.ids.tolist()) == self.TEXT
         assert len(who) == 2
+        measured(Watched(), self.request(threads=2))
+        assert len(who) == 2  # the same threads, as encoders may remember texts for each
 
     def test_our_batches_are_the_texts_one_by_one(self) -> None:
         encoder = registry.resolve("bpe.heap").load(sources.resolve("toy_bytes"))
@@ -358,7 +360,7 @@ class TestCommand:
     @pytest.mark.thorough  # a whole benchmark; its parts have quick tests
     def test_batches_and_threads(self, tmp_path: Path) -> None:
         done = tokgate(
-            "bench", *FEW, "--mode=batch", "--mode=threads", "--threads=2", "--document=100",
+            "bench", *FEW, "--mode=threads", "--threads=2", "--document=100",
             "--impl=tiktoken", "--impl=bpe.heap", folder=tmp_path,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr

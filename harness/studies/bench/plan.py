@@ -103,6 +103,12 @@ def parse_size(text: str, option: str = "--size") -> int:
     return size
 
 
+def with_one_thread(modes: Sequence[str]) -> tuple[str, ...]:
+    """The modes, and that to which several threads are compared where they are measured."""
+    given = tuple(modes)
+    return ("batch", *given) if THREADS in given and "batch" not in given else given
+
+
 def chosen_texts(names: Sequence[str]) -> list[Text]:
     """The kinds of text named, or all that can be made; a name that is none of them is a file."""
     found = []
@@ -180,7 +186,7 @@ def make_plan(
         judges=judges,
         texts=chosen,
         sizes=wanted,
-        modes=way,
+        modes=with_one_thread(way),
         rounds=rounds,
         cold=cold,
         cold_sizes=cold_sizes,
