@@ -12,6 +12,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
+from corpora.vocabularies.jit import njit
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -32,6 +34,45 @@ def prefetch(array: NDArray[np.generic], index: int) -> None:
 def word_at(data: NDArray[np.uint8], at: int) -> int:
     """The 8 bytes from ``data[at]`` on, which the data must have, as a little-endian int64."""
     return int(data[at : at + 8].view(np.int64)[0])
+
+
+WORD = 8
+"""Bytes of a word."""
+
+
+def copy_word(
+    source: NDArray[np.uint8], place: int, target: NDArray[np.uint8], target_place: int
+) -> None:
+    """Make the 8 bytes from ``target[target_place]`` on those from ``source[place]`` on."""
+    target[target_place : target_place + WORD] = source[place : place + WORD]
+
+
+_HIGH_BITS = -0x7F7F7F7F7F7F7F80
+_LOW_BITS = 0x0101010101010101
+_FROM_A, _BEYOND_Z = _LOW_BITS * (0x80 - ord("a")), _LOW_BITS * (0x80 - ord("z") - 1)
+"""In eight bytes: the highest bit of each, the lowest, and what makes of all that is at least ``a``,
+and of all beyond ``z``, a byte with its highest bit set."""
+
+
+@njit
+def small_letters(eight: int) -> bool:
+    """Whether eight bytes are letters from a to z."""
+    # The sums carry from byte to byte only where one is beyond ASCII.
+    return ((eight + _FROM_A) & ~(eight + _BEYOND_Z) & ~eight) & _HIGH_BITS == _HIGH_BITS
+
+
+@njit
+def all_beyond_ascii(eight: int) -> bool:
+    """Whether eight bytes are all beyond ASCII."""
+    return eight & _HIGH_BITS == _HIGH_BITS
+
+
+@njit
+def has_byte(eight: int, byte: int) -> bool:
+    """Whether one of eight bytes is this one, which is beyond ASCII or not."""
+    # Of what is 0 where a byte is the one looked for, the high bits after subtracting 1 tell.
+    other = eight ^ _LOW_BITS * byte
+    return (other - _LOW_BITS) & ~other & _HIGH_BITS != 0
 
 
 def masked_pair(
@@ -111,6 +152,20 @@ def _word_at(typing, data, at):  # type: ignore[no-untyped-def]
         return builder.load(place, align=1)
 
     return types.int64(data, types.intp), generate
+
+
+@intrinsic
+def _copy_word(typing, source, place, target, target_place):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        kinds = signature.args
+        start, end = (
+            place_of(context, builder, kinds[side], arguments[side : side + 2], _WORD)
+            for side in (0, 2)
+        )
+        builder.store(builder.load(start, align=1), end, align=1)
+        return context.get_dummy_value()
+
+    return types.none(source, types.intp, target, types.intp), generate
 
 
 @intrinsic
@@ -210,6 +265,14 @@ def _compiled_prefetch(array, index):  # type: ignore[no-untyped-def]
 def _compiled_word_at(data, at):  # type: ignore[no-untyped-def]
     del data, at
     return lambda data, at: _word_at(data, at)  # noqa: PLW0108 - Numba wants a function
+
+
+@overload(copy_word)
+def _compiled_copy_word(source, place, target, target_place):  # type: ignore[no-untyped-def]
+    def copy(source, place, target, target_place):  # type: ignore[no-untyped-def]
+        _copy_word(source, place, target, target_place)
+
+    return copy
 
 
 @overload(masked_pair)

@@ -51,9 +51,10 @@ def normalize_hugging_face(
     charsmap gives. ``out`` has room for ``(end - start + 1) * rules.growth`` bytes more.
     """
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
-    passes, mapped, out = uncounted(rules.passes), uncounted(mapped), uncounted(out)
+    passes, begun = uncounted(rules.passes), uncounted(rules.begun)
+    mapped, out = uncounted(mapped), uncounted(out)
     length = _map(
-        uncounted(rules.units), uncounted(rules.replacements), uncounted(rules.begun), passes,
+        uncounted(rules.units), uncounted(rules.replacements), begun, passes,
         uncounted(rules.marks), uncounted(classes), uncounted(data), start, end, mapped,
     )  # fmt: skip
     if tidy:
@@ -68,7 +69,7 @@ def normalize_hugging_face(
     while i < length:
         if mapped[i] < 0x80:
             first = i
-            i, size = pass_ascii(settled, mapped, i, length, out, size, 0)
+            i, size = pass_ascii(settled, begun, mapped, i, length, out, size, 0)
             # Of the last one it is not known yet whether it is behind another one.
             if i > first and mapped[i] == SPACE and int(settled[mapped[i - 1]]) & MERGED:
                 i += 1

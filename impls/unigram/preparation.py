@@ -53,7 +53,7 @@ def prepare(
         segments, size = _llama_cpp(rules, *split_by, data, ends, text, segment_ends)
     else:
         longest = int(np.diff(ends, prepend=0).max(initial=0))
-        mapped = np.empty((longest + 1) * rules.growth, dtype=np.uint8)
+        mapped = np.empty((longest + 1) * rules.growth + SPARE, dtype=np.uint8)
         segments, size = _hugging_face(
             rules, *split_by, lexicon.classes, data, ends, mapped, text, segment_ends
         )

@@ -212,10 +212,9 @@ def test_a_tie_is_not_certain_and_a_clear_lead_is() -> None:
         assert bounds is not None
         data = np.frombuffer(text.encode(), dtype=np.uint8)
         weights = np.concatenate((np.full(1, -np.inf, np.float32), lexicon.scores))
-        best, leads = np.empty(33), np.empty(33)
         return certain(
             lexicon.trie, lexicon.ids, float(lexicon.unknown_scores[0]), 0, False,
-            bounds.tolerance, *make_endings(made), weights, data, 0, len(data), best, leads,
+            bounds.tolerance, *make_endings(made), weights, data, 0, len(data), np.zeros(33),
             np.empty(33, dtype=np.int64), np.empty(40, dtype=np.int32), 0,
         )  # fmt: skip
 
