@@ -50,8 +50,8 @@ def copy_word(
 _HIGH_BITS = -0x7F7F7F7F7F7F7F80
 _LOW_BITS = 0x0101010101010101
 _FROM_A, _BEYOND_Z = _LOW_BITS * (0x80 - ord("a")), _LOW_BITS * (0x80 - ord("z") - 1)
-"""In eight bytes: the highest bit of each, the lowest, and what makes of all that is at least ``a``,
-and of all beyond ``z``, a byte with its highest bit set."""
+"""In eight bytes: the highest bit of each, the lowest, and what gives each byte that is at least
+``a``, or beyond ``z``, its highest bit when it is added."""
 
 
 @njit
@@ -65,14 +65,6 @@ def small_letters(eight: int) -> bool:
 def all_beyond_ascii(eight: int) -> bool:
     """Whether eight bytes are all beyond ASCII."""
     return eight & _HIGH_BITS == _HIGH_BITS
-
-
-@njit
-def has_byte(eight: int, byte: int) -> bool:
-    """Whether one of eight bytes is this one, which is beyond ASCII or not."""
-    # Of what is 0 where a byte is the one looked for, the high bits after subtracting 1 tell.
-    other = eight ^ _LOW_BITS * byte
-    return (other - _LOW_BITS) & ~other & _HIGH_BITS != 0
 
 
 def masked_pair(
@@ -249,6 +241,14 @@ def _counted(name: str, *options: ir.Constant) -> Callable[[int], int]:
 # Zeros are told of a word without ones, too.
 _zeros_below, _zeros_above = (_counted(name, _FLAG(0)) for name in ("llvm.cttz", "llvm.ctlz"))
 _ones = _counted("llvm.ctpop")
+
+
+@njit
+def place_of_byte(eight: int, byte: int) -> int:
+    """The place of the first of eight bytes that is this one, or 8."""
+    # Of what is 0 where a byte is the one looked for, the high bits after subtracting 1 tell.
+    other = eight ^ byte * _LOW_BITS
+    return lowest((other - _LOW_BITS) & ~other & _HIGH_BITS) >> 3
 
 
 @overload(prefetch, inline="never")

@@ -1,8 +1,9 @@
 """Viterbi's algorithm over a word of any length, from the sum that the engine has before it.
 
 The sums are those of :mod:`impls.unigram.viterbi_kernel`, addition by addition, but for each place
-all that lead there are compared at once (:mod:`impls.unigram.fast.pulling`). Now and then, where no piece goes on over a place, what lies before is read back and forgotten, so that
-the arrays stay in the processor's caches.
+all that lead there are compared at once (:mod:`impls.unigram.fast.pulling`). Now and
+then, where no piece goes on over a place, what lies before is read back and forgotten, so that the
+arrays stay in the processor's caches.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ from impls.unigram.fast.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, 
 from impls.unigram.fast.cuts import make_cuts
 from impls.unigram.fast.endings import make_endings
 from impls.unigram.fast.long_words import WINDOW, encode_long
+from impls.unigram.fast.pulling import foreign_behind
 from impls.unigram.lexicon import ROOMS, segmented
 from impls.unigram.preparation import prepare
 from impls.unigram.trie import NOWHERE
@@ -195,8 +196,8 @@ def encode_words(
         )
         _segment_new(
             trie, piece_ids, unknown_score, unknown_id, len(byte_ids) > 0, tolerance, nodes, pairs,
-            pages, characters, foreign, weights, text, ends, left, lefts, room, best_sure, ways_sure,
-            results, hashes, rows, ids,
+            pages, characters, foreign, weights, text, ends, left, lefts, room, best_sure,
+            ways_sure, results, hashes, rows, ids,
         )  # fmt: skip
         remember(cache, keys, hashes, asked, unknown, result_words)
         remember_wide(
@@ -333,11 +334,22 @@ def _emit(
         one, two, three = int(results[entry]), int(results[entry + 1]), int(results[entry + 2])
         if many < 0 or abs(total) > limit:
             start, stop = int(ends[index]), int(ends[index + 1])
-            at, total = encode_long(
-                trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above,
-                longest, nodes, pairs, pages, characters, foreign, weights, text, start, stop,
-                total, best, ways, ids, at,
-            )  # fmt: skip
+            piece, after = 0, total
+            if len(byte_ids) == 0 and abs(total) <= limit:
+                piece, after = foreign_behind(
+                    pages, characters, foreign, weights, unknown_score, text, start, stop, total
+                )
+            # All sums on the way are as small, so that none of them would be brought back.
+            if piece > 0 and piece_ids[piece - 1] != unknown_id and abs(after) <= limit:
+                ids[at], ids[at + 1] = piece_ids[piece - 1], unknown_id
+                at += 2
+                total = after
+            else:
+                at, total = encode_long(
+                    trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above,
+                    longest, nodes, pairs, pages, characters, foreign, weights, text, start, stop,
+                    total, best, ways, ids, at,
+                )  # fmt: skip
         elif many <= FEW and (one | two | three) >= 0:
             ids[at], ids[at + 1], ids[at + 2] = one, two, three
             if given[index] == NOWHERE:
