@@ -244,11 +244,23 @@ _ones = _counted("llvm.ctpop")
 
 
 @njit
-def place_of_byte(eight: int, byte: int) -> int:
-    """The place of the first of eight bytes that is this one, or 8."""
+def _found(eight: int, byte: int) -> int:
+    """The highest bit of the first of eight bytes that is this one, and maybe of some behind it."""
     # Of what is 0 where a byte is the one looked for, the high bits after subtracting 1 tell.
     other = eight ^ byte * _LOW_BITS
-    return lowest((other - _LOW_BITS) & ~other & _HIGH_BITS) >> 3
+    return (other - _LOW_BITS) & ~other & _HIGH_BITS
+
+
+@njit
+def has_byte(eight: int, byte: int) -> bool:
+    """Whether one of eight bytes is this one."""
+    return _found(eight, byte) != 0
+
+
+@njit
+def place_of_byte(eight: int, byte: int) -> int:
+    """The place of the first of eight bytes that is this one, or 8."""
+    return lowest(_found(eight, byte)) >> 3
 
 
 @overload(prefetch, inline="never")

@@ -137,15 +137,20 @@ def pass_characters(
         length = 2 if point < THREE else 3
         # Where there are words to be read and written, of several characters.
         while position + length + WORD <= end:
-            point, follower_length = _begun(word_at(data, position + length))
+            eight = word_at(data, position + length)
+            point, follower_length = _begun(eight)
             if follower_length == 0:
-                break
+                if eight & 0x80:
+                    break
+                point = eight & 0x7F
             after = int(marks[point])
             if (kind & CHANGES) | (kind & after >> 1 & GOES_ON):
                 return position, size
             copy_word(data, position, out, size)
             position += length
             size += length
+            if follower_length == 0:
+                return position, size
             length = follower_length
             kind = after
         point = point_at(data, position, end)

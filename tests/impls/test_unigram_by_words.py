@@ -93,6 +93,11 @@ def texts_for(vocabulary: Vocabulary, rng: random.Random) -> list[bytes]:
         inputs.append(made.encode())
     # Longer than what is kept at once of a word.
     inputs.append("".join(rng.choices([*"abc", *words], k=9000)).replace(" ", "").encode())
+    # Characters that no piece has, between others, and a run that is longer than a window.
+    for size in (3, 30, 300):
+        atoms = [*words, " ", "日本", "テキスト", "ü", "ж", "한국", "𝄞😀", "a。", "(", "\n"]
+        inputs.append("".join(rng.choices(atoms, k=size)).encode())
+    inputs.append(("a" + "ü" * 4000 + "テ" * 3000 + "b").encode())
     return [*inputs, b"", ("ab" * 2000).encode(), (" " + "é" * 90).encode() * 3, b"\xe2\x96"]
 
 

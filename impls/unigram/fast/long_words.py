@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from corpora.vocabularies.jit import inlined, njit
 from impls.kernels.layout import INDEX
 from impls.kernels.utf8 import lead_length
 from impls.unigram.fast.endings import piece_of, step
@@ -184,7 +184,7 @@ def _goes_on(
     return False
 
 
-@njit
+@inlined
 def _trace(
     trie: NDArray[np.int32],
     piece_ids: NDArray[np.int64],
