@@ -11,14 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from impls.kernels.eight_bytes import WORD, all_beyond_ascii, has_byte, small_letters, word_at
 from impls.kernels.layout import EMPTY, PLACE
-from impls.kernels.processor import (
-    WORD,
-    all_beyond_ascii,
-    has_byte,
-    small_letters,
-    word_at,
-)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

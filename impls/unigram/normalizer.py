@@ -19,8 +19,8 @@ from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
 from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.uncounted import uncounted
+from impls.kernels.eight_bytes import WORD, copy_word, small_letters, word_at
 from impls.kernels.layout import EMPTY
-from impls.kernels.processor import WORD, copy_word, small_letters, word_at
 from impls.kernels.trie import child, token_at
 from impls.kernels.utf8 import character_length, lenient_length
 from impls.unigram.charsmap import blanks, load_charsmap, rule

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.uncounted import uncounted
-from impls.kernels.processor import (
-    WORD,
-    all_beyond_ascii,
-    copy_word,
-    small_letters,
-    word_at,
-)
+from impls.kernels.eight_bytes import WORD, all_beyond_ascii, copy_word, small_letters, word_at
 from impls.kernels.utf8 import character_length, code_point
 from impls.unigram.charsmap import rule
 from impls.unigram.graphemes import grapheme_end

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.kernels.processor import place_of_byte, word_at
+from impls.kernels.eight_bytes import place_of_byte, word_at
 from impls.unigram.normalizer import SPACE_SYMBOL, normalize
 from impls.unigram.normalizer_hugging_face import normalize_hugging_face
 from impls.unigram.normalizer_llama_cpp import normalize_llama_cpp
@@ -23,7 +23,7 @@ from impls.unigram.variants import Normalization
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from impls.kernels.processor import place_of_byte, word_at
+    from impls.kernels.eight_bytes import place_of_byte, word_at
     from impls.unigram.lexicon import Lexicon
 from impls.unigram.normalizer import Rules
 

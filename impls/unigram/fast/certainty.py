@@ -169,7 +169,7 @@ def _lead(
             behind = max(behind, best[(end - size_back) & PLACE] + weights[piece])
     if not alone:
         behind = max(behind, best[(end - length) & PLACE] + unknown_score)
-    return best[end & PLACE] - behind
+    return float(best[end & PLACE] - behind)
 
 
 @njit

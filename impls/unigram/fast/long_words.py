@@ -23,7 +23,7 @@ from impls.unigram.viterbi_kernel import fall_back
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Entries = TypeVar("Entries", bound="NDArray[np.generic]")
+Entry = TypeVar("Entry", bound=np.generic)
 
 WINDOW = 2048
 """Bytes after which the best path is read back as soon as that is possible."""
@@ -115,7 +115,7 @@ def encode_long(
 
 
 @njit
-def _longer(entries: Entries, size: int) -> Entries:
+def _longer(entries: NDArray[Entry], size: int) -> NDArray[Entry]:
     """The entries and zeros behind them, ``size`` in all."""
     longer = np.zeros(size, dtype=entries.dtype)
     longer[: len(entries)] = entries

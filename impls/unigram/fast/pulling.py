@@ -7,7 +7,7 @@ whole run is one step; and the others.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
 from impls.kernels.layout import INDEX, PLACE
@@ -17,9 +17,6 @@ from impls.unigram.fast.endings import on_page, page_of, piece_of, step
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-Sum = TypeVar("Sum")
-"""A number of the type of the variant's sums."""
 
 LENGTH_AT = 32
 """The place in a way, ``length << 32 | piece + 1``, of the bytes of the last piece."""
@@ -37,7 +34,7 @@ def pull(
     characters: NDArray[np.int64],
     foreign: NDArray[np.uint8],
     weights: NDArray[np.floating],
-    unknown_score: np.floating,
+    unknown_score: np.floating | float,
     rebase_above: float,
     text: NDArray[np.uint8],
     origin: int,
@@ -164,8 +161,8 @@ def foreign_behind(
     text: NDArray[np.uint8],
     start: int,
     stop: int,
-    total: Sum,
-) -> tuple[int, Sum]:
+    total: np.floating,
+) -> tuple[int, np.floating]:
     """The piece of a word that is one, a character, before such as no piece has; and the sum then.
 
     That is the number of the piece and 1, or 0 for all other words: those of another shape, and
@@ -196,7 +193,7 @@ def foreign_behind(
 
 
 @njit
-def better(sofar: Sum, way: int, candidate: Sum, other: int) -> tuple[Sum, int]:
+def better(sofar: np.floating, way: int, candidate: np.floating, other: int) -> tuple[Sum, int]:
     """The better of what was found so far and of a candidate whose last piece is longer."""
     # Selected, not branched on: no branch predictor knows which piece wins.
     way = other if candidate >= sofar else way

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.vocabularies.jit import njit
-from impls.kernels.processor import (
+from impls.kernels.eight_bytes import (
     WORD,
     all_beyond_ascii,
     copy_word,
