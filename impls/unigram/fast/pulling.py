@@ -193,7 +193,9 @@ def foreign_behind(
 
 
 @njit
-def better(sofar: np.floating, way: int, candidate: np.floating, other: int) -> tuple[Sum, int]:
+def better(
+    sofar: np.floating, way: int, candidate: np.floating, other: int
+) -> tuple[np.floating, int]:
     """The better of what was found so far and of a candidate whose last piece is longer."""
     # Selected, not branched on: no branch predictor knows which piece wins.
     way = other if candidate >= sofar else way
