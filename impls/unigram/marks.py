@@ -129,7 +129,8 @@ def pass_characters(
 ) -> tuple[int, int]:
     """Append characters of two and three bytes while they surely pass.
 
-    Returns where that ends, here and there. Six bytes behind what is appended may be written, too.
+    Returns where that ends, here and there. Six bytes behind what is appended may be written, too,
+    which is less than there must be room for what is left of the data.
     """
     point = point_at(data, position, end)
     kind = int(marks[max(point, 0)])
