@@ -5,15 +5,17 @@ Each is an intrinsic of LLVM's, or a type that Numba has not; interpreted it doe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
+from impls.kernels.eight_bytes import place_of
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -27,11 +29,6 @@ def prefetch(array: NDArray[np.generic], index: int) -> None:
 
     index: at least 0; it may lie outside of the array, as nothing is read.
     """
-
-
-def word_at(data: NDArray[np.uint8], at: int) -> int:
-    """The 8 bytes from ``data[at]`` on, which the data must have, as a little-endian int64."""
-    return int(data[at : at + 8].view(np.int64)[0])
 
 
 def masked_pair(
@@ -79,19 +76,6 @@ def ones(bits: int) -> int:
     return bits.bit_count()
 
 
-def place_of(
-    context: Any,
-    builder: Any,
-    kind: types.Array,
-    array_and_index: Sequence[ir.Value],
-    element: ir.Type,
-) -> ir.Value:
-    """The pointer to ``array[index]``, to be read as of LLVM's type ``element``."""
-    array, index = array_and_index
-    made = context.make_array(kind)(context, builder, array)
-    return builder.bitcast(builder.gep(made.data, [index]), element.as_pointer())
-
-
 @intrinsic
 def _prefetch(typing, array, index):  # type: ignore[no-untyped-def]
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
@@ -102,15 +86,6 @@ def _prefetch(typing, array, index):  # type: ignore[no-untyped-def]
         return context.get_dummy_value()
 
     return types.none(array, types.intp), generate
-
-
-@intrinsic
-def _word_at(typing, data, at):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        place = place_of(context, builder, signature.args[0], arguments, _WORD)
-        return builder.load(place, align=1)
-
-    return types.int64(data, types.intp), generate
 
 
 @intrinsic
@@ -204,12 +179,6 @@ def _compiled_prefetch(array, index):  # type: ignore[no-untyped-def]
         _prefetch(array, index)
 
     return fetch
-
-
-@overload(word_at)
-def _compiled_word_at(data, at):  # type: ignore[no-untyped-def]
-    del data, at
-    return lambda data, at: _word_at(data, at)  # noqa: PLW0108 - Numba wants a function
 
 
 @overload(masked_pair)

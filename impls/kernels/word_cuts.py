@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from impls.kernels.eight_bytes import WORD, all_beyond_ascii, has_byte, small_letters, word_at
 from impls.kernels.layout import EMPTY, PLACE
-from impls.kernels.processor import word_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,18 +30,14 @@ SYMBOL = "\u2581".encode()
 _SYMBOL_NUMBER = int.from_bytes(SYMBOL, "little")
 _SYMBOL_LEAD = SYMBOL[0]
 
-_HIGH_BITS = -0x7F7F7F7F7F7F7F80
-_LOW_BITS = 0x0101010101010101
-_LEADS = -((1 << 64) - _LOW_BITS * _SYMBOL_LEAD)
-"""In eight bytes: the highest bit of each, the lowest, and the byte that begins U+2581."""
+_STRETCH = 64
+"""Bytes that are looked at one after another before it is asked whether there are letters alone."""
 
 
 @njit
 def _begins_none(eight: int) -> bool:
     """Whether none of eight bytes may begin a word: all beyond ASCII, and none begins U+2581."""
-    # Of what is 0 where a byte is the one looked for, the high bits after subtracting 1 tell.
-    other = eight ^ _LEADS
-    return eight & _HIGH_BITS == _HIGH_BITS and (other - _LOW_BITS) & ~other & _HIGH_BITS == 0
+    return all_beyond_ascii(eight) and not has_byte(eight, _SYMBOL_LEAD)
 
 
 @njit
@@ -57,10 +53,11 @@ def cut(
 ) -> tuple[int, int, int, int]:
     """Cut words from ``position`` on, which lies in a segment, until there is no room for more.
 
-    text: with eight bytes more than the segments have. ends: receives ``position``, then where each
-    word ends. marks: receives BEGINS and ENDS. given: receives the id that stands in place of each
-    word, or EMPTY. Returns how many words there are, the segment and position to go on from, and
-    how many of the words are given.
+    cuts: CUT, CUT_BEFORE_SYMBOL or 0, by two bytes, second * 256 + first; it is 0 for two small
+    letters. text: with eight bytes more than the segments have. ends: receives ``position``, then
+    where each word ends. marks: receives BEGINS and ENDS. given: receives the id that stands in
+    place of each word, or EMPTY. Returns how many words there are, the segment and position to go
+    on from, and how many of the words are given.
     """
     room = len(marks)
     ends[0] = position
@@ -73,17 +70,22 @@ def cut(
         # A word may end behind each byte: noted each time, and kept by adding one, as no branch
         # predictor knows where words end.
         while position < stop and count < room:
-            eight = word_at(text, position - 1)
-            if eight >> 8 & 0xFF > _SYMBOL_LEAD:
-                # Before most characters beyond ASCII none ends.
-                while position + 8 < stop and _begins_none(word_at(text, position)):
-                    position += 8
+            # Asked now and then, for the sake of words that are long: none ends between letters.
+            while position + WORD <= stop and small_letters(word_at(text, position - 1)):
+                position += WORD - 1
+            pause = min(stop, position + _STRETCH)
+            while position < pause and count < room:
                 eight = word_at(text, position - 1)
-            kind = int(cuts[eight & 0xFFFF])
-            symbol = eight >> 8 & 0xFFFFFF == _SYMBOL_NUMBER
-            ends[(count + 1) & PLACE] = position
-            count += (kind & CUT) | (kind >> 1 & symbol)
-            position += 1
+                if eight >> 8 & 0xFF > _SYMBOL_LEAD:
+                    # Before most characters beyond ASCII none ends.
+                    while position + WORD < stop and _begins_none(word_at(text, position)):
+                        position += WORD
+                    eight = word_at(text, position - 1)
+                kind = int(cuts[eight & 0xFFFF])
+                symbol = eight >> 8 & 0xFFFFFF == _SYMBOL_NUMBER
+                ends[(count + 1) & PLACE] = position
+                count += (kind & CUT) | (kind >> 1 & symbol)
+                position += 1
         whole = count < room
         if whole:
             ends[count + 1] = stop

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from impls.kernels.processor import place_of
+from impls.kernels.eight_bytes import place_of
 from impls.pretokenize.character_classes import (
     APOSTROPHE,
     BLANK,

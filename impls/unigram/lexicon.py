@@ -18,6 +18,7 @@ from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.sentencepiece_model import byte_of
 from impls.kernels.table_cache import arrays_of
 from impls.unigram.graphemes import grapheme_classes
+from impls.unigram.marks import marks_of_clusters
 from impls.unigram.normalizer import Rules, make_rules
 from impls.unigram.splitting import Symbols, make_symbols
 from impls.unigram.trie import NOWHERE, double_array
@@ -77,7 +78,15 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
         lambda: _tables(vocabulary, variant),
         *ROOMS,
     )
-    hugging_face = variant.normalization is Normalization.HUGGING_FACE
+    rules = make_rules(
+        vocabulary,
+        symbols_stay=variant.symbols_stay,
+        partly=variant.normalization is Normalization.LLAMA_CPP,
+    )
+    classes = np.empty(0, dtype=np.uint8)
+    if variant.normalization is Normalization.HUGGING_FACE:
+        classes = grapheme_classes()
+        rules = rules._replace(marks=marks_of_clusters(rules.marks, classes))
     unreached = -math.inf if variant.unreached is None else variant.unreached
     return Lexicon(
         trie,
@@ -93,12 +102,8 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
         NOWHERE if variant.unreached is None else 0,
         make_symbols(vocabulary, variant.splitting),
         variant.normalization,
-        make_rules(
-            vocabulary,
-            symbols_stay=variant.symbols_stay,
-            partly=variant.normalization is Normalization.LLAMA_CPP,
-        ),
-        grapheme_classes() if hugging_face else np.empty(0, dtype=np.uint8),
+        rules,
+        classes,
     )
 
 

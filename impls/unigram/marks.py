@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from impls.kernels.eight_bytes import WORD, copy_word, word_at
 from impls.unigram.charsmap import LABEL, LEAF, offsets
 
 if TYPE_CHECKING:
@@ -24,11 +25,13 @@ CHANGES = 1
 GOES_ON = 2
 """A longer rule begins with it."""
 FOLLOWS = 4
-"""Some rule has it behind a first character of two or three bytes, or ends within it there."""
+"""Some rule has it behind a first character of two or three bytes, or ends within it there. It is
+known of ASCII, too."""
 
-THREE = 0x800
-"""The first code point of three bytes."""
+TWO, THREE = 0x80, 0x800
+"""The first code points of two and of three bytes."""
 
+_ASCII = np.arange(1, 0x80, dtype=np.int64)
 _TRAILS = np.arange(0x80, 0xC0, dtype=np.int64)
 _SHAPES = (
     ((6, np.arange(0xC0, 0xE0, dtype=np.int64)), (0, _TRAILS)),
@@ -61,10 +64,25 @@ def marks_of(units: NDArray[np.integer], symbols: Iterable[bytes]) -> NDArray[np
         ended, blocks, points = _characters(wide, offsets(wide[:1]))
         marks[ended] |= CHANGES
         marks[points] |= GOES_ON
-        ended, _, points = _characters(wide, np.unique(blocks))
+        blocks = np.unique(blocks)
+        found = ((wide[blocks[:, None] ^ _ASCII] & LABEL) == _ASCII).any(axis=0)
+        marks[_ASCII[found]] |= FOLLOWS
+        ended, _, points = _characters(wide, blocks)
         marks[ended] |= FOLLOWS
         marks[points] |= FOLLOWS
     return marks
+
+
+def marks_of_clusters(marks: NDArray[np.uint8], classes: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Likewise, where rules are looked for in each grapheme cluster by itself.
+
+    classes: see :func:`impls.unigram.graphemes.grapheme_classes`. A character of no class is one,
+    unless one of a class stands before or behind it.
+    """
+    joined = classes[: len(marks)] != 0
+    joined[:0x80] = False  # between a character of no class and ASCII there is always a boundary
+    made = np.where(joined, CHANGES | FOLLOWS, marks & CHANGES) | GOES_ON
+    return made.astype(np.uint8)
 
 
 def _characters(
@@ -111,25 +129,66 @@ def pass_characters(
 ) -> tuple[int, int]:
     """Append characters of two and three bytes while they surely pass.
 
-    Returns where that ends, here and there.
+    Returns where that ends, here and there. Six bytes behind what is appended may be written, too,
+    which is less than there must be room for what is left of the data.
     """
     point = point_at(data, position, end)
-    while point >= 0:
-        here = int(marks[point])
+    kind = int(marks[max(point, 0)])
+    if point >= 0:
         length = 2 if point < THREE else 3
-        after = point_at(data, position + length, end)
-        if here & CHANGES:
-            break
-        if here & GOES_ON and (after < 0 or int(marks[after]) & FOLLOWS):
+        # Where there are words to be read and written, of several characters.
+        while position + length + WORD <= end:
+            eight = word_at(data, position + length)
+            point, follower_length = _begun(eight)
+            if follower_length == 0:
+                if eight & 0x80:
+                    break
+                point = eight & 0x7F
+            after = int(marks[point])
+            if (kind & CHANGES) | (kind & after >> 1 & GOES_ON):
+                return position, size
+            copy_word(data, position, out, size)
+            position += length
+            size += length
+            if follower_length == 0:
+                return position, size
+            length = follower_length
+            kind = after
+        point = point_at(data, position, end)
+    while point >= 0:
+        length = 2 if point < THREE else 3
+        follower = position + length
+        point = point_at(data, follower, end)
+        if point >= 0:
+            after = int(marks[point])
+        elif follower < end:
+            after = int(marks[data[follower]]) if data[follower] < 0x80 else FOLLOWS
+        else:
+            after = 0
+        # One question, as nobody foresees which characters are those that may be composed.
+        if (kind & CHANGES) | (kind & after >> 1 & GOES_ON):
             break
         out[size] = data[position]
         out[size + 1] = data[position + 1]
         if length == 3:
             out[size + 2] = data[position + 2]
         size += length
-        position += length
-        point = after
+        position = follower
+        kind = after
     return position, size
+
+
+@njit
+def _begun(eight: int) -> tuple[int, int]:
+    """The character of two or three bytes with which eight bytes begin: its code point and length.
+
+    The length is 0 if there is none; see :func:`point_at`.
+    """
+    if eight & 0xC0C0F0 == 0x8080E0:
+        point = (eight & 0xF) << 12 | eight >> 2 & 0xFC0 | eight >> 16 & 0x3F
+        return point, 3 if point >= THREE else 0
+    point = (eight & 0x1F) << 6 | eight >> 8 & 0x3F
+    return point, 2 if eight & 0xC0E0 == 0x80C0 and point >= TWO else 0
 
 
 @njit

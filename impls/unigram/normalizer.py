@@ -19,6 +19,7 @@ from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import PieceType
 from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.uncounted import uncounted
+from impls.kernels.eight_bytes import WORD, copy_word, small_letters, word_at
 from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child, token_at
 from impls.kernels.utf8 import character_length, lenient_length
@@ -105,6 +106,10 @@ PASSES, SINGLE, MERGED, BLANK = 1, 2, 4, 8
 """What is known of an ASCII character before another one, as bits of an entry: it becomes what the
 entry says; it does not pass before another such one; it is left out behind another such one; it is
 a space, or becomes one."""
+ALONE, LETTER = 64, 128
+"""It becomes that before a character beyond ASCII, too; it and all other small letters become
+themselves."""
+_SMALL_LETTERS = [*range(ord("a"), ord("z") + 1)]
 _LENGTH_AT, _BYTE_AT = 4, 8
 """The places in an entry of how many bytes the character becomes, one or the three of U+2581, and
 of the first of these."""
@@ -119,27 +124,34 @@ def passing(
     unless a symbol or a longer rule begins with them.
     """
     passes = settled(spec)
-    changes = begun.reshape(256, 256)[:, :0x80].any(axis=1)
-    blank = passes[SPACE]
-    passes[changes] = 0
-    passes[[*(blanks(charsmap) - {text[0] for text in symbols})]] = blank
-    # A symbol of one character stays as it is, unless a longer one begins with it.
+    begins = begun.reshape(256, 256)
+    blank = int(passes[SPACE]) & ~ALONE
+    passes[begins[:, 0x80:].any(axis=1)] &= ~np.uint16(ALONE)
+    passes[begins[:, :0x80].any(axis=1)] = 0
+    found = blanks(charsmap)
     firsts = [text[0] for text in symbols]
+    for code, alone in found.items():
+        if code not in firsts:
+            passes[code] = blank | ALONE if alone else blank
+    # A symbol of one character stays as it is, unless a longer one begins with it.
     for text in symbols:
         if len(text) == 1 and firsts.count(text[0]) == 1 and text[0] != SPACE:
             passes[text[0]] = settled(spec)[text[0]]
+    if not np.all(passes[_SMALL_LETTERS] & PASSES):
+        passes[_SMALL_LETTERS] &= ~np.uint16(LETTER)
     return passes
 
 
 def settled(spec: Normalizer) -> NDArray[np.uint16]:
     """Likewise, where no rule is left that a character might meet."""
     passes = np.zeros(256, dtype=np.uint16)
-    passes[:0x80] = np.arange(0x80) << _BYTE_AT | 1 << _LENGTH_AT | PASSES
+    passes[:0x80] = np.arange(0x80) << _BYTE_AT | 1 << _LENGTH_AT | PASSES | ALONE
+    passes[_SMALL_LETTERS] |= LETTER
     blank = BLANK
     if spec.remove_extra_whitespaces:
         blank |= MERGED if spec.escape_whitespaces else SINGLE
     if spec.escape_whitespaces:
-        passes[SPACE] = SPACE_SYMBOL[0] << _BYTE_AT | 3 << _LENGTH_AT | PASSES
+        passes[SPACE] = SPACE_SYMBOL[0] << _BYTE_AT | 3 << _LENGTH_AT | PASSES | ALONE
     passes[SPACE] |= blank
     return passes
 
@@ -147,6 +159,7 @@ def settled(spec: Normalizer) -> NDArray[np.uint16]:
 @njit
 def pass_ascii(
     passes: NDArray[np.uint16],
+    begun: NDArray[np.bool_],
     data: NDArray[np.uint8],
     position: int,
     end: int,
@@ -157,13 +170,29 @@ def pass_ascii(
     """Append ASCII from ``position`` on while it surely passes; where that ends, here and there.
 
     before: the entry of what stands before. Two bytes behind what is appended are written, too. The
-    last character does not pass, nor one before a character beyond ASCII.
+    last character of the data does not pass.
     """
-    if position < end:
-        kind = int(passes[data[position]])
-        while position + 1 < end:
+    if position >= end:
+        return position, size
+    kind = int(passes[data[position]])
+    going = True
+    while going:
+        if kind & LETTER and position + WORD < end and small_letters(word_at(data, position)):
+            after = int(passes[data[position + WORD]])
+            if after != 0:
+                copy_word(data, position, out, size)
+                position += WORD
+                size += WORD
+                before = kind
+                kind = after
+                continue
+        for _ in range(WORD):
+            going = position + 1 < end
+            if not going:
+                break
             after = int(passes[data[position + 1]])
-            if after == 0 or kind & after & SINGLE:
+            going = after != 0 and kind & after & SINGLE == 0
+            if not going:
                 break
             # Written without asking what it is: words are short, and nobody foresees their ends.
             out[size] = kind >> _BYTE_AT
@@ -173,6 +202,18 @@ def pass_ascii(
             position += 1
             before = kind
             kind = after
+    # Before a character beyond ASCII, too, if no rule goes on from one to the other.
+    if (
+        kind != 0
+        and position + 1 < end
+        and data[position + 1] >= 0x80
+        and (kind & ALONE or not begun[int(data[position]) << 8 | int(data[position + 1])])
+    ):
+        out[size] = kind >> _BYTE_AT
+        out[size + 1] = SPACE_SYMBOL[1]
+        out[size + 2] = SPACE_SYMBOL[2]
+        size += 0 if kind & before & MERGED else kind >> _LENGTH_AT & 3
+        position += 1
     return position, size
 
 
@@ -216,7 +257,7 @@ def normalize(
         first = position
         if passes[byte] and not (after_space and int(passes[byte]) & SINGLE):
             before = MERGED if after_space else 0
-            position, size = pass_ascii(passes, data, position, end, out, size, before)
+            position, size = pass_ascii(passes, begun, data, position, end, out, size, before)
         elif byte >= 0xC0:
             position, size = pass_characters(marks, data, position, end, out, size)
         if position > first:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.uncounted import uncounted
+from impls.kernels.eight_bytes import WORD, all_beyond_ascii, copy_word, small_letters, word_at
 from impls.kernels.utf8 import character_length, code_point
 from impls.unigram.charsmap import rule
 from impls.unigram.graphemes import grapheme_end
-from impls.unigram.marks import CHANGES, THREE, point_at
+from impls.unigram.marks import FOLLOWS, pass_characters, point_at
 from impls.unigram.normalizer import (
     BLANK,
+    LETTER,
     MERGED,
     SPACE,
     SPACE_SYMBOL,
@@ -51,9 +53,10 @@ def normalize_hugging_face(
     charsmap gives. ``out`` has room for ``(end - start + 1) * rules.growth`` bytes more.
     """
     escape, tidy = rules.escape_whitespaces, rules.remove_extra_whitespaces
-    passes, mapped, out = uncounted(rules.passes), uncounted(mapped), uncounted(out)
+    passes, begun = uncounted(rules.passes), uncounted(rules.begun)
+    mapped, out = uncounted(mapped), uncounted(out)
     length = _map(
-        uncounted(rules.units), uncounted(rules.replacements), uncounted(rules.begun), passes,
+        uncounted(rules.units), uncounted(rules.replacements), begun, passes,
         uncounted(rules.marks), uncounted(classes), uncounted(data), start, end, mapped,
     )  # fmt: skip
     if tidy:
@@ -68,11 +71,15 @@ def normalize_hugging_face(
     while i < length:
         if mapped[i] < 0x80:
             first = i
-            i, size = pass_ascii(settled, mapped, i, length, out, size, 0)
+            i, size = pass_ascii(settled, begun, mapped, i, length, out, size, 0)
             # Of the last one it is not known yet whether it is behind another one.
             if i > first and mapped[i] == SPACE and int(settled[mapped[i - 1]]) & MERGED:
                 i += 1
                 continue
+        while i + WORD < length and all_beyond_ascii(word_at(mapped, i)):
+            copy_word(mapped, i, out, size)
+            size += WORD
+            i += WORD
         while i + 1 < length and mapped[i] >= 0x80:
             out[size] = mapped[i]
             size += 1
@@ -118,20 +125,38 @@ def _map(
     size = 0
     position = start
     while position < end:
-        while position + 1 < end and passes[data[position]] and data[position + 1] < 0x80:
-            if data[position] == 0x0D:
-                break
-            out[size] = SPACE if int(passes[data[position]]) & BLANK else data[position]
-            size += 1
-            position += 1
+        going = True
+        while going:
+            kind = int(passes[data[position]])
+            if (
+                kind & LETTER
+                and position + WORD < end
+                and data[position + WORD] < 0x80
+                and small_letters(word_at(data, position))
+            ):
+                copy_word(data, position, out, size)
+                position += WORD
+                size += WORD
+                continue
+            for _ in range(WORD):
+                byte = int(data[position])
+                kind = int(passes[byte])
+                going = (
+                    kind != 0 and byte != 0x0D and position + 1 < end and data[position + 1] < 0x80
+                )
+                if not going:
+                    break
+                out[size] = SPACE if kind & BLANK else byte
+                size += 1
+                position += 1
         # Nor is there a cluster of an ASCII character and one of no class behind it.
         kind = int(passes[data[position]])
         point = point_at(data, position + 1, end)
-        if kind and point >= 0 and classes[point] == 0:
+        if kind and point >= 0 and not marks[point] & FOLLOWS:
             out[size] = SPACE if kind & BLANK else data[position]
             size += 1
             position += 1
-        position, size = _pass_clusters(marks, classes, data, position, end, out, size)
+        position, size = pass_characters(marks, data, position, end, out, size)
         if position >= end:
             break
         byte = int(data[position])
@@ -171,37 +196,6 @@ def _map(
                     size += 1
             position = after
     return size
-
-
-@njit
-def _pass_clusters(
-    marks: NDArray[np.uint8],
-    classes: NDArray[np.uint8],
-    data: NDArray[np.uint8],
-    position: int,
-    end: int,
-    out: NDArray[np.uint8],
-    size: int,
-) -> tuple[int, int]:
-    """Append characters of two and three bytes while each is a cluster and no rule is found in it.
-
-    Returns where that ends, here and there. Two characters of no class are never one cluster, nor
-    is one with an ASCII character behind it.
-    """
-    point = point_at(data, position, end)
-    while point >= 0 and classes[point] == 0 and not marks[point] & CHANGES:
-        length = 2 if point < THREE else 3
-        after = position + length
-        point = point_at(data, after, end)
-        if after < end and (classes[point] != 0 if point >= 0 else data[after] >= 0x80):
-            break
-        out[size] = data[position]
-        out[size + 1] = data[position + 1]
-        if length == 3:
-            out[size + 2] = data[position + 2]
-        size += length
-        position = after
-    return position, size
 
 
 @njit

@@ -61,7 +61,7 @@ def normalize_llama_cpp(
             if not in_word:
                 size = put(out, size, SPACE, escape)
             position, size = pass_ascii(
-                passes, data, position, end, out, size, 0 if in_word else MERGED
+                passes, begun, data, position, end, out, size, 0 if in_word else MERGED
             )
             if position > first:
                 in_word = int(passes[data[position - 1]]) & BLANK == 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from impls.kernels.eight_bytes import place_of_byte, word_at
 from impls.unigram.normalizer import SPACE_SYMBOL, normalize
 from impls.unigram.normalizer_hugging_face import normalize_hugging_face
 from impls.unigram.normalizer_llama_cpp import normalize_llama_cpp
@@ -22,12 +23,12 @@ from impls.unigram.variants import Normalization
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from impls.kernels.eight_bytes import place_of_byte, word_at
     from impls.unigram.lexicon import Lexicon
-    from impls.unigram.normalizer import Rules
+from impls.unigram.normalizer import Rules
 
-
-SYMBOL = SPACE_SYMBOL[0] << 16 | SPACE_SYMBOL[1] << 8 | SPACE_SYMBOL[2]
-"""The bytes of U+2581, in one number."""
+SYMBOL = SPACE_SYMBOL[2] << 16 | SPACE_SYMBOL[1] << 8 | SPACE_SYMBOL[0]
+"""The bytes of U+2581, in one number, the first one lowest."""
 
 SPARE = 32
 """Bytes behind the text, so that whoever reads many at a time may do so to its end."""
@@ -53,7 +54,7 @@ def prepare(
         segments, size = _llama_cpp(rules, *split_by, data, ends, text, segment_ends)
     else:
         longest = int(np.diff(ends, prepend=0).max(initial=0))
-        mapped = np.empty((longest + 1) * rules.growth, dtype=np.uint8)
+        mapped = np.empty((longest + 1) * rules.growth + SPARE, dtype=np.uint8)
         segments, size = _hugging_face(
             rules, *split_by, lexicon.classes, data, ends, mapped, text, segment_ends
         )
@@ -139,12 +140,12 @@ def _hugging_face(
             segments = _room(segments, count, (size - first) // 3 + 2)
             if parted:
                 begun = count
-                last = 0
-                for i in range(first + 1, size):
-                    last = (last << 8 | int(text[i])) & 0xFFFFFF
+                i = first + 1 + place_of_byte(word_at(text, first + 1), SPACE_SYMBOL[0])
+                while i + 2 < size:
                     # Written each time, and kept by adding one: nobody foresees where words end.
-                    segments[count, 0] = i - 2
-                    count += int(last == SYMBOL)
+                    segments[count, 0] = i
+                    count += int(word_at(text, i) & 0xFFFFFF == SYMBOL)
+                    i += 1 + place_of_byte(word_at(text, i + 1), SPACE_SYMBOL[0])
                 segments[begun:count, 1] = NOWHERE
             segments[count, 0] = size
             segments[count, 1] = token

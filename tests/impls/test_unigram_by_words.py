@@ -93,6 +93,11 @@ def texts_for(vocabulary: Vocabulary, rng: random.Random) -> list[bytes]:
         inputs.append(made.encode())
     # Longer than what is kept at once of a word.
     inputs.append("".join(rng.choices([*"abc", *words], k=9000)).replace(" ", "").encode())
+    # Characters that no piece has, between others, and a run that is longer than a window.
+    for size in (3, 30, 300):
+        atoms = [*words, " ", "日本", "テキスト", "ü", "ж", "한국", "𝄞😀", "a。", "(", "\n"]
+        inputs.append("".join(rng.choices(atoms, k=size)).encode())
+    inputs.append(("a" + "ü" * 4000 + "テ" * 3000 + "b").encode())
     return [*inputs, b"", ("ab" * 2000).encode(), (" " + "é" * 90).encode() * 3, b"\xe2\x96"]
 
 
@@ -212,10 +217,9 @@ def test_a_tie_is_not_certain_and_a_clear_lead_is() -> None:
         assert bounds is not None
         data = np.frombuffer(text.encode(), dtype=np.uint8)
         weights = np.concatenate((np.full(1, -np.inf, np.float32), lexicon.scores))
-        best, leads = np.empty(33), np.empty(33)
         return certain(
             lexicon.trie, lexicon.ids, float(lexicon.unknown_scores[0]), 0, False,
-            bounds.tolerance, *make_endings(made), weights, data, 0, len(data), best, leads,
+            bounds.tolerance, *make_endings(made), weights, data, 0, len(data), np.zeros(33),
             np.empty(33, dtype=np.int64), np.empty(40, dtype=np.int32), 0,
         )  # fmt: skip
 

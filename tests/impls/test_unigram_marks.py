@@ -50,11 +50,24 @@ def stays(marks, data, position, end):
     return stop > position
 
 
+def passes_as_one_by_one(marks, data):
+    """Whether a run is passed as its characters are where no word can be read at once."""
+    room = np.zeros(len(data) + 16, dtype=np.uint8)
+    for position in range(len(data)):
+        stop, size = pass_characters(marks, data, position, len(data), room, 0)
+        assert room[:size].tolist() == data[position:stop].tolist()
+        single = position
+        while single < len(data) and stays(marks, data, single, len(data)):
+            single += 2 if data[single] < 0xE0 else 3
+        assert stop == single
+
+
 def agree(charsmap, symbols, data):
     """Wherever the marks say that a character stays, the walk finds nothing either."""
     units = load_charsmap("test", charsmap).units
     marks, array = marks_of(units, symbols), double_array(dict.fromkeys(symbols, 0))[0]
     codes = np.frombuffer(data, dtype=np.uint8)
+    passes_as_one_by_one(marks, codes)
     for position in range(len(data)):
         if stays(marks, codes, position, len(data)):
             walked = prefix(units, array, codes, position, len(data), False)

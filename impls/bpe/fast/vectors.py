@@ -17,7 +17,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, models, overload, register_model
 
-from impls.kernels.processor import place_of
+from impls.kernels.eight_bytes import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

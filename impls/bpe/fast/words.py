@@ -20,9 +20,10 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from impls.bpe.fast.piece_results import put_one
+from impls.kernels.eight_bytes import word_at
 from impls.kernels.layout import EMPTY, INDEX, PLACE, bits_of, has_bit
 from impls.kernels.merge_tables import capacity
-from impls.kernels.processor import folded, masked_pair, prefetch, word_at
+from impls.kernels.processor import folded, masked_pair, prefetch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -22,8 +22,8 @@ from corpora.vocabularies.jit import njit
 from impls.bpe.fast.wide_rows import LONGEST_WIDE
 from impls.kernels.layout import INDEX, PLACE
 from impls.kernels.utf8 import lead_length
-from impls.unigram.fast.endings import LAST, STEPS, followed, on_page, page_of, piece_of, step
-from impls.unigram.fast.long_words import LENGTH_AT, PIECE, shifted
+from impls.unigram.fast.endings import piece_of, step
+from impls.unigram.fast.pulling import LENGTH_AT, PIECE, pull
 from impls.unigram.trie import NOWHERE
 from impls.unigram.viterbi_kernel import spelled
 
@@ -85,12 +85,12 @@ def certain(
     pairs: NDArray[np.int64],
     pages: NDArray[np.int64],
     characters: NDArray[np.int64],
+    foreign: NDArray[np.uint8],
     weights: NDArray[np.floating],
     text: NDArray[np.uint8],
     first: int,
     last: int,
     best: NDArray[np.float64],
-    leads: NDArray[np.float64],
     ways: NDArray[np.int64],
     ids: NDArray[np.int32],
     at: int,
@@ -98,96 +98,41 @@ def certain(
     """Write the ids of ``text[first:last]``, a word, to ``ids[at:]``; how many, or UNCERTAIN.
 
     The word has at most LONGEST_CERTAIN bytes. spells_bytes: unknown characters become their bytes.
-    best, leads, ways: one entry more than that, for the sum of the best path to each
-    place, how far it is ahead of the best one with another last piece, and the last piece of the
-    best one (as in :mod:`impls.unigram.fast.long_words`). ids: receives the ids, and in place of
+    From nodes to weights, and best and ways, which have one entry more than that: as in
+    :func:`impls.unigram.fast.pulling.pull`. ids: receives the ids, and in place of
     the unknown one the number of unknown characters that it stands for, negated. A word with
     unknown characters that become anything else is not certain.
     """
     size = last - first
-    here = best[0] = 0.0
-    one_before = two_before = three_before = -np.inf
-    start = bytes_before = 0
-    count_of_characters = 0
-    while start < size:
-        lead = int(text[(first + start) & PLACE])
-        behind = -np.inf
-        length = 1
-        if lead < 0x80:
-            bytes_before = (bytes_before << 8 | lead) & LAST
-            entry = int(characters[lead])
-        else:
-            length = min(lead_length(lead), size - start)
-            low = int(text[(first + start + length - 1) & PLACE])
-            if 2 <= length <= 3:
-                second = int(text[(first + start + 1) & PLACE])
-                page = int(pages[page_of(lead, second, length)])
-                entry = int(characters[on_page(page, low) & PLACE])
-                bytes_before = followed(bytes_before, lead, second, low, length)
-            else:
-                entry = int(nodes[0])
-                for place in range(length - 1, -1, -1):
-                    entry = step(nodes, entry, int(text[(first + start + place) & PLACE]))
-                for place in range(start, start + length):
-                    bytes_before = bytes_before << 8 | int(text[(first + place) & PLACE])
-                bytes_before &= LAST
-        size_back = length
-        piece = piece_of(entry)
-        way = length << LENGTH_AT | piece
-        sofar = here + (weights[piece] if piece > 0 else unknown_score)
-        if lead < 0x80:
-            entry = int(pairs[lead << 8 | bytes_before >> 8 & 0xFF])
-            piece = piece_of(entry)
-            other = 2 << LENGTH_AT | piece
-            sofar, behind, way = _ranked(sofar, behind, way, one_before + weights[piece], other)
-            entry = step(nodes, entry, bytes_before >> 16 & 0xFF)
-            piece = piece_of(entry)
-            other = 3 << LENGTH_AT | piece
-            sofar, behind, way = _ranked(sofar, behind, way, two_before + weights[piece], other)
-            entry = step(nodes, entry, bytes_before >> 24)
-            piece = piece_of(entry)
-            other = 4 << LENGTH_AT | piece
-            sofar, behind, way = _ranked(sofar, behind, way, three_before + weights[piece], other)
-            size_back = STEPS
-        one_before, two_before, three_before = shifted(
-            here, one_before, two_before, -np.inf, length
-        )
-        start += length
-        while entry & INDEX and size_back < start:
-            size_back += 1
-            entry = step(nodes, entry, int(text[(first + start - size_back) & PLACE]))
-            piece = piece_of(entry)
-            candidate = best[(start - size_back) & PLACE] + weights[piece]
-            other = size_back << LENGTH_AT | piece
-            sofar, behind, way = _ranked(sofar, behind, way, candidate, other)
-        here = sofar
-        best[start & PLACE] = here
-        leads[start & PLACE] = sofar - behind
-        ways[start & PLACE] = way
-        count_of_characters += 1
+    best[0] = 0.0
+    pull(
+        nodes, pairs, pages, characters, foreign, weights, unknown_score, np.inf, text, first, 0,
+        size, size, best, ways,
+    )  # fmt: skip
     lead_of_all = np.inf
     count = at
     end = size
     while end > 0:
-        piece = (int(ways[end]) & PIECE) - 1
-        lead_of_all = min(lead_of_all, leads[end])
+        way = int(ways[end])
         run = end
-        end -= int(ways[end]) >> LENGTH_AT
-        if piece != NOWHERE:
-            ids[count] = piece_ids[piece]
+        lead = _lead(nodes, weights, unknown_score, text, first, end, way, best)
+        lead_of_all = min(lead_of_all, lead)
+        end -= way >> LENGTH_AT
+        if way & PIECE > 0:
+            ids[count] = piece_ids[(way & PIECE) - 1]
         else:
-            unknown = 1
             while end > 0 and int(ways[end]) & PIECE == 0:
-                lead_of_all = min(lead_of_all, leads[end])
-                end -= int(ways[end]) >> LENGTH_AT
-                unknown += 1
-            ids[count] = -unknown
+                way = int(ways[end])
+                lead = _lead(nodes, weights, unknown_score, text, first, end, way, best)
+                lead_of_all = min(lead_of_all, lead)
+                end -= way >> LENGTH_AT
+            ids[count] = -_characters(text, first + end, first + run)
             if spelled(trie, text, first + end, first + run) != NOWHERE:
                 return UNCERTAIN
         if ids[count] == unknown_id or (ids[count] < 0 and spells_bytes):
             return UNCERTAIN
         count += 1
-    if lead_of_all <= tolerance * count_of_characters:
+    if lead_of_all <= tolerance * _characters(text, first, last):
         return UNCERTAIN
     for place in range(count - at >> 1):
         ids[at + place], ids[count - 1 - place] = ids[count - 1 - place], ids[at + place]
@@ -195,12 +140,43 @@ def certain(
 
 
 @njit
-def _ranked(
-    sofar: float, behind: float, way: int, candidate: float, other: int
-) -> tuple[float, float, int]:
-    """The best and the behind best of what was found so far and of a candidate."""
-    # Selected, not branched on: no branch predictor knows which piece wins.
-    better = candidate > sofar
-    less = sofar if better else candidate
-    behind = less if less > behind else behind
-    return (candidate if better else sofar), behind, (other if better else way)
+def _lead(
+    nodes: NDArray[np.int64],
+    weights: NDArray[np.floating],
+    unknown_score: float,
+    text: NDArray[np.uint8],
+    first: int,
+    end: int,
+    way: int,
+    best: NDArray[np.float64],
+) -> float:
+    """How far the best way to the place ``end``, whose last step is ``way``, is ahead of others."""
+    length = 1
+    for size_back in range(2, min(end, 4) + 1):
+        if lead_length(int(text[(first + end - size_back) & PLACE])) == size_back:
+            length = size_back
+    behind = -np.inf
+    entry = int(nodes[0])
+    # A run of unknown characters is one step, and no piece ends in it but at its end.
+    alone = way & PIECE == 0
+    size_back = 0
+    while entry & INDEX and size_back < end:
+        size_back += 1
+        entry = step(nodes, entry, int(text[(first + end - size_back) & PLACE]))
+        piece = piece_of(entry)
+        alone |= piece > 0 and size_back == length
+        if size_back != way >> LENGTH_AT:
+            behind = max(behind, best[(end - size_back) & PLACE] + weights[piece])
+    if not alone:
+        behind = max(behind, best[(end - length) & PLACE] + unknown_score)
+    return float(best[end & PLACE] - behind)
+
+
+@njit
+def _characters(text: NDArray[np.uint8], start: int, end: int) -> int:
+    """How many characters ``text[start:end]`` has."""
+    count = 0
+    while start < end:
+        start += lead_length(int(text[start & PLACE]))
+        count += 1
+    return count

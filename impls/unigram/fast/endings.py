@@ -19,17 +19,13 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from impls.kernels.layout import INDEX
 from impls.kernels.trie import LABEL_BITS, LABEL_MASK
+from impls.kernels.utf8 import lead_length
 from impls.unigram.trie import double_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
-
-STEPS = 4
-"""Bytes backwards that are looked at without a branch."""
-LAST = (1 << 8 * STEPS) - 1
-"""The bits of so many bytes."""
 
 _LABEL_AT = 32
 _PIECE_AT = _LABEL_AT + LABEL_BITS
@@ -39,6 +35,8 @@ _PAGE = 64
 _ASCII_PAGES = 2
 _NO_PAGE = _ASCII_PAGES
 """The page of characters that end no piece."""
+_FIRST_LEAD = 0xC0
+"""The first byte with which a character of several bytes may begin."""
 _TWO_BYTES = 1 << 10
 """Where the pages of characters of two bytes stand, behind those of three."""
 
@@ -48,13 +46,15 @@ class Endings(NamedTuple):
 
     nodes: by slot of the double array. pairs: by ``last byte << 8 | byte before``, of ASCII last
     bytes. pages: which page of ``characters`` a character of two or three bytes is on.
-    characters: of characters, after their bytes: of ASCII, then page by page.
+    characters: of characters, after their bytes: of ASCII, then page by page. foreign: by the first
+    byte of characters beyond ASCII, how many bytes they have, if no piece has any of them; else 0.
     """
 
     nodes: NDArray[np.int64]
     pairs: NDArray[np.int64]
     pages: NDArray[np.int64]
     characters: NDArray[np.int64]
+    foreign: NDArray[np.uint8]
 
 
 def make_endings(pieces: Iterable[bytes]) -> Endings:
@@ -82,7 +82,10 @@ def make_endings(pieces: Iterable[bytes]) -> Endings:
                 characters.append(np.zeros(_PAGE, dtype=np.int64))
             page = int(pages[number])
         characters[page][character[-1] & (_PAGE - 1)] = _walked(nodes, character[::-1])
-    return Endings(nodes, pairs.reshape(-1), pages, np.concatenate(characters))
+    foreign = np.array([lead_length(lead) for lead in range(256)], dtype=np.uint8)
+    foreign[:_FIRST_LEAD] = 0
+    foreign[[*{byte for text in texts for byte in text}]] = 0
+    return Endings(nodes, pairs.reshape(-1), pages, np.concatenate(characters), foreign)
 
 
 def _page_number(character: bytes) -> int | None:
@@ -124,11 +127,3 @@ def page_of(lead: int, second: int, length: int) -> int:
 def on_page(page: int, low: int) -> int:
     """Where a character stands in ``characters`` that is on a page and ends in this byte."""
     return page * _PAGE | low & (_PAGE - 1)
-
-
-@njit
-def followed(before: int, lead: int, second: int, low: int, length: int) -> int:
-    """The last STEPS bytes behind a character of two or three bytes, by those before it."""
-    two = before << 16 | lead << 8 | low
-    three = before << 24 | lead << 16 | second << 8 | low
-    return (two if length == 2 else three) & LAST

@@ -20,7 +20,7 @@ from impls.bpe.fast.growing_cache import fitting
 from impls.bpe.fast.piece_results import FEW, RESULT, put, put_one
 from impls.bpe.fast.short_rows import recall, remember
 from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
-from impls.bpe.fast.words import LONGEST_RUN, UNKNOWN, spell
+from impls.bpe.fast.words import UNKNOWN, spell
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import PLACE
 from impls.kernels.table_cache import arrays_of
@@ -28,7 +28,8 @@ from impls.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.unigram.fast.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
 from impls.unigram.fast.cuts import make_cuts
 from impls.unigram.fast.endings import make_endings
-from impls.unigram.fast.long_words import encode_long
+from impls.unigram.fast.long_words import WINDOW, encode_long
+from impls.unigram.fast.pulling import foreign_behind
 from impls.unigram.lexicon import ROOMS, segmented
 from impls.unigram.preparation import prepare
 from impls.unigram.trie import NOWHERE
@@ -59,7 +60,7 @@ def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Enco
     bounds = bounds_of(lexicon) if len(lexicon.trie) else None
     if lacking() is not None or bounds is None or not _whole_characters(lexicon):
         return None
-    size, cuts, scores_of, weights, nodes, pairs, pages, characters = arrays_of(
+    size, cuts, scores_of, weights, nodes, pairs, pages, characters, foreign = arrays_of(
         (Pieces.of(vocabulary.pieces), variant, vocabulary.byte_fallback, lexicon.unknown_id),
         "unigram-by-words",
         lambda: _tables(vocabulary, variant, lexicon),
@@ -81,8 +82,8 @@ def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Enco
         ids = encode_words(
             lexicon.trie, lexicon.ids, lexicon.unknown_scores, lexicon.sums, lexicon.unknown_id,
             lexicon.byte_ids, int(lexicon.fallback), lexicon.rebase_above, longest, nodes, pairs,
-            pages, characters, weights, cuts, scores_of, bounds.limit, bounds.tolerance, cache,
-            text, segments, segment_ends, id_ends,
+            pages, characters, foreign, weights, cuts, scores_of, bounds.limit, bounds.tolerance,
+            cache, text, segments, segment_ends, id_ends,
         )  # fmt: skip
         return ids, id_ends
 
@@ -134,6 +135,7 @@ def encode_words(
     pairs: NDArray[np.int64],
     pages: NDArray[np.int64],
     characters: NDArray[np.int64],
+    foreign: NDArray[np.uint8],
     weights: NDArray[np.floating],
     cuts: NDArray[np.uint8],
     scores_of: NDArray[np.floating],
@@ -167,11 +169,11 @@ def encode_words(
     rows = np.empty(words, dtype=np.int64)
     result_words = np.empty(2 * words, dtype=np.int64)
     results = result_words.view(np.int32)
-    best_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.float64)
-    leads = np.empty(LONGEST_CERTAIN + 1, dtype=np.float64)
+    best_sure = np.zeros(LONGEST_CERTAIN + 1, dtype=np.float64)
     ways_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.int64)
-    best = np.empty(2 * LONGEST_RUN, dtype=sums.dtype)
-    ways = np.empty(2 * LONGEST_RUN, dtype=np.int64)
+    window = min(2 * WINDOW, len(text) + 1)
+    best = np.zeros(window, dtype=sums.dtype)
+    ways = np.empty(window, dtype=np.int64)
     ids = np.empty(len(text) + len(segments) + ROOM, dtype=np.int32)
     segment_id_ends = np.empty(len(segments), dtype=np.int64)
     total = scores_of[len(scores_of) - 1]
@@ -192,14 +194,11 @@ def encode_words(
         lefts = recall_wide(
             cache, cached_ids, text, ends, 1, room, results, left, unknown, rows, ids
         )
-        longest_word = _segment_new(
+        _segment_new(
             trie, piece_ids, unknown_score, unknown_id, len(byte_ids) > 0, tolerance, nodes, pairs,
-            pages, characters, weights, text, ends, left, lefts, room, best_sure, leads, ways_sure,
-            results, hashes, rows, ids,
+            pages, characters, foreign, weights, text, ends, left, lefts, room, best_sure,
+            ways_sure, results, hashes, rows, ids,
         )  # fmt: skip
-        if longest_word + 1 > len(best):
-            best = np.empty(2 * (longest_word + 1), dtype=sums.dtype)
-            ways = np.empty(2 * (longest_word + 1), dtype=np.int64)
         remember(cache, keys, hashes, asked, unknown, result_words)
         remember_wide(
             cache, cached_ids, text, ends, 1, room, hashes, results, left, lefts, rows, ids
@@ -210,8 +209,8 @@ def encode_words(
                     put_one(results, index, int(given[index]))
         at, done, total = _emit(
             trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above, longest,
-            nodes, pairs, pages, characters, weights, scores_of, limit, text, ends, marks, given,
-            count, results, best, ways, ids, at, segment_id_ends, done, total,
+            nodes, pairs, pages, characters, foreign, weights, scores_of, limit, text, ends, marks,
+            given, count, results, best, ways, ids, at, segment_id_ends, done, total,
         )  # fmt: skip
     for index in range(len(id_ends)):
         last = int(segment_ends[index])
@@ -231,6 +230,7 @@ def _segment_new(
     pairs: NDArray[np.int64],
     pages: NDArray[np.int64],
     characters: NDArray[np.int64],
+    foreign: NDArray[np.uint8],
     weights: NDArray[np.floating],
     text: NDArray[np.uint8],
     ends: NDArray[np.int64],
@@ -238,14 +238,13 @@ def _segment_new(
     lefts: int,
     room: int,
     best: NDArray[np.float64],
-    leads: NDArray[np.float64],
     ways: NDArray[np.int64],
     results: NDArray[np.int32],
     hashes: NDArray[np.int64],
     rows: NDArray[np.int64],
     ids: NDArray[np.int32],
-) -> int:
-    """Segment the words ``left[:lefts]`` of a block, and return the bytes of the longest.
+) -> None:
+    """Segment the words ``left[:lefts]`` of a block.
 
     Those that are not certain have UNCERTAIN for a number of ids, and no row to be kept in.
     """
@@ -253,22 +252,20 @@ def _segment_new(
     trie, piece_ids = uncounted(trie), uncounted(piece_ids)
     nodes, pairs = uncounted(nodes), uncounted(pairs)
     pages, characters = uncounted(pages), uncounted(characters)
+    foreign = uncounted(foreign)
     weights, text = uncounted(weights), uncounted(text)
     ends, left = uncounted(ends), uncounted(left)
-    best, leads = uncounted(best), uncounted(leads)
-    ways, results = uncounted(ways), uncounted(results)
+    best, ways, results = uncounted(best), uncounted(ways), uncounted(results)
     hashes, rows = uncounted(hashes), uncounted(rows)
     ids = uncounted(ids)
-    longest_word = 0
     for place in range(lefts):
         index = int(left[place])
         start, stop = int(ends[index]), int(ends[index + 1])
-        longest_word = max(longest_word, stop - start)
         known = UNCERTAIN
         if stop - start <= LONGEST_CERTAIN:
             known = certain(
                 trie, piece_ids, unknown_score, unknown_id, spells_bytes, tolerance, nodes, pairs,
-                pages, characters, weights, text, start, stop, best, leads, ways, ids,
+                pages, characters, foreign, weights, text, start, stop, best, ways, ids,
                 room + start,
             )  # fmt: skip
         if known == UNCERTAIN:
@@ -277,7 +274,6 @@ def _segment_new(
             rows[place] = NO_ROW
         else:
             put(results, index, ids, room + start, known)
-    return longest_word
 
 
 @njit
@@ -294,6 +290,7 @@ def _emit(
     pairs: NDArray[np.int64],
     pages: NDArray[np.int64],
     characters: NDArray[np.int64],
+    foreign: NDArray[np.uint8],
     weights: NDArray[np.floating],
     scores_of: NDArray[np.floating],
     limit: float,
@@ -319,6 +316,7 @@ def _emit(
     trie, piece_ids = uncounted(trie), uncounted(piece_ids)
     nodes, pairs = uncounted(nodes), uncounted(pairs)
     pages, characters = uncounted(pages), uncounted(characters)
+    foreign = uncounted(foreign)
     weights, scores_of = uncounted(weights), uncounted(scores_of)
     byte_ids, text = uncounted(byte_ids), uncounted(text)
     ends, marks = uncounted(ends), uncounted(marks)
@@ -336,11 +334,22 @@ def _emit(
         one, two, three = int(results[entry]), int(results[entry + 1]), int(results[entry + 2])
         if many < 0 or abs(total) > limit:
             start, stop = int(ends[index]), int(ends[index + 1])
-            at, total = encode_long(
-                trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above,
-                longest, nodes, pairs, pages, characters, weights, text, start, stop, total, best,
-                ways, ids, at,
-            )  # fmt: skip
+            piece, after = 0, total
+            if len(byte_ids) == 0 and abs(total) <= limit:
+                piece, after = foreign_behind(
+                    pages, characters, foreign, weights, unknown_score, text, start, stop, total
+                )
+            # All sums on the way are as small, so that none of them would be brought back.
+            if piece > 0 and piece_ids[piece - 1] != unknown_id and abs(after) <= limit:
+                ids[at], ids[at + 1] = piece_ids[piece - 1], unknown_id
+                at += 2
+                total = after
+            else:
+                at, total = encode_long(
+                    trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above,
+                    longest, nodes, pairs, pages, characters, foreign, weights, text, start, stop,
+                    total, best, ways, ids, at,
+                )  # fmt: skip
         elif many <= FEW and (one | two | three) >= 0:
             ids[at], ids[at + 1], ids[at + 2] = one, two, three
             if given[index] == NOWHERE:

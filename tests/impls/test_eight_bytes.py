@@ -1,0 +1,54 @@
+"""What is told of eight bytes at once, against looking at one after another."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora.vocabularies.jit import njit
+from impls.kernels.eight_bytes import (
+    WORD,
+    all_beyond_ascii,
+    copy_word,
+    has_byte,
+    place_of_byte,
+    small_letters,
+    word_at,
+)
+
+SOME = [*b"`az{AZ \x00\x01\x7f", 0x80, 0x81, 0xE1, 0xE2, 0xE3, 0xFF]
+EIGHT = st.lists(st.sampled_from(SOME) | st.integers(0, 255), min_size=WORD, max_size=WORD)
+LETTERS = st.lists(st.sampled_from(b"abyz"), min_size=WORD, max_size=WORD)
+
+
+@njit
+def told(data, byte):
+    eight = word_at(data, 0)
+    return (
+        small_letters(eight),
+        all_beyond_ascii(eight),
+        has_byte(eight, byte),
+        place_of_byte(eight, byte),
+    )
+
+
+@given(EIGHT | LETTERS, st.sampled_from(SOME))
+def test_eight_bytes_at_once(codes, byte):
+    data = np.array(codes, dtype=np.uint8)
+    assert told(data, byte) == (
+        all(ord("a") <= code <= ord("z") for code in codes),
+        all(code >= 0x80 for code in codes),
+        byte in codes,
+        [*codes, byte].index(byte),
+    )
+
+
+@given(EIGHT)
+def test_eight_bytes_are_copied(codes):
+    source, target = np.array([7, *codes], dtype=np.uint8), np.zeros(WORD + 3, dtype=np.uint8)
+    copied(source, target)
+    assert target.tolist() == [0, 0, *codes, 0]
+
+
+@njit
+def copied(source, target):
+    copy_word(source, 1, target, 2)
