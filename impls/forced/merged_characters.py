@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-
+    from impls.forced.spellings import Spellings
 
 REMEMBERED = 1 << 14
 """Short texts whose tokens are remembered: words at the ends of texts are alike."""
@@ -102,8 +102,8 @@ class MergedCharacters:
                 return place
         return 0
 
-    def tree(self, text: bytes, starts: Sequence[int]) -> Beginnings:
-        """The beginnings of a text from which a token may go on over its end."""
+    def tree(self, text: bytes, pieces: Spellings) -> Beginnings:
+        """See :class:`impls.forced.piece_tokenizer.Segments`."""
         whole = text.decode()
         first = len(whole[: self.boundary(whole)].encode())
         [before] = self.encode([text[:first]])
@@ -115,4 +115,4 @@ class MergedCharacters:
                 for tokens in found
             ]
 
-        return Beginnings(encode, text, [start for start in starts if start >= first])
+        return Beginnings(encode, text, pieces.starts(text, first))

@@ -12,6 +12,7 @@ from corpora.vocabularies.model import Normalizer, Piece, PieceType
 from harness.engine.selection import SelectionError
 from harness.studies.forced.policies import named
 from impls.forced.alignment import Aligner
+from impls.forced.characters import anything
 from impls.forced.context import Context
 from impls.forced.exact import Exact
 from impls.forced.futures import INSIDE, Window, ids_of
@@ -20,6 +21,7 @@ from impls.forced.lattice import Lattices
 from impls.forced.merged_characters import MergedCharacters
 from impls.forced.piece_futures import PieceFutures
 from impls.forced.piece_tokenizer import PieceTokenizer
+from impls.forced.spellings import Spellings
 from impls.interface import Unsupported
 from impls.unigram.normalizer import make_rules, normalize
 from tests.breadth import thorough_from
@@ -142,12 +144,28 @@ def test_what_stands_before_a_window_stays_whatever_follows(seed):
             assert ids_of(whole[: window.first]) == context.ids[: window.first]
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_what_goes_on_over_the_end_of_a_text_begins_where_it_is_said_to(seed):
+    rng = random.Random(seed)
+    drawn = {bytes(rng.choices(b"ab", k=rng.randint(1, 6))): token for token in range(12)}
+    spellings = Spellings(drawn)
+    for _ in range(20):
+        text = bytes(rng.choices(b"ab", k=rng.randint(0, 12)))
+        first = rng.randint(0, len(text))
+        expected = [
+            start
+            for start in range(first, len(text))
+            if any(spellings.extensions(text[start:], anything))
+        ]
+        assert spellings.starts(text, first) == expected
+
+
 def test_windows_begin_near_the_end_of_a_text():
     tokenizer = PieceTokenizer(sources.resolve("unigram_nfkc"))
     text = TEXTS[0] * 20
     window = PieceFutures(tokenizer).window(Context(text, tokenizer.encode(text)), text + b"{")
     assert window.normalized > len(text)  # spaces are longer, normalized
-    assert 0 < len(tokenizer.encode(text)) - window.first < tokenizer.longest
+    assert 0 < len(tokenizer.encode(text)) - window.first < tokenizer.pieces.longest
 
 
 @pytest.mark.slow
