@@ -164,6 +164,15 @@ class Aligner:
                 return True
         return False
 
+    def symbol(self, rest: bytes) -> bytes:
+        """The longest user-defined symbol with which bytes that are not settled begin; or nothing.
+
+        It is put out, or a longer one that begins with it, as symbols come before rules. One with a
+        space is none here, since that becomes something else.
+        """
+        found = (one for one in self._symbols if rest.startswith(one) and b" " not in one)
+        return max(found, key=len, default=b"")
+
     @property
     def tidy(self) -> bool:
         """Whether doubled spaces, and those at either end, are removed."""

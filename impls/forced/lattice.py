@@ -123,6 +123,10 @@ class Lattices:
         """See :class:`impls.forced.piece_tokenizer.Segments`."""
         return [self.lattice(text).tokens(len(text), start) for text in texts]
 
+    def parted(self, text: bytes, symbol: bytes) -> bool:
+        """See :class:`impls.forced.piece_tokenizer.Segments`: pieces go over symbols."""
+        return False
+
     def token(self, piece: int) -> int:
         """The id of a piece; of the unknown one for NOWHERE."""
         return self._unknown if piece == NOWHERE else self._ids[piece]

@@ -53,6 +53,7 @@ class MergedCharacters:
             for pair in pairwise(piece.text)
         }
         """Characters that stand side by side in some piece: only between them anything merges."""
+        self._symbols = [p.text.encode() for p in pieces if p.type is PieceType.USER_DEFINED]
         self._known = {p.text for p in pieces if p.type in SENTENCEPIECE.known_types}
         self._short = Remembering[bytes, tuple[Token, ...]](self._encode_anew, REMEMBERED)
 
@@ -101,6 +102,20 @@ class MergedCharacters:
             ):
                 return place
         return 0
+
+    def parted(self, text: bytes, symbol: bytes) -> bool:
+        """See :class:`impls.forced.piece_tokenizer.Segments`.
+
+        Symbols are found from the left, the longest at each place, and never merge. So a token
+        begins with this one, or with a longer one, unless another takes the end of the text and
+        some of it.
+        """
+        return not any(
+            text.endswith(other[:size])
+            and (other.startswith(symbol, size) or symbol.startswith(other[size:]))
+            for other in self._symbols
+            for size in range(1, len(other))
+        )
 
     def tree(self, text: bytes, pieces: Spellings) -> Beginnings:
         """See :class:`impls.forced.piece_tokenizer.Segments`."""

@@ -96,6 +96,9 @@ class PieceFutures:
 
         size = window.normalized
         found = [self._bound(window, aligned, tree.tokens(len(text), size), more, "end")]
+        symbol = b"" if aligned.owed else self._aligner.symbol(aligned.rest)
+        if symbol and self._segments.parted(text, symbol):
+            return found
         for start, e in surviving(tree, tree.starts, extension):
             way = ways.input(e)
             kind, further = ("stand-in", more) if way is None else ("extension", more + way)

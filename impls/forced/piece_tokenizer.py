@@ -52,6 +52,13 @@ class Segments(Protocol):
         """All of a text, and those of its beginnings from which a piece may go on over its end."""
         ...
 
+    def parted(self, text: bytes, symbol: bytes) -> bool:
+        """Whether a token ends with a text after which a user-defined symbol comes for sure.
+
+        Whatever follows that, be it a longer symbol, too; false where it is not known.
+        """
+        ...
+
 
 class PieceTokenizer:
     """A SentencePiece vocabulary as SentencePiece runs it, with its normalizer.
