@@ -31,6 +31,9 @@ from tests.impls.unigram_vocabularies import ODD, unigram
 
 LETTERS = ("ab", "abc", "a b", "ab▁ ", "aé b", "aé😀", "日本 語", "e\u0301a ", "a½ﬁ ")
 
+WIDE = "ab\uff41\uff42"
+"""Two letters, and those that the charsmap makes the same."""
+
 
 def random_case(rng, kind):
     """A vocabulary of few letters, so that pieces compete all the time, and texts for it."""
@@ -116,6 +119,44 @@ def test_it_is_the_definition(seed, kind):
 def test_a_window_may_begin_with_a_space_that_bytes_spell(seed):
     """No piece has the space, and the context ends with one: three tokens stand for it."""
     assert compare(random.Random(f"slow/bpe/{seed}"), "bpe")
+
+
+def test_nothing_goes_over_the_beginning_of_a_symbol_that_comes_for_sure():
+    """The text ends with a symbol that begins a longer one: which of them comes is not known."""
+    symbols = [Piece(text, 0.0, PieceType.USER_DEFINED) for text in ("bb", "bbab")]
+    pieces = [Piece(text, -1.0, PieceType.NORMAL) for text in ("a", "b", "ab")]
+    charsmap = sources.resolve("unigram_nfkc").normalizer.charsmap
+    normalizer = Normalizer(charsmap, None, False, False, True)
+    tokenizer = PieceTokenizer(spm([*pieces, *symbols], normalizer))
+    healed = Exact(tokenizer, budget=0).heal(Context(b"", ()), b"abb", Letters({*b"ab"}))
+    assert healed.ids == tokenizer.encode(b"a") == tokenizer.encode(b"abbab")[:1]
+    assert compare(random.Random("slow/bpe/862"), "bpe")
+
+
+@pytest.mark.parametrize("seed", [134, 147, *thorough_from(2, range(60))])
+def test_symbols_are_found_anew_in_what_is_normalized(seed):
+    """A wide letter is no part of a symbol, and may be one of another once it is normalized."""
+    rng = random.Random(f"symbols/{seed}")
+    drawn = {"".join(rng.choices("ab", k=rng.randint(1, 4))) for _ in range(rng.randint(3, 12))}
+    pieces = []
+    for text in sorted(drawn | {"a", "b", "▁"}):
+        score, symbol = -float(rng.randint(1, 4)), text != "▁" and rng.random() < 0.6
+        pieces.append(Piece(text, score, PieceType.USER_DEFINED if symbol else PieceType.NORMAL))
+    charsmap = sources.resolve("unigram_nfkc").normalizer.charsmap
+    tokenizer = PieceTokenizer(spm(pieces, Normalizer(charsmap, None, False, False, True), True))
+    exact = Exact(tokenizer, budget=200)
+    for _ in range(6):
+        text, forced = random_text(rng, WIDE, 5), random_text(rng, WIDE, 6) or b"a"
+        sentences = [random_text(rng, WIDE, rng.choice((1, 3, 6))) for _ in range(4)]
+        context = Context(text, tokenizer.encode(text))
+        expected = defined(tokenizer, context, forced, sentences)
+        got = exact.heal(context, forced, Unlisted(FiniteLanguage(sentences))).ids
+        assert got == expected
+
+
+def test_what_is_not_proved_is_shown_beside_what_is():
+    """The budget ends before it is seen that a bound is reached by no text."""
+    assert compare(random.Random("slow/bpe/1782"), "bpe")
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
