@@ -96,7 +96,7 @@ class PieceFutures:
 
         size = window.normalized
         found = [self._bound(window, aligned, tree.tokens(len(text), size), more, "end")]
-        symbol = b"" if aligned.owed else self._aligner.symbol(aligned.rest)
+        symbol = self._aligner.symbol(aligned.rest) if aligned.rest and not aligned.owed else b""
         if symbol and self._segments.parted(text, symbol):
             return found
         for start, e in surviving(tree, tree.starts, extension):
