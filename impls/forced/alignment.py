@@ -105,9 +105,16 @@ class Aligner:
         self._space = SPACE_SYMBOL if spec.escape_whitespaces else b" "
         self._dummy = spec.add_dummy_prefix
         self._plain = not (spec.charsmap or self._tidy)
-        self.ascii = [self._alone(byte) for byte in range(ASCII)]
+        self._single = [self._prefix(bytes((byte,)), 0) for byte in range(ASCII)]
+        self.ascii = [text.replace(b" ", self._space) for _, text, _ in self._single]
         """The text that each byte of ASCII becomes where no longer rule or symbol begins with
         it."""
+        self.becoming: dict[int, list[tuple[bytes, bytes]]] = {}
+        """The bytes of ASCII but the space, and what each becomes there, by the first byte of
+        that."""
+        for byte, becomes in enumerate(self.ascii):
+            if byte != 0x20 and becomes:
+                self.becoming.setdefault(becomes[0], []).append((bytes((byte,)), becomes))
         self._seconds = [self._after_first(byte) for byte in range(ASCII)]
 
     def closed(self, data: bytes, *, start: bool = True) -> Aligned:
@@ -157,6 +164,15 @@ class Aligner:
                 return True
         return False
 
+    def symbol(self, rest: bytes) -> bytes:
+        """The longest user-defined symbol with which bytes that are not settled begin; or nothing.
+
+        It is put out, or a longer one that begins with it, as symbols come before rules. One with a
+        space is none here, since that becomes something else.
+        """
+        found = (one for one in self._symbols if rest.startswith(one) and b" " not in one)
+        return max(found, key=len, default=b"")
+
     @property
     def tidy(self) -> bool:
         """Whether doubled spaces, and those at either end, are removed."""
@@ -171,10 +187,6 @@ class Aligner:
     def space(self) -> bytes:
         """What a space becomes."""
         return self._space
-
-    def _alone(self, byte: int) -> bytes:
-        out = self._take(bytes((byte,)), 0)[1]
-        return out.replace(b" ", self._space)
 
     def _after_first(self, first: int) -> list[int]:
         """The second bytes of what is taken as one prefix and begins with ``first``."""
@@ -285,11 +297,15 @@ class Aligner:
         if passing is not None:
             return passing.end() - place, passing[0], True
         first = data[place]
-        if first < ASCII and (
-            (place + 1 < len(data) and not self._begun[first << 8 | data[place + 1]])
-            or not (self._units or self._symbols)
-        ):
-            return 1, data[place : place + 1], True
+        if first < ASCII:
+            if place + 1 == len(data):
+                return self._single[first]
+            if not self._begun[first << 8 | data[place + 1]]:
+                return 1, data[place : place + 1], True
+        return self._prefix(data, place)
+
+    def _prefix(self, data: bytes, place: int) -> tuple[int, bytes, bool]:
+        """One prefix, as :meth:`_take` gives it."""
         raw = np.frombuffer(data, dtype=np.uint8)
         rules = self._rules
         taken, kind, at = prefix(rules.units, rules.symbols, raw, place, len(data), False)
@@ -365,9 +381,9 @@ class Continuations:
         if aligner.space.startswith(left[: len(aligner.space)]):
             yield b" ", len(aligner.space)
         if not aligner.plain:
-            for byte, text in enumerate(aligner.ascii):
-                if byte != 0x20 and text and text.startswith(left[: len(text)]):
-                    yield bytes((byte,)), len(text)
+            for byte, text in aligner.becoming.get(left[0], ()):
+                if text.startswith(left[: len(text)]):
+                    yield byte, len(text)
             if left[0] < ASCII:
                 return
         yield left[: _character(left)], _character(left)

@@ -149,11 +149,11 @@ class Exact:
         """The common tokens of all bounds that lie within the forced bytes."""
         kept = bounds[0].kept[: common(bounds)]
         own = context.ids[window.first :]
-        # Of the ways that keep as many tokens one is enough.
-        ways = {len(bound.kept): bound for bound in reversed(bounds)}
+        # Of the ways of one kind that keep as many tokens one is enough.
+        ways = {(len(bound.kept), bound.kind): bound for bound in reversed(bounds)}
         proof = tuple(
             Future(bound.continuation, max(0, size - len(own)), bound.kind)
-            for size, bound in sorted(ways.items())
+            for (size, _), bound in sorted(ways.items())
         )
         place = len(context.text) - window.start
         if ids_of(kept[: len(own)]) != own:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
+    from impls.forced.spellings import Spellings
 
 
 @njit
@@ -114,13 +115,17 @@ class Lattices:
         starts, pieces = best_paths(*self._tables, np.frombuffer(text, dtype=np.uint8))
         return Lattice(self, text, starts, pieces, reaching)
 
-    def tree(self, text: bytes, starts: Sequence[int]) -> Lattice:
+    def tree(self, text: bytes, pieces: Spellings) -> Lattice:
         """See :class:`impls.forced.piece_tokenizer.Segments`."""
-        return self.lattice(text, starts)
+        return self.lattice(text, pieces.starts(text, 0))
 
     def encode(self, texts: Sequence[bytes], start: int = 0) -> list[tuple[Token, ...]]:
         """See :class:`impls.forced.piece_tokenizer.Segments`."""
         return [self.lattice(text).tokens(len(text), start) for text in texts]
+
+    def parted(self, text: bytes, symbol: bytes) -> bool:
+        """See :class:`impls.forced.piece_tokenizer.Segments`: pieces go over symbols."""
+        return False
 
     def token(self, piece: int) -> int:
         """The id of a piece; of the unknown one for NOWHERE."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-
+    from impls.forced.spellings import Spellings
 
 REMEMBERED = 1 << 14
 """Short texts whose tokens are remembered: words at the ends of texts are alike."""
@@ -53,6 +53,7 @@ class MergedCharacters:
             for pair in pairwise(piece.text)
         }
         """Characters that stand side by side in some piece: only between them anything merges."""
+        self._symbols = [p.text.encode() for p in pieces if p.type is PieceType.USER_DEFINED]
         self._known = {p.text for p in pieces if p.type in SENTENCEPIECE.known_types}
         self._short = Remembering[bytes, tuple[Token, ...]](self._encode_anew, REMEMBERED)
 
@@ -102,8 +103,22 @@ class MergedCharacters:
                 return place
         return 0
 
-    def tree(self, text: bytes, starts: Sequence[int]) -> Beginnings:
-        """The beginnings of a text from which a token may go on over its end."""
+    def parted(self, text: bytes, symbol: bytes) -> bool:
+        """See :class:`impls.forced.piece_tokenizer.Segments`.
+
+        Symbols are found from the left, the longest at each place, and never merge. So a token
+        begins with this one, or with a longer one, unless another takes the end of the text and
+        some of it.
+        """
+        return not any(
+            text.endswith(other[:size])
+            and (other.startswith(symbol, size) or symbol.startswith(other[size:]))
+            for other in self._symbols
+            for size in range(1, len(other))
+        )
+
+    def tree(self, text: bytes, pieces: Spellings) -> Beginnings:
+        """See :class:`impls.forced.piece_tokenizer.Segments`."""
         whole = text.decode()
         first = len(whole[: self.boundary(whole)].encode())
         [before] = self.encode([text[:first]])
@@ -115,4 +130,4 @@ class MergedCharacters:
                 for tokens in found
             ]
 
-        return Beginnings(encode, text, [start for start in starts if start >= first])
+        return Beginnings(encode, text, pieces.starts(text, first))

@@ -46,7 +46,7 @@ class PieceFutures:
         if start:
             return Window(text[start:], start, first)
         settled = self._aligner.settled(text)
-        tokens = self._segments.lasting(settled.text, self._tokenizer.longest)
+        tokens = self._segments.lasting(settled.text, self._tokenizer.pieces.longest)
         # Less than the context's own, so that what is left of them shows where they change.
         size = min(len(tokens), len(context.ids) - 1)
         while size > 0 and not self._begins_window(context, settled, tokens[size - 1]):
@@ -84,12 +84,7 @@ class PieceFutures:
         text = aligned.text
         if not text:
             return [Bound((), more, "stand-in", whole=False)]
-        starts = [
-            start
-            for start in range(max(0, len(text) - self._tokenizer.longest + 1), len(text))
-            if text[start] & 0xC0 != 0x80
-        ]
-        tree = self._segments.tree(text, starts)
+        tree = self._segments.tree(text, self._tokenizer.pieces)
         ways = Continuations(self._aligner, aligned, state)
 
         def extension(start: int) -> bytes | None:
@@ -101,6 +96,9 @@ class PieceFutures:
 
         size = window.normalized
         found = [self._bound(window, aligned, tree.tokens(len(text), size), more, "end")]
+        symbol = self._aligner.symbol(aligned.rest) if aligned.rest and not aligned.owed else b""
+        if symbol and self._segments.parted(text, symbol):
+            return found
         for start, e in surviving(tree, tree.starts, extension):
             way = ways.input(e)
             kind, further = ("stand-in", more) if way is None else ("extension", more + way)

@@ -48,10 +48,14 @@ class Segments(Protocol):
         """
         ...
 
-    def tree(self, text: bytes, starts: Sequence[int]) -> TokenTree:
-        """The beginnings ``starts`` of a text, and all of it; some may be left out.
+    def tree(self, text: bytes, pieces: Spellings) -> TokenTree:
+        """All of a text, and those of its beginnings from which a piece may go on over its end."""
+        ...
 
-        Those are left out from which no token can reach over the text's end.
+    def parted(self, text: bytes, symbol: bytes) -> bool:
+        """Whether a token ends with a text after which a user-defined symbol comes for sure.
+
+        Whatever follows that, be it a longer symbol, too; false where it is not known.
         """
         ...
 
@@ -92,22 +96,13 @@ class PieceTokenizer:
         self._short_inner = lru_cache(maxsize=1 << 10)(self._inner_anew)
 
     @cached_property
-    def longest(self) -> int:
-        """Bytes of the longest piece that text becomes, normalized."""
-        return max(map(len, self._usable), default=1)
-
-    @cached_property
     def pieces(self) -> Spellings:
         """The pieces that text becomes, normalized."""
-        return Spellings(self._usable)
-
-    @cached_property
-    def _usable(self) -> dict[bytes, int]:
         found: dict[bytes, int] = {}
         for token_id, piece in enumerate(self.vocabulary.pieces):
             if piece.type in USABLE and piece.text:
                 found.setdefault(piece.text.encode(), token_id)
-        return found
+        return Spellings(found)
 
     def spelling(self, token_id: int) -> bytes:
         """The bytes of an id inside a text; of an unknown one its name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +17,21 @@ class Spellings:
         found = sorted(ids.items())
         self._texts = [text for text, _ in found]
         self._ids = [token_id for _, token_id in found]
+        self.longest = max(map(len, self._texts), default=1)
+        """Bytes of the longest of them."""
+
+    @cached_property
+    def _begun(self) -> frozenset[bytes]:
+        """All that some token begins with and goes on after."""
+        return frozenset(text[:size] for text in self._texts for size in range(1, len(text)))
+
+    def starts(self, text: bytes, first: int) -> list[int]:
+        """The places of a text, from ``first`` on, at which a token may begin that goes on over its
+        end: all others have no extensions, and are far more.
+        """
+        first = max(first, len(text) - self.longest + 1)
+        begun = self._begun
+        return [start for start in range(first, len(text)) if text[start:] in begun]
 
     def extensions(
         self, suffix: bytes, viable: Callable[[bytes], bool]

@@ -111,6 +111,43 @@ def test_hand_computed(tokenizer):
     assert base64.b64decode(second.context) == b"x"
 
 
+@dataclass
+class Asked:
+    """Exact, with what it was asked."""
+
+    exact: Exact
+    asked: list[tuple[Context, bytes]]
+    name: str = "exact"
+
+    def heal(self, context, forced, grammar):
+        self.asked.append((context, forced))
+        return self.exact.heal(context, forced, grammar)
+
+
+def test_exact_is_asked_once_where_texts_begin_alike():
+    """And all is counted as if each text were walked by itself."""
+    tokenizer = Tokenizer(sources.resolve("toy_bytes"))
+    exact, naive, saved = Exact(tokenizer), NoHealing(tokenizer), 0
+    for case in own_cases("flexible")[::10]:
+        grammar = JsonSchemaGrammar(case.schema)
+
+        def walked_with(asked, texts, grammar=grammar):
+            policies = {"exact": Asked(exact, asked), "none": naive}
+            walk = Walk(tokenizer, grammar, policies, "test")
+            for text in texts:
+                walk.instance(text)
+            return walk.finished().tallies
+
+        asked: list[tuple[Context, bytes]] = []
+        together = walked_with(asked, case.instances)
+        alone = [walked_with([], [text]) for text in case.instances]
+        for name, tally in together.items():
+            each = [counts(tallies[name]) for tallies in alone]
+            assert counts(tally) == tuple(map(sum, zip(*each, strict=True)))
+        saved += together["exact"].calls - len(asked)
+    assert saved > 50
+
+
 def test_what_is_canonical_is_stepped_over(tokenizer):
     result = walked(tokenizer, [b"xdd"], [b"xdd"], NoHealing(tokenizer), Silent())
     assert counts(result.tallies["none"]) == (1, 1, 3, 0, 0)
@@ -232,6 +269,13 @@ def test_a_policy_that_gives_up(tokenizer):
     result = walked(tokenizer, [b"xabc", b"xabd"], [b"xabc"], Broken())
     tally = result.tallies["broken"]
     assert (tally.calls, tally.gave_up, tally.sequences) == (2, 2, 0)
+
+
+def test_where_exact_gives_up_it_is_asked_again(tokenizer):
+    broken = Broken("exact")
+    result = walked(tokenizer, [b"xabc"], [b"xabc", b"xabc"], broken, NoHealing(tokenizer))
+    assert (result.tallies["exact"].calls, result.tallies["exact"].gave_up) == (4, 4)
+    assert result.tallies["none"].longer == 2
 
 
 def test_seams_are_counted():

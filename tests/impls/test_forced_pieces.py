@@ -12,6 +12,7 @@ from corpora.vocabularies.model import Normalizer, Piece, PieceType
 from harness.engine.selection import SelectionError
 from harness.studies.forced.policies import named
 from impls.forced.alignment import Aligner
+from impls.forced.characters import anything
 from impls.forced.context import Context
 from impls.forced.exact import Exact
 from impls.forced.futures import INSIDE, Window, ids_of
@@ -20,6 +21,7 @@ from impls.forced.lattice import Lattices
 from impls.forced.merged_characters import MergedCharacters
 from impls.forced.piece_futures import PieceFutures
 from impls.forced.piece_tokenizer import PieceTokenizer
+from impls.forced.spellings import Spellings
 from impls.interface import Unsupported
 from impls.unigram.normalizer import make_rules, normalize
 from tests.breadth import thorough_from
@@ -28,6 +30,9 @@ from tests.impls.spm_definition import spm
 from tests.impls.unigram_vocabularies import ODD, unigram
 
 LETTERS = ("ab", "abc", "a b", "ab▁ ", "aé b", "aé😀", "日本 語", "e\u0301a ", "a½ﬁ ")
+
+WIDE = "ab\uff41\uff42"
+"""Two letters, and those that the charsmap makes the same."""
 
 
 def random_case(rng, kind):
@@ -116,6 +121,44 @@ def test_a_window_may_begin_with_a_space_that_bytes_spell(seed):
     assert compare(random.Random(f"slow/bpe/{seed}"), "bpe")
 
 
+def test_nothing_goes_over_the_beginning_of_a_symbol_that_comes_for_sure():
+    """The text ends with a symbol that begins a longer one: which of them comes is not known."""
+    symbols = [Piece(text, 0.0, PieceType.USER_DEFINED) for text in ("bb", "bbab")]
+    pieces = [Piece(text, -1.0, PieceType.NORMAL) for text in ("a", "b", "ab")]
+    charsmap = sources.resolve("unigram_nfkc").normalizer.charsmap
+    normalizer = Normalizer(charsmap, None, False, False, True)
+    tokenizer = PieceTokenizer(spm([*pieces, *symbols], normalizer))
+    healed = Exact(tokenizer, budget=0).heal(Context(b"", ()), b"abb", Letters({*b"ab"}))
+    assert healed.ids == tokenizer.encode(b"a") == tokenizer.encode(b"abbab")[:1]
+    assert compare(random.Random("slow/bpe/862"), "bpe")
+
+
+@pytest.mark.parametrize("seed", [134, 147, *thorough_from(2, range(60))])
+def test_symbols_are_found_anew_in_what_is_normalized(seed):
+    """A wide letter is no part of a symbol, and may be one of another once it is normalized."""
+    rng = random.Random(f"symbols/{seed}")
+    drawn = {"".join(rng.choices("ab", k=rng.randint(1, 4))) for _ in range(rng.randint(3, 12))}
+    pieces = []
+    for text in sorted(drawn | {"a", "b", "▁"}):
+        score, symbol = -float(rng.randint(1, 4)), text != "▁" and rng.random() < 0.6
+        pieces.append(Piece(text, score, PieceType.USER_DEFINED if symbol else PieceType.NORMAL))
+    charsmap = sources.resolve("unigram_nfkc").normalizer.charsmap
+    tokenizer = PieceTokenizer(spm(pieces, Normalizer(charsmap, None, False, False, True), True))
+    exact = Exact(tokenizer, budget=200)
+    for _ in range(6):
+        text, forced = random_text(rng, WIDE, 5), random_text(rng, WIDE, 6) or b"a"
+        sentences = [random_text(rng, WIDE, rng.choice((1, 3, 6))) for _ in range(4)]
+        context = Context(text, tokenizer.encode(text))
+        expected = defined(tokenizer, context, forced, sentences)
+        got = exact.heal(context, forced, Unlisted(FiniteLanguage(sentences))).ids
+        assert got == expected
+
+
+def test_what_is_not_proved_is_shown_beside_what_is():
+    """The budget ends before it is seen that a bound is reached by no text."""
+    assert compare(random.Random("slow/bpe/1782"), "bpe")
+
+
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 @pytest.mark.parametrize("seed", thorough_from(2, range(40)))
 def test_behind_a_long_context_it_is_the_definition(seed, kind):
@@ -142,12 +185,28 @@ def test_what_stands_before_a_window_stays_whatever_follows(seed):
             assert ids_of(whole[: window.first]) == context.ids[: window.first]
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_what_goes_on_over_the_end_of_a_text_begins_where_it_is_said_to(seed):
+    rng = random.Random(seed)
+    drawn = {bytes(rng.choices(b"ab", k=rng.randint(1, 6))): token for token in range(12)}
+    spellings = Spellings(drawn)
+    for _ in range(20):
+        text = bytes(rng.choices(b"ab", k=rng.randint(0, 12)))
+        first = rng.randint(0, len(text))
+        expected = [
+            start
+            for start in range(first, len(text))
+            if any(spellings.extensions(text[start:], anything))
+        ]
+        assert spellings.starts(text, first) == expected
+
+
 def test_windows_begin_near_the_end_of_a_text():
     tokenizer = PieceTokenizer(sources.resolve("unigram_nfkc"))
     text = TEXTS[0] * 20
     window = PieceFutures(tokenizer).window(Context(text, tokenizer.encode(text)), text + b"{")
     assert window.normalized > len(text)  # spaces are longer, normalized
-    assert 0 < len(tokenizer.encode(text)) - window.first < tokenizer.longest
+    assert 0 < len(tokenizer.encode(text)) - window.first < tokenizer.pieces.longest
 
 
 @pytest.mark.slow

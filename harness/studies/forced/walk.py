@@ -35,13 +35,18 @@ LISTED = 64
 
 @dataclass
 class Point:
-    """A boundary at which bytes are forced. after: the grammar after them."""
+    """A boundary at which bytes are forced.
+
+    after: the grammar after them. exact: what the policy of that name forces, once it was asked.
+    gave_up: whether it had no answer.
+    """
 
     context: Context
     forced: bytes
     after: GrammarState
     seam: bool | None = None
     exact: Healed | None = None
+    gave_up: bool = False
 
     @cached_property
     def sentences(self) -> Sequence[bytes] | None:
@@ -71,6 +76,7 @@ class Walk:
         self._policies = policies
         self._rng = random.Random(f"{seed}/{name}")
         self._answers: dict[tuple[str, int], tuple[int, ...]] = {}
+        self._last_points: dict[int, Point] = {}
         self.result = SchemaResult(name, tallies={policy: Tally() for policy in policies})
 
     def instance(self, text: bytes) -> None:
@@ -107,6 +113,9 @@ class Walk:
     def _points(self, text: bytes, steps: Sequence[tuple[int, bytes]]) -> dict[int, Point] | None:
         """By token: the boundaries at which something is forced; None if the text is refused."""
         points: dict[int, Point] = {}
+        # Texts of one schema begin alike, and what was found out where they do holds for each. Only
+        # those of the last one are kept, as all together could take any amount of memory.
+        last, self._last_points = self._last_points, points
         state, place = self._grammar, 0
         ids: tuple[int, ...] = ()
         for index, (token_id, step) in enumerate(steps):
@@ -114,8 +123,10 @@ class Walk:
             if forced:
                 if not text.startswith(forced, place):
                     return None
-                context = Context(text[:place], ids)
-                points[index] = Point(context, forced, remembered(state.after(forced)))
+                context, known = Context(text[:place], ids), last.get(index)
+                if known is None or (known.context, known.forced) != (context, forced):
+                    known = Point(context, forced, remembered(state.after(forced)))
+                points[index] = known
             if not state.viable(step):
                 return None
             state = state.after(step)
@@ -126,7 +137,7 @@ class Walk:
     def _walk(
         self, name: str, canonical: Sequence[int], points: Mapping[int, Point], text: bytes
     ) -> None:
-        policy, tally = self._policies[name], self.result.tallies[name]
+        tally = self.result.tallies[name]
         before = tally.non_canonical
         at = 0
         while at < len(canonical):
@@ -136,7 +147,7 @@ class Walk:
                 continue
             started = time.perf_counter()
             try:
-                healed = policy.heal(point.context, point.forced, point.after)
+                healed = self._healed(name, point)
             except NotAdmitted:
                 tally.not_admitted += 1
                 healed = Healed((), point.forced)
@@ -146,6 +157,7 @@ class Walk:
             except (ValueError, Unsupported):
                 tally.gave_up += 1
                 healed = Healed((), point.forced)
+                point.gave_up = point.gave_up or name == EXACT
             tally.seconds += time.perf_counter() - started
             tally.calls += 1
             ids = healed.ids
@@ -165,6 +177,12 @@ class Walk:
             self._judge(name, point, ids, text, right)
             at += len(ids) if right else 1
         tally.instances += tally.non_canonical > before
+
+    def _healed(self, name: str, point: Point) -> Healed:
+        """What a policy forces at a point. Exact, a function of the point, is asked once."""
+        if name == EXACT and point.exact is not None and not point.gave_up:
+            return point.exact
+        return self._policies[name].heal(point.context, point.forced, point.after)
 
     def _judge(
         self, name: str, point: Point, ids: tuple[int, ...], text: bytes, right: bool
