@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module, metadata
@@ -14,7 +16,7 @@ from corpora.vocabularies.model import Alphabet, RankOrder
 from impls.interface import About, Capability, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -81,6 +83,27 @@ def text_of(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError:
         raise Unsupported("takes text only, and this is not UTF-8") from None
+
+
+_NO_UNKNOWN = re.compile(
+    r"`?unk_id`? is missing|missing \[UNK\] token|unk token .* not (found )?in the vocabulary",
+    re.IGNORECASE,
+)
+"""How libraries say it, of Unigram, of words and of byte-pair encoding."""
+
+
+@contextmanager
+def unknown_excused(vocabulary: Vocabulary) -> Iterator[None]:
+    """Raise Unsupported where a library says that the file has no unknown token, and it has none.
+
+    Then the file has no ids for a text with other characters than its own, and nobody is at fault.
+    """
+    try:
+        yield
+    except Exception as error:
+        if vocabulary.unk_id is None and _NO_UNKNOWN.search(str(error)):
+            raise Unsupported(f"the file has no unknown token: {error}") from None
+        raise
 
 
 def in_bytes(text: str, offsets: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies import scratch
 from impls import interface
-from impls.adapters.common import in_bytes, text_of
+from impls.adapters.common import in_bytes, text_of, unknown_excused
 from impls.interface import Capability, Recipe
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ class Encoder:
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         """The ids; Unsupported for what is not UTF-8."""
         text_of(data)
-        ids: Sequence[int] = self._run(mode)["encode"](data)
+        running = self._run(mode)
+        with unknown_excused(self._vocabulary):
+            ids: Sequence[int] = running["encode"](data)
         return ids
 
     def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> Sequence[int]:
@@ -101,7 +103,9 @@ class Encoder:
     ) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
         """The ids and their ranges of bytes."""
         text = text_of(data)
-        ids, offsets = self._run(mode)["encode_with_offsets"](data)
+        running = self._run(mode)
+        with unknown_excused(self._vocabulary):
+            ids, offsets = running["encode_with_offsets"](data)
         return ids, in_bytes(text, offsets)
 
     def _run(self, mode: Mode) -> dict[str, Any]:

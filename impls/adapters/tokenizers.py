@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from corpora.vocabularies.tokenizer_json_native import given, with_dropout
-from impls.adapters.common import Library, clash, in_bytes, misread, refuse_misread, text_of
+from impls.adapters.common import (
+    Library,
+    clash,
+    in_bytes,
+    misread,
+    refuse_misread,
+    text_of,
+    unknown_excused,
+)
 from impls.interface import Capability, Mode, Recipe, Unsupported
 
 if TYPE_CHECKING:
@@ -40,13 +48,15 @@ class _Encoder:
         return self.encode_str(text_of(data), mode)
 
     def encode_str(self, text: str, mode: Mode) -> list[int]:
-        encoding = self.tokenizer(mode).encode(text, add_special_tokens=False)
+        with unknown_excused(self._vocabulary):
+            encoding = self.tokenizer(mode).encode(text, add_special_tokens=False)
         return cast("list[int]", encoding.ids)
 
     def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
         """Its batches, which it encodes in threads of its own."""
         texts = [text_of(data) for data in inputs]
-        found = self.tokenizer(mode).encode_batch(texts, add_special_tokens=False)
+        with unknown_excused(self._vocabulary):
+            found = self.tokenizer(mode).encode_batch(texts, add_special_tokens=False)
         return [encoding.ids for encoding in found]
 
     def reloaded(self) -> _Encoder:
@@ -139,7 +149,8 @@ class _Encoder:
     ) -> tuple[list[int], list[tuple[int, int]]]:
         """Its offsets, which count characters, in bytes."""
         text = text_of(data)
-        encoding = self._untrimmed(mode).encode(text, add_special_tokens=False)
+        with unknown_excused(self._vocabulary):
+            encoding = self._untrimmed(mode).encode(text, add_special_tokens=False)
         return encoding.ids, in_bytes(text, encoding.offsets)
 
     def _untrimmed(self, mode: Mode) -> Any:
@@ -224,9 +235,18 @@ class Implementation:
         return clash(vocabulary)
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:
-        """Tokenizers are built on the first use of a mode: about a second for 200,000 tokens."""
+        """Tokenizers are built on the first use of a mode: about a second for 200,000 tokens.
+
+        That of a user's file at once. Raises Unsupported where the library does not read it.
+        """
         LIBRARY.load()
-        return _Encoder(vocabulary)
+        encoder = _Encoder(vocabulary)
+        if native_json(vocabulary):
+            try:
+                encoder.tokenizer(Mode())
+            except Exception as error:
+                raise Unsupported(f"tokenizers does not read the file: {error}") from error
+        return encoder
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A tokenizer.json."""
