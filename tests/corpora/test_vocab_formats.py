@@ -240,7 +240,9 @@ def test_a_model_of_words_is_for_its_readers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("longer", [True, False])
-def test_a_model_of_characters_is_bpe_unless_it_has_longer_pieces(tmp_path: Path, longer: bool) -> None:
+def test_a_model_of_characters_is_bpe_unless_it_has_longer_pieces(
+    tmp_path: Path, longer: bool
+) -> None:
     model = proto(4)
     if not longer:
         model.pieces[4].type = 4  # user-defined: cut out before, as in BPE
