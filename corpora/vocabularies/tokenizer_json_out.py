@@ -24,6 +24,7 @@ from corpora.vocabularies.model import (
     RankOrder,
     VocabularyError,
 )
+from corpora.vocabularies.pieces import Pieces
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
@@ -32,6 +33,17 @@ Json = dict[str, Any]
 
 _SPACE = "▁"
 _ESCAPE: Json = {"type": "Replace", "pattern": {"String": " "}, "content": _SPACE}
+
+
+def trouble(vocabulary: Vocabulary) -> str | None:
+    """Why no tokenizer.json can be made of a vocabulary, in one line; None if one can."""
+    if vocabulary.normalizer.treat_whitespace_as_suffix:
+        return "treat_whitespace_as_suffix is set, and a tokenizer.json has no such mode"
+    if vocabulary.algorithm is Algorithm.UNIGRAM:
+        for piece_id, score in enumerate(Pieces.of(vocabulary.pieces).scores):
+            if not math.isfinite(score):
+                return f"piece {piece_id} has the score {score}, which no tokenizer.json can have"
+    return None
 
 
 def to_tokenizer_json(vocabulary: Vocabulary, pretokenize: bool) -> str:
@@ -43,10 +55,9 @@ def to_tokenizer_json(vocabulary: Vocabulary, pretokenize: bool) -> str:
     VocabularyError for what the format cannot say: white space as suffix, scores that are not
     numbers.
     """
-    if vocabulary.normalizer.treat_whitespace_as_suffix:
-        raise VocabularyError(
-            vocabulary.id, "treat_whitespace_as_suffix is set", "tokenizer.json has no such mode"
-        )
+    fault = trouble(vocabulary)
+    if fault is not None:
+        raise VocabularyError(vocabulary.id, fault, "give the file that it was made from")
     if vocabulary.algorithm is Algorithm.WORDPIECE:
         parts = wordpiece_file.to_json(vocabulary)
     elif vocabulary.algorithm is Algorithm.UNIGRAM:
@@ -146,13 +157,6 @@ def _character_steps(vocabulary: Vocabulary) -> Json:
 
 
 def _unigram(vocabulary: Vocabulary) -> Json:
-    for piece_id, piece in enumerate(vocabulary.pieces):
-        if not math.isfinite(piece.score):
-            raise VocabularyError(
-                vocabulary.id,
-                f"piece {piece_id} has the score {piece.score}",
-                "tokenizer.json needs finite scores",
-            )
     return {
         **_unigram_steps(vocabulary),
         "model": {

@@ -168,16 +168,19 @@ def misread(vocabulary: Vocabulary) -> frozenset[int]:
 
 
 @lru_cache(maxsize=16)
-def clash(vocabulary: Vocabulary) -> str | None:
-    """Why no tokenizer.json can be written: an added token has the spelling of another token.
+def unwritable(vocabulary: Vocabulary) -> str | None:
+    """Why no tokenizer.json can be written; None if one can, or the user's own is one.
 
-    Both are looked up by their text in that format, so that the one would get the id of the other.
+    Such as an added token that has the spelling of another token: both are looked up by their text
+    in that format, so that the one would get the id of the other.
     """
     from corpora.vocabularies.byte_alphabet import unspell  # noqa: PLC0415 (only needed here)
+    from corpora.vocabularies.tokenizer_json_out import trouble  # noqa: PLC0415 (likewise)
 
-    own = vocabulary.native is not None and vocabulary.format == "tokenizer.json"
-    if own or vocabulary.alphabet is not Alphabet.BYTES:
+    if vocabulary.native is not None and vocabulary.format == "tokenizer.json":
         return None
+    if vocabulary.alphabet is not Alphabet.BYTES:
+        return trouble(vocabulary)
     for token in vocabulary.added_tokens:
         spelled = unspell(token.text)
         other = None if spelled is None else vocabulary.ids.get(spelled)

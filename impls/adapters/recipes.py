@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies import scratch
 from impls import interface
-from impls.adapters.common import in_bytes, text_of, unknown_excused
+from impls.adapters.common import in_bytes, text_of, unknown_excused, unwritable
 from impls.interface import Capability, Recipe
 
 if TYPE_CHECKING:
@@ -41,6 +41,13 @@ class Way:
 
 Ways = Callable[["Vocabulary", "Mode"], "Way | str"]
 """The way for a vocabulary in a mode, or a line on why there is none."""
+
+
+def why_not(way: Way | str, vocabulary: Vocabulary) -> str | None:
+    """Why a library does not run a vocabulary: it has no way, or its file cannot be written."""
+    if isinstance(way, str):
+        return way
+    return unwritable(vocabulary) if way.name == "tokenizer.json" else None
 
 
 class Encoder:
@@ -137,9 +144,8 @@ class FieldImplementation:
         return self._library.installed
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """Whether there is a way."""
-        way = self._ways(vocabulary, mode)
-        return way if isinstance(way, str) else None
+        """Whether there is a way, and its file can be written."""
+        return why_not(self._ways(vocabulary, mode), vocabulary)
 
     def reads(self, vocabulary: Vocabulary, mode: Mode) -> str:
         """The name of the file that it is given, or nothing if it does not run the vocabulary."""

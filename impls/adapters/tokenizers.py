@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 from corpora.vocabularies.tokenizer_json_native import given, with_dropout
 from impls.adapters.common import (
     Library,
-    clash,
     in_bytes,
     misread,
     refuse_misread,
     text_of,
     unknown_excused,
+    unwritable,
 )
 from impls.interface import Capability, Mode, Recipe, Unsupported
 
@@ -232,7 +232,7 @@ class Implementation:
         """Everything that a tokenizer.json can say."""
         if vocabulary.unexpressed and not mode.pretokenize:
             return "the steps of the file cannot be left out"
-        return clash(vocabulary)
+        return unwritable(vocabulary)
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:
         """Tokenizers are built on the first use of a mode: about a second for 200,000 tokens.

@@ -296,3 +296,25 @@ def test_what_is_refused_is_called_what_it_is(
     path.write_bytes(content)
     with pytest.raises(VocabularyError, match=told):
         sources.resolve(str(path))
+
+
+@pytest.mark.parametrize("name", ["tokenizers", "kitoken", "tokie"])
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"treat_whitespace_as_suffix": True}, "treat_whitespace_as_suffix"),
+        ({}, None),
+    ],
+)
+def test_who_needs_a_file_that_cannot_be_written_says_so_before_it_is_asked(
+    tmp_path: Path, options: Json, told: str | None, name: str
+) -> None:
+    path = tmp_path / "suffix.model"
+    path.write_bytes(trained(model_type="unigram", vocab_size=40, **options))
+    vocabulary = sources.resolve(str(path))
+    participant = registry.resolve(name)
+    if "sentencepiece" in participant.native_formats:
+        return  # it is given the model
+
+    reason = participant.supports(vocabulary, TEXT)
+    assert reason is None if told is None else told in str(reason)
