@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harness.checks.base import (
-    REPLACEMENT,
     Judgement,
     Observation,
     Probe,
     Violation,
     encoded_indices,
-    has_lost,
     is_text,
 )
-from harness.checks.single_ids import decoders
+from harness.checks.single_ids import REPLACEMENT, decoders
 from harness.core.comparisons import Contract
 from harness.core.messages import Decode
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
@@ -33,8 +31,7 @@ class StreamDecoder:
     Of those whose library has a decoder for text as it is made (``DecodesStreams``). Where that
     gives text, it holds bytes back until they are characters, so that nothing is missing after the
     last id of a whole text; but it cannot tell U+FFFD from bytes that are not whole yet, and holds
-    it back for as long as nothing follows. Nor does it know that bytes which follow will make a
-    whole run of byte pieces no text: ids whose text has U+FFFD that x lacks need only be taken.
+    it back for as long as nothing follows.
     """
 
     name: str = "stream-decoder"
@@ -65,9 +62,7 @@ class StreamDecoder:
                 if not isinstance(once, Encoded) or isinstance(pieces, Unsupported):
                     continue  # a decoder that fails on the whole is the round trip's
                 judgement.exercised[name] += 1
-                if isinstance(pieces, Encoded) and (
-                    settled(pieces) == settled(once) or has_lost(once, seen.inputs[index])
-                ):
+                if isinstance(pieces, Encoded) and settled(pieces) == settled(once):
                     continue
                 parts = (
                     Part((f"{name} (at once)",), once),

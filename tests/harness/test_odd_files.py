@@ -185,23 +185,6 @@ def test_what_the_model_makes_of_plain_text_is_no_injected_token(
     assert (5 in tokenizer.encode("<s>", add_special_tokens=False).ids) == (not expected)
 
 
-def test_a_stream_need_not_foresee_that_bytes_are_no_text() -> None:
-    """The bytes of "a" and A0 are together no text, which shows after "a" was given out."""
-    model = {
-        "type": "Unigram",
-        "vocab": [["<unk>", 0.0], *([f"<0x{byte:02X}>", -5.0] for byte in range(256))],
-        "unk_id": 0,
-        "byte_fallback": True,
-    }
-    decoder = {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]}
-    vocabulary = vocabulary_of(model, decoder=decoder)
-    local = Local(vocabulary, ["tokenizers"], TEXT)
-    ids = registry.resolve("tokenizers").load(vocabulary).encode(b"a<0xA0>", TEXT)
-    assert ids == [1 + ord("a"), 1 + 0xA0]
-
-    assert not local.examine(CHECKS["stream-decoder"], [b"a<0xA0>"]).violations
-
-
 def test_who_gives_back_what_the_reference_loses_is_not_blamed() -> None:
     """tokenizers reads an added token in the byte alphabet, though it is none of bytes."""
     vocabulary = sources.resolve("toy_bytes")
