@@ -99,11 +99,11 @@ def _bytes(vocabulary: Vocabulary, splits: tuple[str, ...]) -> Json:
         if text is not None and token_id not in added:
             vocab.setdefault(text, token_id)
     merges = [(spelled[left], spelled[right]) for left, right, _ in merge_list(vocabulary)]
+    entered = _place_added(vocabulary, vocab)
     ignore_merges = vocabulary.ignore_merges
-    if not splits and _all_merge(vocabulary):
+    if ignore_merges and not splits and entered and _all_proper(vocabulary):
         # Without effect on tokens, but a special token in `vocab` would match a whole text.
         ignore_merges = False
-    _place_added(vocabulary, vocab)
     return {
         **_byte_steps(vocabulary, splits),
         "model": _bpe_model(vocab, merges, ignore_merges=ignore_merges),
@@ -240,17 +240,20 @@ def _added_tokens(vocabulary: Vocabulary) -> list[AddedToken]:
     return sorted(added, key=lambda token: token.id)
 
 
-def _place_added(vocabulary: Vocabulary, vocab: dict[str, int]) -> None:
+def _place_added(vocabulary: Vocabulary, vocab: dict[str, int]) -> bool:
     """Enter added tokens into ``vocab`` unless numbering on from its size gives their ids.
+
+    Return whether any was entered.
 
     The tokenizers library ignores the ids of ``added_tokens``: it takes that of ``vocab``, else the
     next free one.
     """
     added = _added_tokens(vocabulary)
     if [token.id for token in added] == list(range(len(vocab), len(vocab) + len(added))):
-        return
+        return False
     for token in added:
         vocab.setdefault(token.text, token.id)
+    return True
 
 
 def merge_list(vocabulary: Vocabulary) -> list[tuple[int, int, int]]:
@@ -272,6 +275,22 @@ def merge_list(vocabulary: Vocabulary) -> list[tuple[int, int, int]]:
     return list(
         zip(merges.left.tolist(), merges.right.tolist(), merges.merged.tolist(), strict=True)
     )
+
+
+def _all_proper(vocabulary: Vocabulary) -> bool:
+    """Whether each token is what its merges make of its bytes, so that it need not be looked up.
+
+    Merges that are derived from ranks are those by which a token is reached, if it is by any. In
+    a list of merges one may come too late, as those of Llama 3's file do.
+    """
+    if vocabulary.rank_order is RankOrder.IDS or not _all_merge(vocabulary):
+        return _all_merge(vocabulary)
+    from corpora.vocabularies.improper import encodings_by_merges  # noqa: PLC0415 (loads Numba)
+
+    longer = {text: one for text, one in vocabulary.ids.items() if len(text) > 1}
+    symbols = [[vocabulary.ids.get(bytes([byte]), -1) for byte in text] for text in longer]
+    encoded: list[int] = encodings_by_merges(vocabulary.merges, symbols).tolist()
+    return encoded == [*longer.values()]
 
 
 def _all_merge(vocabulary: Vocabulary) -> bool:

@@ -12,6 +12,7 @@ import sentencepiece
 import tokenizers
 
 from corpora.vocabularies import sources
+from corpora.vocabularies.byte_alphabet import spell
 from corpora.vocabularies.model import Vocabulary, VocabularyError
 from corpora.vocabularies.tokenizer_json import from_document
 from harness.checks import CHECKS
@@ -227,6 +228,31 @@ def test_a_file_that_tokenizers_refuses_is_no_finding() -> None:
 
     with pytest.raises(Unsupported, match="does not read the file: missing field `single_word`"):
         registry.resolve("tokenizers").load(vocabulary)
+
+
+@pytest.mark.parametrize("entered", [True, False])
+def test_tokens_that_merges_do_not_reach_are_looked_up_in_raw_texts_too(entered: bool) -> None:
+    """As in Llama 3's file: "abc" has a merge that comes too late, and is a token all the same."""
+    document = json.loads(vocabulary_json(sources.resolve("toy_bytes")))
+    vocab = {
+        **{spell(bytes([byte])): byte for byte in range(256)},
+        "bc": 256,
+        "ab": 257,
+        "abc": 258,
+    }
+    model = {**document["model"], "ignore_merges": True, "vocab": vocab}
+    model["merges"] = ["b c", "a b", "ab c"]
+    if entered:
+        vocab["<s>"] = 259
+    document |= {"model": model, "added_tokens": [added(259, "<s>", special=True)]}
+    vocabulary = from_document(document, "late.json", None)
+    assert not vocabulary.unexpressed
+
+    raw = Mode(pretokenize=False)
+    for name in ("tokenizers", "bpe.heap"):
+        encoder = registry.resolve(name).load(vocabulary)
+        assert list(encoder.encode(b"abc", raw)) == [258], name
+        assert list(encoder.encode(b"abcabc", raw)) == [97, 256, 97, 256], name
 
 
 @pytest.mark.parametrize("byte_fallback", [True, False])
