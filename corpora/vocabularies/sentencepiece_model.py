@@ -63,8 +63,10 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str) -> Vocabulary:
         raise VocabularyError(source, "trainer_spec.model_type is unknown", COPY)
     pieces, normalizer = _pieces(proto, source), _normalizer(proto)
     byte_fallback = bool(proto.trainer_spec.byte_fallback)
-    del proto  # as large again as the pieces
     algorithm, unexpressed = _algorithm(kind, pieces)
+    if proto.denormalizer_spec.precompiled_charsmap:  # which decoding applies
+        unexpressed += ("denormalizer_spec.precompiled_charsmap",)
+    del proto  # as large again as the pieces
     vocabulary = from_pieces(
         vocabulary_id,
         pieces,

@@ -239,6 +239,14 @@ def test_a_model_of_words_is_for_its_readers(tmp_path: Path) -> None:
     assert vocabulary.unexpressed == ("trainer_spec.model_type word",)
 
 
+def test_a_rule_for_decoding_is_for_its_readers(tmp_path: Path) -> None:
+    model = proto()
+    model.denormalizer_spec.precompiled_charsmap = b"some"
+    path = tmp_path / "x.model"
+    path.write_bytes(model.SerializeToString())
+    assert load_path(path).unexpressed == ("denormalizer_spec.precompiled_charsmap",)
+
+
 @pytest.mark.parametrize("longer", [True, False])
 def test_a_model_of_characters_is_bpe_unless_it_has_longer_pieces(
     tmp_path: Path, longer: bool
