@@ -92,11 +92,11 @@ def steps_of(vocabulary: Vocabulary) -> Json:
 
 
 def _bytes(vocabulary: Vocabulary, splits: tuple[str, ...]) -> Json:
-    spelled = [None if token is None else spell(token) for token in vocabulary.tokens]
+    spelled = ["" if token is None else spell(token) for token in vocabulary.tokens]
     added = {token.id for token in _added_tokens(vocabulary)}
     vocab: dict[str, int] = {}
     for token_id, text in enumerate(spelled):
-        if text is not None and token_id not in added:
+        if text and token_id not in added:
             vocab.setdefault(text, token_id)
     merges = [(spelled[left], spelled[right]) for left, right, _ in merge_list(vocabulary)]
     entered = _place_added(vocabulary, vocab)
@@ -310,7 +310,7 @@ def _added_ids(vocabulary: Vocabulary) -> set[int]:
 
 def _bpe_model(
     vocab: dict[str, int],
-    merges: list[tuple[Any, Any]],
+    merges: list[tuple[str, str]],
     *,
     unk_token: str | None = None,
     fuse_unk: bool = False,
@@ -327,8 +327,19 @@ def _bpe_model(
         "byte_fallback": byte_fallback,
         "ignore_merges": ignore_merges,
         "vocab": vocab,
-        "merges": merges,
+        "merges": _listed(merges),
     }
+
+
+def _listed(merges: list[tuple[str, str]]) -> list[str] | list[tuple[str, str]]:
+    """Merges with a space between, as releases of tokenizers before 0.20 read them alone.
+
+    As pairs where that would be read otherwise: a token has a space, or a line that of a version.
+    """
+    lines = [f"{left} {right}" for left, right in merges]
+    if any(line.count(" ") > 1 or line.startswith("#version") for line in lines):
+        return merges
+    return lines
 
 
 def _split(pattern: str) -> Json:

@@ -12,6 +12,7 @@ from impls.adapters.common import (
     in_bytes,
     misread,
     refuse_misread,
+    refusing_specials,
     text_of,
     unknown_excused,
     unwritable,
@@ -43,9 +44,18 @@ class _Encoder:
         self._whole: dict[Mode, Any] = {}
         self._dropping: dict[Mode, Any] = {}
         self._unsaid = misread(vocabulary)
+        self._refuse = refusing_specials(vocabulary)
+        # Up to 0.18 special tokens are found in any text, and there is nothing to say so.
+        self._switches = hasattr(LIBRARY.load().Tokenizer, "encode_special_tokens")
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
-        return self.encode_str(text_of(data), mode)
+        return self.encode_str(self._text(data, mode), mode)
+
+    def _text(self, data: bytes, mode: Mode) -> str:
+        """The text; Unsupported where the library would find a special token that is none."""
+        if mode.special == "none" and not self._switches:
+            self._refuse(data)
+        return text_of(data)
 
     def encode_str(self, text: str, mode: Mode) -> list[int]:
         with unknown_excused(self._vocabulary):
@@ -54,7 +64,7 @@ class _Encoder:
 
     def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
         """Its batches, which it encodes in threads of its own."""
-        texts = [text_of(data) for data in inputs]
+        texts = [self._text(data, mode) for data in inputs]
         with unknown_excused(self._vocabulary):
             found = self.tokenizer(mode).encode_batch(texts, add_special_tokens=False)
         return [encoding.ids for encoding in found]
@@ -148,7 +158,7 @@ class _Encoder:
         self, data: bytes, mode: Mode
     ) -> tuple[list[int], list[tuple[int, int]]]:
         """Its offsets, which count characters, in bytes."""
-        text = text_of(data)
+        text = self._text(data, mode)
         with unknown_excused(self._vocabulary):
             encoding = self._untrimmed(mode).encode(text, add_special_tokens=False)
         return encoding.ids, in_bytes(text, encoding.offsets)

@@ -327,3 +327,17 @@ def test_who_needs_a_file_that_cannot_be_written_says_so_before_it_is_asked(
 
     reason = participant.supports(vocabulary, TEXT)
     assert reason is None if told is None else told in str(reason)
+
+
+def test_a_release_that_finds_special_tokens_anywhere_is_not_asked_to_leave_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Up to 0.18 tokenizers has no ``encode_special_tokens``."""
+    vocabulary = vocabulary_of(LEVEL, added(5, "<s>", special=True))
+    monkeypatch.delattr(tokenizers.Tokenizer, "encode_special_tokens", raising=True)
+    encoder = registry.resolve("tokenizers").load(vocabulary)
+
+    with pytest.raises(Unsupported, match="finds special tokens in any text"):
+        encoder.encode(b"<s>", TEXT)
+    assert encoder.encode(b"<s>", Mode(special="all")) == [5]
+    assert encoder.encode(b"hello", TEXT) == [1]
