@@ -308,7 +308,7 @@ def test_what_is_kept_is_what_would_be_written(
     [(b"b", "a b"), (b" b", ["a", " b"]), (b"b c", ["a", "b c"])],
 )
 def test_merges_are_lines_where_no_token_has_a_space(second: bytes, written: object) -> None:
-    """Releases of tokenizers before 0.20 read lines alone, which cannot say a token with a space."""
+    """Releases of tokenizers before 0.20 read lines alone: no token with a space."""
     pieces = [
         Piece("<unk>", 0.0, PieceType.UNKNOWN),
         Piece("a", -1.0, PieceType.NORMAL),
