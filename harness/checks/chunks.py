@@ -45,10 +45,11 @@ class Chunks:
     texts reaches over it. It is cut between characters of ASCII, which are the same in every
     version of Unicode, at a place drawn from the input's own checksum. Not without
     pre-tokenization, nor where a normalizer sees the whole text, nor of a file that the plain model
-    cannot express. Of SentencePiece's vocabularies in which a piece has U+2581 at its beginning alone: u ends and v
-    begins with a word of ASCII letters and digits without a user-defined symbol, around one space,
-    which is v's, as the dummy space if it has one. Sums of scores that are rounded from the text's
-    beginning break it there; who answers as a reference does is not blamed besides it.
+    cannot express. Of SentencePiece's vocabularies in which a piece has U+2581 at its beginning
+    alone: u ends and v begins with a word of ASCII letters and digits without a user-defined
+    symbol, around one space, which is v's, as the dummy space if it has one. Sums of scores that
+    are rounded from the text's beginning break it there; who answers as a reference does is not
+    blamed besides it.
     """
 
     name: str = "chunks"
