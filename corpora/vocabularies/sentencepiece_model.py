@@ -1,4 +1,8 @@
-"""SentencePiece's own files (``.model``): unigram and BPE, read from the protocol buffer."""
+"""SentencePiece's own files (``.model``), read from the protocol buffer.
+
+Unigram and BPE are in the plain model. So are models of characters, which are BPE without a merge.
+Models of words, and of characters with longer pieces, are run by those alone who read the file.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ from corpora.vocabularies.model import (
     VocabularyError,
 )
 from corpora.vocabularies.pieces import Pieces
-from corpora.vocabularies.reading import read_bytes
+from corpora.vocabularies.reading import read_bytes, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,23 +59,39 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str) -> Vocabulary:
         raise VocabularyError(source, "trainer_spec is missing (cut short?)", COPY)
     check_count(len(proto.pieces), MAX_IDS, "pieces", source)
     kind = _MODEL_TYPES.get(proto.trainer_spec.model_type, "?")
-    if kind not in ("unigram", "bpe"):
-        raise VocabularyError(
-            source, f"trainer_spec.model_type is {kind}", "give a unigram or bpe model"
-        )
+    if kind == "?":
+        raise VocabularyError(source, "trainer_spec.model_type is unknown", COPY)
     pieces, normalizer = _pieces(proto, source), _normalizer(proto)
     byte_fallback = bool(proto.trainer_spec.byte_fallback)
+    algorithm, unexpressed = _algorithm(kind, pieces)
+    if proto.denormalizer_spec.precompiled_charsmap:  # which decoding applies
+        unexpressed += ("denormalizer_spec.precompiled_charsmap",)
     del proto  # as large again as the pieces
     vocabulary = from_pieces(
         vocabulary_id,
         pieces,
-        algorithm=Algorithm(kind),
+        algorithm=algorithm,
         normalizer=normalizer,
         byte_fallback=byte_fallback,
         file_format="sentencepiece",
         source_path=source,
     )
-    return replace(vocabulary, native=NativeFile(content))
+    return replace(vocabulary, native=NativeFile(content, unexpressed=unexpressed))
+
+
+def _algorithm(kind: str, pieces: Pieces) -> tuple[Algorithm, tuple[str, ...]]:
+    """How the plain model encodes with a model of this type, and what of it it cannot express."""
+    if kind == "word":
+        return Algorithm.WORDLEVEL, ("trainer_spec.model_type word",)
+    if kind != "char":
+        return Algorithm(kind), ()
+    # SentencePiece's BPE would merge characters to a longer piece, of which one of characters is
+    # unaware; both cut user-defined symbols out first.
+    longer = (pieces[i].text for i in pieces.of_types(PieceType.NORMAL, PieceType.UNUSED))
+    first = next((text for text in longer if len(text) > 1), None)
+    if first is None:
+        return Algorithm.BPE, ()
+    return Algorithm.BPE, (f"the piece {shown(first)} of trainer_spec.model_type char",)
 
 
 def _pieces(proto: Any, source: str) -> Pieces:

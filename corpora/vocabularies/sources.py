@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import difflib
 import re
+from codecs import BOM_UTF8
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -26,6 +28,9 @@ PACKAGED = ("pypi:", "npm:")
 
 _ON_NPM = {"cl100k_base", "gpt2", "o200k_base", "p50k_base", "p50k_edit", "r50k_base"}
 """Encodings that npm's package of tiktoken carries, for where its own network is not reached."""
+
+_RANKS_READ = 8
+"""Lines by which a file of ranks is told from one of words and how often they come."""
 
 _FORMS = (
     "an embedded name (tokgate list vocabs), random:KIND:SEED, tiktoken:NAME, hf:org/name, "
@@ -94,6 +99,10 @@ def load_path(path: Path, pattern: str | None = None) -> Vocabulary:
     ``pattern`` tells the pre-tokenizer, for formats that have none of their own.
     """
     content, name, source = read_bytes(path), path.name, str(path)
+    if content.startswith(BOM_UTF8):
+        raise VocabularyError(
+            source, "begins with a byte order mark", "save it as UTF-8 without one"
+        )
     if content.startswith(GGUF_MAGIC):
         from corpora.vocabularies import gguf_file  # noqa: PLC0415 (each reader loads its library)
 
@@ -139,11 +148,23 @@ def _no_pattern(path: Path, pattern: str | None, why: str) -> None:
 
 
 def _is_rank_file(path: Path, content: bytes) -> bool:
-    """By suffix, or by a first line of base64 and a number."""
+    """By suffix, or by its first lines, of base64 and a number each: other lists have words."""
     if ".tiktoken" in path.suffixes:
         return True
-    first = content[:4096].split(b"\n", 1)[0].split()
-    return len(first) == 2 and first[1].isdigit() and first[0].isascii()
+    lines = content[:4096].split(b"\n")
+    # The last one was cut, unless the file has no other.
+    return all(_is_rank(line) for line in lines[: max(1, min(len(lines) - 1, _RANKS_READ))])
+
+
+def _is_rank(line: bytes) -> bool:
+    fields = line.split()
+    if len(fields) != 2 or not fields[1].isdigit():
+        return False
+    try:
+        base64.b64decode(fields[0], validate=True)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_protobuf(content: bytes) -> bool:

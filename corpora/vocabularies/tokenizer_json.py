@@ -65,8 +65,14 @@ class _File(msgspec.Struct):
 
 
 class _Kind(msgspec.Struct):
+    """What tells the kind of a model: its type, or the fields that it has."""
+
     type: str | None = None
+    vocab: msgspec.Raw = msgspec.Raw()
     merges: msgspec.Raw = msgspec.Raw()
+    unk_token: msgspec.Raw = msgspec.Raw()
+    continuing_subword_prefix: msgspec.Raw = msgspec.Raw()
+    max_input_chars_per_word: msgspec.Raw = msgspec.Raw()
 
 
 _UNKNOWN = {"WordPiece": "[UNK]", "WordLevel": "<unk>"}
@@ -138,7 +144,6 @@ def _expressed(
     where = source or vocabulary_id
     if bytes(memoryview(document.model)[:1]) != b"{":
         raise VocabularyError(where, "has no model", f"give a tokenizer.json; {HALF}")
-    # Files of before 2021 have no type; only BPE has merges, only Unigram a list of pairs.
     kind = _kind(document, where)
     if kind == "BPE":
         bpe = decode_json(document.model, _Bpe, where, "model")
@@ -175,8 +180,10 @@ def _expressed(
 
 
 def _kind(document: _File, where: str) -> str:
-    kind = decode_json(document.model, _Kind, where, "model")
-    return kind.type or ("BPE" if memoryview(kind.merges) else "Unigram")
+    model = decode_json(document.model, _Kind, where, "model")
+    fields = (name for name in _Kind.__struct_fields__ if name != "type")
+    there = [name for name in fields if memoryview(getattr(model, name))]
+    return native.kind_of(model.type, there, mapping=bytes(memoryview(model.vocab)[:1]) == b"{")
 
 
 def _dropout(document: _File, where: str) -> float:
@@ -300,12 +307,13 @@ def _character_bpe(
     fallback = bool(model.byte_fallback)
     unk = model.unk_token
     if unk is not None and unk not in vocab:
-        raise VocabularyError(where, f"model.unk_token {shown(unk)} is not in model.vocab", COPY)
+        raise Unexpressed(where, (f"model.unk_token {shown_json(unk)}, which is no token",))
     complete = fallback and all(f"<0x{byte:02X}>" in vocab for byte in range(256))
     if unk is not None and not complete and not model.fuse_unk:
         raise Unexpressed(where, ("model.fuse_unk false",))
     if model.ignore_merges:
         raise Unexpressed(where, ("model.ignore_merges of a BPE over characters",))
+    _check_bytes(added, fallback, where)
     texts: list[str | None] = [None] * _size(vocab, added)
     for text, token_id in vocab.items():
         texts[token_id] = text
@@ -347,8 +355,11 @@ def _unigram(
     check_count(len(scored), MAX_IDS, "pieces", where)
     if unk_id is not None and not 0 <= unk_id < len(scored):
         raise VocabularyError(where, f"model.unk_id is {unk_id}", "it must be a piece's id")
+    if unk_id is None:
+        raise Unexpressed(where, ("model.unk_id null",))
     native.check_added({text: place for place, (text, _) in enumerate(scored)}, added, where)
     fallback = bool(model.byte_fallback)
+    _check_bytes(added, fallback, where)
     size = max([len(scored), *(entry.id + 1 for entry in added)])
     texts: list[str | None] = [text for text, _ in scored] + [None] * (size - len(scored))
     for entry in added:
@@ -374,6 +385,13 @@ def _unigram(
         byte_fallback=fallback,
         source_path=source,
     )
+
+
+def _check_bytes(added: tuple[AddedToken, ...], fallback: bool, where: str) -> None:
+    """That no byte piece is an added token as well, as a piece has one type. Raises Unexpressed."""
+    twice = [token.text for token in added if fallback and byte_of(token.text) is not None]
+    if twice:
+        raise Unexpressed(where, (f"the added token {shown_json(twice[0])}, a byte piece, too",))
 
 
 def _types(
@@ -403,8 +421,12 @@ def _spelling(piece: Piece) -> bytes | None:
 
 def _vocab(vocab: dict[str, Any] | None, where: str) -> dict[str, int]:
     """``model.vocab`` with its ids checked one by one, so that a fault names the token."""
-    if not vocab:
+    if vocab is None:
         raise VocabularyError(where, "model.vocab is no object of tokens", COPY)
+    if not vocab:
+        raise VocabularyError(
+            where, "model.vocab has no tokens", "give a tokenizer that was trained"
+        )
     owner: dict[int, str] = {}
     for text, token_id in vocab.items():
         if type(token_id) is not int or not 0 <= token_id < MAX_IDS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.model import Algorithm, Unexpressed
@@ -19,7 +20,7 @@ from corpora.vocabularies.tokenizer_json_out import steps_of
 from corpora.vocabularies.tokenizer_json_steps import PUNCTUATION, flat, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from corpora.vocabularies.model import AddedToken, Vocabulary
 
@@ -28,6 +29,9 @@ Step = tuple[object, ...]
 """A step without its spelling: equal ones do the same."""
 
 _MARK = "▁"
+
+_WORDPIECE_FIELDS = {"unk_token", "continuing_subword_prefix", "max_input_chars_per_word"}
+"""Without any of these the library takes no model for WordPiece."""
 
 
 def unlike(normalizer: object, pre_tokenizer: object, vocabulary: Vocabulary) -> tuple[str, ...]:
@@ -49,6 +53,49 @@ def unlike(normalizer: object, pre_tokenizer: object, vocabulary: Vocabulary) ->
     if splits != [*_splits(parts.get("pre_tokenizer"))]:
         steps.append(f"pre_tokenizer {_names(splits)}")
     return tuple(steps)
+
+
+def kind_of(kind: str | None, fields: Collection[str], *, mapping: bool) -> str:
+    """The type of a model. Files of before 2021 name none, and the library goes by its fields.
+
+    fields: those that it has. mapping: whether ``vocab`` is an object, and no list of pairs.
+    """
+    if kind:
+        return kind
+    if "merges" in fields:
+        return "BPE"
+    if not mapping:
+        return "Unigram"
+    return "WordPiece" if _WORDPIECE_FIELDS.issubset(fields) else "WordLevel"
+
+
+@lru_cache(maxsize=4)
+def made_by_model(vocabulary: Vocabulary) -> frozenset[str]:
+    """The texts of the added tokens that the file's model makes by itself, of ordinary text.
+
+    Empty for other formats. Byte-pair encoding makes what a merge gives, single characters, byte
+    pieces, and with ``ignore_merges`` any token; the other models whatever their vocabulary has.
+    """
+    from corpora.vocabularies.sentencepiece_model import byte_of  # noqa: PLC0415 (loads protobuf)
+
+    if vocabulary.native is None or vocabulary.format != "tokenizer.json":
+        return frozenset()
+    model: Json = json.loads(vocabulary.native.content)["model"]
+    vocab, added = model["vocab"], {token.text for token in vocabulary.added_tokens}
+    if isinstance(vocab, list):
+        return frozenset(added.intersection(text for text, _ in vocab))
+    known = added.intersection(vocab)
+    if vocabulary.algorithm is not Algorithm.BPE or model.get("ignore_merges"):
+        return frozenset(known)
+    merges = (one.split(" ") if isinstance(one, str) else one for one in model.get("merges") or ())
+    prefix = len(model.get("continuing_subword_prefix") or "")
+    merged = {left + right[prefix:] for left, right in merges}
+    bytes_too = bool(model.get("byte_fallback"))
+    return frozenset(
+        text
+        for text in known
+        if text in merged or len(text) == 1 or (bytes_too and byte_of(text) is not None)
+    )
 
 
 def byte_level(normalizer: object, pre_tokenizer: object, where: str) -> bool:

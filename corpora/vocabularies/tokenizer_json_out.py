@@ -24,6 +24,7 @@ from corpora.vocabularies.model import (
     RankOrder,
     VocabularyError,
 )
+from corpora.vocabularies.pieces import Pieces
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
@@ -32,6 +33,17 @@ Json = dict[str, Any]
 
 _SPACE = "▁"
 _ESCAPE: Json = {"type": "Replace", "pattern": {"String": " "}, "content": _SPACE}
+
+
+def trouble(vocabulary: Vocabulary) -> str | None:
+    """Why no tokenizer.json can be made of a vocabulary, in one line; None if one can."""
+    if vocabulary.normalizer.treat_whitespace_as_suffix:
+        return "treat_whitespace_as_suffix is set, and a tokenizer.json has no such mode"
+    if vocabulary.algorithm is Algorithm.UNIGRAM:
+        for piece_id, score in enumerate(Pieces.of(vocabulary.pieces).scores):
+            if not math.isfinite(score):
+                return f"piece {piece_id} has the score {score}, which no tokenizer.json can have"
+    return None
 
 
 def to_tokenizer_json(vocabulary: Vocabulary, pretokenize: bool) -> str:
@@ -43,10 +55,9 @@ def to_tokenizer_json(vocabulary: Vocabulary, pretokenize: bool) -> str:
     VocabularyError for what the format cannot say: white space as suffix, scores that are not
     numbers.
     """
-    if vocabulary.normalizer.treat_whitespace_as_suffix:
-        raise VocabularyError(
-            vocabulary.id, "treat_whitespace_as_suffix is set", "tokenizer.json has no such mode"
-        )
+    fault = trouble(vocabulary)
+    if fault is not None:
+        raise VocabularyError(vocabulary.id, fault, "give the file that it was made from")
     if vocabulary.algorithm is Algorithm.WORDPIECE:
         parts = wordpiece_file.to_json(vocabulary)
     elif vocabulary.algorithm is Algorithm.UNIGRAM:
@@ -81,18 +92,18 @@ def steps_of(vocabulary: Vocabulary) -> Json:
 
 
 def _bytes(vocabulary: Vocabulary, splits: tuple[str, ...]) -> Json:
-    spelled = [None if token is None else spell(token) for token in vocabulary.tokens]
+    spelled = ["" if token is None else spell(token) for token in vocabulary.tokens]
     added = {token.id for token in _added_tokens(vocabulary)}
     vocab: dict[str, int] = {}
     for token_id, text in enumerate(spelled):
-        if text is not None and token_id not in added:
+        if text and token_id not in added:
             vocab.setdefault(text, token_id)
     merges = [(spelled[left], spelled[right]) for left, right, _ in merge_list(vocabulary)]
+    entered = _place_added(vocabulary, vocab)
     ignore_merges = vocabulary.ignore_merges
-    if not splits and _all_merge(vocabulary):
+    if ignore_merges and not splits and entered and _all_proper(vocabulary):
         # Without effect on tokens, but a special token in `vocab` would match a whole text.
         ignore_merges = False
-    _place_added(vocabulary, vocab)
     return {
         **_byte_steps(vocabulary, splits),
         "model": _bpe_model(vocab, merges, ignore_merges=ignore_merges),
@@ -146,13 +157,6 @@ def _character_steps(vocabulary: Vocabulary) -> Json:
 
 
 def _unigram(vocabulary: Vocabulary) -> Json:
-    for piece_id, piece in enumerate(vocabulary.pieces):
-        if not math.isfinite(piece.score):
-            raise VocabularyError(
-                vocabulary.id,
-                f"piece {piece_id} has the score {piece.score}",
-                "tokenizer.json needs finite scores",
-            )
     return {
         **_unigram_steps(vocabulary),
         "model": {
@@ -236,17 +240,20 @@ def _added_tokens(vocabulary: Vocabulary) -> list[AddedToken]:
     return sorted(added, key=lambda token: token.id)
 
 
-def _place_added(vocabulary: Vocabulary, vocab: dict[str, int]) -> None:
+def _place_added(vocabulary: Vocabulary, vocab: dict[str, int]) -> bool:
     """Enter added tokens into ``vocab`` unless numbering on from its size gives their ids.
+
+    Return whether any was entered.
 
     The tokenizers library ignores the ids of ``added_tokens``: it takes that of ``vocab``, else the
     next free one.
     """
     added = _added_tokens(vocabulary)
     if [token.id for token in added] == list(range(len(vocab), len(vocab) + len(added))):
-        return
+        return False
     for token in added:
         vocab.setdefault(token.text, token.id)
+    return True
 
 
 def merge_list(vocabulary: Vocabulary) -> list[tuple[int, int, int]]:
@@ -270,6 +277,22 @@ def merge_list(vocabulary: Vocabulary) -> list[tuple[int, int, int]]:
     )
 
 
+def _all_proper(vocabulary: Vocabulary) -> bool:
+    """Whether each token is what its merges make of its bytes, so that it need not be looked up.
+
+    Merges that are derived from ranks are those by which a token is reached, if it is by any. In
+    a list of merges one may come too late, as those of Llama 3's file do.
+    """
+    if vocabulary.rank_order is RankOrder.IDS or not _all_merge(vocabulary):
+        return _all_merge(vocabulary)
+    from corpora.vocabularies.improper import encodings_by_merges  # noqa: PLC0415 (loads Numba)
+
+    longer = {text: one for text, one in vocabulary.ids.items() if len(text) > 1}
+    symbols = [[vocabulary.ids.get(bytes([byte]), -1) for byte in text] for text in longer]
+    encoded: list[int] = encodings_by_merges(vocabulary.merges, symbols).tolist()
+    return encoded == [*longer.values()]
+
+
 def _all_merge(vocabulary: Vocabulary) -> bool:
     """Whether each token of several bytes is the result of a merge."""
     merged = np.zeros(len(vocabulary.tokens), dtype=bool)
@@ -287,7 +310,7 @@ def _added_ids(vocabulary: Vocabulary) -> set[int]:
 
 def _bpe_model(
     vocab: dict[str, int],
-    merges: list[tuple[Any, Any]],
+    merges: list[tuple[str, str]],
     *,
     unk_token: str | None = None,
     fuse_unk: bool = False,
@@ -304,8 +327,19 @@ def _bpe_model(
         "byte_fallback": byte_fallback,
         "ignore_merges": ignore_merges,
         "vocab": vocab,
-        "merges": merges,
+        "merges": _listed(merges),
     }
+
+
+def _listed(merges: list[tuple[str, str]]) -> list[str] | list[tuple[str, str]]:
+    """Merges with a space between, as releases of tokenizers before 0.20 read them alone.
+
+    As pairs where that would be read otherwise: a token has a space, or a line that of a version.
+    """
+    lines = [f"{left} {right}" for left, right in merges]
+    if any(line.count(" ") > 1 or line.startswith("#version") for line in lines):
+        return merges
+    return lines
 
 
 def _split(pattern: str) -> Json:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from corpora.vocabularies.limits import COPY, check_tokens
+from corpora.vocabularies.limits import check_tokens
 from corpora.vocabularies.model import (
     AddedToken,
     Algorithm,
@@ -25,7 +25,7 @@ from corpora.vocabularies.model import (
     VocabularyError,
     WordPieceRules,
 )
-from corpora.vocabularies.reading import convert, shown, shown_json
+from corpora.vocabularies.reading import convert, shown_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -120,13 +120,17 @@ def from_json(
 ) -> Vocabulary:
     """The vocabulary of a tokenizer.json whose model is WordPiece.
 
-    Raises Unexpressed for another normalizer than BertNormalizer (or none) and another
-    pre-tokenizer than BertPreTokenizer.
+    Raises Unexpressed for another normalizer than BertNormalizer (or none), another pre-tokenizer
+    than BertPreTokenizer, added tokens that are ordinary ones, and an unknown token that is none.
     """
     where = source or vocabulary_id
     vocab, unk = model.vocab, model.unk_token
     if unk not in vocab:
-        raise VocabularyError(where, f"model.unk_token {shown(unk)} is not in model.vocab", COPY)
+        raise Unexpressed(where, (f"model.unk_token {shown_json(unk)}, which is no token",))
+    ordinary = [entry.text for entry in added if not entry.special]
+    if ordinary:
+        token = f"the added token {shown_json(ordinary[0])} that is not special"
+        raise Unexpressed(where, (f"{token}, of a WordPiece model",))
     kind = None if pre_tokenizer is None else _typed(pre_tokenizer, where, "pre_tokenizer").type
     if kind != "BertPreTokenizer":
         raise Unexpressed(where, (f"pre_tokenizer {shown_json(kind)} of a WordPiece model",))

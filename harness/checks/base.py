@@ -120,6 +120,15 @@ def ids_of(outcome: Outcome) -> tuple[int, ...]:
     return outcome.ids if isinstance(outcome, Encoded) else ()
 
 
+REPLACEMENT = "\ufffd".encode()
+"""What stands in a text for bytes that are no character."""
+
+
+def has_lost(decoded: Encoded, data: bytes) -> bool:
+    """Whether a decoded text has U+FFFD that the input lacks: the bytes of its ids are no text."""
+    return (decoded.text or b"").count(REPLACEMENT) > data.count(REPLACEMENT)
+
+
 def is_text(data: bytes) -> bool:
     """Whether bytes are UTF-8."""
     try:

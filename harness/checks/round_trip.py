@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,13 +13,14 @@ from harness.checks.base import (
     Probe,
     Violation,
     encoded_indices,
+    has_lost,
     is_text,
 )
 from harness.core.comparisons import Contract
 from harness.core.messages import Decode
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
 from harness.core.partition import Part, blames, partition
-from harness.core.standing import most_trusted
+from harness.core.standing import Standing, most_trusted
 from impls.interface import Capability
 
 
@@ -29,7 +30,8 @@ class RoundTrip:
 
     For vocabularies whose normalizer changes the text (SentencePiece), or whose added tokens take
     the white space beside them, x does not come back, and the property is: on the ids of a
-    reference, decode_A(ids) = decode_B(ids). A decoder that fails is at fault by itself.
+    reference, decode_A(ids) = decode_B(ids). A decoder that fails is at fault by itself. Where the
+    most trusted one gives U+FFFD that x lacks, who gives x back, or the bytes, is not blamed.
     """
 
     name: str = "round-trip"
@@ -97,6 +99,8 @@ class RoundTrip:
                 for name, answer in named.items()
                 if speaks_of(seen, name, index, common)
             }
+            data = seen.inputs[index]
+            outcomes = without_betters(outcomes, data, seen.contract.standing)
             asked = [n for n, one in outcomes.items() if not isinstance(one, Unsupported)]
             judgement.exercised.update(asked)
             parted = [
@@ -107,7 +111,6 @@ class RoundTrip:
                 for group in compared_groups
             ]
             parts = parted[0] if parted else ()
-            data = seen.inputs[index]
             trusted_part = parts[:1] or (Part(("the encoding",), common.outcome(index)),)
             for name, outcome in outcomes.items():
                 if isinstance(outcome, Failed):  # which the survival check does not see
@@ -121,6 +124,32 @@ class RoundTrip:
                 for one in blames(classes, group.standing)
             ]
         return judgement
+
+
+def without_betters(
+    outcomes: dict[str, Outcome], data: bytes, standing: Mapping[str, Standing]
+) -> dict[str, Outcome]:
+    """The outcomes, without those that are better than what the most trusted one decodes.
+
+    Where that has lost bytes, so that U+FFFD stands where the input has none, nobody is to blame
+    who gives the input back, or the bytes themselves.
+    """
+    if not outcomes:
+        return outcomes
+    first = outcomes[most_trusted(outcomes, standing)]
+    if not isinstance(first, Encoded) or not has_lost(first, data):
+        return outcomes
+    return {
+        name: one
+        for name, one in outcomes.items()
+        if not isinstance(one, Encoded) or one == first or not better(one, first, data)
+    }
+
+
+def better(one: Encoded, first: Encoded, data: bytes) -> bool:
+    """Whether a decoded text is the input, or has the bytes of which another has U+FFFD."""
+    text = one.text or b""
+    return text == data or text.decode(errors="replace").encode() == first.text
 
 
 def trusted(seen: Observation) -> Results:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.checks.base import Judgement, Observation, Probe, Violation
+from harness.checks.base import REPLACEMENT, Judgement, Observation, Probe, Violation
 from harness.checks.round_trip import rewrites
 from harness.core.comparisons import Contract
 from harness.core.messages import Decode
@@ -29,8 +29,6 @@ takes tokens out."""
 
 LIMIT = 1 << 31
 """Ids travel as 32 bits with a sign."""
-
-REPLACEMENT = "\ufffd".encode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
+from corpora.vocabularies.tokenizer_json_native import made_by_model
 from harness.checks.base import Judgement, Observation, Probe, Violation, encoded_indices
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
@@ -125,9 +126,11 @@ def special_ids(vocabulary: Vocabulary) -> frozenset[int]:
 def never_in_texts(vocabulary: Vocabulary) -> frozenset[int]:
     """The ids that no text yields while special tokens are off.
 
-    Of a unigram ``tokenizer.json`` there are none: its model knows no types of pieces, so that a
-    special token that is one of them is found in a text as any other piece is.
+    The model of a ``tokenizer.json`` knows no types of tokens, so that a special token that it has
+    among its own is found in a text as any other is.
     """
-    if vocabulary.format == "tokenizer.json" and vocabulary.algorithm is Algorithm.UNIGRAM:
-        return frozenset()
-    return special_ids(vocabulary)
+    if vocabulary.format == "tokenizer.json" and vocabulary.native is None:
+        unigram = vocabulary.algorithm is Algorithm.UNIGRAM
+        return frozenset() if unigram else special_ids(vocabulary)
+    own, specials = made_by_model(vocabulary), vocabulary.special_tokens
+    return special_ids(vocabulary) - {specials[text] for text in own if text in specials}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harness.checks.base import (
+    REPLACEMENT,
     Judgement,
     Observation,
     Probe,
@@ -15,7 +16,7 @@ from harness.checks.base import (
     encoded_indices,
     is_text,
 )
-from harness.checks.single_ids import REPLACEMENT, decoders
+from harness.checks.single_ids import decoders
 from harness.core.comparisons import Contract
 from harness.core.messages import Decode
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported

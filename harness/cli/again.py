@@ -114,16 +114,31 @@ def replay_findings(
         raise SelectionError(f"{record}: has no finding to replay")
     inputs: dict[str, list[bytes]] = {}
     for found in findings.values():
-        source = sources.get(found.vocabulary, found.vocabulary)
+        source = at(started.folder, sources.get(found.vocabulary, found.vocabulary))
         inputs.setdefault(source, []).append(base64.b64decode(found.input_b64))
-    demand(record, started.specs.values(), inputs, trust=trust)
+    specs = [at(started.folder, spec) for spec in started.specs.values()]
+    demand(record, specs, inputs, trust=trust)
     known = expectations.load(expectations.SHIPPED)
     if started.expect is not None:
-        known = [*expectations.load(Path(started.expect)), *known]
+        known = [*expectations.load(Path(at(started.folder, started.expect))), *known]
     present = [name for name in started.references if name in started.specs]
     limits = Limits(seconds=started.timeout, memory=started.memory)
     terms = Terms(present, known, limits if started.timeout else Limits())
-    return examine_inputs(inputs, list(started.specs.values()), out, command, terms)
+    return examine_inputs(inputs, specs, out, command, terms)
+
+
+def at(folder: str, name: str) -> str:
+    """A name of a run's command, its path made absolute if it is one that begins in a folder.
+
+    folder: in which the run was started. What is no path, or is there from here, stays as it is.
+    """
+    path, _, _ = name.partition("#")
+    if path.rpartition(":")[0].endswith(".py"):
+        path = path.rpartition(":")[0]
+    is_path = "." in Path(path).name or "/" in path
+    if folder and is_path and not Path(path).exists() and Path(folder, path).exists():
+        return str(Path(folder, name))
+    return name
 
 
 def digest(events: Iterator[Event]) -> tuple[Started | None, dict[str, str], dict[str, Found]]:

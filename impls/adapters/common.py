@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module, metadata
@@ -14,7 +16,7 @@ from corpora.vocabularies.model import Alphabet, RankOrder
 from impls.interface import About, Capability, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -83,6 +85,27 @@ def text_of(data: bytes) -> str:
         raise Unsupported("takes text only, and this is not UTF-8") from None
 
 
+_NO_UNKNOWN = re.compile(
+    r"`?unk_id`? is missing|missing \[UNK\] token|unk token .* not (found )?in the vocabulary",
+    re.IGNORECASE,
+)
+"""How libraries say it, of Unigram, of words and of byte-pair encoding."""
+
+
+@contextmanager
+def unknown_excused(vocabulary: Vocabulary) -> Iterator[None]:
+    """Raise Unsupported where a library says that the file has no unknown token, and it has none.
+
+    Then the file has no ids for a text with other characters than its own, and nobody is at fault.
+    """
+    try:
+        yield
+    except Exception as error:
+        if vocabulary.unk_id is None and _NO_UNKNOWN.search(str(error)):
+            raise Unsupported(f"the file has no unknown token: {error}") from None
+        raise
+
+
 def in_bytes(text: str, offsets: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Ranges of ``text`` that count characters, in bytes of its UTF-8."""
     if text.isascii():
@@ -145,16 +168,19 @@ def misread(vocabulary: Vocabulary) -> frozenset[int]:
 
 
 @lru_cache(maxsize=16)
-def clash(vocabulary: Vocabulary) -> str | None:
-    """Why no tokenizer.json can be written: an added token has the spelling of another token.
+def unwritable(vocabulary: Vocabulary) -> str | None:
+    """Why no tokenizer.json can be written; None if one can, or the user's own is one.
 
-    Both are looked up by their text in that format, so that the one would get the id of the other.
+    Such as an added token that has the spelling of another token: both are looked up by their text
+    in that format, so that the one would get the id of the other.
     """
     from corpora.vocabularies.byte_alphabet import unspell  # noqa: PLC0415 (only needed here)
+    from corpora.vocabularies.tokenizer_json_out import trouble  # noqa: PLC0415 (likewise)
 
-    own = vocabulary.native is not None and vocabulary.format == "tokenizer.json"
-    if own or vocabulary.alphabet is not Alphabet.BYTES:
+    if vocabulary.native is not None and vocabulary.format == "tokenizer.json":
         return None
+    if vocabulary.alphabet is not Alphabet.BYTES:
+        return trouble(vocabulary)
     for token in vocabulary.added_tokens:
         spelled = unspell(token.text)
         other = None if spelled is None else vocabulary.ids.get(spelled)

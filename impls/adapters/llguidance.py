@@ -8,13 +8,13 @@ from corpora.vocabularies.model import Algorithm, Alphabet
 from impls.adapters import tokenizers as huggingface
 from impls.adapters.common import (
     Library,
-    clash,
     misread,
     rank_file,
     rank_trouble,
     refuse_misread,
     refusing_specials,
     text_of,
+    unwritable,
 )
 from impls.interface import Capability, Mode, Recipe
 
@@ -111,7 +111,7 @@ class Implementation:
             return "byte-pair encoding only: it cannot tell how unigram pieces decode"
         if vocabulary.normalizer.add_dummy_prefix:
             return "leaves out the space before the text: it encodes what continues a text"
-        return None if _reads_ranks(vocabulary) else clash(vocabulary)
+        return None if _reads_ranks(vocabulary) else unwritable(vocabulary)
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:
         """Build the tokenizer and its trie: about a second for 200,000 tokens."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies import scratch
 from impls import interface
-from impls.adapters.common import in_bytes, text_of
+from impls.adapters.common import in_bytes, text_of, unknown_excused, unwritable
 from impls.interface import Capability, Recipe
 
 if TYPE_CHECKING:
@@ -43,6 +43,13 @@ Ways = Callable[["Vocabulary", "Mode"], "Way | str"]
 """The way for a vocabulary in a mode, or a line on why there is none."""
 
 
+def why_not(way: Way | str, vocabulary: Vocabulary) -> str | None:
+    """Why a library does not run a vocabulary: it has no way, or its file cannot be written."""
+    if isinstance(way, str):
+        return way
+    return unwritable(vocabulary) if way.name == "tokenizer.json" else None
+
+
 class Encoder:
     """The recipes of the modes in use, each run once."""
 
@@ -61,7 +68,9 @@ class Encoder:
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         """The ids; Unsupported for what is not UTF-8."""
         text_of(data)
-        ids: Sequence[int] = self._run(mode)["encode"](data)
+        running = self._run(mode)
+        with unknown_excused(self._vocabulary):
+            ids: Sequence[int] = running["encode"](data)
         return ids
 
     def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> Sequence[int]:
@@ -101,7 +110,9 @@ class Encoder:
     ) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
         """The ids and their ranges of bytes."""
         text = text_of(data)
-        ids, offsets = self._run(mode)["encode_with_offsets"](data)
+        running = self._run(mode)
+        with unknown_excused(self._vocabulary):
+            ids, offsets = running["encode_with_offsets"](data)
         return ids, in_bytes(text, offsets)
 
     def _run(self, mode: Mode) -> dict[str, Any]:
@@ -133,9 +144,8 @@ class FieldImplementation:
         return self._library.installed
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """Whether there is a way."""
-        way = self._ways(vocabulary, mode)
-        return way if isinstance(way, str) else None
+        """Whether there is a way, and its file can be written."""
+        return why_not(self._ways(vocabulary, mode), vocabulary)
 
     def reads(self, vocabulary: Vocabulary, mode: Mode) -> str:
         """The name of the file that it is given, or nothing if it does not run the vocabulary."""

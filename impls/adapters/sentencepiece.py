@@ -53,6 +53,8 @@ class _Encoder:
         vocabulary = self._vocabulary
         if vocabulary is None or vocabulary.native is None or vocabulary.format != "sentencepiece":
             return None
+        if vocabulary.unexpressed:
+            return None
         proto = model_proto(replace(vocabulary, native=None))
         return _Encoder(LIBRARY.load().SentencePieceProcessor(model_proto=proto))
 

@@ -7,7 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from corpora.vocabularies.tokenizer_json_native import given, with_dropout
-from impls.adapters.common import Library, clash, in_bytes, misread, refuse_misread, text_of
+from impls.adapters.common import (
+    Library,
+    in_bytes,
+    misread,
+    refuse_misread,
+    refusing_specials,
+    text_of,
+    unknown_excused,
+    unwritable,
+)
 from impls.interface import Capability, Mode, Recipe, Unsupported
 
 if TYPE_CHECKING:
@@ -35,18 +44,29 @@ class _Encoder:
         self._whole: dict[Mode, Any] = {}
         self._dropping: dict[Mode, Any] = {}
         self._unsaid = misread(vocabulary)
+        self._refuse = refusing_specials(vocabulary)
+        # Up to 0.18 special tokens are found in any text, and there is nothing to say so.
+        self._switches = hasattr(LIBRARY.load().Tokenizer, "encode_special_tokens")
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
-        return self.encode_str(text_of(data), mode)
+        return self.encode_str(self._text(data, mode), mode)
+
+    def _text(self, data: bytes, mode: Mode) -> str:
+        """The text; Unsupported where the library would find a special token that is none."""
+        if mode.special == "none" and not self._switches:
+            self._refuse(data)
+        return text_of(data)
 
     def encode_str(self, text: str, mode: Mode) -> list[int]:
-        encoding = self.tokenizer(mode).encode(text, add_special_tokens=False)
+        with unknown_excused(self._vocabulary):
+            encoding = self.tokenizer(mode).encode(text, add_special_tokens=False)
         return cast("list[int]", encoding.ids)
 
     def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
         """Its batches, which it encodes in threads of its own."""
-        texts = [text_of(data) for data in inputs]
-        found = self.tokenizer(mode).encode_batch(texts, add_special_tokens=False)
+        texts = [self._text(data, mode) for data in inputs]
+        with unknown_excused(self._vocabulary):
+            found = self.tokenizer(mode).encode_batch(texts, add_special_tokens=False)
         return [encoding.ids for encoding in found]
 
     def reloaded(self) -> _Encoder:
@@ -138,8 +158,9 @@ class _Encoder:
         self, data: bytes, mode: Mode
     ) -> tuple[list[int], list[tuple[int, int]]]:
         """Its offsets, which count characters, in bytes."""
-        text = text_of(data)
-        encoding = self._untrimmed(mode).encode(text, add_special_tokens=False)
+        text = self._text(data, mode)
+        with unknown_excused(self._vocabulary):
+            encoding = self._untrimmed(mode).encode(text, add_special_tokens=False)
         return encoding.ids, in_bytes(text, encoding.offsets)
 
     def _untrimmed(self, mode: Mode) -> Any:
@@ -220,12 +241,21 @@ class Implementation:
         """Everything that a tokenizer.json can say."""
         if vocabulary.unexpressed and not mode.pretokenize:
             return "the steps of the file cannot be left out"
-        return clash(vocabulary)
+        return unwritable(vocabulary)
 
     def load(self, vocabulary: Vocabulary) -> _Encoder:
-        """Tokenizers are built on the first use of a mode: about a second for 200,000 tokens."""
+        """Tokenizers are built on the first use of a mode: about a second for 200,000 tokens.
+
+        That of a user's file at once. Raises Unsupported where the library does not read it.
+        """
         LIBRARY.load()
-        return _Encoder(vocabulary)
+        encoder = _Encoder(vocabulary)
+        if native_json(vocabulary):
+            try:
+                encoder.tokenizer(Mode())
+            except Exception as error:
+                raise Unsupported(f"tokenizers does not read the file: {error}") from error
+        return encoder
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A tokenizer.json."""

@@ -166,7 +166,9 @@ def _gpt_tokenizer(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     options = "{ disallowedSpecial: new Set() }"
     if mode.special == "all":
         # By name: its "all" has further tokens, which the published encodings have not.
-        options = f"{{ allowedSpecial: new Set({json.dumps(sorted(vocabulary.special_tokens))}) }}"
+        # The others are ordinary text, and would be refused unless nothing is.
+        names = json.dumps(sorted(vocabulary.special_tokens))
+        options = f"{{ allowedSpecial: new Set({names}), disallowedSpecial: new Set() }}"
     return Way("none", bytes, GPT.replace("NAME", found.name).replace("SPECIALS", options))
 
 

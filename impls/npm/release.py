@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies import scratch
 from impls import interface
-from impls.adapters.recipes import Way
+from impls.adapters.recipes import Way, why_not
 from impls.errors import ImplementationError
 from impls.external import PROTOCOL_VERSION, ExternalEncoder
 from impls.interface import About, Capability, Mode, Recipe
@@ -136,9 +136,8 @@ class NpmImplementation:
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """Whether there is a way."""
-        way = self._package.ways(vocabulary, mode)
-        return way if isinstance(way, str) else None
+        """Whether there is a way, and its file can be written."""
+        return why_not(self._package.ways(vocabulary, mode), vocabulary)
 
     def reads(self, vocabulary: Vocabulary, mode: Mode) -> str:
         """The name of the file that it is given, or nothing if it does not run the vocabulary."""

@@ -10,7 +10,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from corpora.vocabularies.model import AddedToken, Unexpressed, VocabularyError
-from corpora.vocabularies.tokenizer_json_native import check_added
+from corpora.vocabularies.tokenizer_json_native import check_added, given
 from impls.explaining import IDS, NORMALIZATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Step, Unsupported
 from impls.pipeline.added_tokens import AddedTokens
@@ -110,9 +110,9 @@ class Encoder:
     def encode(self, data: bytes, mode: Mode) -> list[int]:
         """The ids; Unsupported for what is not UTF-8."""
         ids: list[int] = []
-        for _, pieces, given in self.parts(data, mode):
+        for _, pieces, added in self.parts(data, mode):
             ids += [one for piece in pieces for one in self._model.ids(piece)]
-            ids += [] if given is None else [given]
+            ids += [] if added is None else [added]
         return ids
 
     def decode(self, ids: Sequence[int]) -> bytes:
@@ -143,12 +143,12 @@ class Encoder:
                 continue
             normalized = self._normalize(part)
             at_beginning = start == 0 and self._keeps_beginning(part)
-            for within, piece, given in self._normalized.parts(normalized, specials):
-                if given is None:
+            for within, piece, added in self._normalized.parts(normalized, specials):
+                if added is None:
                     at_start = at_beginning and within == 0
                     found.append((piece, split(self._splitters, piece, at_start), None))
                 else:
-                    found.append((piece, [], given))
+                    found.append((piece, [], added))
         return found
 
     def _normalize(self, text: str) -> str:
@@ -222,8 +222,14 @@ def read(content: bytes) -> Encoder | str:
         return "the file is damaged, or of an older form"
 
 
+def _with_flags(token: AddedToken) -> bool:
+    """Whether our other implementations leave a vocabulary with such a token to this one."""
+    return token.single_word or token.lstrip or token.rstrip
+
+
 class Implementation:
-    """The steps of a tokenizer.json that the plain model cannot express, by plain definitions."""
+    """The steps of a tokenizer.json by plain definitions: where the plain model cannot express
+    them all, or an added token takes white space with it or is a whole word."""
 
     native_formats = frozenset({"tokenizer.json"})
 
@@ -238,19 +244,19 @@ class Implementation:
         )
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """Files of steps that are defined here, where the plain model does not say it all."""
+        """Files of steps that are defined here, where the plain definitions do not run them."""
         if vocabulary.format != "tokenizer.json" or vocabulary.native is None:
             return "reads a tokenizer.json"
-        if not vocabulary.unexpressed:
+        if not vocabulary.unexpressed and not any(map(_with_flags, vocabulary.added_tokens)):
             return "the plain model says all of the file"
         if not mode.pretokenize:
             return "the steps of the file cannot be left out"
-        found = read(vocabulary.native.content)
+        found = read(given(vocabulary))
         return found if isinstance(found, str) else None
 
     def load(self, vocabulary: Vocabulary) -> Encoder:
         """Read the file: a fraction of a second for 32,000 tokens. Raises VocabularyError."""
-        found = read(vocabulary.native.content if vocabulary.native else b"")
+        found = read(given(vocabulary))
         if isinstance(found, str):
             raise VocabularyError(vocabulary.id, found, "give another file")
         # Compile, and make tables, where a caller expects to wait, and not inside the first call.

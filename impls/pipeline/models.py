@@ -6,6 +6,7 @@ import heapq
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+from corpora.vocabularies.tokenizer_json_native import kind_of
 from impls.pipeline.errors import Undefined
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Model(Protocol):
 
 def model_of(model: Json) -> Model:
     """The model of a file. Raises Undefined."""
-    kind = model.get("type") or ("BPE" if "merges" in model else "Unigram")
+    kind = kind_of(model.get("type"), model, mapping=isinstance(model.get("vocab"), dict))
     makers: dict[str, Callable[[Json], Model]] = {
         "BPE": Bpe,
         "Unigram": Unigram,

@@ -231,11 +231,34 @@ def test_a_score_that_is_not_a_number_loads(tmp_path: Path) -> None:
     assert math.isnan(load_path(path).pieces[3].score)
 
 
-@pytest.mark.parametrize(("kind", "name"), [(3, "word"), (4, "char")])
-def test_other_model_types(tmp_path: Path, kind: int, name: str) -> None:
+def test_a_model_of_words_is_for_its_readers(tmp_path: Path) -> None:
     path = tmp_path / "x.model"
-    path.write_bytes(proto(kind).SerializeToString())
-    assert f"model_type is {name}" in refusal(load_path, path)
+    path.write_bytes(proto(3).SerializeToString())
+    vocabulary = load_path(path)
+    assert vocabulary.algorithm is Algorithm.WORDLEVEL
+    assert vocabulary.unexpressed == ("trainer_spec.model_type word",)
+
+
+def test_a_rule_for_decoding_is_for_its_readers(tmp_path: Path) -> None:
+    model = proto()
+    model.denormalizer_spec.precompiled_charsmap = b"some"
+    path = tmp_path / "x.model"
+    path.write_bytes(model.SerializeToString())
+    assert load_path(path).unexpressed == ("denormalizer_spec.precompiled_charsmap",)
+
+
+@pytest.mark.parametrize("longer", [True, False])
+def test_a_model_of_characters_is_bpe_unless_it_has_longer_pieces(
+    tmp_path: Path, longer: bool
+) -> None:
+    model = proto(4)
+    if not longer:
+        model.pieces[4].type = 4  # user-defined: cut out before, as in BPE
+    path = tmp_path / "x.model"
+    path.write_bytes(model.SerializeToString())
+    vocabulary = load_path(path)
+    assert vocabulary.algorithm is Algorithm.BPE
+    assert bool(vocabulary.unexpressed) == longer
 
 
 def test_a_corrupt_model(tmp_path: Path) -> None:

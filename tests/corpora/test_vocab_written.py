@@ -17,7 +17,16 @@ from tokenizers import Tokenizer
 from corpora.vocabularies import caches
 from corpora.vocabularies.bundle import wire_vocabulary, write_bundle
 from corpora.vocabularies.embedded import embedded
-from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, Vocabulary, VocabularyError
+from corpora.vocabularies.model import (
+    Algorithm,
+    Alphabet,
+    Merges,
+    Normalizer,
+    Piece,
+    PieceType,
+    Vocabulary,
+    VocabularyError,
+)
 from corpora.vocabularies.sentencepiece_model import from_bytes
 from corpora.vocabularies.sentencepiece_proto import to_model_proto
 from corpora.vocabularies.sources import resolve
@@ -292,3 +301,29 @@ def test_what_is_kept_is_what_would_be_written(
     other = replace(vocabulary, byte_fallback=not vocabulary.byte_fallback, native=None)
     assert written_json(other, Mode()) == to_tokenizer_json(other, pretokenize=True) != written
     assert len(list(tmp_path.glob("*-tokenizer-json-*"))) == 3
+
+
+@pytest.mark.parametrize(
+    ("second", "written"),
+    [(b"b", "a b"), (b" b", ["a", " b"]), (b"b c", ["a", "b c"])],
+)
+def test_merges_are_lines_where_no_token_has_a_space(second: bytes, written: object) -> None:
+    """Releases of tokenizers before 0.20 read lines alone: no token with a space."""
+    pieces = [
+        Piece("<unk>", 0.0, PieceType.UNKNOWN),
+        Piece("a", -1.0, PieceType.NORMAL),
+        Piece(second.decode(), -2.0, PieceType.NORMAL),
+        Piece("a" + second.decode(), -3.0, PieceType.NORMAL),
+    ]
+    vocabulary = replace(
+        resolve("toy_characters"),
+        tokens=tuple(None if p.type is PieceType.UNKNOWN else p.text.encode() for p in pieces),
+        pieces=tuple(pieces),
+        merges=Merges.of([(1, 2, 3)]),
+        special_tokens={},
+        unk_id=0,
+        byte_fallback=False,
+        native=None,
+    )
+    document = json.loads(to_tokenizer_json(vocabulary, True))
+    assert document["model"]["merges"] == [written]

@@ -1,0 +1,40 @@
+"""Paths of a run's command, in a replay that is started from another folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.cli.again import at
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    "name", ["my.model", "my.model#pattern=gpt2", "./my.py:Mine", "sub/expect"]
+)
+def test_a_path_begins_where_the_run_was_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    there, here = tmp_path / "there", tmp_path / "here"
+    here.mkdir()
+    (there / "sub").mkdir(parents=True)
+    for file in ("my.model", "my.py", "sub/expect"):
+        (there / file).touch()
+    monkeypatch.chdir(here)
+
+    assert at(str(there), name) == str(there / name)
+    monkeypatch.chdir(there)
+    assert at(str(there), name) == name
+
+
+@pytest.mark.parametrize(
+    "name", ["tiktoken", "pip:tiktoken==0.12.0", "cmd:./program", "gone.model", "random:bpe:1"]
+)
+def test_what_is_no_path_stays(tmp_path: Path, name: str) -> None:
+    (tmp_path / "tiktoken").touch()
+
+    assert at(str(tmp_path), name) == name
+    assert at("", name) == name
