@@ -23,7 +23,6 @@ from impls.unigram.variants import Normalization
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from impls.kernels.eight_bytes import place_of_byte, word_at
     from impls.unigram.lexicon import Lexicon
 from impls.unigram.normalizer import Rules
 

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 import pytest
 
+from impls.kernels import eight_bytes
 from impls.kernels import processor as machine
 from tests.breadth import thorough_from
 
@@ -17,11 +18,11 @@ WORDS = [0, 1, -1, 255, -(1 << 63), (1 << 63) - 1, 0x0123456789ABCDEF, -0x012345
 
 def test_words_from_everywhere():
     data = np.random.default_rng(1).integers(0, 256, 50).astype(np.uint8)
-    compiled = numba.njit(lambda data, at: machine.word_at(data, at))  # noqa: PLW0108 - overloads
+    compiled = numba.njit(lambda data, at: eight_bytes.word_at(data, at))  # noqa: PLW0108 - overloads
 
     for at in range(43):
         expected = int.from_bytes(data[at : at + 8].tobytes(), "little", signed=True)
-        assert compiled(data, at) == machine.word_at(data, at) == expected
+        assert compiled(data, at) == eight_bytes.word_at(data, at) == expected
 
 
 @pytest.mark.parametrize("one", WORDS)
@@ -74,7 +75,7 @@ def test_bytes_that_stay_and_bits_that_are_set():
     for at in range(24):
         for row in range(3):
             first, second, *tags = masks[row].tolist()
-            low, high = machine.word_at(data, at), machine.word_at(data, at + 8)
+            low, high = eight_bytes.word_at(data, at), eight_bytes.word_at(data, at + 8)
             expected = (low & first | tags[0], high & second | tags[1])
             assert compiled(data, at, row) == machine.masked_pair(data, at, masks, row) == expected
 
