@@ -135,7 +135,7 @@ class Server:
         self._progress = progress
         self._held = held
         self._encoder: Encoder | None = None
-        self._others: dict[Way, Encoder | None] = {}
+        self._others: dict[Way, Encoder] = {}
 
     def answer(self, request: Request) -> Loaded | Results:
         """One response a request."""
@@ -252,14 +252,23 @@ class Server:
             return self._one_by_one(
                 texts, lambda text: Encoded(clean_ids(encoder.encode_str(text, request.mode)))
             )
+        if way not in self._others:
+            outcome = outcome_of(lambda: self._open(encoder, way))
+            if not isinstance(outcome, Encoded):
+                return Results.of([outcome] * len(inputs))
+        return self._plain(request, self._others[way])
+
+    def _open(self, encoder: Encoder, way: Way) -> Encoded:
+        """Save and load an encoder, or load it from another file. Raises Unsupported."""
+        other: Encoder | None = None
         if way is Way.RELOADED and isinstance(encoder, Reloads):
-            self._others[way] = self._others.get(way) or encoder.reloaded()
+            other = encoder.reloaded()
         elif way is Way.RESPELLED and isinstance(encoder, Respells):
-            self._others[way] = self._others.get(way) or encoder.respelled()
-        other = self._others.get(way)
-        if other is not None:
-            return self._plain(request, other)
-        return Results.of([UnsupportedOutcome(f"no other way: {way}")] * len(inputs))
+            other = encoder.respelled()
+        if other is None:
+            raise Unsupported(f"no other way: {way}")
+        self._others[way] = other
+        return Encoded(())
 
     def _plain(self, request: Encode, encoder: Encoder) -> Results:
         """The hot loop: nothing but the call, unless something is out of the ordinary."""
