@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,7 +36,7 @@ from corpora.vocabularies.model import (
 )
 from corpora.vocabularies.reading import HALF, decode_json, read_bytes, shown, shown_json
 from corpora.vocabularies.sentencepiece_model import byte_of
-from corpora.vocabularies.tokenizer_json_added import Kept, kept, with_kept
+from corpora.vocabularies.tokenizer_json_added import kept_of, shared_ids, with_kept
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,12 +80,6 @@ _UNKNOWN = {"WordPiece": "[UNK]", "WordLevel": "<unk>"}
 """The unknown token of a model that does not name it, by the model's type."""
 
 
-class _Tokens(msgspec.Struct):
-    """The tokens of a model of any kind, its ids not looked at yet."""
-
-    vocab: dict[str, Any] | list[tuple[str, float]] | None = None
-
-
 class _Bpe(msgspec.Struct):
     vocab: dict[str, Any] | None = None
     merges: list[str | list[str]] | None = None
@@ -126,7 +119,7 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabu
     """The vocabulary of the content of a tokenizer.json; ``source`` names it in errors."""
     where = source or vocabulary_id
     document = decode_json(content, _File, where)
-    found = _kept(document, where)
+    found = kept_of(document.model, _added(document, where), where)
     added, dropout = found.tokens, _dropout(document, where)
     given = native.with_dropout(content, None) if dropout else content
     given = with_kept(given, found) if found.remark else given
@@ -140,7 +133,7 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabu
     except Unexpressed as error:
         vocabulary = _unexpressed(document, added, vocabulary_id, source)
         check_tokens(vocabulary.tokens, where)
-        shared = _shared(document, added, where)
+        shared = shared_ids(document.model, added, where)
         return replace(vocabulary, native=replace(file, unexpressed=error.steps, shared=shared))
     check_tokens(vocabulary.tokens, where)
     return replace(vocabulary, native=file)
@@ -200,27 +193,6 @@ def _dropout(document: _File, where: str) -> float:
     if bytes(memoryview(document.model)[:1]) != b"{" or _kind(document, where) != "BPE":
         return 0.0
     return decode_json(document.model, _Bpe, where, "model").dropout or 0.0
-
-
-def _kept(document: _File, where: str) -> Kept:
-    added = _added(document, where)
-    if not added or bytes(memoryview(document.model)[:1]) != b"{":
-        return Kept(tuple(range(len(added))), added)
-    vocab = decode_json(document.model, _Tokens, where, "model").vocab or {}
-    if isinstance(vocab, list):
-        places = {text: place for place, (text, _) in enumerate(vocab)}
-        return kept(places, len(vocab), added)
-    known = {token.text: vocab.get(token.text) for token in added}
-    ids = {text: token_id for text, token_id in known.items() if type(token_id) is int}
-    return kept(ids, len(vocab), added)
-
-
-def _shared(document: _File, added: tuple[AddedToken, ...], where: str) -> frozenset[int]:
-    """Ids that two tokens have, be it of the model's or added ones."""
-    vocab = decode_json(document.model, _Tokens, where, "model").vocab or {}
-    texts = dict(vocab) if isinstance(vocab, dict) else {t: i for i, (t, _) in enumerate(vocab)}
-    texts.update({token.text: token.id for token in added})
-    return frozenset(one for one, many in Counter(texts.values()).items() if many > 1)
 
 
 def _added(document: _File, where: str) -> tuple[AddedToken, ...]:

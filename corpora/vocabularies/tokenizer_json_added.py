@@ -8,10 +8,13 @@ wrong: all are given one file, which has the ids that the reference gives.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from corpora.vocabularies.reading import shown_json
+import msgspec
+
+from corpora.vocabularies.reading import decode_json, shown_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +22,12 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import AddedToken
 
 Json = dict[str, Any]
+
+
+class _Tokens(msgspec.Struct):
+    """The tokens of a model of any kind, whose ids may be anything."""
+
+    vocab: dict[str, Any] | list[tuple[str, float]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,26 @@ class Kept:
     places: tuple[int, ...]
     tokens: tuple[AddedToken, ...]
     remark: str = ""
+
+
+def kept_of(model: msgspec.Raw, added: Sequence[AddedToken], where: str) -> Kept:
+    """The added tokens beside a model as the library keeps them; ``where`` names the file."""
+    if not added or bytes(memoryview(model)[:1]) != b"{":
+        return Kept(tuple(range(len(added))), tuple(added))
+    vocab = decode_json(model, _Tokens, where, "model").vocab or {}
+    if isinstance(vocab, list):
+        return kept({text: place for place, (text, _) in enumerate(vocab)}, len(vocab), added)
+    known = {token.text: vocab.get(token.text) for token in added}
+    ids = {text: token_id for text, token_id in known.items() if type(token_id) is int}
+    return kept(ids, len(vocab), added)
+
+
+def shared_ids(model: msgspec.Raw, added: Sequence[AddedToken], where: str) -> frozenset[int]:
+    """Ids that two tokens have, be it of the model's or added ones, of a model that is sound."""
+    vocab = decode_json(model, _Tokens, where, "model").vocab or {}
+    texts = dict(vocab) if isinstance(vocab, dict) else {t: i for i, (t, _) in enumerate(vocab)}
+    texts.update({token.text: token.id for token in added})
+    return frozenset(one for one, many in Counter(texts.values()).items() if many > 1)
 
 
 def kept(vocab: Mapping[str, int], size: int, added: Sequence[AddedToken]) -> Kept:

@@ -45,6 +45,7 @@ from harness.workers import collecting, compiling, instructions, meters, wire
 from harness.workers.calls import is_batch
 from harness.workers.healing import healed
 from harness.workers.opening import opened
+from harness.workers.otherwise import otherwise
 from harness.workers.shapes import cleaned_up, shaped, skipped, streamed
 from harness.workers.timing import measured, undisturbed
 from harness.workers.tracebacks import Tracebacks, frames
@@ -67,8 +68,6 @@ from impls.interface import (
     Mode,
     Prepends,
     Rejected,
-    Reloads,
-    Respells,
     Splits,
     Unsupported,
     WarmsUp,
@@ -259,15 +258,7 @@ class Server:
         return self._plain(request, self._others[way])
 
     def _open(self, encoder: Encoder, way: Way) -> Encoded:
-        """Save and load an encoder, or load it from another file. Raises Unsupported."""
-        other: Encoder | None = None
-        if way is Way.RELOADED and isinstance(encoder, Reloads):
-            other = encoder.reloaded()
-        elif way is Way.RESPELLED and isinstance(encoder, Respells):
-            other = encoder.respelled()
-        if other is None:
-            raise Unsupported(f"no other way: {way}")
-        self._others[way] = other
+        self._others[way] = otherwise(encoder, way)
         return Encoded(())
 
     def _plain(self, request: Encode, encoder: Encoder) -> Results:

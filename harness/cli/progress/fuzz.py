@@ -159,7 +159,8 @@ def closing(console: Console, record: Record, report: str) -> None:
         Text.assemble(
             verdict_word(finished),
             f"  {counted(finished.cases, 'case')}, "
-            f"{counted(finished.comparisons, 'comparison')} in {spent(finished.seconds)}: {len(by_cause(fresh))} new findings{also}, "
+            f"{counted(finished.comparisons, 'comparison')} in {spent(finished.seconds)}: "
+            f"{len(by_cause(fresh))} new findings{also}, "
             f"{known} known before",
         )
     )

@@ -275,7 +275,8 @@ def closing(
         Text.assemble(
             verdict_word(finished),
             f"  {counted(finished.cases, 'case')}, "
-            f"{counted(finished.comparisons, 'comparison')}{among(finished)}, {took(finished)}, {counted(len(by_cause(unexpected)), 'unexpected finding')}",
+            f"{counted(finished.comparisons, 'comparison')}{among(finished)}, {took(finished)}, "
+            f"{counted(len(by_cause(unexpected)), 'unexpected finding')}",
         )
     )
     for reason in finished.reasons:
