@@ -390,8 +390,10 @@ def test_what_a_tokenizer_json_may_not_say(change: Json, fault: str) -> None:
         ),
         (
             {
-                "added_tokens": [{"id": 3, "content": "x"}] * 2
-                + [{"id": 3, "content": "x", "special": True}]
+                "added_tokens": [
+                    {"id": 6, "content": "x"},
+                    {"id": 6, "content": "x", "special": True},
+                ]
             },
             "twice",
         ),
