@@ -210,7 +210,7 @@ def test_empty_texts_are_holes_and_no_tokens(tmp_path: Path) -> None:
     fields = [MODEL, ("tokenizer.ggml.tokens", 9, struct.pack("<IQ", 8, 4) + texts)]
     fields += [("tokenizer.ggml.merges", 9, struct.pack("<IQ", 8, 1) + gguf_text(b"a "))]
     path = written(tmp_path / "x.gguf", gguf(*fields))
-    assert "tokenizer.ggml.merges[0] 'a ' needs the missing token ''" in refusal(path)
+    assert "tokenizer.ggml.merges[0] 'a ' is no pair" in refusal(path)
 
 
 def gguf(*fields: tuple[str, int, bytes], count: int | None = None, version: int = 3) -> bytes:
