@@ -48,10 +48,11 @@ class TextsRow:
     def line(self) -> str:
         """What was found, in a sentence."""
         n = self.counts
-        of = f"{n.documents:,} documents"
+        of = _documents(n.documents)
         left = f"; {n.unanswered:,} could not be compared" if n.unanswered else ""
         if not n.differing:
-            return f"the ids of {n.against} in all {of} ({n.tokens:,} tokens){left}"
+            every = "the one document" if n.documents == 1 else f"all {of}"
+            return f"the ids of {n.against} in {every} ({n.tokens:,} tokens){left}"
         return (
             f"other ids than {n.against} in {n.differing:,} of {of}: {self.change}, with "
             f"{n.changed:,} tokens in what differs{left}"
@@ -189,6 +190,10 @@ def _sum(one: TokenCounts | None, other: TokenCounts) -> TokenCounts:
     )
 
 
+def _documents(number: int) -> str:
+    return "1 document" if number == 1 else f"{number:,} documents"
+
+
 def reading(one: TextsRead, given: TextsGiven | None) -> str:
     """How much of the texts was read for a vocabulary, in a line."""
     size = f"{one.bytes / MIB:,.1f} MiB"
@@ -199,13 +204,13 @@ def reading(one: TextsRead, given: TextsGiven | None) -> str:
     rate = f", {one.bytes / MIB / one.seconds:,.1f} MiB/s" if one.seconds > 1 else ""
     besides = [
         (one.duplicates, "duplicates passed over"),
-        (one.cut, "longer than 1 MiB, cut"),
+        (one.cut, "longer than 1 MiB, cut into pieces that are compared as documents are"),
         (one.not_utf8, "not UTF-8, given as raw bytes"),
         (one.unfit, "outside of the vocabulary's letters"),
         (one.unreadable, "could not be read"),
     ]
     further = "".join(f"; {what}: {count:,}" for count, what in besides if count)
-    return f"{one.vocabulary}: {one.documents:,} documents, {size}, {whole}{rate}{further}"
+    return f"{one.vocabulary}: {_documents(one.documents)}, {size}, {whole}{rate}{further}"
 
 
 def lines(texts: Texts, most: int = 5) -> Iterator[str]:

@@ -120,6 +120,10 @@ def csv_rows(stream: IO[bytes], field: str = "") -> Read:
         names = next(csv.reader([head.removeprefix("\ufeff")], delimiter=delimiter), [])
         if not head:
             return
+        if len(names) == 1 and ";" in names[0] and field not in names:
+            told = "seems to have its values parted by semicolons; part them by commas or tabs"
+            yield Fault(1, RecordError(told))
+            return
         chosen = field or usual(names) or (names[0] if len(names) == 1 else "")
         if chosen not in names:
             what = f"has no column {field!r}" if field else "has no column of a usual name"

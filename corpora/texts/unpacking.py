@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import zlib
@@ -26,6 +27,14 @@ otherwise (``--long=27``)."""
 BUFFER = 1 << 20
 """Bytes read at once."""
 
+WIDE = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+"""Encodings by the byte order marks with which their files begin: the longest first."""
+
 MAX_LINE = 256 << 20
 """Bytes of a line, a paragraph or a record, which is in memory whole. Longer ones are no text."""
 
@@ -43,19 +52,26 @@ def packed_as(path: Path) -> str:
 def unpacked(path: Path) -> Iterator[IO[bytes]]:
     """The bytes of a file, unpacked if it is gzip or Zstandard by its first bytes.
 
-    Raises TextsError for a file that cannot be read, and for one that is damaged.
+    Raises TextsError for a file that cannot be read, for one that is damaged, and for one that says
+    by its first bytes that it is of another encoding than UTF-8.
     """
     try:
         how = packed_as(path)
         with open_regular(path) as file:
+            stream = file
             if how == "gzip":
-                yield io.BufferedReader(gzip.GzipFile(fileobj=file), BUFFER)
+                stream = io.BufferedReader(gzip.GzipFile(fileobj=file), BUFFER)
             elif how == "zstd":
                 reader = zstandard.ZstdDecompressor(max_window_size=WINDOW_BYTES)
-                stream = reader.stream_reader(file, read_across_frames=True)
-                yield io.BufferedReader(stream, BUFFER)
-            else:
-                yield file
+                whole = reader.stream_reader(file, read_across_frames=True)
+                stream = io.BufferedReader(whole, BUFFER)
+            wide = _wide(stream)
+            if wide:
+                raise TextsError(
+                    f"{path}: is {wide}, and would be read as other text; make it UTF-8, such as "
+                    f"by iconv -f {wide} -t UTF-8"
+                )
+            yield stream
     except FileNotFoundError:
         raise TextsError(f"{path}: no such file; check the path") from None
     except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
@@ -66,6 +82,14 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
         raise TextsError(
             f"{path}: cannot be read ({line_of(error)}); check the path and its permissions"
         ) from None
+
+
+def _wide(stream: IO[bytes]) -> str:
+    """The encoding of two or four bytes a character that a stream says it is of, or nothing."""
+    if not isinstance(stream, io.BufferedReader):
+        return ""
+    begins = stream.peek(4)[:4]
+    return next((name for mark, name in WIDE.items() if begins.startswith(mark)), "")
 
 
 def lines(stream: IO[bytes]) -> Iterator[bytes]:

@@ -48,6 +48,7 @@ _NAMES: dict[type, str] = {
     np.ndarray: "an array of numbers",
 }
 
+_T5_UNKNOWN = 2
 _BERT_UNKNOWN = 100
 """llama.cpp's own id of WordPiece's unknown token, for files that name none."""
 
@@ -169,18 +170,21 @@ class _Fields:
         return self._numbers(name, "iuf", count) or []
 
     def types(self, count: int) -> list[PieceType]:
-        """The type of each token; NORMAL for all if the file has none."""
+        """The type of each token; NORMAL for all if the file has none, UNUSED for what is none."""
         numbers = self._numbers("token_type", "iu", count)
         if numbers is None:
             return [PieceType.NORMAL] * count
         known = {int(kind): kind for kind in PieceType}
-        try:
-            return [known[int(number)] for number in numbers]
-        except KeyError as error:
-            at = numbers.index(error.args[0])
-            raise VocabularyError(
-                self.source, f"tokenizer.ggml.token_type[{at}] is {error}", "types are 1 to 6"
-            ) from None
+        return [known.get(int(number), PieceType.UNUSED) for number in numbers]
+
+    def unknown_types(self, count: int) -> tuple[str, ...]:
+        """A line for a type that is none, of which llama.cpp alone knows what it makes."""
+        numbers = self._numbers("token_type", "iu", count) or []
+        known = {int(kind) for kind in PieceType}
+        at = next((at for at, number in enumerate(numbers) if number not in known), None)
+        if at is None:
+            return ()
+        return (f"tokenizer.ggml.token_type[{at}] {numbers[at]}, which is no type",)
 
     def types_of(self, texts: Sequence[str]) -> tuple[list[PieceType], tuple[str, ...]]:
         """The type of each token as llama.cpp has it, who overrides what the file says of some.
@@ -193,10 +197,11 @@ class _Fields:
         for at, text in enumerate(texts):
             if text in controls.texts:
                 types[at] = PieceType.CONTROL
+        odd = self.unknown_types(len(texts))
         if not controls.unknown:
-            return types, ()
+            return types, odd
         shown_ones = ", ".join(map(shown_json, controls.unknown[:STEPS_SHOWN]))
-        return types, (f"several tokens for one part of filling a gap ({shown_ones})",)
+        return types, (*odd, f"several tokens for one part of filling a gap ({shown_ones})")
 
     def raw(self, name: str) -> bytes | None:
         """The bytes of an array of bytes."""
@@ -213,14 +218,14 @@ class _Fields:
             raise VocabularyError(
                 self.source, f"tokenizer.ggml.{name} is an array of {array.dtype.name}", COPY
             )
-        if len(array) != count:
+        if len(array) < count:
             raise VocabularyError(
                 self.source,
                 f"tokenizer.ggml.{name} has {len(array)} entries for {count} tokens",
                 COPY,
             )
         numbers: list[float] = array.tolist()
-        return numbers
+        return numbers[:count]  # llama.cpp looks at no more either
 
 
 def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
@@ -262,7 +267,8 @@ def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
     steps = [*beyond[:STEPS_SHOWN], *steps_of_types]
     if unknown:
         steps.append(f"tokenizer.ggml.pre {shown_json(pre)}, whose pattern is not known here")
-    merges = _merges(fields, ids)
+    merges, lacking = _merges(fields, ids)
+    steps += lacking
     # A control token by its text alone that merges build (qwen2's) is what text yields, too.
     for token_id in set(merges.merged.tolist()):
         if tokens[token_id] is None:
@@ -284,30 +290,35 @@ def _bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
     )
 
 
-def _merges(fields: _Fields, ids: dict[str, int]) -> Merges:
+def _merges(fields: _Fields, ids: dict[str, int]) -> tuple[Merges, list[str]]:
+    """The merges, and a line for those of tokens that are not there.
+
+    llama.cpp merges texts, and looks for their tokens in the end; no other engine does.
+    """
     triples: list[tuple[int, int, int]] = []
+    lacking: list[str] = []
     for rank, line in enumerate(fields.strings("merges", MAX_MERGES)):
         # The first space separates: the alphabet has none, though a token may not be of it.
         left, _, right = line.partition(" ")
-        try:
-            triples.append((ids[left], ids[right], ids[left + right]))
-        except KeyError as error:
-            raise VocabularyError(
-                fields.source,
-                f"tokenizer.ggml.merges[{rank}] {shown(line)} needs the missing token "
-                f"{shown(error.args[0])}",
-                COPY,
-            ) from None
-    return Merges.of(triples)
+        found = [ids.get(text) for text in (left, right, left + right)]
+        where = f"tokenizer.ggml.merges[{rank}]"
+        if not left or not right:
+            raise VocabularyError(fields.source, f"{where} {shown(line)} is no pair", COPY)
+        if None in found:
+            lacking.append(f"{where} {shown_json(line)}, which needs a token that is not there")
+        else:
+            triples.append((found[0] or 0, found[1] or 0, found[2] or 0))
+    return Merges.of(triples), lacking[:STEPS_SHOWN]
 
 
 def _pieces(fields: _Fields) -> tuple[tuple[Piece, ...], tuple[str, ...]]:
-    """The pieces, and what only llama.cpp can tell of their types."""
+    """The pieces, and what only llama.cpp can tell of them."""
     texts = fields.strings("tokens", MAX_IDS)
     scores = fields.floats("scores", len(texts))
-    if not scores:
-        raise VocabularyError(fields.source, "has no tokenizer.ggml.scores", COPY)
     types, steps = fields.types_of(texts)
+    if not scores:
+        scores = [0.0] * len(texts)
+        steps = (*steps, "pieces without tokenizer.ggml.scores")
     return tuple(map(Piece, texts, scores, types)), steps
 
 
@@ -340,7 +351,8 @@ def _ugm(fields: _Fields, name: str) -> Vocabulary:
 def _wpm(fields: _Fields, name: str) -> Vocabulary:
     texts = fields.strings("tokens", MAX_IDS)
     lowercase = fields.flag("normalizer.lowercase", True)
-    return wordpiece_file.from_gguf(
+    odd = fields.unknown_types(len(texts))
+    made = wordpiece_file.from_gguf(
         name,
         texts,
         fields.types_of(texts)[0],
@@ -349,6 +361,7 @@ def _wpm(fields: _Fields, name: str) -> Vocabulary:
         strip_accents=fields.flag("normalizer.strip_accents", lowercase),
         source=fields.source,
     )
+    return replace(made, native=NativeFile(b"", unexpressed=odd)) if odd else made
 
 
 def _from_pieces(
@@ -360,7 +373,9 @@ def _from_pieces(
     byte_fallback: bool,
 ) -> Vocabulary:
     pieces, steps = _pieces(fields)
-    unk_id = fields.token_id("unknown_token_id", None, len(pieces))
+    # For T5 llama.cpp takes the id that its models have, where a file does not say any.
+    default = _T5_UNKNOWN if algorithm is Algorithm.UNIGRAM and len(pieces) > _T5_UNKNOWN else None
+    unk_id = fields.token_id("unknown_token_id", default, len(pieces))
     made = from_pieces(
         name,
         pieces,

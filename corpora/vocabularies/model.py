@@ -210,6 +210,9 @@ class NativeFile:
     take part who read the file.
     dropout: with this probability the file leaves a merge out; ``content`` is without, as encoding
     outside training wants none. sha256: that of the user's own file, where ``content`` is another.
+    understood: in what ``content`` was changed to what its reference makes of it, as a sentence.
+    shared: ids that two tokens have. What they spell nobody can say, and what the file means only
+    its reference.
     """
 
     content: bytes = field(repr=False)
@@ -217,6 +220,8 @@ class NativeFile:
     unexpressed: tuple[str, ...] = ()
     dropout: float = 0.0
     sha256: str = ""
+    understood: str = ""
+    shared: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)

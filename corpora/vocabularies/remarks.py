@@ -23,6 +23,8 @@ def remarks(vocabulary: Vocabulary) -> list[str]:
             f"compared among those only who read {vocabulary.format} files themselves, since the "
             f"plain model cannot express {'; '.join(steps[:SHOWN])}{more}"
         )
+    if vocabulary.native is not None and vocabulary.native.understood:
+        remarks.append(vocabulary.native.understood)
     if vocabulary.dropout:
         held = "has no merges in the plain model to hold a draw to"
         if not vocabulary.unexpressed:

@@ -36,6 +36,7 @@ from corpora.vocabularies.model import (
 )
 from corpora.vocabularies.reading import HALF, decode_json, read_bytes, shown, shown_json
 from corpora.vocabularies.sentencepiece_model import byte_of
+from corpora.vocabularies.tokenizer_json_added import kept_of, shared_ids, with_kept
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +48,7 @@ _Id = Annotated[int, msgspec.Meta(ge=0, lt=MAX_IDS)]
 
 class _AddedEntry(msgspec.Struct):
     id: _Id
-    content: Annotated[str, msgspec.Meta(min_length=1)]
+    content: str
     special: bool = False
     single_word: bool = False
     lstrip: bool = False
@@ -118,12 +119,12 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabu
     """The vocabulary of the content of a tokenizer.json; ``source`` names it in errors."""
     where = source or vocabulary_id
     document = decode_json(content, _File, where)
-    added = _added(document, where)
-    file = NativeFile(content)
-    dropout = _dropout(document, where)
-    if dropout:
-        without, digest = native.with_dropout(content, None), hashlib.sha256(content).hexdigest()
-        file = NativeFile(without, dropout=dropout, sha256=digest)
+    found = kept_of(document.model, _added(document, where), where)
+    added, dropout = found.tokens, _dropout(document, where)
+    given = native.with_dropout(content, None) if dropout else content
+    given = with_kept(given, found) if found.remark else given
+    digest = "" if given is content else hashlib.sha256(content).hexdigest()
+    file = NativeFile(given, dropout=dropout, sha256=digest, understood=found.remark)
     try:
         vocabulary = _expressed(document, added, vocabulary_id, source)
         unlike = native.unlike(document.normalizer, document.pre_tokenizer, vocabulary)
@@ -132,7 +133,8 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabu
     except Unexpressed as error:
         vocabulary = _unexpressed(document, added, vocabulary_id, source)
         check_tokens(vocabulary.tokens, where)
-        return replace(vocabulary, native=replace(file, unexpressed=error.steps))
+        shared = shared_ids(document.model, added, where)
+        return replace(vocabulary, native=replace(file, unexpressed=error.steps, shared=shared))
     check_tokens(vocabulary.tokens, where)
     return replace(vocabulary, native=file)
 
@@ -222,12 +224,15 @@ def _unexpressed(
         algorithm, ending, unk_id = Algorithm.UNIGRAM, "", unigram.unk_id
     else:
         model = decode_json(document.model, _Bpe, where, "model")
-        vocab = _vocab(model.vocab, where)
+        vocab = _vocab(model.vocab, where, shared=True)
         texts = {token_id: text for text, token_id in vocab.items()}
         algorithm, ending = Algorithm(kind.lower()), model.end_of_word_suffix or ""
         unk_id = vocab.get(model.unk_token or _UNKNOWN.get(kind, ""))
     byte_level = native.byte_level(document.normalizer, document.pre_tokenizer, where)
-    tokens: list[bytes | None] = [None] * (max([*texts, *(entry.id for entry in added)]) + 1)
+    ids = [*texts, *(entry.id for entry in added)]
+    if not ids:
+        raise VocabularyError(where, "has no tokens", "give a tokenizer that was trained")
+    tokens: list[bytes | None] = [None] * (max(ids) + 1)
     for token_id, text in texts.items():
         bare = text.removesuffix(ending) or text
         spelled = unspell(bare) if byte_level else None
@@ -261,6 +266,8 @@ def _byte_bpe(
 ) -> Vocabulary:
     where = source or vocabulary_id
     vocab = _vocab(model.vocab, where)
+    if not vocab:
+        raise Unexpressed(where, ("model.vocab without a token",))
     _check_affixes(model, where)
     native.check_added(vocab, added, where)
     tokens: list[bytes | None] = [None] * _size(vocab, added)
@@ -300,6 +307,8 @@ def _character_bpe(
     """BPE in the manner of Llama 2. Its pieces have no scores: all are 0.0."""
     where = source or vocabulary_id
     vocab = _vocab(model.vocab, where)
+    if not vocab:
+        raise Unexpressed(where, ("model.vocab without a token",))
     _check_affixes(model, where)
     native.check_added(vocab, added, where)
     if pipeline.splits or pipeline.words:
@@ -357,7 +366,9 @@ def _unigram(
         raise VocabularyError(where, f"model.unk_id is {unk_id}", "it must be a piece's id")
     if unk_id is None:
         raise Unexpressed(where, ("model.unk_id null",))
-    native.check_added({text: place for place, (text, _) in enumerate(scored)}, added, where)
+    native.check_added(
+        {text: place for place, (text, _) in enumerate(scored)}, added, where, len(scored)
+    )
     fallback = bool(model.byte_fallback)
     _check_bytes(added, fallback, where)
     size = max([len(scored), *(entry.id + 1 for entry in added)])
@@ -419,14 +430,13 @@ def _spelling(piece: Piece) -> bytes | None:
     return piece.text.encode()
 
 
-def _vocab(vocab: dict[str, Any] | None, where: str) -> dict[str, int]:
-    """``model.vocab`` with its ids checked one by one, so that a fault names the token."""
+def _vocab(vocab: dict[str, Any] | None, where: str, *, shared: bool = False) -> dict[str, int]:
+    """``model.vocab`` with its ids checked one by one, so that a fault names the token.
+
+    shared: whether two tokens may have one id. Raises Unexpressed where they may not.
+    """
     if vocab is None:
         raise VocabularyError(where, "model.vocab is no object of tokens", COPY)
-    if not vocab:
-        raise VocabularyError(
-            where, "model.vocab has no tokens", "give a tokenizer that was trained"
-        )
     owner: dict[int, str] = {}
     for text, token_id in vocab.items():
         if type(token_id) is not int or not 0 <= token_id < MAX_IDS:
@@ -435,13 +445,10 @@ def _vocab(vocab: dict[str, Any] | None, where: str) -> dict[str, int]:
                 f"model.vocab: the id of {shown(text)} is {shown(token_id)}",
                 f"ids go from 0 to {MAX_IDS - 1}",
             )
-        if token_id in owner:
-            raise VocabularyError(
-                where,
-                f"model.vocab: {shown(owner[token_id])} and {shown(text)} share the id {token_id}",
-                "renumber one of them",
-            )
-        owner[token_id] = text
+        other = owner.setdefault(token_id, text)
+        if other is not text and not shared:
+            tokens = f"{shown_json(other)} and {shown_json(text)}"
+            raise Unexpressed(where, (f"the id {token_id} of two tokens, {tokens}",))
     return vocab
 
 

@@ -16,6 +16,7 @@ from corpora.vocabularies.model import Algorithm, Unexpressed
 from corpora.vocabularies.pattern_spellings import plain_spelling
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.reading import shown_json
+from corpora.vocabularies.tokenizer_json_added import kept
 from corpora.vocabularies.tokenizer_json_out import steps_of
 from corpora.vocabularies.tokenizer_json_steps import PUNCTUATION, flat, named
 
@@ -110,25 +111,27 @@ def marks_spaces(normalizer: object, pre_tokenizer: object, where: str) -> bool:
     return replaced or any(step[0] == "Metaspace" for step in _splits(pre_tokenizer, where))
 
 
-def check_added(vocab: Mapping[str, int], added: Sequence[AddedToken], where: str) -> None:
-    """That the library will give added tokens the ids that the file says. Raises Unexpressed.
+def check_added(
+    vocab: Mapping[str, int], added: Sequence[AddedToken], where: str, size: int | None = None
+) -> None:
+    """That each added token has an id of its own, which tokenizers keeps. Raises Unexpressed.
 
-    It takes the id that the text has in the model's vocabulary, else the next free one: past the
-    vocabulary's size, and past those that it has given so. Where ids of the vocabulary have holes,
-    that may be another token's.
+    The library takes the next id past the vocabulary's size, which may be another token's where
+    ids of the vocabulary have holes. size: how many tokens the model has, if not that of ``vocab``.
     """
-    taken = set(vocab.values())
-    highest = -1
+    found = kept(vocab, len(vocab) if size is None else size, added)
+    if found.remark:
+        raise Unexpressed(where, (found.remark,))
+    taken, texts = set(vocab.values()), set[str]()
     for token in added:
-        known = vocab.get(token.text)
-        given_id = max(len(vocab), highest + 1) if known is None else known
-        token_place = f"the id {token.id} of the added token {shown_json(token.text)}"
-        if given_id != token.id:
-            raise Unexpressed(where, (f"{token_place}, which tokenizers makes {given_id}",))
-        if known is None:
-            if given_id in taken:
-                raise Unexpressed(where, (f"{token_place}, which is another token's, too",))
-            highest = given_id
+        shown = f"the added token {shown_json(token.text)}"
+        if token.text in texts:
+            raise Unexpressed(where, (f"{shown}, which is there twice, with other flags",))
+        if token.text not in vocab and token.id in taken:
+            raise Unexpressed(
+                where, (f"the id {token.id} of {shown}, which is another token's, too",)
+            )
+        texts.add(token.text)
 
 
 def given(vocabulary: Vocabulary, *, specials: bool = True, post_processor: bool = True) -> bytes:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from harness.checks.base import Judgement, Observation, Probe, Violation
 from harness.core.comparisons import ComparedGroup, Contract
-from harness.core.outcomes import Results, Status
+from harness.core.outcomes import Outcome, Results, Status, Unsupported
 from harness.core.partition import blames, partition
+from harness.core.standing import Standing
 
 IN_THE_GAME = (Status.ENCODED, Status.REJECTED)
 
@@ -57,6 +58,8 @@ class Equivalence:
             suspects.update(differing(pivot, seen.results[name]))
         for index in sorted(suspects):
             outcomes = {name: seen.results[name].outcome(index) for name in names}
+            if undefined(seen.contract, group, outcomes):
+                continue
             parts = partition(outcomes, group.standing)
             judgement.violations += [
                 Violation(
@@ -69,6 +72,17 @@ class Equivalence:
                 )
                 for one in blames(parts, group.standing)
             ]
+
+
+def undefined(contract: Contract, group: ComparedGroup, outcomes: Mapping[str, Outcome]) -> bool:
+    """Whether a text has no ids, so that nobody can give others.
+
+    So it is where only those take part who read the file, and all who say what it means refuse the
+    text: one with a character that the file has no token for, and no unknown token either.
+    """
+    judges = [name for name in group.names if group.standing[name] >= Standing.DEFINITION]
+    refused = (isinstance(outcomes[name], Unsupported) for name in judges)
+    return bool(contract.vocabulary.unexpressed and judges) and all(refused)
 
 
 def differing(one: Results, other: Results) -> list[int]:

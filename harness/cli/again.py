@@ -25,7 +25,7 @@ from harness.workers import Limits
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.events import Event
@@ -36,11 +36,15 @@ ANY_LENGTH = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Under what a run judged, which its replay judges under, too."""
+    """Under what a run judged, which its replay judges under, too.
+
+    named: those who have to be judged; None for all that are given by name.
+    """
 
     references: Sequence[str] = ()
     expectations: Sequence[Expectation] = ()
     limits: Limits = field(default_factory=Limits)
+    named: Collection[str] | None = None
 
 
 def examine_inputs(
@@ -71,7 +75,11 @@ def examine_inputs(
         jobs=1,
         fail_fast=False,
         sampled=False,
-        named=[participant.name for participant in present] if impls else [],
+        named=[
+            participant.name
+            for participant in present
+            if impls and (terms.named is None or participant.name in terms.named)
+        ],
         limits=terms.limits,
     )
     progress = Progress(Display(stderr=True), None)
@@ -123,7 +131,9 @@ def replay_findings(
         known = [*expectations.load(Path(at(started.folder, started.expect))), *known]
     present = [name for name in started.references if name in started.specs]
     limits = Limits(seconds=started.timeout, memory=started.memory)
-    terms = Terms(present, known, limits if started.timeout else Limits())
+    # All others take part as they did in the run, where they can.
+    blamed = {name for found in findings.values() for name in found.culprits}
+    terms = Terms(present, known, limits if started.timeout else Limits(), blamed)
     return examine_inputs(inputs, specs, out, command, terms)
 
 

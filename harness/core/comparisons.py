@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary
 from harness.core.quiet import aside
 from harness.core.standing import Standing, definitions_of, references_of, standings
+from impls import registry
 from impls.interface import Law, Mode
 
 if TYPE_CHECKING:
@@ -133,6 +134,11 @@ def answer_of(participant: Participant, vocabulary: Vocabulary, mode: Mode) -> s
         formats: object = getattr(implementation, "native_formats", ())
         if not isinstance(formats, Collection) or vocabulary.format not in formats:
             return f"reads no {vocabulary.format}, and the plain model cannot express its steps"
+    if vocabulary.native is not None and vocabulary.native.shared:
+        knowing = (*registry.REFERENCES.get(vocabulary.format, ()), *definitions_of(vocabulary, ""))
+        if participant.spec not in knowing:
+            one = min(vocabulary.native.shared)
+            return f"two tokens of the file have the id {one}, and only its reference says which"
     own = type(implementation).__module__.startswith("impls.")
     try:
         with contextlib.nullcontext() if own else aside():

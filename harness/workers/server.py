@@ -45,6 +45,7 @@ from harness.workers import collecting, compiling, instructions, meters, wire
 from harness.workers.calls import is_batch
 from harness.workers.healing import healed
 from harness.workers.opening import opened
+from harness.workers.otherwise import otherwise
 from harness.workers.shapes import cleaned_up, shaped, skipped, streamed
 from harness.workers.timing import measured, undisturbed
 from harness.workers.tracebacks import Tracebacks, frames
@@ -67,8 +68,6 @@ from impls.interface import (
     Mode,
     Prepends,
     Rejected,
-    Reloads,
-    Respells,
     Splits,
     Unsupported,
     WarmsUp,
@@ -135,7 +134,7 @@ class Server:
         self._progress = progress
         self._held = held
         self._encoder: Encoder | None = None
-        self._others: dict[Way, Encoder | None] = {}
+        self._others: dict[Way, Encoder] = {}
 
     def answer(self, request: Request) -> Loaded | Results:
         """One response a request."""
@@ -252,14 +251,15 @@ class Server:
             return self._one_by_one(
                 texts, lambda text: Encoded(clean_ids(encoder.encode_str(text, request.mode)))
             )
-        if way is Way.RELOADED and isinstance(encoder, Reloads):
-            self._others[way] = self._others.get(way) or encoder.reloaded()
-        elif way is Way.RESPELLED and isinstance(encoder, Respells):
-            self._others[way] = self._others.get(way) or encoder.respelled()
-        other = self._others.get(way)
-        if other is not None:
-            return self._plain(request, other)
-        return Results.of([UnsupportedOutcome(f"no other way: {way}")] * len(inputs))
+        if way not in self._others:
+            outcome = outcome_of(lambda: self._open(encoder, way))
+            if not isinstance(outcome, Encoded):
+                return Results.of([outcome] * len(inputs))
+        return self._plain(request, self._others[way])
+
+    def _open(self, encoder: Encoder, way: Way) -> Encoded:
+        self._others[way] = otherwise(encoder, way)
+        return Encoded(())
 
     def _plain(self, request: Encode, encoder: Encoder) -> Results:
         """The hot loop: nothing but the call, unless something is out of the ordinary."""

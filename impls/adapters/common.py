@@ -149,16 +149,18 @@ def rank_file(vocabulary: Vocabulary) -> bytes:
 
 
 def misread(vocabulary: Vocabulary) -> frozenset[int]:
-    """Ids of added tokens that a tokenizer.json cannot say, so far as decoding goes.
+    """Ids whose tokens a tokenizer.json cannot say, so far as decoding goes.
 
     Its byte-level decoder reads each token's text in the byte alphabet, an added token's, too: one
     that is ``ú`` becomes the byte FA. A file of the user's may say so, and means it then; in one
     that is written from another format it is the conversion that is at fault, and nobody else.
+    Of two tokens that have one id in a user's file, the library takes either.
     """
     from corpora.vocabularies.byte_alphabet import unspell  # noqa: PLC0415 (only needed here)
 
-    own = vocabulary.native is not None and vocabulary.format == "tokenizer.json"
-    if own or vocabulary.alphabet is not Alphabet.BYTES:
+    if vocabulary.native is not None and vocabulary.format == "tokenizer.json":
+        return vocabulary.native.shared
+    if vocabulary.alphabet is not Alphabet.BYTES:
         return frozenset()
     return frozenset(
         token.id
@@ -210,4 +212,5 @@ def refusing_specials(vocabulary: Vocabulary) -> Callable[[bytes], None]:
 def refuse_misread(ids: Iterable[int], unsaid: frozenset[int]) -> None:
     """Raise Unsupported if any of the ids is of :func:`misread`."""
     if unsaid and not unsaid.isdisjoint(ids):
-        raise Unsupported("an added token that a tokenizer.json's decoder reads as bytes")
+        read = "an added token that a tokenizer.json's decoder reads as bytes"
+        raise Unsupported(f"{read}, or an id that two tokens have")

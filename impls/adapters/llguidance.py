@@ -74,9 +74,14 @@ def _reads_ranks(vocabulary: Vocabulary) -> bool:
 
 
 def _end_of_text(vocabulary: Vocabulary) -> int:
-    """An id for its end-of-sequence token, without which it does not start; encoding ignores it."""
-    last = max((i for i, token in enumerate(vocabulary.tokens) if token is not None), default=0)
-    return min(vocabulary.special_tokens.values(), default=last)
+    """An id for its end-of-sequence token, without which it does not start; encoding ignores it.
+
+    It has to be below the number of tokens, past which there may be some where ids have holes.
+    """
+    ids = [i for i, token in enumerate(vocabulary.tokens) if token is not None]
+    size = len({*ids, *vocabulary.special_tokens.values()})
+    last = max((i for i in ids if i < size), default=0)
+    return min((i for i in vocabulary.special_tokens.values() if i < size), default=last)
 
 
 def tokenizer_of(vocabulary: Vocabulary) -> Any:

@@ -70,7 +70,12 @@ class _Encoder:
         return [encoding.ids for encoding in found]
 
     def reloaded(self) -> _Encoder:
-        """From the tokenizer.json that it writes of each mode that was asked for."""
+        """From the tokenizer.json that it writes of each mode that was asked for.
+
+        Of two tokens that have one id it writes either. Unsupported then.
+        """
+        if self._vocabulary.native is not None and self._vocabulary.native.shared:
+            raise Unsupported("two tokens of the file have one id")
         again = _Encoder(self._vocabulary)
         for mode, tokenizer in self._tokenizers.items():
             loaded = LIBRARY.load().Tokenizer.from_str(tokenizer.to_str())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import metadata
@@ -101,6 +102,8 @@ class Encoder:
         if normalized and self._normalizers and self._marks_beginning:
             raise Undefined("a beginning of the text before a normalized token")
         self._normalized = AddedTokens(normalized, self._normalize)
+        shared = Counter(self._model.vocab.values())
+        self._shared = {token_id for token_id, many in shared.items() if many > 1}
         self._tokens = {token_id: text for text, token_id in self._model.vocab.items()}
         # What was found in the normalized text comes back as it was found.
         self._tokens.update({token.id: token.text for token in verbatim})
@@ -119,6 +122,8 @@ class Encoder:
         """The text of tokens, special ones as theirs; ids that are no token's have none."""
         if isinstance(self._decoders, Undefined):
             raise Unsupported(f"has no definition of {self._decoders}")
+        if not self._shared.isdisjoint(ids):
+            raise Unsupported("two tokens have this id")
         tokens = [self._tokens[one] for one in ids if one in self._tokens]
         return decoded(self._decoders, tokens).encode()
 

@@ -244,3 +244,25 @@ def test_what_was_seen_is_remembered_in_a_table_that_does_not_grow() -> None:
     fresh = [not seen.add(b"%d" % i) for i in range(1000)]
     assert all(fresh)  # a new one is never taken for one that was seen
     assert not seen.add(b"a")  # forgotten: others have its slot
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("name", ["wide.txt", "wide.jsonl", "wide.csv", "wide.txt.gz"])
+def test_text_of_another_encoding_is_not_read_as_bytes(
+    tmp_path: Path, name: str, encoding: str
+) -> None:
+    data = "\ufeffa text\n" if encoding.endswith("be") else "a text\n"
+    content = data.encode(encoding)
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    with pytest.raises(TextsError, match=f"is UTF-{encoding[4:6]}.*iconv -f"):
+        Corpus.of([str(path)])
+
+
+def test_semicolons_are_no_commas(tmp_path: Path) -> None:
+    path = tmp_path / "semi.csv"
+    path.write_text("id;text\n1;hello, you\n")
+    with pytest.raises(TextsError, match="parted by semicolons"):
+        Corpus.of([str(path)])
+    named = Corpus.of([f"{path}#field=id;text"])
+    assert [one.data for one in named.documents(None)] == [b"1;hello"]

@@ -350,7 +350,6 @@ def test_pre_tokenizers_of_several_steps() -> None:
         ({"merges": ["a c"]}, "model.merges[0]"),
         ({"merges": ["a b", "b b"]}, "model.merges[1]"),
         ({"merges": ["ab"]}, "is no pair"),
-        ({"vocab": {"a": 0, "b": 0}}, "share the id 0"),
         ({"vocab": {"a": "0"}}, "the id of 'a'"),
         ({"vocab": None}, "model.vocab"),
         ({"added_tokens": [{"id": 7}]}, "added_tokens"),
@@ -389,7 +388,15 @@ def test_what_a_tokenizer_json_may_not_say(change: Json, fault: str) -> None:
             {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "x"}, "behavior": "Removed"}},
             "pre_tokenizer Split",
         ),
-        ({"added_tokens": [{"id": 7, "content": "x"}]}, "the id 7 of the added token"),
+        (
+            {
+                "added_tokens": [
+                    {"id": 6, "content": "x"},
+                    {"id": 6, "content": "x", "special": True},
+                ]
+            },
+            "twice",
+        ),
         (
             {
                 "pre_tokenizer": {

@@ -138,11 +138,9 @@ def test_another_model_is_for_llama_cpp_alone(tmp_path: Path) -> None:
     ("model", "fields", "fault"),
     [
         ("rwkv", {"merges": ["a b"]}, "no tokenizer.ggml.tokens"),
-        ("gpt2", BPE | {"merges": ["a x"]}, "tokenizer.ggml.merges[0]"),
+        ("gpt2", BPE | {"merges": ["a "]}, "tokenizer.ggml.merges[0]"),
         ("gpt2", {"pre": "qwen2"}, "no tokenizer.ggml.tokens"),
         ("gpt2", BPE | {"token_type": [1]}, "tokenizer.ggml.token_type has 1"),
-        ("gpt2", BPE | {"token_type": [9] * 8}, "tokenizer.ggml.token_type"),
-        ("gpt2", BPE | {"tokens": ["日", *BPE["tokens"][1:]]}, "needs the missing token 'a'"),
         ("gpt2", BPE | {"tokens": ["a", "a", *BPE["tokens"][2:]]}, "repeats token 0"),
         ("llama", PIECES | {"scores": [0.0]}, "tokenizer.ggml.scores"),
         ("llama", PIECES | {"unknown_token_id": 77}, "unknown_token_id"),
@@ -157,6 +155,35 @@ def test_what_a_gguf_file_may_not_say(
     assert str(path) in str(caught.value)
     assert fault in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("model", "fields", "step"),
+    [
+        ("gpt2", BPE | {"merges": ["a x"]}, "needs a token that is not there"),
+        ("gpt2", BPE | {"tokens": ["日", *BPE["tokens"][1:]]}, "needs a token that is not there"),
+        ("gpt2", BPE | {"token_type": [9] * 8}, "token_type[0] 9, which is no type"),
+        ("llama", {name: PIECES[name] for name in PIECES if name != "scores"}, "without tokenizer"),
+    ],
+)
+def test_what_llama_cpp_reads_all_the_same_is_left_to_it(
+    tmp_path: Path, model: str, fields: dict[str, Any], step: str
+) -> None:
+    vocabulary = load(gguf(tmp_path / "x.gguf", model, **fields))
+    assert any(step in one for one in vocabulary.unexpressed)
+
+
+def test_entries_past_the_tokens_are_passed_over(tmp_path: Path) -> None:
+    size = len(BPE["tokens"])
+    vocabulary = load(gguf(tmp_path / "x.gguf", "gpt2", **BPE | {"token_type": [1] * size + [9]}))
+    as_many = load(gguf(tmp_path / "y.gguf", "gpt2", **BPE | {"token_type": [1] * size}))
+    assert vocabulary.unexpressed == as_many.unexpressed
+    assert vocabulary.tokens == as_many.tokens
+
+
+def test_the_unknown_token_of_t5_is_that_of_llama_cpp(tmp_path: Path) -> None:
+    fields = {name: PIECES[name] for name in PIECES if name != "unknown_token_id"}
+    assert load(gguf(tmp_path / "x.gguf", "t5", **fields)).unk_id == 2
 
 
 def test_a_truncated_gguf_file(tmp_path: Path) -> None:

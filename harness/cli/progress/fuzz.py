@@ -12,7 +12,7 @@ from rich.text import Text
 
 from harness.cli.progress.cluster import ClusterView, summary
 from harness.cli.progress.moving import MovingPart, Seldom
-from harness.cli.progress.run import news, shown, tell, verdict_word
+from harness.cli.progress.run import counted, news, shown, tell, verdict_word
 from harness.events import ClusterUsed, Found, ImplementationFailed, Phase, Withdrawn, by_cause
 from harness.studies.fuzz import estimate
 from harness.studies.fuzz.estimate import Abundance
@@ -158,8 +158,9 @@ def closing(console: Console, record: Record, report: str) -> None:
     console.print(
         Text.assemble(
             verdict_word(finished),
-            f"  {finished.cases:,} cases, {finished.comparisons:,} comparisons in "
-            f"{spent(finished.seconds)}: {len(by_cause(fresh))} new findings{also}, "
+            f"  {counted(finished.cases, 'case')}, "
+            f"{counted(finished.comparisons, 'comparison')} in {spent(finished.seconds)}: "
+            f"{len(by_cause(fresh))} new findings{also}, "
             f"{known} known before",
         )
     )

@@ -212,7 +212,8 @@ def far(event: TextsRead, given: TextsGiven | None) -> str:
     mib = event.bytes / 2**20
     whole = f" of {given.bytes / 2**20:,.1f} on disk" if given is not None and given.bytes else ""
     rate = f", {mib / event.seconds:,.1f} MiB/s" if event.seconds > 1 else ""
-    return f"{event.vocabulary}: {event.documents:,} documents, {mib:,.1f} MiB{whole}{rate}"
+    documents = counted(event.documents, "document")
+    return f"{event.vocabulary}: {documents}, {mib:,.1f} MiB{whole}{rate}"
 
 
 def prepared(event: Preparing) -> str:
@@ -252,8 +253,8 @@ def verdict_word(finished: Finished) -> tuple[str, str]:
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """``1 finding``, ``2 findings``."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
+    """``1 finding``, ``2,000 findings``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def closing(
@@ -273,8 +274,9 @@ def closing(
     console.print(
         Text.assemble(
             verdict_word(finished),
-            f"  {finished.cases:,} cases, {finished.comparisons:,} comparisons{among(finished)}, "
-            f"{took(finished)}, {counted(len(by_cause(unexpected)), 'unexpected finding')}",
+            f"  {counted(finished.cases, 'case')}, "
+            f"{counted(finished.comparisons, 'comparison')}{among(finished)}, {took(finished)}, "
+            f"{counted(len(by_cause(unexpected)), 'unexpected finding')}",
         )
     )
     for reason in finished.reasons:

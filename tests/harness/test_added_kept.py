@@ -1,0 +1,145 @@
+"""A tokenizer.json whose ids are not those that tokenizers gives, or are of two tokens."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import tokenizers
+
+from corpora.vocabularies import sources
+from corpora.vocabularies.remarks import remarks
+from corpora.vocabularies.tokenizer_json import from_document
+from harness.checks import CHECKS
+from harness.core.comparisons import answer_of
+from harness.engine import selection
+from impls import registry
+from impls.interface import Mode, Unsupported
+from tests.harness.test_odd_files import TEXTS, added, examined, vocabulary_json
+from tests.harness.test_service_checks import Local
+
+if TYPE_CHECKING:
+    from corpora.vocabularies.model import Vocabulary
+
+Json = dict[str, Any]
+
+
+def document_of(*tokens: Json, **changed: Any) -> Json:
+    document: Json = json.loads(vocabulary_json(sources.resolve("toy_bytes")))
+    document["added_tokens"] = list(tokens)
+    document["model"] |= changed
+    return document
+
+
+def vocabulary_of(document: Json) -> Vocabulary:
+    tokenizers.Tokenizer.from_str(json.dumps(document))  # which reads it, or the test is of nothing
+    return from_document(document, "ids.json", None)
+
+
+SIZE = len(document_of()["model"]["vocab"])
+
+
+def test_ids_that_tokenizers_does_not_keep_are_those_that_it_gives() -> None:
+    document = document_of(added(700, "<s w>", special=True), added(900, "<t>"), added(9, "a"))
+    vocabulary = vocabulary_of(document)
+    assert not vocabulary.unexpressed
+    library = tokenizers.Tokenizer.from_str(json.dumps(document))
+    ours = {token.text: token.id for token in vocabulary.added_tokens}
+    assert ours == {text: library.token_to_id(text) for text in ("<s w>", "<t>", "a")}
+    assert ours["<s w>"] == SIZE
+    assert [line for line in remarks(vocabulary) if "3 added tokens other ids" in line]
+
+    # Those who take the file's word are given the word of the reference.
+    for mode in (Mode(), Mode(special="all")):
+        for name in ("fastokens", "kitoken"):
+            found = examined(vocabulary, "equivalence", "tokenizers", name, mode=mode)
+            assert found.exercised[name] == len(TEXTS)
+            assert not found.violations, name
+
+
+def test_what_is_empty_or_twice_among_added_tokens_is_passed_over() -> None:
+    twice = added(SIZE, "<t>")
+    document = document_of(added(SIZE, ""), twice, twice, added(SIZE + 1, "<u>"))
+    vocabulary = vocabulary_of(document)
+    assert [token.text for token in vocabulary.added_tokens] == ["<t>", "<u>"]
+    assert "2 added tokens that are empty or there already" in remarks(vocabulary)[0]
+    assert not vocabulary.unexpressed
+
+
+def test_a_file_that_says_what_tokenizers_says_is_given_as_it_is() -> None:
+    document = document_of(added(SIZE, "<t>"), added(SIZE + 1, "<u>"))
+    vocabulary = vocabulary_of(document)
+    assert not remarks(vocabulary)
+    assert vocabulary.native is not None
+    assert vocabulary.native.content == json.dumps(document).encode()
+    assert not vocabulary.native.sha256
+
+
+def test_a_token_that_is_added_twice_with_other_flags_leaves_the_file_to_its_readers() -> None:
+    document = document_of(added(SIZE, "<t>"), added(SIZE, "<t>", special=True))
+    assert "twice, with other flags" in vocabulary_of(document).unexpressed[0]
+
+
+@pytest.mark.parametrize("place", ["the model's", "an added one"])
+def test_what_two_tokens_of_one_id_mean_the_reference_alone_is_asked(place: str) -> None:
+    vocab = dict(document_of()["model"]["vocab"])
+    if place == "the model's":
+        vocab["zz"] = shared = SIZE - 1
+        document = document_of(vocab=vocab)
+    else:
+        text, shared = next((text, i) for text, i in vocab.items() if i == SIZE - 1)
+        vocab[text] = shared = SIZE  # a hole before it, so that its id is the next free one
+        document = document_of(added(SIZE, "<t>"), vocab=vocab)
+    vocabulary = vocabulary_of(document)
+    assert vocabulary.native is not None
+    assert vocabulary.native.shared == {shared}
+
+    for name in ("fastokens", "kitoken", "tokie"):
+        (participant,), _ = selection.participants([name])
+        assert f"have the id {shared}" in str(answer_of(participant, vocabulary, Mode()))
+    judges = ["tokenizers"] + ["pipeline.huggingface"] * (place == "the model's")
+    for name in judges:
+        encoder = registry.resolve(name).load(vocabulary)
+        assert encoder.encode(b"a", Mode())
+        with pytest.raises(Unsupported, match="two tokens have"):
+            encoder.decode([shared])
+    checks = ["reload", "single-ids"] + ["equivalence", "round-trip"] * (len(judges) > 1)
+    for check in checks:
+        assert not examined(vocabulary, check, *judges).violations
+
+
+def test_added_tokens_alone_are_a_vocabulary() -> None:
+    document = document_of(added(0, "he"), added(1, "l"), added(2, "o"), vocab={}, merges=[])
+    vocabulary = vocabulary_of(document)
+    assert len(vocabulary) == 3
+    assert "without a token" in vocabulary.unexpressed[0]
+    found = examined(vocabulary, "equivalence", "tokenizers", "pipeline.huggingface")
+    assert found.exercised["pipeline.huggingface"] == len(TEXTS)
+    assert not found.violations
+
+
+def test_llguidance_starts_where_ids_are_past_the_number_of_tokens() -> None:
+    vocab = dict(document_of()["model"]["vocab"])
+    last = next(text for text, i in vocab.items() if i == SIZE - 1)
+    document = document_of(added(SIZE, "<t>"), vocab={**vocab, last: SIZE + 40})
+    vocabulary = vocabulary_of(document)
+    encoder = registry.resolve("llguidance").load(vocabulary)
+    assert list(encoder.encode(b"<t>", Mode())) == [SIZE]
+
+
+def test_a_text_without_ids_is_compared_with_nobody() -> None:
+    """Without an unknown token: one library drops what another makes the first token of."""
+    model = {"type": "Unigram", "vocab": [["\u2581", -3.0], ["a", -1.0], ["b", -1.5]]}
+    document = {"added_tokens": [], "model": {**model, "unk_id": None}}
+    document["pre_tokenizer"] = {"type": "Whitespace"}
+    vocabulary = vocabulary_of(document)
+    given = [registry.resolve(name).load(vocabulary) for name in ("kitoken", "tokie")]
+    assert len({tuple(encoder.encode(b"0", Mode())) for encoder in given}) == 2
+
+    local = Local(vocabulary, ["tokenizers", "kitoken", "tokie"], Mode())
+    local.contract = replace(local.contract, references=frozenset({"tokenizers"}))
+    assert not local.examine(CHECKS["equivalence"], [b"0"]).violations
+    both = Local(vocabulary, ["kitoken", "tokie"], Mode())
+    assert both.examine(CHECKS["equivalence"], [b"0"]).violations  # with nobody who refuses it
