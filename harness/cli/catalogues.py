@@ -16,6 +16,9 @@ from impls.errors import ImplementationError
 
 Row = dict[str, Any]
 
+NOT_INSTALLED = "not installed"
+"""The version of an implementation that cannot be imported; its home page then says why."""
+
 
 def rows(kind: str) -> list[Row]:
     """The entries of ``vocabs``, ``impls``, ``generators``, ``families`` or ``checks``."""
@@ -47,7 +50,7 @@ def implementations() -> list[Row]:
             found.append(
                 {
                     "name": spec,
-                    "version": "not installed",
+                    "version": NOT_INSTALLED,
                     "language": "",
                     "capabilities": [],
                     "homepage": str(error),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import inspect
 from typing import Any
 
 import typer
@@ -40,12 +41,19 @@ class Deferred(TyperCommand):
             gc.enable()
         alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
         epilog = getattr(module, "EPILOG", None)
-        alone.command(self.name, epilog=epilog)(getattr(module, function or module_name))
+        called = getattr(module, function or module_name)
+        alone.command(self.name, help=flowing(called.__doc__), epilog=epilog)(called)
         return typer.main.get_command(alone)
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         """Parse the arguments as the command itself does; the context is of that command."""
         return self.loaded().make_context(*arguments, **options)
+
+
+def flowing(docstring: str) -> str:
+    """Its paragraphs, each one line: Rich keeps line ends, and the terminal has its own width."""
+    paragraphs = inspect.cleandoc(docstring).split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 # fmt: off

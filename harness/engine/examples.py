@@ -13,10 +13,14 @@ from harness.workers.pool import OutOfTime
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from harness.checks.base import Check
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan
     from harness.findings.entries import Tracker
+    from harness.verdict.expectations import Expectation
     from harness.workers.pool import WorkerPool
+
+    Due = tuple[Contract, int, Check, Expectation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,17 @@ def with_examples(plan: Plan) -> set[str]:
     return {name for one in plan.expectations if one.examples for name in one.implementations}
 
 
+def due(plan: Plan, contracts: Sequence[Contract]) -> Iterator[Due]:
+    """The entries with examples that concern contracts, each with its place and its check."""
+    for contract in contracts:
+        for place, expectation in enumerate(plan.expectations):
+            if not expectation.examples or not expectation.concerns(contract, plan.versions):
+                continue
+            check = CHECKS.get(expectation.bucket.split("/")[0])
+            if check is not None and check.applies(contract) and check in plan.checks:
+                yield contract, place, check, expectation
+
+
 def exercises(
     plan: Plan, tracker: Tracker, pool: WorkerPool, contracts: Sequence[Contract]
 ) -> Iterator[Exercise]:
@@ -40,24 +55,18 @@ def exercises(
 
     Where time is up, the rest are not run. Raises Stopped.
     """
-    for contract in contracts:
-        for place, expectation in enumerate(plan.expectations):
-            if not expectation.examples or not expectation.concerns(contract, plan.versions):
-                continue
-            check = CHECKS.get(expectation.bucket.split("/")[0])
-            if check is None or not check.applies(contract) or check not in plan.checks:
-                continue
-            try:
-                judgement = pool.examine(contract, check, expectation.examples)
-            except OutOfTime:
-                return
-            names: list[str] = []
-            for violation in judgement.violations:
-                case = Case(violation.data, "expectations", plan.seed, place)
-                with pool.turn:
-                    names.append(tracker.consider(pool, contract, violation, case))
-            shown = any(expectation.shows_in(name, contract.vocabulary.id) for name in names)
-            asked = all(judgement.exercised[name] for name in expectation.implementations)
-            # A violation that could not be told in time may be the one that is expected.
-            certain = UNSURE not in names
-            yield Exercise(place, asked and (certain or shown), shown)
+    for contract, place, check, expectation in due(plan, contracts):
+        try:
+            judgement = pool.examine(contract, check, expectation.examples)
+        except OutOfTime:
+            return
+        names: list[str] = []
+        for violation in judgement.violations:
+            case = Case(violation.data, "expectations", plan.seed, place)
+            with pool.turn:
+                names.append(tracker.consider(pool, contract, violation, case))
+        shown = any(expectation.shows_in(name, contract.vocabulary.id) for name in names)
+        asked = all(judgement.exercised[name] for name in expectation.implementations)
+        # A violation that could not be told in time may be the one that is expected.
+        certain = UNSURE not in names
+        yield Exercise(place, asked and (certain or shown), shown)

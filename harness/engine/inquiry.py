@@ -74,6 +74,11 @@ class Inquiry:
         if self._ended.done():
             self._ended.result()
 
+    def unready(self) -> bool:
+        """Whether any is kept that may not be looked into yet."""
+        with self._changed:
+            return any(not self._ready(ones[0]) for ones in self._waiting.values())
+
     def drop_unready(self) -> int:
         """Drop those that may not be looked into yet; how many of all were dropped."""
         with self._changed:

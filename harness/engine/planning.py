@@ -111,7 +111,8 @@ class Tally:
     come back when asked again. hung: who was found to time out. unreached: vocabularies for which
     no time was left. unanswered: on how many vocabularies each owed an answer when time was up.
     late: the vocabularies on which each owed an answer, or was still loading it, when time was up.
-    awaited: whose answers the run waited for after its time, as they might be hangs. unexplained:
+    awaited: whose answers the run waited for after its time, as they might be hangs. compiled: the
+    vocabularies for which it waited after its time until their models were compiled. unexplained:
     violations by vocabulary that were dropped, as the models that explain them were being compiled.
     """
 
@@ -128,6 +129,7 @@ class Tally:
     unanswered: Counter[str] = field(default_factory=Counter)
     late: dict[str, list[str]] = field(default_factory=dict)
     awaited: set[str] = field(default_factory=set)
+    compiled: set[str] = field(default_factory=set)
     unexplained: Counter[str] = field(default_factory=Counter)
 
     def plain(self) -> dict[str, Any]:

@@ -174,7 +174,7 @@ def execute(
             *slow_once(tally.excused),
             *left(tally),
             *resumed(run.resumed, len(plan.visited)),
-            *went_on(tally.awaited, run.countdown.late),
+            *went_on(tally.awaited, tally.compiled, run.countdown.late),
         ],
     )
     emit(finished)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Inputs
-from harness.engine.examples import with_examples
+from harness.engine.examples import due, with_examples
 from harness.engine.inquiry import Inquiry
 from harness.engine.judging import Judge
 from harness.engine.pace import PATIENCE, Pacer
@@ -128,7 +128,8 @@ class Checks:
             pacer.run(cases, over)
             loading = set(pool.loading())
             owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
-            self._end(inquiry, compiling, session)
+            owed = not examples[0] and any(due(run.plan, opened.contracts(loaded=True)))
+            self._end(inquiry, compiling, session, owed=owed)
         except BaseException:
             run.stop.set()
             pool.kill()  # judges that wait for answers are told so
@@ -147,17 +148,20 @@ class Checks:
             idle = set(owing) - with_examples(run.plan)  # they would only take time
             self._judge.examples(pool, opened.contracts(loaded=True, besides=idle))
 
-    def _end(self, inquiry: Inquiry, compiling: Compiling, session: Session) -> None:
+    def _end(self, inquiry: Inquiry, compiling: Compiling, session: Session, *, owed: bool) -> None:
         """Look into what is left at the end of a session.
 
         Where models are still being compiled, on a first run, what needs them is waited for if the
         user has named implementations: a gate is to miss nothing. A run of all that there is goes
-        on to the next vocabulary, and says so.
+        on to the next vocabulary, and says so. owed: whether examples of expectations wait, too.
         """
         run = self._run
-        if not compiling.ready() and run.plan.named:
+        if not compiling.ready() and run.plan.named and (owed or inquiry.unready()):
             compiling.wait(run.stop.is_set)
             session.pool.limit_by(run.left_for_questions)
+            if run.countdown.over:
+                with run.lock:
+                    run.tally.compiled.add(session.vocabulary.id)
         dropped = inquiry.drop_unready()
         inquiry.finish()
         if dropped:

@@ -189,9 +189,20 @@ def slow_once(excused: Mapping[str, int]) -> list[str]:
     return [f"slow once under load, and answered when asked again alone: {counts}"]
 
 
-def went_on(awaited: Collection[str], seconds: float) -> list[str]:
-    """A line on why a command took so much longer than its budget, where it was for a hang."""
-    if not awaited or seconds <= 0:
+def went_on(awaited: Collection[str], compiled: Collection[str], seconds: float) -> list[str]:
+    """A line on why a command took so much longer than its budget, if it did.
+
+    awaited: who might have hung. compiled: the vocabularies whose models were still being compiled.
+    """
+    reasons = []
+    if awaited:
+        reasons.append(f"it was sure who hangs: {', '.join(sorted(awaited))}")
+    if compiled:
+        names = ", ".join(sorted(compiled))
+        reasons.append(
+            f"the models that explain differences on {names} were compiled, as a first run has to "
+            "(tokgate prepare does so beforehand)"
+        )
+    if not reasons or seconds <= 0:
         return []
-    names = ", ".join(sorted(awaited))
-    return [f"went on for {seconds:.0f} s after its time, until it was sure who hangs: {names}"]
+    return [f"went on for {seconds:.0f} s after its time, until {', and until '.join(reasons)}"]

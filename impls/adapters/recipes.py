@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies import scratch
 from impls import interface
-from impls.adapters.common import in_bytes, text_of, unknown_excused, unwritable
+from impls.adapters.common import in_bytes, refusing_specials, text_of, unknown_excused, unwritable
 from impls.interface import Capability, Recipe
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ class Way:
     """How a library is given a vocabulary in a mode.
 
     name: of the file. content: makes it, when it is needed. code: as of :class:`Recipe`; ``encode``
-    takes UTF-8 alone, and offsets count characters.
+    takes UTF-8 alone, and offsets count characters. Where it sets ``always_special``, special
+    tokens cannot be switched off, and a text that has one is not asked while they are.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Encoder:
     def __init__(self, ways: Ways, vocabulary: Vocabulary) -> None:
         self._ways = ways
         self._vocabulary = vocabulary
+        self._refuse = refusing_specials(vocabulary)
         self._running: dict[Mode, dict[str, Any]] = {}
 
     def start(self) -> None:
@@ -69,6 +71,7 @@ class Encoder:
         """The ids; Unsupported for what is not UTF-8."""
         text_of(data)
         running = self._run(mode)
+        self._check(running, data, mode)
         with unknown_excused(self._vocabulary):
             ids: Sequence[int] = running["encode"](data)
         return ids
@@ -78,9 +81,11 @@ class Encoder:
         if pair is not None:
             text_of(pair)
         text_of(data)
-        adding = self._run(mode).get("encode_with_added")
+        running = self._run(mode)
+        adding = running.get("encode_with_added")
         if adding is None:
             raise interface.Unsupported("adds no special tokens here")
+        self._check(running, data + (pair or b""), mode)
         ids: Sequence[int] = adding(data, pair)
         return ids
 
@@ -111,9 +116,15 @@ class Encoder:
         """The ids and their ranges of bytes."""
         text = text_of(data)
         running = self._run(mode)
+        self._check(running, data, mode)
         with unknown_excused(self._vocabulary):
             ids, offsets = running["encode_with_offsets"](data)
         return ids, in_bytes(text, offsets)
+
+    def _check(self, running: dict[str, Any], data: bytes, mode: Mode) -> None:
+        """Raise Unsupported where the library would find a special token that is to be none."""
+        if mode.special == "none" and running.get("always_special"):
+            self._refuse(data)
 
     def _run(self, mode: Mode) -> dict[str, Any]:
         if mode not in self._running:

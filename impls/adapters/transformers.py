@@ -70,6 +70,10 @@ with open(os.path.join(folder, "tokenizer_config.json"), "w") as file:
     json.dump({{"tokenizer_class": {kind!r}}}, file)
 tokenizer = AutoTokenizer.from_pretrained(folder, split_special_tokens={split})
 shutil.rmtree(folder)
+
+# Old releases (4.40 is one) find special tokens in any text, whatever they are told.
+backend = getattr(tokenizer, "backend_tokenizer", None)
+always_special = {split} and not getattr(backend, "encode_special_tokens", False)
 """
 
 SENTENCEPIECE = """\

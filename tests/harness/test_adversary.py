@@ -20,6 +20,7 @@ from harness.studies.forced.counterexamples import Counterexample, Opponent, jud
 from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Bag, Hunt, HuntRecord
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, Policies
+from impls.interface import Unsupported
 from tests.breadth import thorough_from
 from tests.data import data_path
 from tests.harness.command import here, tokgate
@@ -103,6 +104,23 @@ def test_a_round_errs_with_the_heuristic_and_finds_nothing_against_exact(
     assert again == caught.counterexample
     against = adversary.play(Opponent(own, EXACT), kind, 0)
     assert (against.tried, against.counterexample) == (caught.tried, None)
+
+
+@pytest.mark.parametrize("answer", [Unsupported("not UTF-8"), ValueError("no way")])
+def test_who_gives_up_on_a_grammar_errs_on_none_and_is_asked_about_the_next(
+    answer: Exception, policies: dict[str, Policies], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A healer of the user's own may take texts alone, where a way cuts characters in two."""
+    opponent = Opponent(policies["toy_merges"], HEALED)
+    asked = []
+
+    def gives_up(*arguments: object) -> tuple[int, ...]:
+        asked.append(arguments)
+        raise answer
+
+    monkeypatch.setattr(opponent, "ids", gives_up)
+    assert adversary.play(opponent, CHAIN, 0).counterexample is None
+    assert len(asked) > 1
 
 
 def test_a_round_is_decided_by_seed_and_number(policies: dict[str, Policies]) -> None:

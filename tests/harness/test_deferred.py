@@ -15,8 +15,9 @@ def test_the_summary_is_that_of_the_command(name: str) -> None:
     listed = COMMANDS[name]
     command = listed.loaded()
     assert command.name == name
-    first, _, _ = (command.help or "").partition("\n\n")
-    assert " ".join(first.split()) == listed.help
+    first, *paragraphs = (command.help or "").split("\n\n")
+    assert first == listed.help
+    assert not any("\n" in paragraph for paragraph in paragraphs)  # it would break lines twice
 
 
 def imported(arguments: list[str], modules: tuple[str, ...]) -> str:

@@ -150,7 +150,9 @@ def test_what_may_not_be_looked_into_waits_for_itself_alone_and_may_be_dropped()
         inquiry.take(suspicion(0, "unexplained"))
     inquiry.take(suspicion(1, "mine"))
     wait_for(lambda: seen == ["mine"])
+    assert inquiry.unready()
     assert inquiry.drop_unready() == 3
+    assert not inquiry.unready()
     inquiry.finish()
     assert seen == ["mine"]
     inquiry.close()

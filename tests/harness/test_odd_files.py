@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +20,7 @@ from corpora.vocabularies.tokenizer_json import from_document
 from harness.checks import CHECKS
 from harness.checks.specials import never_in_texts
 from impls import registry
+from impls.adapters import transformers
 from impls.interface import Mode, Unsupported
 from tests.harness.test_service_checks import Local
 
@@ -339,5 +342,33 @@ def test_a_release_that_finds_special_tokens_anywhere_is_not_asked_to_leave_them
 
     with pytest.raises(Unsupported, match="finds special tokens in any text"):
         encoder.encode(b"<s>", TEXT)
+    assert encoder.encode(b"<s>", Mode(special="all")) == [5]
+    assert encoder.encode(b"hello", TEXT) == [1]
+
+
+@pytest.mark.parametrize("heeds", [False, True])
+def test_an_old_transformers_is_not_asked_to_leave_special_tokens(
+    monkeypatch: pytest.MonkeyPatch, heeds: bool
+) -> None:
+    """Up to 4.40 its fast tokenizers are told ``split_special_tokens``, and find them anyway."""
+    backend = SimpleNamespace(encode_special_tokens=heeds)
+    made = SimpleNamespace(
+        backend_tokenizer=backend,
+        encode=lambda text, add_special_tokens=True: [5 if "<s>" in text else 1],
+    )
+    library = SimpleNamespace(from_pretrained=lambda folder, split_special_tokens: made)
+    monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace(AutoTokenizer=library))
+    vocabulary = vocabulary_of(LEVEL, added(5, "<s>", special=True))
+    encoder = transformers.IMPLEMENTATION.load(vocabulary)
+
+    if heeds:
+        assert encoder.encode(b"<s>", TEXT) == [5]
+    else:
+        for asked in (
+            encoder.encode,
+            lambda data, mode: encoder.encode_with_added(data, None, mode),
+        ):
+            with pytest.raises(Unsupported, match="finds special tokens in any text"):
+                asked(b"<s>", TEXT)
     assert encoder.encode(b"<s>", Mode(special="all")) == [5]
     assert encoder.encode(b"hello", TEXT) == [1]

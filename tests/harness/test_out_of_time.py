@@ -149,10 +149,18 @@ def test_a_time_out_is_not_tried_again_for_a_smaller_input_over_and_over() -> No
 
 
 def test_the_last_line_says_why_a_run_took_longer() -> None:
-    assert went_on(["bad"], 12.4) == [
+    assert went_on(["bad"], [], 12.4) == [
         "went on for 12 s after its time, until it was sure who hangs: bad"
     ]
-    assert went_on([], 12.4) == went_on(["bad"], 0.0) == []
+    models = (
+        "the models that explain differences on my.model were compiled, as a first run has to "
+        "(tokgate prepare does so beforehand)"
+    )
+    assert went_on([], ["my.model"], 7.0) == [f"went on for 7 s after its time, until {models}"]
+    assert went_on(["bad"], ["my.model"], 7.0) == [
+        f"went on for 7 s after its time, until it was sure who hangs: bad, and until {models}"
+    ]
+    assert went_on([], [], 12.4) == went_on(["bad"], ["my.model"], 0.0) == []
 
 
 def test_a_worker_that_is_cut_off_has_neither_died_nor_hung() -> None:

@@ -12,12 +12,15 @@ from rich.text import Text
 
 from corpora.vocabularies import preflight as rules
 from corpora.vocabularies import sources
-from harness.cli.catalogues import rows
+from harness.cli.catalogues import NOT_INSTALLED, rows
 from harness.cli.commands.common import VOCAB_HELP
 from harness.cli.display import Display
 
 WHOLE = frozenset({"name", "version"})
 """Columns whose entries stay in one piece."""
+
+GAP = 2
+"""Spaces between two columns."""
 
 
 class Kind(StrEnum):
@@ -40,21 +43,45 @@ def list_(
     if as_json:
         print(json.dumps(entries, indent=1))
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
-    for heading in entries[0] if entries else ["name"]:
-        widest = max((len(plain(entry[heading])) for entry in entries), default=0)
+    console = Display()
+    headings = shown(entries, console.width)
+    table = Table(box=None, padding=(0, GAP, 0, 0), show_edge=False, pad_edge=False)
+    for heading in headings:
         # What is copied into a command is never broken, however narrow the terminal.
         whole = heading in WHOLE
+        width = narrowest(entries, heading) if whole else None
         table.add_column(
-            heading,
-            header_style="dim",
-            overflow="fold",
-            no_wrap=whole,
-            min_width=max(widest, len(heading)) if whole else None,
+            heading, header_style="dim", overflow="fold", no_wrap=whole, min_width=width
         )
     for entry in entries:
-        table.add_row(*(Text(plain(value)) for value in entry.values()))
-    Display().print(table)
+        table.add_row(*(Text(plain(entry[heading])) for heading in headings))
+    console.print(table)
+    if entries and len(headings) < len(entries[0]):
+        left = ", ".join(heading for heading in entries[0] if heading not in headings)
+        for entry in entries:
+            if entry.get("version") == NOT_INSTALLED and "homepage" in left:
+                console.print(Text(f"{entry['name']}: {entry['homepage']}"))
+        console.print(Text(f"--json, or a wider terminal, has {left}, too", style="dim"))
+
+
+def shown(entries: list[dict[str, Any]], width: int) -> list[str]:
+    """The headings whose columns have room beside one another; the last ones are left out first.
+
+    A table that is too wide would break words and addresses into a few letters a line.
+    """
+    headings = list(entries[0]) if entries else ["name"]
+    needs = [narrowest(entries, heading) + GAP for heading in headings]
+    while len(needs) > len(WHOLE) and sum(needs) - GAP > width:
+        needs.pop()
+    return headings[: len(needs)]
+
+
+def narrowest(entries: list[dict[str, Any]], heading: str) -> int:
+    """How narrow a column can be without a word of it being broken."""
+    cells = [heading, *(plain(entry[heading]) for entry in entries)]
+    if heading not in WHOLE:
+        cells = [word for cell in cells for word in cell.split()]
+    return max(map(len, cells), default=0)
 
 
 def preflight(

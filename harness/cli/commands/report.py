@@ -27,7 +27,7 @@ def report(
     """Print a report of a recorded run, in another format or of an interrupted run."""
 
     if form not in FORMATS:
-        raise SelectionError(f"--format {form!r}: none; there are {', '.join(FORMATS)}")
+        raise SelectionError(f"--format {form!r}: no such format; there are {', '.join(FORMATS)}")
     record = recorded(folder)
     page = form == "html"
     text = (

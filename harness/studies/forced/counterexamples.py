@@ -19,6 +19,7 @@ from corpora.grammars.finite import FiniteLanguage
 from harness.core import stored
 from harness.engine.selection import SelectionError
 from impls.forced.context import Context
+from impls.interface import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -165,7 +166,7 @@ class Opponent:
             self._policy: Policy = policies.of_schema([name], True, "flexible")[name]
 
     def ids(self, context: Context, forced: bytes, sentences: Sequence[bytes]) -> tuple[int, ...]:
-        """The tokens that it forces. ValueError where it gives up."""
+        """The tokens that it forces. ValueError or Unsupported where it gives up."""
         after = FiniteLanguage(sentences)
         policy = self._policy if self.name != LLGUIDANCE else self._matcher(context, forced, after)
         return policy.heal(context, forced, after).ids
@@ -209,7 +210,7 @@ def judged(
         return None
     try:
         ids = opponent.ids(Context(context, before), forced, ways)
-    except ValueError:
+    except (ValueError, Unsupported):  # as in the walk of a corpus
         return None
     depth = 0
     for canonical in encoded:

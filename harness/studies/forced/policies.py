@@ -97,7 +97,7 @@ def _full(spec: str) -> str:
         checked(spec)
         return spec
     if match is None:
-        raise SelectionError(f"--policy {spec!r}: none; there are {', '.join(NAMES)}")
+        raise SelectionError(f"--policy {spec!r}: no such policy; there are {', '.join(NAMES)}")
     return f"healed:{match[1] or 'tokens'}={match[2] or 4}{match[3] or ''}"
 
 

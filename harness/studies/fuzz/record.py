@@ -249,7 +249,7 @@ def _finished(
             *shortfall.withdrawals(),
             *slow_once(tally.excused),
             *_unasked(unasked, len(plan.targets)),
-            *went_on(ended.awaited, ended.late),
+            *went_on(ended.awaited, (), ended.late),
         ],
     )
 
