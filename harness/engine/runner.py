@@ -23,7 +23,7 @@ from harness.events import Event, ExpectationJudged, Finished, Forced, Found, Me
 from harness.findings.tracker import FindingTracker
 from harness.verdict import gate
 from harness.verdict.bounds import judge_growth, own_candidates
-from harness.verdict.shortfall import Shortfall, slow_once, went_on
+from harness.verdict.shortfall import Shortfall, slow_once, unable, went_on
 from harness.verdict.texts import TextsSeen
 from harness.workers import confined, first_line
 from impls import registry
@@ -130,6 +130,8 @@ def execute(
     growth = judge_growth(measured, plan.bounds, claiming, own)
     for cell in growth:
         emit(cell)
+    needs = {check.name: NEEDS.get(check.name, ()) for check in plan.checks}
+    claims = {one.name: one.about.capabilities for one in plan.participants}
     idle = [name for name in plan.named if not tally.judged[name]] if plan.checks else []
     verdict = gate.judge(
         tracker.findings,
@@ -140,11 +142,11 @@ def execute(
         tally.comparisons,
         comparing=len(plan.participants) > 1 and any(c.name == "equivalence" for c in plan.checks),
         compared_nothing=shortfall.compared_nothing(),
-        inapplicable=shortfall.inapplicable({c.name: NEEDS.get(c.name, ()) for c in plan.checks}),
+        inapplicable=shortfall.inapplicable(needs),
         judged=tally.judged.total(),
         idle=idle,
         late={name: [*tally.late.get(name, ()), *tally.unreached] for name in idle},
-        why=shortfall.excluded,
+        why={**unable(claims, needs), **shortfall.excluded},
         complete=ending.complete,
         forced=forced,
     )

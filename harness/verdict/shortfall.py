@@ -181,6 +181,22 @@ def unmatched(vocabulary: str, reader: str) -> str:
     return f"{vocabulary}: {reader} alone reads it of those that take part: nothing to compare with"
 
 
+def unable(
+    claims: Mapping[str, Collection[str]], needs: Mapping[str, Collection[str]]
+) -> dict[str, str]:
+    """Whom none of the chosen checks asks anything, each with the reason.
+
+    claims: the capabilities of each. needs: as of :meth:`Shortfall.inapplicable`.
+    """
+    if not needs or not all(needs.values()):
+        return {}
+    wanted = sorted(set().union(*needs.values()))
+    checks = " and ".join(needs)
+    asks = "asks" if len(needs) == 1 else "ask"
+    line = f"{checks} {asks} for the capability {' or '.join(wanted)}, which it does not claim"
+    return {name: line for name, claimed in claims.items() if not set(wanted) & set(claimed)}
+
+
 def slow_once(excused: Mapping[str, int]) -> list[str]:
     """A line that counts failures under load that did not come back, where there were any."""
     counts = ", ".join(f"{name} {count}" for name, count in sorted(excused.items()))

@@ -17,7 +17,7 @@ from harness.events import (
     Withdrawn,
 )
 from harness.verdict import gate
-from harness.verdict.shortfall import Shortfall
+from harness.verdict.shortfall import Shortfall, unable
 from impls.interface import Mode
 from tests.harness.samples import contract
 from tests.reports.records import died, found
@@ -70,6 +70,18 @@ def test_withdrawals_are_lines() -> None:
     gone = Withdrawn("mine", "toy", "withdrawn after 3 time-outs\nmore")
     [line] = Shortfall.of([gone, gone]).withdrawals()
     assert line == "mine was not asked to the end on toy: withdrawn after 3 time-outs"
+
+
+def test_whom_no_check_asks_is_told_why() -> None:
+    claims = {"healer": {"heal", "decode"}, "mine": {"decode"}}
+    assert unable(claims, {"heal": ("heal",)}) == {
+        "mine": "heal asks for the capability heal, which it does not claim"
+    }
+    line = unable(claims, {"heal": ("heal",), "interval": ("interval",)})["mine"]
+    assert line == (
+        "heal and interval ask for the capability heal or interval, which it does not claim"
+    )
+    assert unable(claims, {"heal": ("heal",), "survival": ()}) == {}
 
 
 def verdict(*, complete: bool) -> gate.Verdict:
