@@ -50,9 +50,12 @@ class Deferred(TyperCommand):
         return self.loaded().make_context(*arguments, **options)
 
 
-def flowing(docstring: str) -> str:
-    """Its paragraphs, each one line: Rich keeps line ends, and the terminal has its own width."""
-    paragraphs = inspect.cleandoc(docstring).split("\n\n")
+def flowing(docstring: str | None) -> str:
+    """Its paragraphs, each one line: Rich keeps line ends, and the terminal has its own width.
+
+    Python strips docstrings where it is told to (``-OO``).
+    """
+    paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
