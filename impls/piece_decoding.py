@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Decode = Callable[[Sequence[int]], bytes]
     """The text of some ids. Raises IndexError for an id that does not exist."""
 
-Spelling = TypeVar("Spelling")
+Text = TypeVar("Text")
 
 SYMBOL = "▁"
 UNKNOWN_SURFACE = " ⁇ ".encode()
@@ -46,8 +46,8 @@ def sentencepiece(vocabulary: Vocabulary) -> Decode:
     A space at the beginning is dropped where the normalizer adds one or removes extra ones; where
     it removes extra ones, all of them are.
     """
-    spellings = Spellings(vocabulary, _sentencepiece_spelling)
-    types, normalizer = spellings.types, vocabulary.normalizer
+    texts = PieceTexts(vocabulary, _sentencepiece_spelling)
+    types, normalizer = texts.types, vocabulary.normalizer
     strips = normalizer.add_dummy_prefix or normalizer.remove_extra_whitespaces
     one_alone = not normalizer.remove_extra_whitespaces
 
@@ -55,7 +55,7 @@ def sentencepiece(vocabulary: Vocabulary) -> Decode:
         out, run = bytearray(), bytearray()
         at_start, dropped = strips, False
         for token_id in ids:
-            text = spellings[token_id]
+            text = texts[token_id]
             kind = types[token_id]
             if kind == PieceType.BYTE:
                 run += text
@@ -66,7 +66,7 @@ def sentencepiece(vocabulary: Vocabulary) -> Decode:
             if at_start:
                 if dropped or out:
                     at_start = False
-                elif kind in _SPELLED and spellings.begin_with_symbol(token_id):
+                elif kind in _SPELLED and texts.begin_with_symbol(token_id):
                     text = text[1:]
                     dropped = one_alone
             out += text
@@ -91,14 +91,14 @@ def llama_cpp(vocabulary: Vocabulary) -> Decode:
 
     Bytes are joined as they are, and UNUSED pieces are nothing, though text becomes them.
     """
-    spellings = Spellings(vocabulary, _llama_cpp_spelling)
+    texts = PieceTexts(vocabulary, _llama_cpp_spelling)
     strips = vocabulary.normalizer.add_dummy_prefix
 
     def decode(ids: Sequence[int]) -> bytes:
-        texts = [spellings[token_id] for token_id in ids]
-        if texts and strips:
-            texts[0] = texts[0].removeprefix(b" ")
-        return b"".join(texts)
+        found = [texts[token_id] for token_id in ids]
+        if found and strips:
+            found[0] = found[0].removeprefix(b" ")
+        return b"".join(found)
 
     return decode
 
@@ -120,14 +120,14 @@ def _spaced(text: str) -> bytes:
     return text.replace(SYMBOL, " ").encode()
 
 
-class Spellings(dict[int, Spelling]):
+class PieceTexts(dict[int, Text]):
     """What each piece becomes, found out when it is asked for; IndexError for what is no id.
 
     It holds the pieces alone, in columns: a vocabulary's tokens, merges and file take as much
     memory again. spelling: of a piece with its id.
     """
 
-    def __init__(self, vocabulary: Vocabulary, spelling: Callable[[Piece, int], Spelling]) -> None:
+    def __init__(self, vocabulary: Vocabulary, spelling: Callable[[Piece, int], Text]) -> None:
         super().__init__()
         self._pieces = Pieces.of(vocabulary.pieces).bare()
         self._spelling = spelling
@@ -141,7 +141,7 @@ class Spellings(dict[int, Spelling]):
         """Whether the text of a piece begins with U+2581."""
         return self._pieces[token_id].text.startswith(SYMBOL)
 
-    def __missing__(self, token_id: int) -> Spelling:
+    def __missing__(self, token_id: int) -> Text:
         size = len(self._pieces)
         if not 0 <= token_id < size:
             raise IndexError(f"id {token_id} does not exist: there are {size} pieces")

@@ -300,14 +300,14 @@ def _merges(fields: _Fields, ids: dict[str, int]) -> tuple[Merges, list[str]]:
     for rank, line in enumerate(fields.strings("merges", MAX_MERGES)):
         # The first space separates: the alphabet has none, though a token may not be of it.
         left, _, right = line.partition(" ")
-        found = [ids.get(text) for text in (left, right, left + right)]
-        where = f"tokenizer.ggml.merges[{rank}]"
         if not left or not right:
-            raise VocabularyError(fields.source, f"{where} {shown(line)} is no pair", COPY)
-        if None in found:
-            lacking.append(f"{where} {shown_json(line)}, which needs a token that is not there")
-        else:
-            triples.append((found[0] or 0, found[1] or 0, found[2] or 0))
+            told = f"tokenizer.ggml.merges[{rank}] {shown(line)} is no pair"
+            raise VocabularyError(fields.source, told, COPY)
+        try:
+            triples.append((ids[left], ids[right], ids[left + right]))
+        except KeyError:
+            needs = "which needs a token that is not there"
+            lacking.append(f"tokenizer.ggml.merges[{rank}] {shown_json(line)}, {needs}")
     return Merges.of(triples), lacking[:STEPS_SHOWN]
 
 

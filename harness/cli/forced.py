@@ -9,7 +9,8 @@ from rich.text import Text
 
 from corpora.vocabularies import sources
 from harness.cli.display import Display
-from harness.cli.progress.cluster import ClusterView, counted
+from harness.cli.progress.cluster import ClusterView
+from harness.cli.progress.numbers import counted
 from harness.cli.progress.run import verdict_word
 from harness.cli.progress.steps import StepProgress
 from harness.cluster import opening

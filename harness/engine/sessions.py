@@ -53,7 +53,6 @@ class Sessions:
         self._weight = sum(map(run.plan.weight, run.plan.visited))
         self._loads: list[float] = []
         self._start = Start((), 0)
-        self._server: ForkServer | None = None
 
     @property
     def _stop(self) -> threading.Event:
@@ -72,11 +71,12 @@ class Sessions:
         jobs = max(1, min(plan.jobs, len(plan.visited)))
         self._start = Start(plan.named if seconds is not None else (), jobs)
         with (
-            shared_server(plan.participants) as self._server,
+            shared_server(plan.participants) as server,
             ThreadPoolExecutor(jobs, thread_name_prefix="sessions") as threads,
         ):
             futures = [
-                threads.submit(self._go_through, unvisited, job, jobs) for job in range(jobs)
+                threads.submit(self._go_through, unvisited, job, jobs, server)
+                for job in range(jobs)
             ]
             try:
                 # Wake up now and then: a thread that only waits is deaf to Ctrl-C.
@@ -96,9 +96,11 @@ class Sessions:
             for pool in self._pools:
                 pool.kill()
 
-    def _go_through(self, unvisited: Unvisited, job: int, jobs: int) -> None:
+    def _go_through(
+        self, unvisited: Unvisited, job: int, jobs: int, server: ForkServer | None
+    ) -> None:
         run = self._run
-        pool = WorkerPool(run.plan.participants, run.plan.limits, server=self._server)
+        pool = WorkerPool(run.plan.participants, run.plan.limits, server=server)
         pool.limit_by(run.left_for_questions)
         with run.lock:
             self._pools.append(pool)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.sentencepiece_model import byte_of
 from impls.interface import Unsupported
-from impls.piece_decoding import SYMBOL, Spellings, llama_cpp, sentencepiece
+from impls.piece_decoding import SYMBOL, PieceTexts, llama_cpp, sentencepiece
 from impls.unigram.variants import Decoding, Variant
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ def hugging_face(vocabulary: Vocabulary) -> Decode:
     ByteFallback and Metaspace, where Metaspace parts the words (the first token loses every
     U+2581); else Replace, ByteFallback, Fuse and Strip.
     """
-    spellings = Spellings(vocabulary, lambda piece, _: piece.text)
+    texts = PieceTexts(vocabulary, lambda piece, _: piece.text)
     normalizer, byte_fallback = vocabulary.normalizer, vocabulary.byte_fallback
 
     def decode(ids: Sequence[int]) -> bytes:
-        tokens = [spellings[token_id] for token_id in ids]
+        tokens = [texts[token_id] for token_id in ids]
         if normalizer.escape_whitespaces and normalizer.remove_extra_whitespaces:
             if byte_fallback:
                 tokens = _byte_fallback(tokens)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from impls.unigram.lexicon import Lexicon
-from impls.unigram.normalizer import Rules
+    from impls.unigram.normalizer import Rules
 
 SYMBOL = SPACE_SYMBOL[2] << 16 | SPACE_SYMBOL[1] << 8 | SPACE_SYMBOL[0]
 """The bytes of U+2581, in one number, the first one lowest."""

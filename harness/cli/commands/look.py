@@ -56,12 +56,14 @@ def list_(
     for entry in entries:
         table.add_row(*(Text(plain(entry[heading])) for heading in headings))
     console.print(table)
-    if entries and len(headings) < len(entries[0]):
-        left = ", ".join(heading for heading in entries[0] if heading not in headings)
+    left = [*entries[0]][len(headings) :] if entries else []
+    if "homepage" in left:
         for entry in entries:
-            if entry.get("version") == NOT_INSTALLED and "homepage" in left:
+            if entry["version"] == NOT_INSTALLED:
                 console.print(Text(f"{entry['name']}: {entry['homepage']}"))
-        console.print(Text(f"--json, or a wider terminal, has {left}, too", style="dim"))
+    if left:
+        hint = f"--json, or a wider terminal, has {', '.join(left)}, too"
+        console.print(Text(hint, style="dim"))
 
 
 def shown(entries: list[dict[str, Any]], width: int) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from harness.cli.progress.numbers import counted
 from harness.cluster.usage import Usage
 from harness.events import ClusterUsed, NodeJoined, NodeLeft, UnitDone, UnitLost, UnitResumed
 
@@ -91,8 +92,3 @@ def summary(used: ClusterUsed) -> str:
     if gone:
         parts.append(f"{counted(len(gone), 'node')} left")
     return ", ".join(parts)
-
-
-def counted(count: int, one: str) -> str:
-    """``1 node``, ``2 nodes``."""
-    return f"{count:,} {one}{'' if count == 1 else 's'}"

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from harness.cli.progress.cluster import ClusterView, summary
 from harness.cli.progress.moving import MovingPart, Seldom
-from harness.cli.progress.run import counted, news, shown, tell, verdict_word
+from harness.cli.progress.numbers import counted
+from harness.cli.progress.run import news, shown, tell, verdict_word
 from harness.events import ClusterUsed, Found, ImplementationFailed, Phase, Withdrawn, by_cause
 from harness.studies.fuzz import estimate
 from harness.studies.fuzz.estimate import Abundance

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from harness.cli.progress.cluster import ClusterView
 from harness.cli.progress.moving import MovingPart, barred
+from harness.cli.progress.numbers import counted
 from harness.events import (
     BatchDone,
     Counted,
@@ -250,11 +251,6 @@ def verdict_word(finished: Finished) -> tuple[str, str]:
     if finished.verdict == "pass":
         return "PASSED", "bold green"
     return "FAILED", "bold red"
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """``1 finding``, ``2,000 findings``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def closing(
