@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from corpora.vocabularies.jit import inlined, njit
 from impls.kernels.eight_bytes import WORD, copy_word, word_at
 from impls.unigram.charsmap import LABEL, LEAF, offsets
 
@@ -30,6 +30,10 @@ known of ASCII, too."""
 
 TWO, THREE = 0x80, 0x800
 """The first code points of two and of three bytes."""
+
+_TWO_OF_THREE, _BOTH_OF_THREE = 0xC0C0F0C0C0F0, 0x8080E08080E0
+"""The bits of six bytes that tell whether they are two characters of three bytes, and what they are
+then."""
 
 _ASCII = np.arange(1, 0x80, dtype=np.int64)
 _TRAILS = np.arange(0x80, 0xC0, dtype=np.int64)
@@ -118,7 +122,7 @@ def _shaped(
     return blocks, points
 
 
-@njit
+@inlined
 def pass_characters(
     marks: NDArray[np.uint8],
     data: NDArray[np.uint8],
@@ -139,6 +143,28 @@ def pass_characters(
         # Where there are words to be read and written, of several characters.
         while position + length + WORD <= end:
             eight = word_at(data, position + length)
+            # Two characters at a time while all have three bytes, so that nobody waits for a
+            # length to know where the next ones are.
+            while length == 3 and eight & _TWO_OF_THREE == _BOTH_OF_THREE:
+                point, second_point = _bits_of_three(eight), _bits_of_three(eight >> 24)
+                after, second = int(marks[point]), int(marks[second_point])
+                if (
+                    ((kind | after) & CHANGES)
+                    | (kind & after >> 1 & GOES_ON)
+                    | (after & second >> 1 & GOES_ON)
+                    | (point < THREE)
+                    | (second_point < THREE)
+                ):
+                    break
+                copy_word(data, position, out, size)
+                position += 6
+                size += 6
+                kind = second
+                if position + 3 + WORD > end:
+                    break
+                eight = word_at(data, position + 3)
+            if position + length + WORD > end:
+                break
             point, follower_length = _begun(eight)
             if follower_length == 0:
                 if eight & 0x80:
@@ -179,13 +205,19 @@ def pass_characters(
 
 
 @njit
+def _bits_of_three(number: int) -> int:
+    """The bits of a code point that the first three bytes of a number carry, the first lowest."""
+    return (number & 0xF) << 12 | number >> 2 & 0xFC0 | number >> 16 & 0x3F
+
+
+@njit
 def _begun(eight: int) -> tuple[int, int]:
     """The character of two or three bytes with which eight bytes begin: its code point and length.
 
     The length is 0 if there is none; see :func:`point_at`.
     """
     if eight & 0xC0C0F0 == 0x8080E0:
-        point = (eight & 0xF) << 12 | eight >> 2 & 0xFC0 | eight >> 16 & 0x3F
+        point = _bits_of_three(eight)
         return point, 3 if point >= THREE else 0
     point = (eight & 0x1F) << 6 | eight >> 8 & 0x3F
     return point, 2 if eight & 0xC0E0 == 0x80C0 and point >= TWO else 0

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from corpora.vocabularies.jit import inlined, njit
 from corpora.vocabularies.model import PieceType
 from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.uncounted import uncounted
@@ -156,7 +156,7 @@ def settled(spec: Normalizer) -> NDArray[np.uint16]:
     return passes
 
 
-@njit
+@inlined
 def pass_ascii(
     passes: NDArray[np.uint16],
     begun: NDArray[np.bool_],
