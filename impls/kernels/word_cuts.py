@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.kernels.eight_bytes import WORD, all_beyond_ascii, has_byte, small_letters, word_at
+from impls.kernels.eight_bytes import WORD, place_of_ascii_or, small_letters, word_at
 from impls.kernels.layout import EMPTY, PLACE
 
 if TYPE_CHECKING:
@@ -35,12 +35,6 @@ _STRETCH = 64
 
 
 @njit
-def _begins_none(eight: int) -> bool:
-    """Whether none of eight bytes may begin a word: all beyond ASCII, and none begins U+2581."""
-    return all_beyond_ascii(eight) and not has_byte(eight, _SYMBOL_LEAD)
-
-
-@njit
 def cut(
     cuts: NDArray[np.uint8],
     text: NDArray[np.uint8],
@@ -54,7 +48,7 @@ def cut(
     """Cut words from ``position`` on, which lies in a segment, until there is no room for more.
 
     cuts: CUT, CUT_BEFORE_SYMBOL or 0, by two bytes, second * 256 + first; it is 0 for two small
-    letters. text: with eight bytes more than the segments have. ends: receives ``position``, then
+    letters, and where both bytes are beyond ASCII but for CUT_BEFORE_SYMBOL. text: with eight bytes more than the segments have. ends: receives ``position``, then
     where each word ends. marks: receives BEGINS and ENDS. given: receives the id that stands in
     place of each word, or EMPTY. Returns how many words there are, the segment and position to go
     on from, and how many of the words are given.
@@ -76,16 +70,18 @@ def cut(
             pause = min(stop, position + _STRETCH)
             while position < pause and count < room:
                 eight = word_at(text, position - 1)
-                if eight >> 8 & 0xFF > _SYMBOL_LEAD:
-                    # Before most characters beyond ASCII none ends.
-                    while position + WORD < stop and _begins_none(word_at(text, position)):
-                        position += WORD
-                    eight = word_at(text, position - 1)
                 kind = int(cuts[eight & 0xFFFF])
                 symbol = eight >> 8 & 0xFFFFFF == _SYMBOL_NUMBER
                 ends[(count + 1) & PLACE] = position
                 count += (kind & CUT) | (kind >> 1 & symbol)
                 position += 1
+                if eight >> 8 & 0xFF > _SYMBOL_LEAD:
+                    # Behind what begins there, none ends before the next ASCII or U+2581.
+                    place = place_of_ascii_or(word_at(text, position), _SYMBOL_LEAD)
+                    while place == WORD and position + WORD < stop:
+                        position += WORD
+                        place = place_of_ascii_or(word_at(text, position), _SYMBOL_LEAD)
+                    position = min(position + place, stop)
         whole = count < room
         if whole:
             ends[count + 1] = stop

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from corpora.vocabularies.jit import njit
+from corpora.vocabularies.jit import inlined, njit
 from impls.bpe.fast.wide_rows import LONGEST_WIDE
 from impls.kernels.layout import INDEX, PLACE
 from impls.kernels.utf8 import lead_length
@@ -73,7 +73,7 @@ def bounds_of(lexicon: Lexicon) -> Bounds | None:
     return Bounds(limit, tolerance, highest) if limit > 0 and math.isfinite(tolerance) else None
 
 
-@njit
+@inlined
 def certain(
     trie: NDArray[np.int32],
     piece_ids: NDArray[np.int64],
@@ -139,7 +139,7 @@ def certain(
     return count - at
 
 
-@njit
+@inlined
 def _lead(
     nodes: NDArray[np.int64],
     weights: NDArray[np.floating],

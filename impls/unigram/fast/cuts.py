@@ -3,7 +3,8 @@
 Between two bytes that stand side by side in no piece, every segmentation is cut, if the character
 behind them is one that is known by itself: an unknown one might continue a run of unknown
 characters, which becomes one id. White space is such a place for nearly all vocabularies (no piece
-of T5 has U+2581 but as its first character), and in source code every other bracket is.
+of T5 has U+2581 but as its first character), and in source code every other bracket is. So is the
+place between a known character and those that no piece has, whose run is one id then.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impls.kernels.word_cuts import CUT, CUT_BEFORE_SYMBOL, SYMBOL
+from impls.unigram.fast.endings import foreign_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,9 +29,9 @@ _LETTERS = [*string.ascii_letters.encode()]
 def make_cuts(pieces: Mapping[bytes, int], unknown_id: int) -> NDArray[np.uint8]:
     """65,536 entries by two bytes, second * 256 + first: CUT, CUT_BEFORE_SYMBOL, or 0 for neither.
 
-    pieces: the ids of the pieces that text can become, by their bytes. Words begin with ASCII and
-    with U+2581 alone, and between two letters none does: what few letters make comes more seldom
-    than it takes to look it up.
+    pieces: the ids of the pieces that text can become, by their bytes. Words begin with ASCII, with
+    U+2581, and behind ASCII with what no piece has; but between two letters none does: what few
+    letters make comes more seldom than it takes to look it up.
     """
     beside = np.zeros((256, 256), dtype=np.bool_)
     before_symbol = np.zeros(256, dtype=np.bool_)
@@ -50,6 +52,11 @@ def make_cuts(pieces: Mapping[bytes, int], unknown_id: int) -> NDArray[np.uint8]
             if character.isalpha():
                 cuts[_LETTERS, code] = 0
     cuts[beside] = 0
+    ended = {text[-1:] for text, piece_id in pieces.items() if piece_id == unknown_id}
+    known = [code for code in range(0x80) if bytes([code]) in pieces and bytes([code]) not in ended]
+    foreign = foreign_lengths(pieces) > 0
+    foreign[SYMBOL[0]] = False
+    cuts[np.ix_(known, np.flatnonzero(foreign))] = CUT
     if SYMBOL in pieces and SYMBOL[:1] not in unknown:
         cuts[~before_symbol, SYMBOL[0]] = CUT_BEFORE_SYMBOL
     return cuts.T.reshape(-1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import njit
+from corpora.vocabularies.jit import inlined, njit
 from impls.kernels.layout import INDEX, PLACE
 from impls.kernels.utf8 import lead_length
 from impls.unigram.fast.endings import on_page, page_of, piece_of, step
@@ -26,7 +26,7 @@ PIECE = (1 << LENGTH_AT) - 1
 _FOUR_BYTES = (1 << 32) - 1
 
 
-@njit
+@inlined
 def pull(
     nodes: NDArray[np.int64],
     pairs: NDArray[np.int64],
@@ -151,45 +151,36 @@ def after_foreign(lead: int, length: int) -> int:
     return 3 if lead >> 4 == 0xE else length
 
 
-@njit
-def foreign_behind(
+@inlined
+def foreign_word(
     pages: NDArray[np.int64],
     characters: NDArray[np.int64],
     foreign: NDArray[np.uint8],
-    weights: NDArray[np.floating],
-    unknown_score: np.floating,
     text: NDArray[np.uint8],
     start: int,
     stop: int,
-    total: np.floating,
-) -> tuple[int, np.floating]:
-    """The piece of a word that is one, a character, before such as no piece has; and the sum then.
+) -> tuple[int, int]:
+    """The first piece, and 1, of a word of characters that no piece has, and how many these are.
 
-    That is the number of the piece and 1, or 0 for all other words: those of another shape, and
-    those whose first character is of two bytes, or of four. total: the sum before the word.
+    That piece is the character of three bytes, as U+2581 is, that may stand before them; 0 for
+    none. The number is 0 for all other words, which have other characters.
     """
-    lead = int(text[start & PLACE])
-    if lead < 0x80:
-        entry = int(characters[lead])
-        start += 1
-    elif lead >> 4 == 0xE and start + 3 <= stop:
-        second, low = int(text[(start + 1) & PLACE]), int(text[(start + 2) & PLACE])
-        entry = int(characters[on_page(int(pages[page_of(lead, second, 3)]), low) & PLACE])
-        start += 3
-    else:
-        return 0, total
-    piece = piece_of(entry)
-    if piece == 0 or start >= stop:
-        return 0, total
-    total += weights[piece]
+    piece = count = 0
+    if start + 3 < stop:
+        lead = int(text[start & PLACE])
+        if foreign[lead] == 0 and lead >> 4 == 0xE:
+            second, low = int(text[(start + 1) & PLACE]), int(text[(start + 2) & PLACE])
+            entry = int(characters[on_page(int(pages[page_of(lead, second, 3)]), low) & PLACE])
+            piece = piece_of(entry)
+            start += 3 if piece > 0 else 0
     while start < stop:
         lead = int(text[start & PLACE])
         length = int(foreign[lead])
         if length == 0:
-            return 0, total
+            return 0, 0
         start += after_foreign(lead, length)
-        total += unknown_score
-    return piece, total
+        count += 1
+    return piece, count
 
 
 @njit

@@ -29,7 +29,7 @@ from impls.unigram.fast.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, 
 from impls.unigram.fast.cuts import make_cuts
 from impls.unigram.fast.endings import make_endings
 from impls.unigram.fast.long_words import WINDOW, encode_long
-from impls.unigram.fast.pulling import foreign_behind
+from impls.unigram.fast.pulling import foreign_word
 from impls.unigram.lexicon import ROOMS, segmented
 from impls.unigram.preparation import prepare
 from impls.unigram.trie import NOWHERE
@@ -42,6 +42,11 @@ if TYPE_CHECKING:
     from impls.unigram.encoding import Encode
     from impls.unigram.lexicon import Lexicon
     from impls.unigram.variants import Variant
+
+FOREIGN = -2
+"""This stands in place of the number of ids of a word of characters that no piece has, which are
+one id. The answer begins with the id of the piece before them, or what is told if there is none,
+and their number."""
 
 BLOCK = 4096
 """Words that are looked up together, then those that are new segmented together."""
@@ -186,13 +191,15 @@ def encode_words(
         # The places of words in ``ends`` count from 1, as each begins where another one ended.
         spell(text, ends, begin, 1, count + 1, keys, hashes)
         unknown = recall(cache, keys, hashes, count, result_words, asked)
-        for index in range(unknown):
-            left[index] = asked[index]
+        lefts = _leave(
+            piece_ids, unknown_id, len(byte_ids) > 0, len(scores_of) - 1, pages, characters,
+            foreign, text, ends, asked, unknown, left, hashes, results,
+        )  # fmt: skip
         # Where in ``ids`` is the room of what begins at ``text[0]``: nothing of it is reached by
         # what is written meanwhile, as a word that is given has an id and no bytes.
         room = at - begin + FEW + count
         lefts = recall_wide(
-            cache, cached_ids, text, ends, 1, room, results, left, unknown, rows, ids
+            cache, cached_ids, text, ends, 1, room, results, left, lefts, rows, ids
         )
         _segment_new(
             trie, piece_ids, unknown_score, unknown_id, len(byte_ids) > 0, tolerance, nodes, pairs,
@@ -216,6 +223,49 @@ def encode_words(
         last = int(segment_ends[index])
         id_ends[index] = segment_id_ends[last - 1] if last > 0 else 0
     return ids[:at]
+
+
+@njit
+def _leave(
+    piece_ids: NDArray[np.int64],
+    unknown_id: int,
+    spells_bytes: bool,
+    none: int,
+    pages: NDArray[np.int64],
+    characters: NDArray[np.int64],
+    foreign: NDArray[np.uint8],
+    text: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    asked: NDArray[np.int64],
+    number: int,
+    left: NDArray[np.int64],
+    hashes: NDArray[np.int64],
+    results: NDArray[np.int32],
+) -> int:
+    """Answer those of the words ``asked[:number]`` of which all that is known is told at a glance.
+
+    They are those of characters that no piece has (:func:`impls.unigram.fast.pulling.foreign_word`)
+    and their answer is FOREIGN. They are not to be remembered. none: what is told in place of an
+    id. The others are written to ``left``. Returns their number.
+    """
+    pages, characters = uncounted(pages), uncounted(characters)
+    foreign, text = uncounted(foreign), uncounted(text)
+    count = 0
+    for place in range(number):
+        index = int(asked[place])
+        piece = length = 0
+        if not spells_bytes:
+            start, stop = int(ends[index]), int(ends[index + 1])
+            piece, length = foreign_word(pages, characters, foreign, text, start, stop)
+        token = int(piece_ids[piece - 1]) if piece > 0 else none
+        if length > 0 and token != unknown_id:
+            entry = RESULT * index
+            results[entry], results[entry + 1], results[entry + FEW] = token, length, FOREIGN
+            hashes[index] = UNKNOWN
+        else:
+            left[count] = index
+            count += 1
+    return count
 
 
 @njit
@@ -333,18 +383,20 @@ def _emit(
         many = int(results[entry + FEW])
         one, two, three = int(results[entry]), int(results[entry + 1]), int(results[entry + 2])
         if many < 0 or abs(total) > limit:
-            start, stop = int(ends[index]), int(ends[index + 1])
-            piece, after = 0, total
-            if len(byte_ids) == 0 and abs(total) <= limit:
-                piece, after = foreign_behind(
-                    pages, characters, foreign, weights, unknown_score, text, start, stop, total
-                )
+            after = total
+            if many == FOREIGN:
+                after += scores_of[one]
+                for _ in range(two):
+                    after += unknown_score
             # All sums on the way are as small, so that none of them would be brought back.
-            if piece > 0 and piece_ids[piece - 1] != unknown_id and abs(after) <= limit:
-                ids[at], ids[at + 1] = piece_ids[piece - 1], unknown_id
-                at += 2
+            if many == FOREIGN and abs(total) <= limit and abs(after) <= limit:
+                ids[at] = one
+                at += int(one != none)
+                ids[at] = unknown_id
+                at += 1
                 total = after
             else:
+                start, stop = int(ends[index]), int(ends[index + 1])
                 at, total = encode_long(
                     trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above,
                     longest, nodes, pairs, pages, characters, foreign, weights, text, start, stop,
