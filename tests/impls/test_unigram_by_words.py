@@ -98,6 +98,9 @@ def texts_for(vocabulary: Vocabulary, rng: random.Random) -> list[bytes]:
         atoms = [*words, " ", "日本", "テキスト", "ü", "ж", "한국", "𝄞😀", "a。", "(", "\n"]
         inputs.append("".join(rng.choices(atoms, k=size)).encode())
     inputs.append(("a" + "ü" * 4000 + "テ" * 3000 + "b").encode())
+    for size in (1, 10, 60):
+        runs = ("".join(rng.choices("日テ。한ü𝄞", k=rng.randint(1, size))) for _ in range(40))
+        inputs.append("".join(rng.choice(["a", "▁", " ", "b "]) + run for run in runs).encode())
     return [*inputs, b"", ("ab" * 2000).encode(), (" " + "é" * 90).encode() * 3, b"\xe2\x96"]
 
 
@@ -205,6 +208,12 @@ def test_no_word_begins_with_what_may_be_unknown() -> None:
     assert words_of(["a", "b"], "a▁.b") == ["a▁.", "b"]
     assert words_of(["▁"], "a▁b.b", unknown=".") == ["a", "▁b.b"]
     assert words_of(["▁", ".", "日"], "日本日本日本日本.日▁") == ["日本日本日本日本", ".日", "▁"]
+
+
+def test_what_no_piece_has_is_a_word_behind_a_known_character() -> None:
+    assert words_of(["a", "▁"], "a日本a▁日本éé") == ["a", "日本", "a", "▁日本éé"]
+    assert words_of(["a", "é"], "é日本a日é") == ["é日本", "a", "日é"]
+    assert words_of(["a", "b"], "b日ab日", unknown="ab") == ["b日", "ab日"]  # one run, and one id
 
 
 def test_a_tie_is_not_certain_and_a_clear_lead_is() -> None:

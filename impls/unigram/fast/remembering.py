@@ -198,9 +198,7 @@ def encode_words(
         # Where in ``ids`` is the room of what begins at ``text[0]``: nothing of it is reached by
         # what is written meanwhile, as a word that is given has an id and no bytes.
         room = at - begin + FEW + count
-        lefts = recall_wide(
-            cache, cached_ids, text, ends, 1, room, results, left, lefts, rows, ids
-        )
+        lefts = recall_wide(cache, cached_ids, text, ends, 1, room, results, left, lefts, rows, ids)
         _segment_new(
             trie, piece_ids, unknown_score, unknown_id, len(byte_ids) > 0, tolerance, nodes, pairs,
             pages, characters, foreign, weights, text, ends, left, lefts, room, best_sure,
