@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from impls.interface import Mode
 
 BATCH_CASES = 2048
-BATCH_BYTES = 64 << 10
+BATCH_BYTES = 128 << 10
 """A batch ends at whichever comes first: small enough that the slowest library answers well
 within a second, large enough that its round trip (0.2 ms) does not count."""
 
 FIRST_BATCH_CASES = 1024
 FIRST_BATCH_BYTES = 16 << 10
-"""First batches are small, so that a short run has tasted every generator. What a batch costs
-besides its inputs, a fifth of a second of the checks' further questions, does not depend on it."""
+"""First batches are small, so that a short run has tasted every generator; but not so small that
+the checks' further questions, which cost as much for few inputs as for many, take most of it."""
 
 
 @dataclass(frozen=True, slots=True)
