@@ -57,10 +57,18 @@ class Batch:
 
 
 class Stream:
-    """One generator's cases for one vocabulary, cut into batches."""
+    """One generator's cases for one vocabulary, cut into batches.
+
+    most_bytes: a batch after the first one ends where it has so many.
+    """
 
     def __init__(
-        self, generator: Generator, vocabulary: Vocabulary, seed: int, max_input: int
+        self,
+        generator: Generator,
+        vocabulary: Vocabulary,
+        seed: int,
+        max_input: int,
+        most_bytes: int = BATCH_BYTES,
     ) -> None:
         self.name = generator.name
         self._seed = seed
@@ -70,6 +78,7 @@ class Stream:
         self._next = 0
         self._number = 0
         self._most, self._most_bytes = FIRST_BATCH_CASES, FIRST_BATCH_BYTES
+        self._later_bytes = most_bytes
 
     @property
     def taken(self) -> int:
@@ -102,7 +111,7 @@ class Stream:
         batch = Batch(self.name, self._seed, self._number, start, inputs)
         self._next += len(inputs)
         self._number += 1
-        self._most, self._most_bytes = BATCH_CASES, BATCH_BYTES
+        self._most, self._most_bytes = BATCH_CASES, self._later_bytes
         return batch if inputs else None
 
 
@@ -129,7 +138,8 @@ def batches(
             yield batch
         first_round -= 1
         if long and first_round == 0:
-            runs = Stream(long_runs.GENERATOR, vocabulary, seed, 2 * long_runs.LONGEST)
+            longest, most = 2 * long_runs.LONGEST, long_runs.BATCH_BYTES
+            runs = Stream(long_runs.GENERATOR, vocabulary, seed, longest, most)
             yield from _certain(runs, long_runs.certain(vocabulary))
             streams.append(runs)
 
