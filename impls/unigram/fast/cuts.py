@@ -53,7 +53,8 @@ def make_cuts(pieces: Mapping[bytes, int], unknown_id: int) -> NDArray[np.uint8]
                 cuts[_LETTERS, code] = 0
     cuts[beside] = 0
     ended = {text[-1:] for text, piece_id in pieces.items() if piece_id == unknown_id}
-    known = [code for code in range(0x80) if bytes([code]) in pieces and bytes([code]) not in ended]
+    ascii_ = [bytes([code]) for code in range(0x80)]
+    known = np.flatnonzero([one in pieces and one not in ended for one in ascii_])
     foreign = foreign_lengths(pieces) > 0
     foreign[SYMBOL[0]] = False
     cuts[np.ix_(known, np.flatnonzero(foreign))] = CUT
