@@ -24,7 +24,7 @@ from reports.words import spoken
 from tests.harness.test_findings import Here, Scene
 
 resolved = functools.cache(sources.resolve)
-"""Vocabularies by their names: most mistakes are on the same large one, which takes a while to read."""
+"""Vocabularies by name: most mistakes are on the same large one, which takes a while to read."""
 
 NAMED = {
     "merging.rightmost-tie": "merges equal-rank pairs from the right",

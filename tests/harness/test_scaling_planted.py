@@ -74,9 +74,7 @@ def cells() -> dict[tuple[str, str], Measured]:
         for family in TELLING:
             named = {who for who, where in SUPERLINEAR | LINEAR | FAILING if where == family}
             taken = [contracts[0].among(named)]
-            measurement = Measurement(
-                pool, taken, [families()[family]], largest, longest_call=0.06
-            )
+            measurement = Measurement(pool, taken, [families()[family]], largest, longest_call=0.06)
             measurement.run(900.0, said.append)  # over when all is decided
     finally:
         pool.close()
@@ -106,11 +104,13 @@ def right(cells: dict[tuple[str, str], Measured]) -> None:
     assert "ordinary" in others
 
 
+@pytest.mark.first
 @pytest.mark.thorough  # growth by the clock, of many
 def test_all_are_named_rightly(cells: dict[tuple[str, str], Measured]) -> None:
     right(cells)
 
 
+@pytest.mark.first
 @pytest.mark.thorough  # growth by the clock, of many
 def test_what_an_event_has(cells: dict[tuple[str, str], Measured]) -> None:
     linear = cells["planted.linear", "letter-run"]

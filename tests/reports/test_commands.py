@@ -95,6 +95,7 @@ def offered(report: Path) -> list[str]:
     return [one for one in commands if one.startswith(("python ", "tokgate "))]
 
 
+@pytest.mark.first
 @pytest.mark.thorough  # a run, and a replay of each finding
 def test_every_command_of_a_report_does_what_it_says(folders: tuple[Path, Path]) -> None:
     out, elsewhere = folders
@@ -114,6 +115,7 @@ def test_every_command_of_a_report_does_what_it_says(folders: tuple[Path, Path])
     assert kinds == {"python", "tokgate replay", "tokgate run"}
 
 
+@pytest.mark.first
 @pytest.mark.thorough  # each starts Python, and loads what it compares
 def test_every_reproducer_shows_its_finding_from_any_folder(folders: tuple[Path, Path]) -> None:
     out, elsewhere = folders
