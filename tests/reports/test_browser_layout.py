@@ -147,7 +147,8 @@ def test_a_column_is_never_cut(
     page.context.close()
 
 
-@pytest.mark.parametrize("view", VIEWS)
+# What axe looks at depends on the width or on the colours, never on both: two views have each once.
+@pytest.mark.parametrize("view", ["wide", "phone-dark"])
 @pytest.mark.parametrize("name", [n for n in every_page.NAMES if n not in {"nasty", "clean"}])
 def test_axe_finds_nothing(name: str, view: str, browser: Any, written: dict[str, Path]) -> None:
     page = opened(browser, written[name], view)
