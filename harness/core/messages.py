@@ -242,7 +242,10 @@ class Measure:
     the ids are only counted (see ``PreparesCount``), and their number stands for them. document:
     where it is not 0, each input is cut into texts of so many bytes, which one call encodes on so
     many ``threads`` (see ``PreparesBatch``); the ids are those of all texts, one behind another.
-    shared: the encoder may be called from several threads at once.
+    shared: the encoder may be called from several threads at once. before: where it is not empty, a
+    text that is encoded over and over right before the inputs, and not timed, till the threads are
+    running: a call of a few milliseconds would else be over before the kernel has moved a thread
+    that has just been woken to a processor of its own.
     """
 
     inputs: Inputs
@@ -254,6 +257,7 @@ class Measure:
     document: int = 0
     threads: int = 1
     shared: bool = False
+    before: bytes = b""
 
     def __len__(self) -> int:
         return 1

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from impls.interface import Mode
 
 BATCH_CASES = 2048
-BATCH_BYTES = 64 << 10
+BATCH_BYTES = 128 << 10
 """A batch ends at whichever comes first: small enough that the slowest library answers well
 within a second, large enough that its round trip (0.2 ms) does not count."""
 
-FIRST_BATCH_CASES = 128
-"""First batches are small, so that a short run has tasted every generator."""
+FIRST_BATCH_CASES = 1024
+FIRST_BATCH_BYTES = 16 << 10
+"""First batches are small, so that a short run has tasted every generator; but not so small that
+the checks' further questions, which cost as much for few inputs as for many, take most of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +57,18 @@ class Batch:
 
 
 class Stream:
-    """One generator's cases for one vocabulary, cut into batches."""
+    """One generator's cases for one vocabulary, cut into batches.
+
+    most_bytes: a batch after the first one ends where it has so many.
+    """
 
     def __init__(
-        self, generator: Generator, vocabulary: Vocabulary, seed: int, max_input: int
+        self,
+        generator: Generator,
+        vocabulary: Vocabulary,
+        seed: int,
+        max_input: int,
+        most_bytes: int = BATCH_BYTES,
     ) -> None:
         self.name = generator.name
         self._seed = seed
@@ -67,7 +77,8 @@ class Stream:
         self._max_input = max_input
         self._next = 0
         self._number = 0
-        self._size = FIRST_BATCH_CASES
+        self._most, self._most_bytes = FIRST_BATCH_CASES, FIRST_BATCH_BYTES
+        self._later_bytes = most_bytes
 
     @property
     def taken(self) -> int:
@@ -95,12 +106,12 @@ class Stream:
                 continue
             inputs.append(data)
             size += len(data)
-            if len(inputs) >= self._size or size >= BATCH_BYTES:
+            if len(inputs) >= self._most or size >= self._most_bytes:
                 break
         batch = Batch(self.name, self._seed, self._number, start, inputs)
         self._next += len(inputs)
         self._number += 1
-        self._size = BATCH_CASES
+        self._most, self._most_bytes = BATCH_CASES, self._later_bytes
         return batch if inputs else None
 
 
@@ -127,7 +138,8 @@ def batches(
             yield batch
         first_round -= 1
         if long and first_round == 0:
-            runs = Stream(long_runs.GENERATOR, vocabulary, seed, 2 * long_runs.LONGEST)
+            longest, most = 2 * long_runs.LONGEST, long_runs.BATCH_BYTES
+            runs = Stream(long_runs.GENERATOR, vocabulary, seed, longest, most)
             yield from _certain(runs, long_runs.certain(vocabulary))
             streams.append(runs)
 

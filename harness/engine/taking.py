@@ -31,7 +31,7 @@ ON_LONG = ON_LONGEST | {"round-trip", "offsets"}
 """Those for the shortest of them, as it takes a second to locate ten thousand tokens six times."""
 
 
-MOST_ASKED_FURTHER = 256
+MOST_ASKED_FURTHER = 128
 """Inputs of a batch about which a check asks further questions. Some twenty checks do; were all
 asked about whole batches of 2,048 inputs, nine tenths of a run's time would go into them, and a
 run would compare a fifth of the inputs."""

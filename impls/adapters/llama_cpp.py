@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
+import sys
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -152,6 +154,29 @@ def vocab_only_offset(defaults: bytes) -> int:
         f"xllamacpp {LIBRARY.version}: llama_model_params has another layout than the known ones; "
         "install a version between 2026.4 and 2026.10"
     )
+
+
+@cache
+def offset_seen_elsewhere() -> int:
+    """Where ``vocab_only`` lies in the installed llama.cpp, seen in a process that ends with that.
+
+    Whoever writes a reproducer asks, and that is the harness: it loads no library into itself.
+    Raises Refused where that process fails.
+    """
+    code = f"import sys; sys.path[:] = {sys.path!r}; import {__name__} as m; m.print_offset()"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode != 0:
+        last = done.stderr.strip().rpartition("\n")[2] or f"exit status {done.returncode}"
+        raise Refused(
+            f"xllamacpp {LIBRARY.version}: llama_model_params cannot be looked at: {last}"
+        )
+    return int(done.stdout)
+
+
+def print_offset() -> None:
+    """Print where ``vocab_only`` lies in the installed llama.cpp."""
+    print(vocab_only_offset(Api(library_path()).defaults()))
 
 
 class Api:
@@ -349,8 +374,9 @@ class Implementation:
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A GGUF file, and ``llama.h`` by ctypes."""
-        offset = vocab_only_offset(self._api.defaults())
-        code = RECIPE.replace("OFFSET", str(offset)).replace("SPECIAL", str(mode.special == "all"))
+        code = RECIPE.replace("OFFSET", str(offset_seen_elsewhere())).replace(
+            "SPECIAL", str(mode.special == "all")
+        )
         return Recipe((LIBRARY.requirement,), code, "vocabulary.gguf", gguf_file(vocabulary))
 
 

@@ -254,6 +254,23 @@ class TestClock:
         measured(encoder, Measure(Inputs.of([b"ab"]), Mode()))
         assert encoder.calls == 1
 
+    def test_a_text_that_keeps_threads_running_comes_first_and_is_not_timed(self) -> None:
+        seen: list[bytes] = []
+
+        class Watched:
+            def encode(self, data: bytes, mode: Mode) -> list[int]:
+                seen.append(data)
+                time.sleep(0.002)
+                return list(data)
+
+        request = Measure(Inputs.of([b"new"]), Mode(), ids=True, before=b"seen")
+        results = measured(Watched(), request)
+        assert seen.count(b"seen") > 1
+        assert seen.index(b"new") == len(seen) - 1
+        assert results.ids.tolist() == list(b"new")
+        assert results.timed is not None
+        assert results.timed.passes == 1
+
     def test_no_collection_meanwhile_nor_a_walk_over_what_was_there_before(self) -> None:
         seen: list[tuple[bool, bool]] = []
         there = [self]  # a list is what collections walk over

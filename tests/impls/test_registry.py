@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -150,3 +151,38 @@ def test_entry_points_are_registered_after_the_built_in(monkeypatch: pytest.Monk
     monkeypatch.setattr(registry, "_plugged", registry._plugged.__wrapped__)
     assert list(registry.registered()) == [*registry.BUILT_IN, "theirs"]
     assert registry.resolve("theirs").about.name == "bpe.naive"
+
+
+QUESTIONS = """
+import os
+import sys
+from pathlib import Path
+
+from corpora.vocabularies import sources
+from impls import registry
+from impls.interface import Mode
+
+vocabularies = [sources.resolve(name) for name in ("toy_bytes", "toy_unigram", "toy_wordpiece")]
+before = dict(os.environ)
+asked = 0
+for name in registry.names():
+    try:
+        implementation = registry.resolve(name)
+        implementation.about
+    except ImportError:
+        continue
+    for vocabulary in vocabularies:
+        if implementation.supports(vocabulary, Mode()) is None:
+            recipe = getattr(implementation, "recipe", None)
+            asked += recipe is not None and recipe(vocabulary, Mode()) is not None
+changed = sorted(key for key, value in os.environ.items() if before.get(key) != value)
+libraries = [line for line in Path("/proc/self/maps").read_text().splitlines() if "xllama" in line]
+print(asked > 3, changed, libraries)
+"""
+
+
+def test_to_be_asked_about_changes_nothing_in_the_harness() -> None:
+    # Workers are copies of a process that has the harness's environment, as long as it is that.
+    command = [sys.executable, "-c", QUESTIONS]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (done.stdout.strip(), done.returncode) == ("True [] []", 0), done.stderr
