@@ -140,14 +140,8 @@ class Results:
 
     def outcome(self, index: int) -> Outcome:
         """One row."""
-        status = Status(int(self.status[index]))
-        message = self.messages.get(index, "")
-        if status is Status.REJECTED:
-            return Rejected(message)
-        if status is Status.UNSUPPORTED:
-            return Unsupported(message)
-        if status is not Status.ENCODED:
-            return Failed(status, message)
+        if self.status[index] != Status.ENCODED:
+            return self._unencoded(index)
         text: bytes | None = None
         if self.text_ends is not None:
             start = int(self.text_ends[index - 1]) if index else 0
@@ -158,6 +152,16 @@ class Results:
             rows = self.offsets[start : int(self.ends[index])].tolist()
             offsets = tuple((int(a), int(b)) for a, b in rows)
         return Encoded(tuple(self.ids_of(index)), text, offsets)
+
+    def _unencoded(self, index: int) -> Rejected | Unsupported | Failed:
+        """A row that has no ids."""
+        status = Status(int(self.status[index]))
+        message = self.messages.get(index, "")
+        if status is Status.REJECTED:
+            return Rejected(message)
+        if status is Status.UNSUPPORTED:
+            return Unsupported(message)
+        return Failed(status, message)
 
     def same_as(self, other: Results) -> bool:
         """Whether all outcomes are encodings and equal; the fast path of every comparison."""
