@@ -3,6 +3,7 @@
 import os
 import signal
 
+import pytest
 from hypothesis import settings
 
 from corpora.families.user import VARIABLE
@@ -23,3 +24,12 @@ for name in ("CI", "BUILD_NUMBER"):
 # How long an example takes is the machine's affair, and the first one compiles.
 settings.register_profile("tokgate", deadline=None)
 settings.load_profile("tokgate")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that are marked as ``first`` begin first.
+
+    Workers take over from one another what has not begun: one that takes a minute and begins last
+    would have all others wait for it.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)

@@ -87,9 +87,10 @@ class SingleIds:
         outcome: Outcome,
     ) -> Violation:
         right = Encoded((token_id,), text=wanted or b"")
-        what = f"the token {token_id}" if wanted is not None else f"{token_id}, no token's id"
+        known = wanted is not None
+        what = f"the token {token_id}" if known else f"the id {token_id}, which is no token's,"
         parts = (Part((what,), right), Part((name,), outcome))
-        stage = "decode" if wanted is not None else "unknown-id"
+        stage = "decode" if known else "unknown-id"
         if isinstance(outcome, Failed):
             stage = Status(outcome.status).label
         return Violation(self.name, index, data, parts, (name,), stage)

@@ -1,8 +1,9 @@
 """Every whole command of README and docs is run, in a folder that has the files that it names.
 
-Each is run once, with the words that a page has, of which budgets and sizes alone are made smaller,
-and those who take part are named where nobody is. It must end with a status of the gate. What
-cannot be run here is parsed by the command line in ``test_commands.py``, as all commands are.
+Each is run once, with the words that a page has, of which budgets, sizes and vocabularies alone are
+made smaller, and those who take part are named where nobody is. It must end with a status of the
+gate. What cannot be run here is parsed by the command line in ``test_commands.py``, as all commands
+are.
 """
 
 from __future__ import annotations
@@ -29,6 +30,12 @@ from tests.docs.test_snippets import BLOCKS
 
 BUDGETS = {"run": "60cases", "fuzz": "60cases", "field": "20cases", "selftest": "3s", "worst": "1s"}
 """Shorter ones, by the command."""
+
+BY_THE_CLOCK = "2s"
+"""The budget of growth, which measures until it has decided, however few the cases."""
+
+SMALL = {"tekken_240911": "toy_bytes"}
+"""Vocabularies that take less time to load, in place of those of the pages."""
 
 FEW = ["--impl", "tokenizers", "--impl", "bpe.heap"]
 TOY = ["--vocab", "toy_bytes"]
@@ -75,12 +82,13 @@ def left_out(words: tuple[str, ...]) -> bool:
 
 def shortened(command: Command) -> tuple[str, ...]:
     """The words of a command, with less to do."""
-    words = list(command.words)
+    words = [SMALL.get(word, word) for word in command.words]
     name = words[0]
     if name == "run" and "--only-input" not in words and "--check" not in words:
         words += ["--check", "equivalence"]  # growth takes its time, however few the cases
     if name in BUDGETS and "--only-input" not in words:
-        words = [*without(words, "--budget"), "--budget", BUDGETS[name]]
+        budget = BY_THE_CLOCK if "scaling" in words else BUDGETS[name]
+        words = [*without(words, "--budget"), "--budget", budget]
     for option, value in SMALLER.items():
         if option in words:
             words = [*without(words, option), option, value]
@@ -162,6 +170,7 @@ def fault(words: tuple[str, ...], folder: Path) -> str | None:
     return f"status {done.returncode}: {done.stderr.strip()[-400:]}"
 
 
+@pytest.mark.first
 @pytest.mark.thorough  # thirty commands, of which each loads a vocabulary
 def test_every_command_runs(tmp_path: Path) -> None:
     furnished(tmp_path)
@@ -193,6 +202,10 @@ def test_a_command_is_shortened_by_its_size_alone() -> None:
     given = ("bench", "--vocab", "mine", "--size", "1MB")
     assert shortened(Command("here:1", given, True)) == (
         *("bench", "--vocab", "mine", "--size", "1KB"), *FEW, "--rounds", "1",
+    )  # fmt: skip
+    growth = ("run", "--check", "scaling", "--vocab", "tekken_240911")
+    assert shortened(Command("here:1", growth, True)) == (
+        *("run", "--check", "scaling", "--vocab", "toy_bytes", "--budget", "2s"), *FEW,
     )  # fmt: skip
     texts = ("run", "--only-input", "--input", "a.txt")
     assert shortened(Command("here:1", texts, True)) == texts

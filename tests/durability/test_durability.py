@@ -84,11 +84,13 @@ def test_a_campaign_survives_a_handful_of_kills() -> None:
     survived(durability("--kills", "2", "--subject", "fuzz"), 1)
 
 
+@pytest.mark.first
 @pytest.mark.thorough
 def test_whatever_writes_survives_fifty_kills() -> None:
     survived(durability("--kills", "50"), 45)
 
 
+@pytest.mark.first
 @pytest.mark.thorough
 def test_a_campaign_on_postgresql_survives() -> None:
     named = os.environ.get(VARIABLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,9 @@ from impls import registry
 from impls.interface import About, Mode
 from reports.words import spoken
 from tests.harness.test_findings import Here, Scene
+
+resolved = functools.cache(sources.resolve)
+"""Vocabularies by name: most mistakes are on the same large one, which takes a while to read."""
 
 NAMED = {
     "merging.rightmost-tie": "merges equal-rank pairs from the right",
@@ -42,13 +46,13 @@ PLANTED = [
     and one.check == "equivalence"
     and not one.apart
     and one.mode in {"text", "raw"}
-    and not PlainBpe().runs(sources.resolve(one.vocabulary))
+    and not PlainBpe().runs(resolved(one.vocabulary))
 ]
 
 
 def found_of(mutant: Mutant) -> list[Found]:
     """What a tracker makes of a planted mistake, on its own inputs and on generated ones."""
-    vocabulary = sources.resolve(mutant.vocabulary)
+    vocabulary = resolved(mutant.vocabulary)
     mode = Mode(pretokenize=mutant.mode == "text")
     wrong = registry.resolve(mutant.spec).load(vocabulary)
     encoders: dict[str, Callable[[bytes, Mode], Any]] = {

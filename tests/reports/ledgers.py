@@ -55,8 +55,9 @@ class Planted:
         bucket = f"equivalence/bpe/{self.vocabulary}/{self.stage}/{self.kind}/{self.library}"
         name = finding_id(bucket, self.vocabulary)
         data = f"a\u0301 {self.kind} \U0001f600 b".encode()
-        if folder is not None:
-            (folder / f"{name}.py").write_text(REPRODUCER)
+        script = None if folder is None else folder / f"{name}.py"
+        if script is not None and not script.exists():  # an earlier run has written the same
+            script.write_text(REPRODUCER)
         return Found(
             id=name, check="equivalence", stage=self.stage, bucket=bucket,
             contract=f"{self.vocabulary}/text", vocabulary=self.vocabulary, mode="text",

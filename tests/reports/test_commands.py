@@ -6,6 +6,7 @@ what its report offers is executed in another folder.
 
 from __future__ import annotations
 
+import functools
 import html
 import os
 import re
@@ -71,12 +72,14 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     planted = [f"--impl=mine.py:{name}" for name in ("Backwards", "Dying", "Lossy")]
     vocabulary = ["--vocab=toy_bytes", "--budget=400cases"]
     command = ["run", "--impl=tiktoken", *planted, *vocabulary, *CHECKS]
-    done = executed([*TOKGATE, *command, "--out=out"], there)
+    done = executed((*TOKGATE, *command, "--out=out"), there)
     assert done.returncode == 1, done.stdout + done.stderr
     return there / "out", tmp_path_factory.mktemp("elsewhere")
 
 
-def executed(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+@functools.cache
+def executed(command: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
+    """What became of a command, which is executed once: a report offers the same reproducers."""
     return subprocess.run(
         command,
         cwd=folder,
@@ -95,6 +98,7 @@ def offered(report: Path) -> list[str]:
     return [one for one in commands if one.startswith(("python ", "tokgate "))]
 
 
+@pytest.mark.first
 @pytest.mark.thorough  # a run, and a replay of each finding
 def test_every_command_of_a_report_does_what_it_says(folders: tuple[Path, Path]) -> None:
     out, elsewhere = folders
@@ -108,12 +112,13 @@ def test_every_command_of_a_report_does_what_it_says(folders: tuple[Path, Path])
         words = shlex.split(command)
         program = {"python": [sys.executable], "tokgate": TOKGATE}[words[0]]
         folder = out.parent if words[:2] == ["tokgate", "run"] else elsewhere
-        done = executed([*program, *words[1:]], folder)
+        done = executed((*program, *words[1:]), folder)
         assert done.returncode == 1, f"{command}\n{done.stdout}{done.stderr}"
         kinds.add(" ".join(words[:2]) if words[0] == "tokgate" else "python")
     assert kinds == {"python", "tokgate replay", "tokgate run"}
 
 
+@pytest.mark.first
 @pytest.mark.thorough  # each starts Python, and loads what it compares
 def test_every_reproducer_shows_its_finding_from_any_folder(folders: tuple[Path, Path]) -> None:
     out, elsewhere = folders
@@ -121,7 +126,7 @@ def test_every_reproducer_shows_its_finding_from_any_folder(folders: tuple[Path,
     assert len(found) >= 3
     seen = {}
     for folder in found:
-        done = executed([sys.executable, str(folder / "repro.py")], elsewhere)
+        done = executed((sys.executable, str(folder / "repro.py")), elsewhere)
         assert done.returncode == 1, f"{folder.name}\n{done.stdout}{done.stderr}"
         seen[folder.name] = done.stdout
     said = "\n".join(seen.values())
