@@ -27,9 +27,6 @@ SHORT, MIDDLE, LONG, LONGEST = 1_000, 10_000, 100_000, 900_000
 engine of several libraries gives up, on white space: tiktoken panics there. That is a defect, but
 it is known, and would fail the gate of everybody who compares with tiktoken."""
 
-BATCH_BYTES = 64 << 10
-"""A batch ends where it has so many bytes, and thus at each of the long ones."""
-
 LARGE = 100_000
 """Tokens from which on a vocabulary is met with the longest run: the time of a small one is better
 spent on other inputs."""

@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from impls.interface import Mode
 
 BATCH_CASES = 2048
-BATCH_BYTES = 128 << 10
+BATCH_BYTES = 64 << 10
 """A batch ends at whichever comes first: small enough that the slowest library answers well
 within a second, large enough that its round trip (0.2 ms) does not count."""
 
-FIRST_BATCH_CASES = 1024
-FIRST_BATCH_BYTES = 16 << 10
-"""First batches are small, so that a short run has tasted every generator; but not so small that
-the checks' further questions, which cost as much for few inputs as for many, take most of it."""
+FIRST_BATCH_CASES = 128
+"""First batches are small, so that a short run has tasted every generator."""
+
+TIMED_FIRST_CASES, TIMED_FIRST_BYTES, TIMED_BYTES = 1024, 16 << 10, 128 << 10
+"""Likewise where the clock ends the run and not the number of cases. The checks' further questions
+cost as much for few inputs of a batch as for many: smaller batches would spend most of the time on
+them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class Batch:
 class Stream:
     """One generator's cases for one vocabulary, cut into batches.
 
-    most_bytes: a batch after the first one ends where it has so many.
+    timed: the clock ends the run, and not the number of cases.
     """
 
     def __init__(
@@ -68,7 +71,8 @@ class Stream:
         vocabulary: Vocabulary,
         seed: int,
         max_input: int,
-        most_bytes: int = BATCH_BYTES,
+        *,
+        timed: bool = False,
     ) -> None:
         self.name = generator.name
         self._seed = seed
@@ -77,8 +81,10 @@ class Stream:
         self._max_input = max_input
         self._next = 0
         self._number = 0
-        self._most, self._most_bytes = FIRST_BATCH_CASES, FIRST_BATCH_BYTES
-        self._later_bytes = most_bytes
+        self._timed = timed
+        self._most = FIRST_BATCH_CASES, BATCH_BYTES
+        if timed:
+            self._most = TIMED_FIRST_CASES, TIMED_FIRST_BYTES
 
     @property
     def taken(self) -> int:
@@ -92,6 +98,7 @@ class Stream:
         are counted without them (the stream is the same either way).
         """
         inputs: list[bytes] = []
+        most_cases, most_bytes = self._most
         size = 0
         skipped = 0
         start = self._next
@@ -106,12 +113,12 @@ class Stream:
                 continue
             inputs.append(data)
             size += len(data)
-            if len(inputs) >= self._most or size >= self._most_bytes:
+            if len(inputs) >= most_cases or size >= most_bytes:
                 break
         batch = Batch(self.name, self._seed, self._number, start, inputs)
         self._next += len(inputs)
         self._number += 1
-        self._most, self._most_bytes = BATCH_CASES, self._later_bytes
+        self._most = BATCH_CASES, TIMED_BYTES if self._timed else BATCH_BYTES
         return batch if inputs else None
 
 
@@ -122,13 +129,15 @@ def batches(
     max_input: int,
     *,
     long: bool = False,
+    timed: bool = False,
 ) -> Iterator[Batch]:
     """Round after round, one batch of each generator that still has one.
 
+    timed: the clock ends the run, and not the number of cases.
     long: the certain ones of the long runs come after the first round, however long inputs may be
     else, and their others take turns: a run of seconds has tasted every generator before.
     """
-    streams = deque(Stream(g, vocabulary, seed, max_input) for g in generators)
+    streams = deque(Stream(g, vocabulary, seed, max_input, timed=timed) for g in generators)
     first_round = len(streams)
     while streams:
         stream = streams.popleft()
@@ -138,8 +147,7 @@ def batches(
             yield batch
         first_round -= 1
         if long and first_round == 0:
-            longest, most = 2 * long_runs.LONGEST, long_runs.BATCH_BYTES
-            runs = Stream(long_runs.GENERATOR, vocabulary, seed, longest, most)
+            runs = Stream(long_runs.GENERATOR, vocabulary, seed, 2 * long_runs.LONGEST)
             yield from _certain(runs, long_runs.certain(vocabulary))
             streams.append(runs)
 

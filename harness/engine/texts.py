@@ -111,8 +111,9 @@ class Texts:
         """
         plan = self._plan
         # Where cases are counted, all take turns: a million bytes are one case like any other.
-        long = self._long and plan.budget.seconds is not None
-        others = batches(plan.generators, vocabulary, plan.seed, plan.suite.max_input, long=long)
+        timed = plan.budget.seconds is not None
+        longest, long = plan.suite.max_input, self._long and timed
+        others = batches(plan.generators, vocabulary, plan.seed, longest, long=long, timed=timed)
         if self._corpus is None:
             yield from others
             return

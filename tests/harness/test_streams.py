@@ -15,8 +15,10 @@ from corpora.vocabularies.model import Vocabulary
 from harness.engine.streams import (
     BATCH_BYTES,
     BATCH_CASES,
-    FIRST_BATCH_BYTES,
     FIRST_BATCH_CASES,
+    TIMED_BYTES,
+    TIMED_FIRST_BYTES,
+    TIMED_FIRST_CASES,
     Batch,
     batches,
 )
@@ -61,13 +63,21 @@ def test_one_seed_one_order(whole: Vocabulary) -> None:
 def test_rounds_and_sizes(whole: Vocabulary) -> None:
     made = first(whole, 0, 5)
     assert [batch.generator for batch in made] == ["endless", "three", *["endless"] * 3]
-    limits = [(FIRST_BATCH_CASES, FIRST_BATCH_BYTES), *[(BATCH_CASES, BATCH_BYTES)] * 3]
-    for batch, (cases, size) in zip([made[0], *made[2:]], limits, strict=True):
+    assert len(made[0].inputs) == FIRST_BATCH_CASES
+    for batch in made[2:]:
+        total = sum(map(len, batch.inputs))
+        assert len(batch.inputs) == BATCH_CASES or total >= BATCH_BYTES
+    assert made[2].start == FIRST_BATCH_CASES
+    assert made[2].case(3).index == FIRST_BATCH_CASES + 3
+
+
+def test_batches_of_a_timed_run_are_larger(whole: Vocabulary) -> None:
+    made = list(itertools.islice(batches([ENDLESS], whole, 0, ANY_LENGTH, timed=True), 3))
+    limits = [(TIMED_FIRST_CASES, TIMED_FIRST_BYTES), *[(BATCH_CASES, TIMED_BYTES)] * 2]
+    for batch, (cases, size) in zip(made, limits, strict=True):
         total = sum(map(len, batch.inputs))
         assert len(batch.inputs) == cases or total >= size > total - len(batch.inputs[-1])
-    begun = len(made[0].inputs)
-    assert made[2].start == begun
-    assert made[2].case(3).index == begun + 3
+    assert made[1].start == len(made[0].inputs) > FIRST_BATCH_CASES
 
 
 def test_long_inputs_are_left_out(whole: Vocabulary) -> None:
