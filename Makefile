@@ -47,23 +47,25 @@ run: $(VENV)/.installed  ## Do the main job; options as in: make run ARGS="--see
 # What one target has compiled of the tests, the next one takes, whatever the shell has set.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Two worker processes for each processor that the system counts: many tests wait, for a time-out to
-# come, or for a process to end. Each worker gets neighbouring tests, which share what a module sets
-# up; who is done first takes over a part of what the others still have.
+# A worker process for each processor that the system counts ("auto" would leave hyperthreads out).
+# Each worker gets neighbouring tests, which share what a module sets up; who is done first takes
+# over a part of what the others still have.
+pytest = $(BIN)/python -m pytest --dist worksteal --numprocesses
+# Many of the quick tests wait: for a time-out to come, or for a process to end. The thorough ones
+# run whole commands, some of which have seconds for what they do.
 twice  = $(shell expr 2 '*' $$(nproc 2>/dev/null || echo 1))
-pytest = $(BIN)/python -m pytest --dist worksteal --numprocesses $(twice)
 
 test: $(VENV)/.installed-dev  ## Pass the quick tests: each behaviour once, in 5 minutes on 2 cores
 	$(bytecode)
-	$(pytest) $(ARGS)
+	$(pytest) $(twice) $(ARGS)
 
 test-all: $(VENV)/.installed-dev  ## Pass all tests: the quick ones and the thorough ones
 	$(bytecode)
-	$(pytest) -m 'not slow' $(ARGS)
+	$(pytest) logical -m 'not slow' $(ARGS)
 
 test-rest: $(VENV)/.installed-dev  ## Pass the thorough tests, which are all that "test" leaves out
 	$(bytecode)
-	$(pytest) -m 'thorough and not slow' $(ARGS)
+	$(pytest) logical -m 'thorough and not slow' $(ARGS)
 
 lint: $(VENV)/.installed-dev  ## Lint, format and types
 	$(BIN)/ruff check .
