@@ -82,9 +82,6 @@ class Stream:
         self._next = 0
         self._number = 0
         self._timed = timed
-        self._most = FIRST_BATCH_CASES, BATCH_BYTES
-        if timed:
-            self._most = TIMED_FIRST_CASES, TIMED_FIRST_BYTES
 
     @property
     def taken(self) -> int:
@@ -98,7 +95,7 @@ class Stream:
         are counted without them (the stream is the same either way).
         """
         inputs: list[bytes] = []
-        most_cases, most_bytes = self._most
+        most_cases, most_bytes = self._limits()
         size = 0
         skipped = 0
         start = self._next
@@ -118,8 +115,15 @@ class Stream:
         batch = Batch(self.name, self._seed, self._number, start, inputs)
         self._next += len(inputs)
         self._number += 1
-        self._most = BATCH_CASES, TIMED_BYTES if self._timed else BATCH_BYTES
         return batch if inputs else None
+
+    def _limits(self) -> tuple[int, int]:
+        """The cases and the bytes of the next batch, which ends at whichever comes first."""
+        if self._number > 0:
+            return BATCH_CASES, TIMED_BYTES if self._timed else BATCH_BYTES
+        if self._timed:
+            return TIMED_FIRST_CASES, TIMED_FIRST_BYTES
+        return FIRST_BATCH_CASES, BATCH_BYTES
 
 
 def batches(

@@ -155,7 +155,6 @@ def test_entry_points_are_registered_after_the_built_in(monkeypatch: pytest.Monk
 
 QUESTIONS = """
 import os
-import sys
 from pathlib import Path
 
 from corpora.vocabularies import sources

@@ -174,7 +174,7 @@ def test_rules_that_end_inside_a_character_are_left_to_the_plain_encoder() -> No
 def words_of(pieces: Sequence[str], text: str, unknown: str = "<unk>") -> list[str]:
     """Where the words of a text end, a few at a time."""
     known = {piece.encode(): number for number, piece in enumerate([unknown, *pieces])}
-    cuts = make_cuts(known, 0)
+    cuts = make_cuts(known, 0, make_endings(known).foreign)
     data = np.frombuffer(text.encode() + bytes(32), dtype=np.uint8)
     segments = np.array([[len(text.encode()), NOWHERE]], dtype=np.int64)
     ends = np.empty(4, dtype=np.int64)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impls.kernels.word_cuts import CUT, CUT_BEFORE_SYMBOL, SYMBOL
-from impls.unigram.fast.endings import foreign_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,12 +25,15 @@ if TYPE_CHECKING:
 _LETTERS = [*string.ascii_letters.encode()]
 
 
-def make_cuts(pieces: Mapping[bytes, int], unknown_id: int) -> NDArray[np.uint8]:
+def make_cuts(
+    pieces: Mapping[bytes, int], unknown_id: int, foreign: NDArray[np.uint8]
+) -> NDArray[np.uint8]:
     """65,536 entries by two bytes, second * 256 + first: CUT, CUT_BEFORE_SYMBOL, or 0 for neither.
 
     pieces: the ids of the pieces that text can become, by their bytes. Words begin with ASCII, with
     U+2581, and behind ASCII with what no piece has; but between two letters none does: what few
-    letters make comes more seldom than it takes to look it up.
+    letters make comes more seldom than it takes to look it up. foreign: that of the endings of the
+    pieces (:class:`impls.unigram.fast.endings.Endings`).
     """
     beside = np.zeros((256, 256), dtype=np.bool_)
     before_symbol = np.zeros(256, dtype=np.bool_)
@@ -43,21 +45,20 @@ def make_cuts(pieces: Mapping[bytes, int], unknown_id: int) -> NDArray[np.uint8]
             before_symbol[text[at - 1]] = True
             at = text.find(SYMBOL, at + 1)
     # A piece that is the unknown one joins a run of unknown characters, too.
-    unknown = {text[:1] for text, piece_id in pieces.items() if piece_id == unknown_id}
+    unknown = [text for text, piece_id in pieces.items() if piece_id == unknown_id]
+    begun, ended = {text[:1] for text in unknown}, {text[-1:] for text in unknown}
     cuts = np.zeros((256, 256), dtype=np.uint8)
     for code in range(0x80):
         character = bytes([code])
-        if character in pieces and character not in unknown:
+        if character in pieces and character not in begun:
             cuts[:, code] = CUT
             if character.isalpha():
                 cuts[_LETTERS, code] = 0
     cuts[beside] = 0
-    ended = {text[-1:] for text, piece_id in pieces.items() if piece_id == unknown_id}
     ascii_ = [bytes([code]) for code in range(0x80)]
     known = np.flatnonzero([one in pieces and one not in ended for one in ascii_])
-    foreign = foreign_lengths(pieces) > 0
-    foreign[SYMBOL[0]] = False
-    cuts[np.ix_(known, np.flatnonzero(foreign))] = CUT
-    if SYMBOL in pieces and SYMBOL[:1] not in unknown:
+    leads = np.flatnonzero(foreign)
+    cuts[np.ix_(known, leads[leads != SYMBOL[0]])] = CUT
+    if SYMBOL in pieces and SYMBOL[:1] not in begun:
         cuts[~before_symbol, SYMBOL[0]] = CUT_BEFORE_SYMBOL
     return cuts.T.reshape(-1)

@@ -82,16 +82,10 @@ def make_endings(pieces: Iterable[bytes]) -> Endings:
                 characters.append(np.zeros(_PAGE, dtype=np.int64))
             page = int(pages[number])
         characters[page][character[-1] & (_PAGE - 1)] = _walked(nodes, character[::-1])
-    foreign = foreign_lengths(texts)
-    return Endings(nodes, pairs.reshape(-1), pages, np.concatenate(characters), foreign)
-
-
-def foreign_lengths(pieces: Iterable[bytes]) -> NDArray[np.uint8]:
-    """By the first byte of characters beyond ASCII: their bytes if no piece has any; else 0."""
     foreign = np.array([lead_length(lead) for lead in range(256)], dtype=np.uint8)
     foreign[:_FIRST_LEAD] = 0
-    foreign[[*{byte for text in pieces for byte in text}]] = 0
-    return foreign
+    foreign[[*{byte for text in texts for byte in text}]] = 0
+    return Endings(nodes, pairs.reshape(-1), pages, np.concatenate(characters), foreign)
 
 
 def _page_number(character: bytes) -> int | None:

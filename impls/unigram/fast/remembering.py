@@ -105,8 +105,9 @@ def _tables(
     scores_of = np.zeros(max(int(lexicon.ids.max()), lexicon.unknown_id) + 2, lexicon.sums.dtype)
     scores_of[lexicon.ids] = lexicon.scores
     scores_of[-1] = 0  # what is added where there is no id
-    cuts = make_cuts(pieces, lexicon.unknown_id)
-    return longest, cuts, scores_of, weights, *make_endings(pieces)
+    endings = make_endings(pieces)
+    cuts = make_cuts(pieces, lexicon.unknown_id, endings.foreign)
+    return longest, cuts, scores_of, weights, *endings
 
 
 def _whole_characters(lexicon: Lexicon) -> bool:
