@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.jit import njit
+from corpora.vocabularies.jit import inlined, njit
 from impls.kernels.layout import EMPTY, PLACE
 from impls.kernels.processor import highest, lowest, ones
 from impls.pretokenize.byte_masks import (
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
     from impls.pretokenize.scanner_rules import Options
 
+_BLANK = 0x20
+"""The greatest of the ASCII bytes that are white space."""
 _CASE_BIT = 0x20
 _ENDING = (ord("s"), ord("t"), ord("m"), ord("d"))
 _BEFORE_E = (ord("r"), ord("v"))
@@ -270,6 +272,17 @@ def _split_noted(
     return count
 
 
+@inlined
+def _all_known(data: NDArray[np.uint8], end: int, trouble: int) -> bool:
+    """Whether a window that reaches over the end of the text tells all of its ends.
+
+    Each end is told by what is before it, but those in white space: where that goes on to the end
+    of the text, the patterns have rules of their own.
+    """
+    last = int(data[(end - 1) & PLACE])
+    return trouble == 0 and last > _BLANK
+
+
 @njit
 def scan_parts(
     data: NDArray[np.uint8],
@@ -309,10 +322,17 @@ def scan_parts(
         while at < end and count >= 0:
             stop = end
             sure = 0
-            if at + LOADED <= end:
+            if at + LOADED <= len(data):
                 ends, sure, trouble = piece_bits(ascii_masks(data, at), options)
-                sure &= (trouble & -trouble) - 1
-                if not sure:
+                inside = min(WINDOW, end - at)
+                if inside < WINDOW and _all_known(data, end, trouble & ((1 << inside) - 1)):
+                    sure = 1 << inside
+                    ends |= sure
+                else:
+                    # What is of other parts is trouble.
+                    trouble |= ALL ^ ((1 << inside) - 1)
+                    sure &= (trouble & -trouble) - 1
+                if not sure and inside == WINDOW:
                     looked = at + (lowest(trouble) if trouble else WINDOW - 1)
                     stop = next_sure(data, looked, end, options)
             if sure:

@@ -26,6 +26,7 @@ from impls.bpe.fast.candidates import (
 )
 from impls.bpe.fast.columns import END, PLACE_OF_NEXT, ROWS, START
 from impls.bpe.fast.piece_results import FEW, emit, put, put_one
+from impls.bpe.fast.repeats import SEEN, answer_repeats, set_aside
 from impls.bpe.fast.short_rows import recall, remember
 from impls.bpe.fast.trie_lookup import READ, longest_at
 from impls.bpe.fast.vectors import WIDTH
@@ -74,7 +75,7 @@ FARTHEST = (1 << 31) - (1 << 12)
 BATCHED = -2
 """This stands in place of the count of a piece that is one of those that are encoded together."""
 
-BLOCK = 4096
+BLOCK = 8192
 """Pieces that are looked up together, then what is left of them encoded together."""
 
 
@@ -128,6 +129,8 @@ def encode_remembering(
     counts = np.empty(pieces, dtype=np.int64)
     columns = np.empty((ROWS, pieces + WIDTH), dtype=np.int32)
     deads = np.empty(pieces, dtype=np.int64)
+    repeats = np.empty(2 * pieces, dtype=np.int64)
+    seen = np.zeros(SEEN if remembers else 0, dtype=np.int64)
     result_words = np.empty(2 * pieces, dtype=np.int64)
     results = result_words.view(np.int32)
     at = 0
@@ -143,6 +146,11 @@ def encode_remembering(
                 asked[index] = index
         if len(given) > 0:
             unknown = _take_given(given, first, last, results, asked, unknown)
+        repeated = 0
+        if remembers:
+            repeated = unknown
+            unknown = set_aside(seen, keys, hashes, first, asked, unknown, repeats)
+            repeated -= unknown
         lefts = look_up(words, filters, keys, hashes, asked, unknown, results, left)
         if wholes:
             lefts = _take_whole(block, data, ends, first, hashes, results, left, lefts)
@@ -225,6 +233,7 @@ def encode_remembering(
                 ids[place & PLACE] = token + shift if token >= regular else id_of[token & INDEX]
             put(results, index, ids, room + begin, count)
         if remembers:
+            answer_repeats(repeats, repeated, ends, first, room, result_words, results, ids)
             remember(cache, keys, hashes, asked, unknown, result_words)
             remember_wide(
                 cache, cached_ids, data, ends, first, room, hashes, results, left, lefts, rows, ids

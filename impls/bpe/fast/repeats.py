@@ -1,0 +1,92 @@
+"""What comes several times in a block of pieces is encoded once.
+
+A cache of pieces is asked about a whole block at once, and told of it afterwards. But of the pieces
+of a block that it does not know, more than half are among them a second time: a text that brings a
+new name goes on to use it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from corpora.vocabularies.jit import njit
+from impls.bpe.fast.piece_results import FEW, RESULT, put
+from impls.bpe.fast.words import UNKNOWN
+from impls.kernels.layout import PLACE
+from impls.kernels.processor import copy_pair, differ
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SEEN = 1 << 12
+"""Hashes of which is noted who had them last: a block of nothing but new pieces has as many."""
+
+
+@njit
+def set_aside(
+    seen: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    hashes: NDArray[np.int64],
+    first: int,
+    asked: NDArray[np.int64],
+    number: int,
+    repeats: NDArray[np.int64],
+) -> int:
+    """Leave of the pieces ``asked[:number]`` those that have no like before them.
+
+    seen: the piece that was last met with a hash, by the hash's lowest bits, counted from 1 and
+        from the first piece of all, so that those of earlier blocks need not be taken away; as many
+        entries as a power of two. At first, all are 0.
+    keys, hashes: of :func:`impls.bpe.fast.words.spell`. first: the first piece of the block.
+    repeats: receives the others from its end backwards, each behind the piece that it is like.
+
+    Returns how many are left. ``number`` less that is how many have been set aside.
+    """
+    kept = 0
+    place = len(repeats)
+    for number_asked in range(number):
+        index = int(asked[number_asked]) & PLACE
+        hashed = int(hashes[index])
+        slot = hashed & (len(seen) - 1) & PLACE
+        like = int(seen[slot]) - 1 - first
+        # What has no key is like nothing: its words do not tell it from others.
+        if like >= 0 and hashed != UNKNOWN and not differ(keys, 2 * like, keys, 2 * index):
+            place -= 2
+            repeats[place & PLACE] = like
+            repeats[(place + 1) & PLACE] = index
+        else:
+            seen[slot] = first + index + 1
+            asked[kept] = index
+            kept += 1
+    return kept
+
+
+@njit
+def answer_repeats(
+    repeats: NDArray[np.int64],
+    number: int,
+    ends: NDArray[np.int64],
+    first: int,
+    room: int,
+    result_words: NDArray[np.int64],
+    results: NDArray[np.int32],
+    ids: NDArray[np.int32],
+) -> None:
+    """Answer the ``number`` pieces that :func:`set_aside` has set aside as those that they are like.
+
+    first: the first piece of the block. room: the place in ``ids`` of what begins at the first byte
+    of the text. results: see :mod:`impls.bpe.fast.piece_results`; result_words: the same memory.
+    """
+    for place in range(len(repeats) - 2 * number, len(repeats), 2):
+        like, index = int(repeats[place]) & PLACE, int(repeats[place + 1]) & PLACE
+        copy_pair(result_words, 2 * like, result_words, 2 * index)
+        count = int(results[RESULT * index + FEW])
+        if count > FEW:
+            # Its room may be written over before this piece is emitted, so this one's is used.
+            piece = first + like
+            other = room + (int(ends[piece - 1]) if piece > 0 else 0)
+            own = room + int(ends[first + index - 1])
+            for one in range(count):
+                ids[(own + one) & PLACE] = ids[(other + one) & PLACE]
+            put(results, index, ids, own, count)
