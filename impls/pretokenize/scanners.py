@@ -34,9 +34,7 @@ def split_parts(
     See :func:`scan_parts`.
     """
     part_counts = np.empty(len(part_ends), dtype=np.int64)
-    # Zeros, since windows reach over the end: nothing depends on what is there, but an algorithm's
-    # steps do when it runs interpreted.
-    noted = np.zeros(len(data) + LOADED, dtype=np.uint8)
+    noted = np.empty(len(data) + LOADED, dtype=np.uint8)
     # Pieces of text have two bytes and more; what has shorter ones takes another round.
     room = len(data) // 2 + 2 * LOADED
     while True:

@@ -135,6 +135,20 @@ def test_scanners_split_as_the_regex_package_does(pattern):
     assert differences(pattern, adversarial(rng, SOME)) == []
 
 
+@pytest.mark.parametrize("pattern", SCANNERS, ids=range(len(SCANNERS)))
+def test_texts_that_end_within_a_window_are_split_to_their_end(pattern):
+    """Short texts side by side, as a batch has them: a window sees what the next one begins with."""
+    rng = random.Random(f"short {pattern}")
+    of_ascii = [*"aBsl1 /'.\n\t", "  ", "123", "'ll", " \n", "\n/"]
+    palettes = [of_ascii, [*of_ascii, "é", "中", "\u0301", "\u3000", "\u2167"]]
+    texts = (
+        "".join(rng.choices(rng.choice(palettes), k=rng.choice([1, 4, 20, 40, 60, 62, 64, 90])))
+        for _ in range(SOME)
+    )
+
+    assert differences(pattern, texts) == []
+
+
 @pytest.mark.skipif(INTERPRETED, reason="compares compiled code")
 @pytest.mark.parametrize("name", NAMES)
 def test_short_strings_of_the_classes_exhaustively(name):

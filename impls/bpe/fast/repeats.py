@@ -28,17 +28,17 @@ def set_aside(
     seen: NDArray[np.int64],
     keys: NDArray[np.int64],
     hashes: NDArray[np.int64],
-    first: int,
+    earlier: int,
     asked: NDArray[np.int64],
     number: int,
     repeats: NDArray[np.int64],
 ) -> int:
     """Leave of the pieces ``asked[:number]`` those that have no like before them.
 
-    seen: the piece that was last met with a hash, by the hash's lowest bits, counted from 1 and
-        from the first piece of all, so that those of earlier blocks need not be taken away; as many
-        entries as a power of two. At first, all are 0.
-    keys, hashes: of :func:`impls.bpe.fast.words.spell`. first: the first piece of the block.
+    seen: of SEEN entries, at first 0: the piece that was last met with a hash, by the hash's lowest
+        bits. It is counted from 1 and from the first piece of all, so that those of earlier blocks
+        need not be taken away.
+    keys, hashes: of :func:`impls.bpe.fast.words.spell`. earlier: the pieces before the block.
     repeats: receives the others from its end backwards, each behind the piece that it is like.
 
     Returns how many are left. ``number`` less that is how many have been set aside.
@@ -49,14 +49,14 @@ def set_aside(
         index = int(asked[number_asked]) & PLACE
         hashed = int(hashes[index])
         slot = hashed & (len(seen) - 1) & PLACE
-        like = int(seen[slot]) - 1 - first
+        like = int(seen[slot]) - 1 - earlier
         # What has no key is like nothing: its words do not tell it from others.
         if like >= 0 and hashed != UNKNOWN and not differ(keys, 2 * like, keys, 2 * index):
             place -= 2
             repeats[place & PLACE] = like
             repeats[(place + 1) & PLACE] = index
         else:
-            seen[slot] = first + index + 1
+            seen[slot] = earlier + index + 1
             asked[kept] = index
             kept += 1
     return kept

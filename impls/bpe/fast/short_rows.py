@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+AHEAD = 128
+
 
 @njit
 def _row(hashed: int, wide_rows: int) -> int:
@@ -43,10 +45,12 @@ def recall(
     answer. Returns their number.
     """
     wide_rows = wide_rows_in(cache)
-    for index in range(number):
+    for index in range(min(AHEAD, number)):
         prefetch(cache, _row(int(hashes[index]), wide_rows))
     count = 0
     for index in range(number):
+        ahead = min(index + AHEAD, number - 1)
+        prefetch(cache, _row(int(hashes[ahead]), wide_rows))
         row = _row(int(hashes[index]), wide_rows)
         # No branch, as nobody can foresee which pieces the cache has.
         one = differ(cache, row, keys, 2 * index)

@@ -18,6 +18,7 @@ from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.uncounted import uncounted
 from impls.bpe.fast.growing_cache import fitting
 from impls.bpe.fast.piece_results import FEW, RESULT, put, put_one
+from impls.bpe.fast.repeats import SEEN, answer_repeats, set_aside
 from impls.bpe.fast.short_rows import recall, remember
 from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
 from impls.bpe.fast.words import UNKNOWN, spell
@@ -175,6 +176,8 @@ def encode_words(
     rows = np.empty(words, dtype=np.int64)
     result_words = np.empty(2 * words, dtype=np.int64)
     results = result_words.view(np.int32)
+    repeats = np.empty(2 * words, dtype=np.int64)
+    seen = np.zeros(SEEN, dtype=np.int64)
     best_sure = np.zeros(LONGEST_CERTAIN + 1, dtype=np.float64)
     ways_sure = np.empty(LONGEST_CERTAIN + 1, dtype=np.int64)
     window = min(2 * WINDOW, len(text) + 1)
@@ -183,7 +186,7 @@ def encode_words(
     ids = np.empty(len(text) + len(segments) + ROOM, dtype=np.int32)
     segment_id_ends = np.empty(len(segments), dtype=np.int64)
     total = scores_of[len(scores_of) - 1]
-    at = number = position = done = 0
+    at = number = position = done = earlier = 0
     while number < len(segments):
         count, number, position, tokens = cut(
             cuts, text, segments, number, position, ends, marks, given
@@ -192,6 +195,10 @@ def encode_words(
         # The places of words in ``ends`` count from 1, as each begins where another one ended.
         spell(text, ends, begin, 1, count + 1, keys, hashes)
         unknown = recall(cache, keys, hashes, count, result_words, asked)
+        repeated = unknown
+        unknown = set_aside(seen, keys, hashes, earlier, asked, unknown, repeats)
+        repeated -= unknown
+        earlier += count
         lefts = _leave(
             piece_ids, unknown_id, len(byte_ids) > 0, len(scores_of) - 1, pages, characters,
             foreign, text, ends, asked, unknown, left, hashes, results,
@@ -205,6 +212,7 @@ def encode_words(
             pages, characters, foreign, weights, text, ends, left, lefts, room, best_sure,
             ways_sure, results, hashes, rows, ids,
         )  # fmt: skip
+        answer_repeats(repeats, repeated, ends, 1, room, result_words, results, ids)
         remember(cache, keys, hashes, asked, unknown, result_words)
         remember_wide(
             cache, cached_ids, text, ends, 1, room, hashes, results, left, lefts, rows, ids

@@ -16,6 +16,7 @@ from corpora.vocabularies.jit import njit
 from corpora.vocabularies.uncounted import uncounted
 from impls.bpe.fast.growing_cache import fitting
 from impls.bpe.fast.piece_results import FEW, RESULT, emit, put
+from impls.bpe.fast.repeats import SEEN, answer_repeats, set_aside
 from impls.bpe.fast.short_rows import recall, remember
 from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
 from impls.bpe.fast.words import UNKNOWN, spell
@@ -118,20 +119,25 @@ def encode_words(
     asked = np.empty(words, dtype=np.int64)
     left = np.empty(words, dtype=np.int64)
     rows = np.empty(words, dtype=np.int64)
+    repeats = np.empty(2 * words, dtype=np.int64)
+    seen = np.zeros(SEEN, dtype=np.int64)
     word_ends = np.empty(words, dtype=np.int64)
     result_words = np.empty(2 * words, dtype=np.int64)
     results = result_words.view(np.int32)
     # Twice, as the ids of a block wait behind all that may be written before them.
     ids = np.empty(2 * len(text) * growth + 64, dtype=np.int32)
-    at = number = position = done = 0
+    at = number = position = done = earlier = 0
     while number < len(segments):
         count, number, position, _ = cut(cuts, text, segments, number, position, ends, marks, given)
         begin = int(ends[0])
         # The places of words in ``ends`` count from 1, as each begins where another one ended.
         spell(text, ends, begin, 1, count + 1, keys, hashes)
         unknown = recall(cache, keys, hashes, count, result_words, asked)
-        for index in range(unknown):
-            left[index] = asked[index]
+        repeated = unknown
+        unknown = set_aside(seen, keys, hashes, earlier, asked, unknown, repeats)
+        repeated -= unknown
+        earlier += count
+        left[:unknown] = asked[:unknown]
         room = at - begin + growth * (int(ends[count]) - begin) + FEW
         lefts = recall_wide(
             cache, cached_ids, text, ends, 1, room, results, left, unknown, rows, ids
@@ -155,6 +161,7 @@ def encode_words(
                 for one in range(many):
                     ids[room + start + one] = found[one]
                 put(results, index, ids, room + start, many)
+        answer_repeats(repeats, repeated, ends, 1, room, result_words, results, ids)
         remember(cache, keys, hashes, asked, unknown, result_words)
         remember_wide(
             cache, cached_ids, text, ends, 1, room, hashes, results, left, lefts, rows, ids
