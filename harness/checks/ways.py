@@ -37,8 +37,12 @@ def judged(
     """Compare each implementation with itself. stages: the ways, and what to call them."""
     judgement = Judgement()
     for (name, way, rows), answer in zip(asked(seen, list(stages)), answers, strict=True):
-        for row, index in enumerate(rows):
-            first, again = seen.results[name].outcome(index), answer.outcome(row)
+        results = seen.results[name]
+        if len(rows) == len(results) and answer.text_ends is None and results.same_as(answer):
+            judgement.exercised[name] += len(rows)
+            continue
+        for row, index in enumerate(() if answer.unsupported else rows):
+            first, again = results.outcome(index), answer.outcome(row)
             if isinstance(again, Unsupported):
                 continue
             judgement.exercised[name] += 1

@@ -43,6 +43,10 @@ class Status(IntEnum):
         return cls[label.upper().replace("-", "_")]
 
 
+# Plain numbers, as rows are looked at one by one, and asking an enumeration takes as long as that.
+_ENCODED, _REJECTED, _UNSUPPORTED = map(int, (Status.ENCODED, Status.REJECTED, Status.UNSUPPORTED))
+
+
 @dataclass(frozen=True, slots=True)
 class Encoded:
     """The implementation answered. ``text`` is what it decoded, ``offsets`` where it was asked."""
@@ -134,18 +138,18 @@ class Results:
 
     def ids_of(self, index: int) -> list[int]:
         """The token ids of one input."""
-        start = int(self.ends[index - 1]) if index else 0
-        ids: list[int] = self.ids[start : int(self.ends[index])].tolist()
+        start = self.ends.item(index - 1) if index else 0
+        ids: list[int] = self.ids[start : self.ends.item(index)].tolist()
         return ids
 
     def outcome(self, index: int) -> Outcome:
         """One row."""
-        if self.status[index] != Status.ENCODED:
+        if self.status.item(index) != _ENCODED:
             return self._unencoded(index)
         text: bytes | None = None
         if self.text_ends is not None:
-            start = int(self.text_ends[index - 1]) if index else 0
-            text = self.text[start : int(self.text_ends[index])]
+            start = self.text_ends.item(index - 1) if index else 0
+            text = self.text[start : self.text_ends.item(index)]
         offsets: tuple[tuple[int, int], ...] | None = None
         if self.offsets is not None:
             start = int(self.ends[index - 1]) if index else 0
@@ -155,13 +159,18 @@ class Results:
 
     def _unencoded(self, index: int) -> Rejected | Unsupported | Failed:
         """A row that has no ids."""
-        status = Status(int(self.status[index]))
+        number = self.status.item(index)
         message = self.messages.get(index, "")
-        if status is Status.REJECTED:
+        if number == _REJECTED:
             return Rejected(message)
-        if status is Status.UNSUPPORTED:
+        if number == _UNSUPPORTED:
             return Unsupported(message)
-        return Failed(status, message)
+        return Failed(Status(number), message)
+
+    @property
+    def unsupported(self) -> bool:
+        """Whether there is nothing but that the implementation does not do this."""
+        return len(self.messages) == len(self) and bool((self.status == _UNSUPPORTED).all())
 
     def same_as(self, other: Results) -> bool:
         """Whether all outcomes are encodings and equal; the fast path of every comparison."""

@@ -19,7 +19,7 @@ from harness.engine.study import Session
 from harness.engine.unvisited import Unvisited
 from harness.events import Phase, Withdrawn
 from harness.findings import left_processes
-from harness.workers.forking import shared_server
+from harness.workers.forking import shared_servers
 from harness.workers.pool import Stopped, WorkerPool
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from harness.engine.parts import Part, Parts
     from harness.engine.state import RunState
     from harness.engine.study import Study
-    from harness.workers.forking import ForkServer
+    from harness.workers.forking import ForkServers
 
 
 class Sessions:
@@ -71,11 +71,11 @@ class Sessions:
         jobs = max(1, min(plan.jobs, len(plan.visited)))
         self._start = Start(plan.named if seconds is not None else (), jobs)
         with (
-            shared_server(plan.participants) as server,
+            shared_servers(plan.participants) as servers,
             ThreadPoolExecutor(jobs, thread_name_prefix="sessions") as threads,
         ):
             futures = [
-                threads.submit(self._go_through, unvisited, job, jobs, server)
+                threads.submit(self._go_through, unvisited, job, jobs, servers)
                 for job in range(jobs)
             ]
             try:
@@ -96,11 +96,9 @@ class Sessions:
             for pool in self._pools:
                 pool.kill()
 
-    def _go_through(
-        self, unvisited: Unvisited, job: int, jobs: int, server: ForkServer | None
-    ) -> None:
+    def _go_through(self, unvisited: Unvisited, job: int, jobs: int, servers: ForkServers) -> None:
         run = self._run
-        pool = WorkerPool(run.plan.participants, run.plan.limits, server=server)
+        pool = WorkerPool(run.plan.participants, run.plan.limits, servers=servers)
         pool.limit_by(run.left_for_questions)
         with run.lock:
             self._pools.append(pool)

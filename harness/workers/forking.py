@@ -1,9 +1,11 @@
 """Workers that are begun as copies of one process, seen from the harness.
 
-To import what our own workers run takes longer than all else that a worker does before its first
-answer. :class:`ForkServer` has a process (:mod:`harness.workers.fork_server`) that has imported it,
-and is copied. Workers that run code of others are started anew, each by itself: what that code
-finds in its process is what it would find anywhere.
+To import what a worker runs takes longer than all else that it does before its first answer.
+:class:`ForkServer` has a process (:mod:`harness.workers.fork_server`) that has imported it, and is
+copied: one for our own workers, and one for those of the libraries that we have adapters for. The
+latter has imported what every worker does, and nothing else, so that a library finds in a copy what
+it would find in a process that was started anew. Whoever runs code of the user's own, or of
+programs, is started anew.
 
 Whoever asks is told None where a worker cannot be begun so, and starts it anew.
 """
@@ -20,12 +22,13 @@ import subprocess
 import sys
 import threading
 import weakref
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from corpora.vocabularies.caches import COMPILED
+from corpora.vocabularies.caches import COMPILED, OURS, TABLES
 from harness.confinement.probing import START, caches_of
 from harness.workers.fork_server import (
     LONGEST,
@@ -46,8 +49,11 @@ if TYPE_CHECKING:
 
 COMMAND = (sys.executable, "-m", "harness.workers.fork_server")
 
-MODULES = (
-    "harness.workers.server",
+OF_ALL = ("harness.workers.server",)
+"""What is imported beforehand where a library is to be loaded: what every worker imports."""
+
+OF_OURS = (
+    *OF_ALL,
     "numba.np.arrayobj",
     "numba.cpython.listobj",
     "impls.bpe.algorithms.backtracking",
@@ -64,13 +70,16 @@ MODULES = (
     "impls.wordpiece.encoder",
     "impls.wordpiece.fast.remembering",
 )
-"""What is imported beforehand, with all that it needs; the rest is imported where it is needed."""
+"""Likewise for our own, with all that it needs; the rest is imported where it is needed."""
 
 WORTH = 3
 """With fewer workers, to start them takes no longer than the process of which they are copies."""
 
 OF_WORKERS = frozenset({"TMPDIR", "PYTHONDONTWRITEBYTECODE", IN_WORKER})
 """Variables that each worker has for itself; the others have to be those of the process."""
+
+OF_LIBRARIES = OF_WORKERS | {COMPILED, TABLES, OURS}
+"""Likewise where the process has imported nothing that looks for compiled functions or tables."""
 
 PATIENCE_SECONDS = 120.0
 """An answer takes a moment, and the first one waits for the imports; this is for hangs."""
@@ -146,8 +155,14 @@ class Copy:
 class ForkServer:
     """The process of which workers are copies; to be closed. Thread-safe."""
 
-    def __init__(self) -> None:
-        """Start it, where the machine has what it needs: then it imports, while others work."""
+    def __init__(
+        self, modules: Sequence[str] = OF_OURS, varying: frozenset[str] = OF_WORKERS
+    ) -> None:
+        """Start it, where the machine has what it needs: then it imports, while others work.
+
+        varying: the variables that workers may have otherwise than the process.
+        """
+        self._varying = varying
         self._lock = threading.Lock()
         self._environment = {**os.environ, **caches_of(None, os.environ)}
         self._popen: subprocess.Popen[bytes] | None = None
@@ -159,7 +174,7 @@ class ForkServer:
             try:
                 os.close(os.pidfd_open(os.getpid()))
                 self._popen = subprocess.Popen(
-                    [*COMMAND, str(theirs.fileno()), *MODULES],
+                    [*COMMAND, str(theirs.fileno()), *modules],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -230,10 +245,10 @@ class ForkServer:
     def _fits(self, environment: Mapping[str, str]) -> bool:
         """Whether a worker of this environment would import what this process has imported."""
         ours, theirs = (
-            {name: value for name, value in one.items() if name not in OF_WORKERS}
+            {name: value for name, value in one.items() if name not in self._varying}
             for one in (self._environment, environment)
         )
-        return ours == theirs and COMPILED in theirs
+        return ours == theirs and COMPILED in environment
 
     def _end(self) -> None:
         """Let go of the process: what is not begun yet is started anew."""
@@ -251,18 +266,35 @@ class ForkServer:
             self._end()
 
 
-@contextlib.contextmanager
-def shared_server(participants: Sequence[Participant]) -> Iterator[ForkServer | None]:
-    """A fork server for all pools of these participants; None where they are too few of our own.
+@dataclass(frozen=True, slots=True)
+class ForkServers:
+    """The fork servers that several pools share; None where they would have too few workers."""
 
-    What it imports takes seconds of processor time, which several pools need not spend each.
+    own: ForkServer | None = None
+    libraries: ForkServer | None = None
+
+    def of(self, spec: str) -> ForkServer | None:
+        """The one for workers of an implementation, None where they are to be started anew."""
+        if registry.our_own(spec):
+            return self.own
+        return self.libraries if registry.built_in(spec) else None
+
+
+@contextlib.contextmanager
+def shared_servers(participants: Sequence[Participant]) -> Iterator[ForkServers]:
+    """Fork servers for all pools of these participants.
+
+    What they import takes seconds of processor time, which several pools need not spend each.
     """
-    own = sum(registry.our_own(one.spec) for one in participants)
-    if own < WORTH:
-        yield None
-        return
-    server = ForkServer()
-    try:
-        yield server
-    finally:
-        server.close()
+    specs = [one.spec for one in participants]
+    own = sum(map(registry.our_own, specs))
+    libraries = sum(map(registry.built_in, specs)) - own
+    with contextlib.ExitStack() as closing:
+        servers = ForkServers(
+            ForkServer() if own >= WORTH else None,
+            ForkServer(OF_ALL, OF_LIBRARIES) if libraries >= WORTH else None,
+        )
+        for server in (servers.own, servers.libraries):
+            if server is not None:
+                closing.callback(server.close)
+        yield servers

@@ -17,7 +17,7 @@ from harness.checks.base import Check, FollowsUp, Judgement, Observation, Probe
 from harness.core.messages import Decode, Encode, Serve, packed
 from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
-from harness.workers.forking import shared_server
+from harness.workers.forking import ForkServers, shared_servers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from harness.core.excused import Excused
     from harness.core.messages import Compiling, Loaded, Measure, Meter
     from harness.core.participants import Participant
-    from harness.workers.forking import ForkServer
     from impls.interface import Mode
 
 
@@ -126,18 +125,26 @@ class WorkerPool:
         limits: Limits,
         environment: Mapping[str, str] | None = None,
         wrapper: Sequence[str] = (),
-        server: ForkServer | None = None,
+        servers: ForkServers | None = None,
     ) -> None:
-        """Start no worker yet; server: one that several pools share, else it has its own."""
+        """Start no worker yet; servers: those that several pools share, else it has its own."""
         self._participants = {participant.name: participant for participant in participants}
         # Whoever comes first loads first; all at once would make all of them late.
         turn = threading.Semaphore((os.cpu_count() or 1) + 2)
         self._closing = contextlib.ExitStack()
-        if server is None and not environment and not wrapper:
-            server = self._closing.enter_context(shared_server(participants))
+        if servers is None:
+            alone = bool(environment or wrapper)
+            servers = self._closing.enter_context(shared_servers([] if alone else participants))
         self._workers = {
             c.name: Worker(
-                c.name, c.spec, limits, environment, wrapper, turn, c.about.needs, server
+                c.name,
+                c.spec,
+                limits,
+                environment,
+                wrapper,
+                turn,
+                c.about.needs,
+                servers.of(c.spec),
             )
             for c in participants
         }

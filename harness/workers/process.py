@@ -92,7 +92,7 @@ class Process:
     ) -> None:
         """Start. spec: of the implementation, which decides where its caches are.
 
-        server: of which the process may be a copy, where it runs no code of others.
+        server: of which the process may be a copy.
         Raises OSError and psutil.Error where the machine has no room for a process.
         """
         self._limits = limits
@@ -108,11 +108,10 @@ class Process:
             # next one removes them.
             self._scratch = scratch.temporary("worker-")
             ours.callback(self._scratch.cleanup)
-            own = registry.our_own(spec)
             launch = probing.launch(
                 "harness.workers.server",
                 self._scratch.name,
-                others=None if own else spec,
+                others=None if registry.our_own(spec) else spec,
                 needs=needs,
                 environment=environment,
                 wrapper=wrapper,
@@ -123,7 +122,7 @@ class Process:
                 environment=launch.environment,
                 errors=self._log,
                 memory=limits.memory,
-                server=server if own and not wrapper else None,
+                server=None if wrapper else server,
             )
             ours.callback(self._kept.end)
             os.set_blocking(self._outlet, False)

@@ -339,7 +339,7 @@ def scan_parts(
                 count = _put(ends, highest(sure), at, piece_ends, count)
                 stop = at + highest(sure)
             elif classify(data, at, stop, table, noted):
-                # Nothing depends on what windows read behind the end, but steps do that are counted.
+                # No end depends on what windows read behind this, but counted steps do.
                 noted[stop - at : stop - at + LOADED] = 0
                 count = _split_noted(data, noted, at, stop, automaton, options, piece_ends, count)
             else:

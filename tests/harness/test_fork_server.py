@@ -22,7 +22,14 @@ from harness.core.outcomes import Inputs, Status
 from harness.engine import selection
 from harness.workers import Limits, Worker, forking
 from harness.workers.fork_server import LONGEST, Refused
-from harness.workers.forking import Copy, ForkServer, shared_server
+from harness.workers.forking import (
+    OF_ALL,
+    OF_LIBRARIES,
+    Copy,
+    ForkServer,
+    ForkServers,
+    shared_servers,
+)
 from harness.workers.pool import WorkerPool
 from harness.workers.process import Process, WorkerDied
 from impls.external import IN_WORKER
@@ -37,6 +44,13 @@ INPUTS = Inputs.of([b"abracadabra", b"", b"\xff"])
 @pytest.fixture(scope="module")
 def server() -> Iterator[ForkServer]:
     made = ForkServer()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def libraries() -> Iterator[ForkServer]:
+    made = ForkServer(OF_ALL, OF_LIBRARIES)
     yield made
     made.close()
 
@@ -61,21 +75,31 @@ def ids(process: Process) -> list[tuple[int, ...]]:
     return [results.outcome(row).ids for row in range(len(INPUTS))]  # type: ignore[union-attr]
 
 
+def answers(process: Process) -> list[object]:
+    results = process.ask(Encode(INPUTS, PLAIN), 60.0)
+    return [results.outcome(row) for row in range(len(INPUTS))]  # type: ignore[union-attr]
+
+
 def child_of(process: Process) -> psutil.Process:
     (found,) = psutil.Process(process._kept.pid).children()
     return found
 
 
-def test_a_copy_is_as_one_that_was_started_anew(server: ForkServer) -> None:
-    copy, anew = begun(server), begun(None)
+@pytest.mark.parametrize("spec", [OURS, "tiktoken", "tokenizers"])
+def test_a_copy_is_as_one_that_was_started_anew(
+    spec: str, server: ForkServer, libraries: ForkServer
+) -> None:
+    both = ForkServers(server, libraries)
+    copy, anew = begun(both.of(spec), spec), begun(None, spec)
     try:
         assert isinstance(copy._kept._popen, Copy) and not isinstance(anew._kept._popen, Copy)
-        assert loaded(copy) == loaded(anew)
-        assert ids(copy) == ids(anew)
+        assert loaded(copy, spec) == loaded(anew, spec)
+        assert answers(copy) == answers(anew)
         one, other = child_of(copy), child_of(anew)
         # By this word its whole family is found where its keeper was killed.
         assert one.environ()[IN_WORKER] == copy._kept._word
-        assert one.num_threads() == 1
+        # Numpy begins one beside it where it is imported, which no copy has.
+        assert one.num_threads() == other.num_threads() - 1
         # It has what it inherits and what it has opened, and nothing of another's.
         assert sorted(map(kind, descriptors(one))) == sorted(map(kind, descriptors(other)))
         assert os.getsid(one.pid) == one.pid and os.getsid(copy._kept.pid) == copy._kept.pid
@@ -83,6 +107,41 @@ def test_a_copy_is_as_one_that_was_started_anew(server: ForkServer) -> None:
         copy.close()
         anew.close()
     assert copy.left is None
+
+
+TELLS = """
+import os, sys
+
+from impls.interface import About
+
+ASKED = ("NUMBA_CACHE_DIR", "TOKGATE_CACHE_DIR", "TOKGATE_COMPILED", "TMPDIR")
+
+
+class Tells:
+    about = About(name="tells", version="1")
+
+    def supports(self, vocabulary, mode):
+        found = [name for name in ASKED if name in os.environ]
+        own = [os.environ[name] for name in ASKED[:2]]
+        return f"{sorted(sys.modules)} {found} {own} {sys.argv[0]} {sys.flags} {sys.path}"
+"""
+
+
+def test_a_library_finds_what_it_would_find_in_a_process_that_was_started_anew(
+    libraries: ForkServer, tmp_path: Path
+) -> None:
+    (tmp_path / "tells.py").write_text(TELLS)
+    spec = f"{tmp_path / 'tells.py'}:Tells"
+    content = packed(sources.resolve("toy_bytes"))
+    said = []
+    for one in (libraries, None):
+        process = begun(one, spec)
+        assert isinstance(process._kept._popen, Copy) == (one is not None)
+        answer = process.ask(Load(spec, content, (PLAIN,)), 60.0, loading=True)
+        said.append(answer)
+        process.close()
+    assert "numba" not in str(said[0])
+    assert said[0] == said[1]
 
 
 def descriptors(process: psutil.Process) -> list[str]:
@@ -152,12 +211,14 @@ def signalled(child: forking.Child) -> None:
     child.send_signal(signal.SIGCONT)
 
 
-def test_who_runs_code_of_others_is_started_anew(server: ForkServer, tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text("class Mine: pass")
-    for spec in ("tiktoken", f"{tmp_path / 'mine.py'}:Mine", "cmd:cat"):
-        anew = begun(server, spec)
-        assert not isinstance(anew._kept._popen, Copy), spec
-        anew.close()
+def test_who_runs_code_of_the_users_own_is_started_anew(
+    server: ForkServer, libraries: ForkServer, tmp_path: Path
+) -> None:
+    servers = ForkServers(server, libraries)
+    for spec in ("mine.tokenizer:Mine", f"{tmp_path / 'mine.py'}:Mine", "cmd:cat"):
+        assert servers.of(spec) is None, spec
+    assert servers.of("bpe.plain") is servers.of(OURS) is server
+    assert servers.of("tiktoken") is servers.of("splintr-rs") is libraries
 
 
 def test_another_environment_is_another_process(server: ForkServer) -> None:
@@ -223,7 +284,7 @@ def test_a_worker_of_which_nobody_knows_is_started_anew(answer: bytes) -> None:
         server.close()
 
 
-NAMES = ("bpe.naive", "bpe.heap", "bpe.table", "tiktoken")
+NAMES = ("bpe.naive", "bpe.heap", "bpe.table", "tiktoken", "tokenizers", "llguidance")
 
 
 def servers_of(pool: WorkerPool) -> dict[str, int | None]:
@@ -238,33 +299,39 @@ def servers_of(pool: WorkerPool) -> dict[str, int | None]:
     return found
 
 
-def test_a_pool_has_one_and_ends_it() -> None:
+def test_a_pool_has_two_and_ends_them() -> None:
     pool = WorkerPool(selection.participants(NAMES)[0], Limits())
     try:
         found = servers_of(pool)
-        assert found.pop("tiktoken") is None
         assert None not in found.values()
-        assert len(set(found.values())) == 1
-        server = psutil.Process(found["bpe.naive"])
+        assert len({found[name] for name in NAMES[:3]}) == 1
+        assert len({found[name] for name in NAMES[3:]}) == 1
+        assert len(set(found.values())) == 2
+        servers = [psutil.Process(pid) for pid in set(found.values())]
     finally:
         pool.close()
-    assert psutil.wait_procs([server], HANG_SECONDS)[1] == []
+    assert psutil.wait_procs(servers, HANG_SECONDS)[1] == []
 
 
-def test_several_pools_share_one() -> None:
+def test_several_pools_share_them() -> None:
     present = selection.participants(NAMES)[0]
-    with shared_server(present) as server:
-        assert server is not None
+    with shared_servers(present) as servers:
+        own, libraries = servers.own, servers.libraries
+        assert own is not None and libraries is not None
         for _ in range(2):
-            pool = WorkerPool(present, Limits(), server=server)
+            pool = WorkerPool(present, Limits(), servers=servers)
             try:
-                assert server._popen is not None
-                assert servers_of(pool)["bpe.heap"] == server._popen.pid
+                assert own._popen is not None and libraries._popen is not None
+                found = servers_of(pool)
+                assert (found["bpe.heap"], found["tiktoken"]) == (
+                    own._popen.pid,
+                    libraries._popen.pid,
+                )
             finally:
                 pool.close()
-    assert server._popen is None
-    with shared_server(present[1:3]) as none:
-        assert none is None
+    assert own._popen is libraries._popen is None
+    with shared_servers(present[1:5]) as none:
+        assert none == ForkServers(None, None)
 
 
 def test_it_ends_when_nobody_has_its_socket() -> None:

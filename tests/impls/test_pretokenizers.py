@@ -137,7 +137,7 @@ def test_scanners_split_as_the_regex_package_does(pattern):
 
 @pytest.mark.parametrize("pattern", SCANNERS, ids=range(len(SCANNERS)))
 def test_texts_that_end_within_a_window_are_split_to_their_end(pattern):
-    """Short texts side by side, as a batch has them: a window sees what the next one begins with."""
+    """Of short texts side by side, a window sees what the next one begins with, too."""
     rng = random.Random(f"short {pattern}")
     of_ascii = [*"aBsl1 /'.\n\t", "  ", "123", "'ll", " \n", "\n/"]
     palettes = [of_ascii, [*of_ascii, "é", "中", "\u0301", "\u3000", "\u2167"]]

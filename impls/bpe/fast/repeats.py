@@ -73,7 +73,7 @@ def answer_repeats(
     results: NDArray[np.int32],
     ids: NDArray[np.int32],
 ) -> None:
-    """Answer the ``number`` pieces that :func:`set_aside` has set aside as those that they are like.
+    """Answer the ``number`` pieces that were set aside as those that they are like.
 
     first: the first piece of the block. room: the place in ``ids`` of what begins at the first byte
     of the text. results: see :mod:`impls.bpe.fast.piece_results`; result_words: the same memory.
