@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
-from impls.kernels.eight_bytes import WORD, place_of_ascii_or, small_letters, word_at
+from impls.kernels.eight_bytes import WORD, small_letters, word_at
 from impls.kernels.layout import EMPTY, PLACE
+from impls.kernels.many_bytes import WINDOW, ascii_or
+from impls.kernels.processor import lowest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +50,7 @@ def cut(
     """Cut words from ``position`` on, which lies in a segment, until there is no room for more.
 
     cuts: CUT, CUT_BEFORE_SYMBOL or 0, by two bytes, second * 256 + first; it is 0 for two small
-    letters, and for two bytes beyond ASCII, but for CUT_BEFORE_SYMBOL. text: with eight bytes more
+    letters, and for two bytes beyond ASCII, but for CUT_BEFORE_SYMBOL. text: with 64 bytes more
     than the segments have. ends: receives ``position``, then where each word ends. marks: receives
     BEGINS and ENDS. given: receives the id that stands in place of each word, or EMPTY. Returns how
     many words there are, the segment and position to go on from, and how many of the words are
@@ -78,11 +80,11 @@ def cut(
                 position += 1
                 if eight >> 8 & 0xFF > _SYMBOL_LEAD:
                     # Behind what begins there, none ends before the next ASCII or U+2581.
-                    place = place_of_ascii_or(word_at(text, position), _SYMBOL_LEAD)
-                    while place == WORD and position + WORD < stop:
-                        position += WORD
-                        place = place_of_ascii_or(word_at(text, position), _SYMBOL_LEAD)
-                    position = min(position + place, stop)
+                    found = ascii_or(text, position, _SYMBOL_LEAD)
+                    while found == 0 and position + WINDOW < stop:
+                        position += WINDOW
+                        found = ascii_or(text, position, _SYMBOL_LEAD)
+                    position = min(position + lowest(found), stop)
         whole = count < room
         if whole:
             ends[count + 1] = stop

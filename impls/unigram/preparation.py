@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SYMBOL = SPACE_SYMBOL[2] << 16 | SPACE_SYMBOL[1] << 8 | SPACE_SYMBOL[0]
 """The bytes of U+2581, in one number, the first one lowest."""
 
-SPARE = 32
+SPARE = 64
 """Bytes behind the text, so that whoever reads many at a time may do so to its end."""
 
 

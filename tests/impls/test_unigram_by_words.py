@@ -16,10 +16,11 @@ from corpora.vocabularies.sources import resolve
 from impls.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.unigram import variants
 from impls.unigram.encoding import encode
-from impls.unigram.fast import remembering
+from impls.unigram.fast import certainty, remembering
 from impls.unigram.fast.certainty import UNCERTAIN, bounds_of, certain
 from impls.unigram.fast.cuts import make_cuts
 from impls.unigram.fast.endings import make_endings
+from impls.unigram.fast.pulling import first_foreign, foreign_word
 from impls.unigram.fast.remembering import by_words
 from impls.unigram.lexicon import make_lexicon, segmented
 from impls.unigram.trie import NOWHERE
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from impls.unigram.variants import Variant
 
 VARIANTS = (variants.SENTENCEPIECE, variants.HUGGING_FACE, variants.LLAMA_CPP)
+BROKEN_ENDS = (b"\xe6\x97", b"\xe6", b"\x97\xe6\x97\xa5", b"\xff\xe6\x97\xa5")
 OLDER = (variants.SENTENCEPIECE_0_2_1, variants.LLAMA_CPP_FLOAT)
 
 
@@ -175,7 +177,7 @@ def words_of(pieces: Sequence[str], text: str, unknown: str = "<unk>") -> list[s
     """Where the words of a text end, a few at a time."""
     known = {piece.encode(): number for number, piece in enumerate([unknown, *pieces])}
     cuts = make_cuts(known, 0, make_endings(known).foreign)
-    data = np.frombuffer(text.encode() + bytes(32), dtype=np.uint8)
+    data = np.frombuffer(text.encode() + bytes(64), dtype=np.uint8)
     segments = np.array([[len(text.encode()), NOWHERE]], dtype=np.int64)
     ends = np.empty(4, dtype=np.int64)
     marks, given = np.empty(3, dtype=np.uint8), np.empty(3, dtype=np.int64)
@@ -216,8 +218,31 @@ def test_what_no_piece_has_is_a_word_behind_a_known_character() -> None:
     assert words_of(["a", "b", "c"], "c日ab日", unknown="ab") == ["c", "日ab日"]  # one id
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_foreign_word_is_one_of_whole_characters_that_no_piece_has(seed: int) -> None:
+    """Bytes that begin no character are one each; rules may give some."""
+    rng = random.Random(f"foreign {seed}")
+    foreign = make_endings([one.encode() for one in ("a", "▁", "é", "β")]).foreign
+    parts = ["日".encode(), "本".encode(), "𝄞".encode(), b"\x97", b"\xe6\x97", b"\xc7\xa5"]
+    symbol = 7
+    for _ in range(300):
+        few = rng.choices(parts, k=rng.randint(1, 2))
+        if rng.random() < 0.6:
+            few = [*few, *parts[:1] * 20]
+        word = rng.choice([b"", "▁".encode()]) + b"".join(rng.choices(few, k=rng.randint(1, 45)))
+        data = np.frombuffer(b"x" + word + bytes(80), dtype=np.uint8)
+        begun = word.startswith("▁".encode()) and len(word) > 3
+        at, count = 3 * begun, 0
+        while at < len(word) and count >= 0:
+            length = int(foreign[word[at]])
+            at, count = at + length, count + 1 if length else -1
+        expected = (symbol * begun, count) if count >= 0 else (0, 0)
+        found = foreign_word(foreign, first_foreign(foreign), symbol, data, 1, 1 + len(word))
+        assert found == expected, word
+
+
 def test_a_tie_is_not_certain_and_a_clear_lead_is() -> None:
-    def count(scores: dict[str, float], text: str) -> int:
+    def count(scores: dict[str, float], text: str, *, exact: bool = False) -> int:
         pieces = [Piece(one, score, PieceType.NORMAL) for one, score in scores.items()]
         vocabulary = unigram(pieces)
         lexicon = make_lexicon(vocabulary, variants.SENTENCEPIECE)
@@ -227,7 +252,7 @@ def test_a_tie_is_not_certain_and_a_clear_lead_is() -> None:
         data = np.frombuffer(text.encode(), dtype=np.uint8)
         weights = np.concatenate((np.full(1, -np.inf, np.float32), lexicon.scores))
         return certain(
-            lexicon.trie, lexicon.ids, float(lexicon.unknown_scores[0]), 0, False,
+            lexicon.trie, lexicon.ids, float(lexicon.unknown_scores[0]), 0, False, exact,
             bounds.tolerance, *make_endings(made), weights, data, 0, len(data), np.zeros(33),
             np.empty(33, dtype=np.int64), np.empty(40, dtype=np.int32), 0,
         )  # fmt: skip
@@ -237,6 +262,76 @@ def test_a_tie_is_not_certain_and_a_clear_lead_is() -> None:
     assert count({"a": -1.0, "aa": -1.99}, "aa") == UNCERTAIN  # within what rounding may do
     assert count({"a": -1.0, "aa": -1.5}, "aaa") == UNCERTAIN  # a aa and aa a are alike
     assert count({"a": -1.0}, "azz") == 2  # the unknown characters are one id
+    assert count({"a": -1.0, "aa": -2.0}, "aa", exact=True) == 1  # where no sum is rounded it is
+
+
+@pytest.mark.parametrize(
+    ("scores", "exact"),
+    [((-1.0, -3.0), 2.0**53), ((-1.5,), 2.0**52), ((-1.5, -(2.0**-20)), 2.0**33), ((-0.1,), 0.0)],
+)
+def test_up_to_where_sums_are_exact(scores: tuple[float, ...], exact: float) -> None:
+    pieces = [
+        Piece(letter, one, PieceType.NORMAL) for letter, one in zip("ab", scores, strict=False)
+    ]
+    bounds = bounds_of(make_lexicon(unigram(pieces), variants.HUGGING_FACE))
+    assert bounds is not None
+    assert bounds.exact == exact
+    most = int(exact / bounds.highest)
+    assert bounds.are_exact(most - 1) or exact == 0
+    assert not bounds.are_exact(most + 1)
+
+
+def nearly_level(places: int) -> Vocabulary:
+    """Two ways of "ab" that are level before the sum is rounded, with scores of so many places."""
+    fine = (round(0.1 * 2**places) | 1) / 2**places
+    scores = {"a": -fine, "b": -fine, "ab": -2 * fine, "▁": -0.75}
+    pieces = [Piece(text, score, PieceType.NORMAL) for text, score in scores.items()]
+    return replace(unigram(pieces), normalizer=Normalizer(None, None, True, True, True))
+
+
+def many_ab(rng: random.Random, words: int) -> bytes:
+    return " ".join("ab" * rng.randint(1, 3) for _ in range(words)).encode()
+
+
+def test_short_texts_are_exact_and_long_ones_are_not() -> None:
+    """What is remembered of the former is not certain in the latter, in one encoder."""
+    vocabulary = nearly_level(43)
+    lexicon, fast = pair(vocabulary, variants.LLAMA_CPP)
+    bounds = bounds_of(lexicon)
+    assert fast is not None and bounds is not None
+    rng = random.Random(7)
+    for words in (2, 12_000, 3, 12_000, 4):
+        text = many_ab(rng, words)
+        assert bounds.are_exact(2 * len(text)) == (words < 100)
+        assert_alike(lexicon, fast, [text])
+
+
+def test_sums_that_are_taken_for_exact_and_are_not_are_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(certainty.Bounds, "are_exact", lambda self, characters: True)
+    lexicon, fast = pair(nearly_level(46), variants.LLAMA_CPP)
+    assert fast is not None
+    with pytest.raises(AssertionError):
+        assert_alike(lexicon, fast, [many_ab(random.Random(5), 4000)])
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_words_of_characters_that_no_piece_has(variant: Variant) -> None:
+    """Runs of all lengths around a window, with what is no such character at each place of some."""
+    pieces = [
+        Piece(text, -1.0 - n, PieceType.NORMAL) for n, text in enumerate(["▁", "a", "é", "."])
+    ]
+    vocabulary = replace(unigram(pieces), normalizer=Normalizer(None, None, True, True, True))
+    lexicon, fast = pair(vocabulary, variant)
+    assert fast is not None
+    texts = ["日" * size for size in range(70)] + ["a" + "日本" * size for size in range(40)]
+    texts += ["日" * place + odd + "本" * (45 - place) for place in range(46) for odd in "é𝄞βa▁."]
+    texts += [" " + one for one in texts]
+    inputs = [one.encode() for one in texts]
+    if not variant.text_only:
+        inputs += [b"\xe6\x97\xa5" * size + end for size in (3, 20, 21) for end in BROKEN_ENDS]
+    assert_alike(lexicon, fast, inputs)
 
 
 @pytest.mark.parametrize("planted", ["lead", "rounding"])
@@ -260,8 +355,7 @@ def test_a_planted_mistake_is_seen(planted: str, monkeypatch: pytest.MonkeyPatch
     vocabulary = replace(unigram(pieces), normalizer=Normalizer(None, None, True, True, True))
     lexicon, fast = pair(vocabulary, variants.SENTENCEPIECE)
     assert fast is not None
-    rng = random.Random(5)
-    text = " ".join("ab" * rng.randint(1, 3) for _ in range(4000)).encode()
+    text = many_ab(random.Random(5), 4000)
     with pytest.raises(AssertionError):
         assert_alike(lexicon, fast, [text])
 

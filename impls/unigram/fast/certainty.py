@@ -9,6 +9,10 @@ path parts from the best one for good at some boundary of it, and up to there it
 but for its last piece: the least lead at the boundaries of the best path is the lead of the whole.
 
 What is not certain is left to the plain algorithm, with the sum that stands before it.
+
+Where numbers have more bits than scores, as float64 has for scores of float32, no addition is
+rounded before sums are those of millions of characters. Then they are *exact*, and what stands
+before a word is the same to all of its ways: each word is certain, even where two are level.
 """
 
 from __future__ import annotations
@@ -50,12 +54,17 @@ class Bounds(NamedTuple):
     """How large a sum may be before a word that is certain, and what its lead must exceed.
 
     limit: of the amount of a sum. tolerance: the least lead for each character of a word. highest:
-    the greatest amount of a score.
+    the greatest amount of a score. exact: up to this amount no sum is rounded.
     """
 
     limit: float
     tolerance: float
     highest: float
+    exact: float
+
+    def are_exact(self, characters: int) -> bool:
+        """Whether all sums of a text of at most so many characters are exact."""
+        return (characters + 1) * self.highest <= self.exact
 
 
 def bounds_of(lexicon: Lexicon) -> Bounds | None:
@@ -70,7 +79,19 @@ def bounds_of(lexicon: Lexicon) -> Bounds | None:
     limit = min(lexicon.rebase_above, _MOST[kind.itemsize]) - within
     unit = float(np.finfo(kind).eps) / 2
     tolerance = 2 * unit * (limit + within) + 2.0**-40
-    return Bounds(limit, tolerance, highest) if limit > 0 and math.isfinite(tolerance) else None
+    if limit <= 0 or not math.isfinite(tolerance):
+        return None
+    return Bounds(limit, tolerance, highest, _exact(known, kind))
+
+
+def _exact(scores: NDArray[np.float64], kind: np.dtype[np.floating]) -> float:
+    """The amount up to which sums of these scores are not rounded: all have a common unit."""
+    bits = np.finfo(kind).nmant + 1
+    for places in range(bits):
+        scaled = np.ldexp(scores, places)
+        if np.array_equal(scaled, np.rint(scaled)):
+            return math.ldexp(1.0, bits - places)
+    return 0.0
 
 
 @inlined
@@ -80,6 +101,7 @@ def certain(
     unknown_score: float,
     unknown_id: int,
     spells_bytes: bool,
+    exact: bool,
     tolerance: float,
     nodes: NDArray[np.int64],
     pairs: NDArray[np.int64],
@@ -98,8 +120,8 @@ def certain(
     """Write the ids of ``text[first:last]``, a word, to ``ids[at:]``; how many, or UNCERTAIN.
 
     The word has at most LONGEST_CERTAIN bytes. spells_bytes: unknown characters become their bytes.
-    From nodes to weights, and best and ways, which have one entry more than that: as in
-    :func:`impls.unigram.fast.pulling.pull`. ids: receives the ids, and in place of
+    exact: the sums are. From nodes to weights, and best and ways, which have one entry more than
+    that: as in :func:`impls.unigram.fast.pulling.pull`. ids: receives the ids, and in place of
     the unknown one the number of unknown characters that it stands for, negated. A word with
     unknown characters that become anything else is not certain.
     """
@@ -115,16 +137,18 @@ def certain(
     while end > 0:
         way = int(ways[end])
         run = end
-        lead = _lead(nodes, weights, unknown_score, text, first, end, way, best)
-        lead_of_all = min(lead_of_all, lead)
+        if not exact:
+            lead = _lead(nodes, weights, unknown_score, text, first, end, way, best)
+            lead_of_all = min(lead_of_all, lead)
         end -= way >> LENGTH_AT
         if way & PIECE > 0:
             ids[count] = piece_ids[(way & PIECE) - 1]
         else:
             while end > 0 and int(ways[end]) & PIECE == 0:
                 way = int(ways[end])
-                lead = _lead(nodes, weights, unknown_score, text, first, end, way, best)
-                lead_of_all = min(lead_of_all, lead)
+                if not exact:
+                    lead = _lead(nodes, weights, unknown_score, text, first, end, way, best)
+                    lead_of_all = min(lead_of_all, lead)
                 end -= way >> LENGTH_AT
             ids[count] = -_characters(text, first + end, first + run)
             if spelled(trie, text, first + end, first + run) != NOWHERE:
@@ -132,7 +156,7 @@ def certain(
         if ids[count] == unknown_id or (ids[count] < 0 and spells_bytes):
             return UNCERTAIN
         count += 1
-    if lead_of_all <= tolerance * _characters(text, first, last):
+    if not exact and lead_of_all <= tolerance * _characters(text, first, last):
         return UNCERTAIN
     for place in range(count - at >> 1):
         ids[at + place], ids[count - 1 - place] = ids[count - 1 - place], ids[at + place]

@@ -30,9 +30,9 @@ from impls.unigram.fast.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, 
 from impls.unigram.fast.cuts import make_cuts
 from impls.unigram.fast.endings import make_endings
 from impls.unigram.fast.long_words import WINDOW, encode_long
-from impls.unigram.fast.pulling import foreign_word
+from impls.unigram.fast.pulling import first_foreign, foreign_word, symbol_piece
 from impls.unigram.lexicon import ROOMS, segmented
-from impls.unigram.preparation import prepare
+from impls.unigram.preparation import SPARE, prepare
 from impls.unigram.trie import NOWHERE
 from impls.unigram.variants import Normalization
 
@@ -83,13 +83,16 @@ def by_words(vocabulary: Vocabulary, variant: Variant, lexicon: Lexicon) -> Enco
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         text, segments, segment_ends = prepare(lexicon, data, ends)
         text.flags.writeable = False  # the code for arrays that nobody writes to is far quicker
-        cache = local.cache = fitting(getattr(local, "cache", None), len(text) >> 3)
+        # What is certain where sums are exact need not be so where they are not.
+        exact = bounds.are_exact(len(text) - SPARE)
+        caches = local.__dict__.setdefault("caches", {})
+        cache = caches[exact] = fitting(caches.get(exact), len(text) >> 3)
         id_ends = np.empty(len(ends), dtype=np.int64)
         ids = encode_words(
             lexicon.trie, lexicon.ids, lexicon.unknown_scores, lexicon.sums, lexicon.unknown_id,
             lexicon.byte_ids, int(lexicon.fallback), lexicon.rebase_above, longest, nodes, pairs,
-            pages, characters, foreign, weights, cuts, scores_of, bounds.limit, bounds.tolerance,
-            cache, text, segments, segment_ends, id_ends,
+            pages, characters, foreign, weights, cuts, scores_of, exact, bounds.limit,
+            bounds.tolerance, cache, text, segments, segment_ends, id_ends,
         )  # fmt: skip
         return ids, id_ends
 
@@ -146,6 +149,7 @@ def encode_words(
     weights: NDArray[np.floating],
     cuts: NDArray[np.uint8],
     scores_of: NDArray[np.floating],
+    exact: bool,
     limit: float,
     tolerance: float,
     cache: NDArray[np.int64],
@@ -159,9 +163,10 @@ def encode_words(
     The first arguments, and segments and segment_ends, are those of
     :func:`impls.unigram.viterbi_kernel.encode_segments`. longest, and from nodes to weights: as in
     :func:`impls.unigram.fast.long_words.encode_long`. cuts: of
-    :func:`impls.unigram.fast.cuts.make_cuts`. scores_of: the score of each id, and last a 0. limit,
-    tolerance: :class:`impls.unigram.fast.certainty.Bounds`. cache: see
-    :mod:`impls.bpe.fast.piece_cache`. text: has SPARE bytes more than the segments.
+    :func:`impls.unigram.fast.cuts.make_cuts`. scores_of: the score of each id, and last a 0. exact:
+    all sums are, so that none has to be known. limit, tolerance: of
+    :class:`impls.unigram.fast.certainty.Bounds`. cache: see :mod:`impls.bpe.fast.piece_cache`.
+    text: has SPARE bytes more than the segments.
     """
     unknown_score = unknown_scores[0]
     cached_ids = cache.view(np.int32)
@@ -186,6 +191,7 @@ def encode_words(
     ids = np.empty(len(text) + len(segments) + ROOM, dtype=np.int32)
     segment_id_ends = np.empty(len(segments), dtype=np.int64)
     total = scores_of[len(scores_of) - 1]
+    foreign_from, symbol = first_foreign(foreign), symbol_piece(pages, characters)
     at = number = position = done = earlier = 0
     while number < len(segments):
         count, number, position, tokens = cut(
@@ -195,21 +201,25 @@ def encode_words(
         # The places of words in ``ends`` count from 1, as each begins where another one ended.
         spell(text, ends, begin, 1, count + 1, keys, hashes)
         unknown = recall(cache, keys, hashes, count, result_words, asked)
+        if len(byte_ids) == 0:
+            unknown = _tell_foreign(
+                piece_ids, unknown_id, len(scores_of) - 1, foreign, foreign_from, symbol, exact,
+                text, ends, asked, unknown, results,
+            )  # fmt: skip
         repeated = unknown
         unknown = set_aside(seen, keys, hashes, earlier, asked, unknown, repeats)
         repeated -= unknown
         earlier += count
-        lefts = _leave(
-            piece_ids, unknown_id, len(byte_ids) > 0, len(scores_of) - 1, pages, characters,
-            foreign, text, ends, asked, unknown, left, hashes, results,
-        )  # fmt: skip
+        left[:unknown] = asked[:unknown]
         # Where in ``ids`` is the room of what begins at ``text[0]``: nothing of it is reached by
         # what is written meanwhile, as a word that is given has an id and no bytes.
         room = at - begin + FEW + count
-        lefts = recall_wide(cache, cached_ids, text, ends, 1, room, results, left, lefts, rows, ids)
+        lefts = recall_wide(
+            cache, cached_ids, text, ends, 1, room, results, left, unknown, rows, ids
+        )
         _segment_new(
-            trie, piece_ids, unknown_score, unknown_id, len(byte_ids) > 0, tolerance, nodes, pairs,
-            pages, characters, foreign, weights, text, ends, left, lefts, room, best_sure,
+            trie, piece_ids, unknown_score, unknown_id, len(byte_ids) > 0, exact, tolerance, nodes,
+            pairs, pages, characters, foreign, weights, text, ends, left, lefts, room, best_sure,
             ways_sure, results, hashes, rows, ids,
         )  # fmt: skip
         answer_repeats(repeats, repeated, ends, 1, room, result_words, results, ids)
@@ -223,8 +233,8 @@ def encode_words(
                     put_one(results, index, int(given[index]))
         at, done, total = _emit(
             trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above, longest,
-            nodes, pairs, pages, characters, foreign, weights, scores_of, limit, text, ends, marks,
-            given, count, results, best, ways, ids, at, segment_id_ends, done, total,
+            nodes, pairs, pages, characters, foreign, weights, scores_of, exact, limit, text, ends,
+            marks, given, count, results, best, ways, ids, at, segment_id_ends, done, total,
         )  # fmt: skip
     for index in range(len(id_ends)):
         last = int(segment_ends[index])
@@ -233,44 +243,44 @@ def encode_words(
 
 
 @njit
-def _leave(
+def _tell_foreign(
     piece_ids: NDArray[np.int64],
     unknown_id: int,
-    spells_bytes: bool,
     none: int,
-    pages: NDArray[np.int64],
-    characters: NDArray[np.int64],
     foreign: NDArray[np.uint8],
+    foreign_from: int,
+    symbol: int,
+    exact: bool,
     text: NDArray[np.uint8],
     ends: NDArray[np.int64],
     asked: NDArray[np.int64],
     number: int,
-    left: NDArray[np.int64],
-    hashes: NDArray[np.int64],
     results: NDArray[np.int32],
 ) -> int:
     """Answer those of the words ``asked[:number]`` of which all that is known is told at a glance.
 
     They are those of characters that no piece has (:func:`impls.unigram.fast.pulling.foreign_word`)
-    and their answer is FOREIGN. They are not to be remembered. none: what is told in place of an
-    id. The others are written to ``left``. Returns their number.
+    and their answer is FOREIGN, or their ids where sums are exact. They are not to be remembered.
+    none: what is told in place of an id. The others are left in ``asked``. Returns their number.
     """
-    pages, characters = uncounted(pages), uncounted(characters)
     foreign, text = uncounted(foreign), uncounted(text)
     count = 0
     for place in range(number):
         index = int(asked[place])
-        piece = length = 0
-        if not spells_bytes:
-            start, stop = int(ends[index]), int(ends[index + 1])
-            piece, length = foreign_word(pages, characters, foreign, text, start, stop)
+        start, stop = int(ends[index]), int(ends[index + 1])
+        piece, length = foreign_word(foreign, foreign_from, symbol, text, start, stop)
         token = int(piece_ids[piece - 1]) if piece > 0 else none
         if length > 0 and token != unknown_id:
             entry = RESULT * index
-            results[entry], results[entry + 1], results[entry + FEW] = token, length, FOREIGN
-            hashes[index] = UNKNOWN
+            if exact:
+                begun = int(token != none)
+                results[entry] = token if begun else unknown_id
+                results[entry + 1], results[entry + 2] = unknown_id, 0
+                results[entry + FEW] = 1 + begun
+            else:
+                results[entry], results[entry + 1], results[entry + FEW] = token, length, FOREIGN
         else:
-            left[count] = index
+            asked[count] = index
             count += 1
     return count
 
@@ -282,6 +292,7 @@ def _segment_new(
     unknown_score: float,
     unknown_id: int,
     spells_bytes: bool,
+    exact: bool,
     tolerance: float,
     nodes: NDArray[np.int64],
     pairs: NDArray[np.int64],
@@ -321,8 +332,8 @@ def _segment_new(
         known = UNCERTAIN
         if stop - start <= LONGEST_CERTAIN:
             known = certain(
-                trie, piece_ids, unknown_score, unknown_id, spells_bytes, tolerance, nodes, pairs,
-                pages, characters, foreign, weights, text, start, stop, best, ways, ids,
+                trie, piece_ids, unknown_score, unknown_id, spells_bytes, exact, tolerance, nodes,
+                pairs, pages, characters, foreign, weights, text, start, stop, best, ways, ids,
                 room + start,
             )  # fmt: skip
         if known == UNCERTAIN:
@@ -350,6 +361,7 @@ def _emit(
     foreign: NDArray[np.uint8],
     weights: NDArray[np.floating],
     scores_of: NDArray[np.floating],
+    exact: bool,
     limit: float,
     text: NDArray[np.uint8],
     ends: NDArray[np.int64],
@@ -367,7 +379,8 @@ def _emit(
 ) -> tuple[int, int, np.floating]:
     """Write the ids of a block's words to ``ids[at:]``, and where those of its segments end.
 
-    Returns where the ids end, how many segments have ended, and the sum of the scores so far.
+    Returns where the ids end, how many segments have ended, and the sum of the scores so far, which
+    is anything where sums are exact.
     """
     # Each of them is handed on for each word.
     trie, piece_ids = uncounted(trie), uncounted(piece_ids)
@@ -389,29 +402,29 @@ def _emit(
         entry = RESULT * index
         many = int(results[entry + FEW])
         one, two, three = int(results[entry]), int(results[entry + 1]), int(results[entry + 2])
-        if many < 0 or abs(total) > limit:
-            after = total
-            if many == FOREIGN:
-                after += scores_of[one]
-                for _ in range(two):
-                    after += unknown_score
+        whole = many == FOREIGN
+        if whole and not exact:
+            after = total + scores_of[one]
+            for _ in range(two):
+                after += unknown_score
             # All sums on the way are as small, so that none of them would be brought back.
-            if many == FOREIGN and abs(total) <= limit and abs(after) <= limit:
-                ids[at] = one
-                at += int(one != none)
-                ids[at] = unknown_id
-                at += 1
-                total = after
-            else:
-                start, stop = int(ends[index]), int(ends[index + 1])
-                at, total = encode_long(
-                    trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above,
-                    longest, nodes, pairs, pages, characters, foreign, weights, text, start, stop,
-                    total, best, ways, ids, at,
-                )  # fmt: skip
+            whole = abs(total) <= limit and abs(after) <= limit
+            total = after if whole else total
+        if whole:
+            ids[at] = one
+            at += int(one != none)
+            ids[at] = unknown_id
+            at += 1
+        elif many < 0 or abs(total) > limit:
+            start, stop = int(ends[index]), int(ends[index + 1])
+            at, total = encode_long(
+                trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above,
+                longest, nodes, pairs, pages, characters, foreign, weights, text, start, stop,
+                total, best, ways, ids, at,
+            )  # fmt: skip
         elif many <= FEW and (one | two | three) >= 0:
             ids[at], ids[at + 1], ids[at + 2] = one, two, three
-            if given[index] == NOWHERE:
+            if not exact and given[index] == NOWHERE:
                 total += scores_of[one if many > 0 else none]
                 total += scores_of[two if many > 1 else none]
                 total += scores_of[three if many > 2 else none]
@@ -424,10 +437,10 @@ def _emit(
                 else:
                     token = one if one_id == 0 else two if one_id == 1 else three
                 if token < 0:  # so many unknown characters, which are one id
-                    for _ in range(-token):
+                    for _ in range(0 if exact else -token):
                         total += unknown_score
                     token = unknown_id
-                elif given[index] == NOWHERE:
+                elif not exact and given[index] == NOWHERE:
                     total += scores_of[token]
                 ids[(at + one_id) & PLACE] = token
             at += many

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 BLOCK = 2048
 """Words that are looked up together, then those that are new encoded together."""
 
-SPARE = 32
+SPARE = 64
 """Bytes behind a text, so that whoever reads many at a time may do so to its end."""
 
 _KEPT = -1
