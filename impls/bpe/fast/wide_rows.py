@@ -146,7 +146,8 @@ def remember_wide(
         length = int(ends[piece]) - start
         # As above: it may have come twice.
         if fits and not _holds(cache, row, data, start, length):
-            copy_row(cache, row, cache, row + WIDE, WIDE)
+            if cache[row + NUMBERS] != 0:
+                copy_row(cache, row, cache, row + WIDE, WIDE)
             one, two, three, four = _wide_key(data, start, length)
             cache[row], cache[row + 1], cache[row + 2], cache[row + 3] = one, two, three, four
             cache[row + NUMBERS] = length << 32 | count
