@@ -156,6 +156,10 @@ def vocab_only_offset(defaults: bytes) -> int:
     )
 
 
+HANGING_SECONDS = 60.0
+"""A process that loads the library and ends takes a second; this is for one that hangs."""
+
+
 @cache
 def offset_seen_elsewhere() -> int:
     """Where ``vocab_only`` lies in the installed llama.cpp, seen in a process that ends with that.
@@ -165,13 +169,16 @@ def offset_seen_elsewhere() -> int:
     """
     code = f"import sys; sys.path[:] = {sys.path!r}; import {__name__} as m; m.print_offset()"
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    if done.returncode != 0:
+    seconds = HANGING_SECONDS
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        last = f"no answer in {seconds:g} seconds"
+    else:
+        if done.returncode == 0:
+            return int(done.stdout)
         last = done.stderr.strip().rpartition("\n")[2] or f"exit status {done.returncode}"
-        raise Refused(
-            f"xllamacpp {LIBRARY.version}: llama_model_params cannot be looked at: {last}"
-        )
-    return int(done.stdout)
+    raise Refused(f"xllamacpp {LIBRARY.version}: llama_model_params cannot be looked at: {last}")
 
 
 def print_offset() -> None:

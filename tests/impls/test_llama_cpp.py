@@ -69,6 +69,19 @@ def test_another_layout_is_refused(at: int) -> None:
         vocab_only_offset(defaults(*changed))
 
 
+def test_where_the_process_that_looks_hangs_or_fails_that_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    look = llama_cpp.offset_seen_elsewhere.__wrapped__
+    monkeypatch.setattr(llama_cpp, "HANGING_SECONDS", 0.001)
+    with pytest.raises(Refused, match="no answer in 0.001 seconds"):
+        look()
+    monkeypatch.undo()
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(Refused, match="exit status 1"):
+        look()
+
+
 def test_without_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
     absent = Library("llama.cpp", "x", "no_such_module", "https://x", frozenset(), "c", "llama-cpp")
     monkeypatch.setattr(llama_cpp, "LIBRARY", absent)
