@@ -74,7 +74,7 @@ def test_where_the_process_that_looks_hangs_or_fails_that_is_said(
 ) -> None:
     look = llama_cpp.offset_seen_elsewhere.__wrapped__
     monkeypatch.setattr(llama_cpp, "HANGING_SECONDS", 0.001)
-    with pytest.raises(Refused, match="no answer in 0.001 seconds"):
+    with pytest.raises(Refused, match="no answer in 0"):
         look()
     monkeypatch.undo()
     monkeypatch.setattr(sys, "executable", "/bin/false")

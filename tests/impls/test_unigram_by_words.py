@@ -20,7 +20,7 @@ from impls.unigram.fast import certainty, remembering
 from impls.unigram.fast.certainty import UNCERTAIN, bounds_of, certain
 from impls.unigram.fast.cuts import make_cuts
 from impls.unigram.fast.endings import make_endings
-from impls.unigram.fast.pulling import first_foreign, foreign_word
+from impls.unigram.fast.foreign_words import first_foreign, foreign_word
 from impls.unigram.fast.remembering import by_words
 from impls.unigram.lexicon import make_lexicon, segmented
 from impls.unigram.trie import NOWHERE

@@ -121,9 +121,9 @@ def certain(
 
     The word has at most LONGEST_CERTAIN bytes. spells_bytes: unknown characters become their bytes.
     exact: the sums are. From nodes to weights, and best and ways, which have one entry more than
-    that: as in :func:`impls.unigram.fast.pulling.pull`. ids: receives the ids, and in place of
-    the unknown one the number of unknown characters that it stands for, negated. A word with
-    unknown characters that become anything else is not certain.
+    that: as in :func:`impls.unigram.fast.pulling.pull`. ids: receives the ids; where sums are not
+    exact, in place of the unknown one the number of unknown characters that it stands for, negated.
+    A word with unknown characters that become anything else is not certain.
     """
     size = last - first
     best[0] = 0.0
@@ -143,6 +143,8 @@ def certain(
         end -= way >> LENGTH_AT
         if way & PIECE > 0:
             ids[count] = piece_ids[(way & PIECE) - 1]
+            if ids[count] == unknown_id:
+                return UNCERTAIN
         else:
             while end > 0 and int(ways[end]) & PIECE == 0:
                 way = int(ways[end])
@@ -150,11 +152,9 @@ def certain(
                     lead = _lead(nodes, weights, unknown_score, text, first, end, way, best)
                     lead_of_all = min(lead_of_all, lead)
                 end -= way >> LENGTH_AT
-            ids[count] = -_characters(text, first + end, first + run)
-            if spelled(trie, text, first + end, first + run) != NOWHERE:
+            if spells_bytes or spelled(trie, text, first + end, first + run) != NOWHERE:
                 return UNCERTAIN
-        if ids[count] == unknown_id or (ids[count] < 0 and spells_bytes):
-            return UNCERTAIN
+            ids[count] = unknown_id if exact else -_characters(text, first + end, first + run)
         count += 1
     if not exact and lead_of_all <= tolerance * _characters(text, first, last):
         return UNCERTAIN

@@ -10,12 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import inlined, njit
-from impls.kernels.eight_bytes import word_at
 from impls.kernels.layout import INDEX, PLACE
-from impls.kernels.many_bytes import WINDOW, leads_and_others
-from impls.kernels.processor import ones
 from impls.kernels.utf8 import lead_length
-from impls.kernels.word_cuts import SYMBOL
 from impls.unigram.fast.endings import on_page, page_of, piece_of, step
 
 if TYPE_CHECKING:
@@ -26,11 +22,6 @@ LENGTH_AT = 32
 """The place in a way, ``length << 32 | piece + 1``, of the bytes of the last piece."""
 PIECE = (1 << LENGTH_AT) - 1
 """The bits of a way that tell the last piece: its number and 1, or 0 for unknown characters."""
-
-_WHOLE = WINDOW // 3 * 3
-"""Bytes of the characters of three bytes of which a window tells."""
-_THREE_BYTES = 0xFFFFFF
-_SYMBOL = int.from_bytes(SYMBOL, "little")
 
 _FOUR_BYTES = (1 << 32) - 1
 
@@ -154,68 +145,10 @@ def pull(
 
 
 @njit
-def symbol_piece(pages: NDArray[np.int64], characters: NDArray[np.int64]) -> int:
-    """The piece that is U+2581 alone, and 1; 0 if there is none."""
-    page = int(pages[page_of(_SYMBOL & 0xFF, _SYMBOL >> 8 & 0xFF, 3)])
-    return piece_of(int(characters[on_page(page, _SYMBOL >> 16)]))
-
-
-@njit
 def after_foreign(lead: int, length: int) -> int:
     """The bytes of a character of ``length`` bytes, of which most have three."""
     # A branch that is foreseen, so that nobody waits for the length to read the next one.
     return 3 if lead >> 4 == 0xE else length
-
-
-@inlined
-def foreign_word(
-    foreign: NDArray[np.uint8],
-    foreign_from: int,
-    symbol: int,
-    text: NDArray[np.uint8],
-    start: int,
-    stop: int,
-) -> tuple[int, int]:
-    """The first piece, and 1, of a word of characters that no piece has, and how many these are.
-
-    That piece is U+2581, which may stand before them; 0 for none. The number is 0 for all other
-    words, which have other characters. foreign_from: of :func:`first_foreign`. symbol: the piece of
-    U+2581, and 1; 0 if there is none. text: with LOADED bytes more than words have.
-    """
-    # No branch, as nobody foresees before which words it stands.
-    begun = int(symbol > 0 and start + 3 < stop) & int(
-        word_at(text, start) & _THREE_BYTES == _SYMBOL
-    )
-    start += 3 * begun
-    count = 0
-    while start < stop:
-        # Most words are of characters of three bytes alone, which a window tells at once.
-        inside = min(_WHOLE, stop - start)
-        within = (1 << inside) - 1
-        leads, others = leads_and_others(text, start & PLACE, foreign_from)
-        leads, others = leads & within, others & within
-        if (leads | others) == within and (leads << 1 | leads << 2) & within == others:
-            start += inside
-            count += ones(leads)
-            continue
-        length = int(foreign[text[start & PLACE]])
-        if length == 0:
-            return 0, 0
-        start += length
-        count += 1
-    return symbol * begun, count
-
-
-@njit
-def first_foreign(foreign: NDArray[np.uint8]) -> int:
-    """The first byte from which on all that begin a character of three bytes begin none of a piece.
-
-    It is 0xF0, with which no such character begins, where there is none.
-    """
-    lead = 0xF0
-    while lead > 0xE0 and foreign[lead - 1] == 3:
-        lead -= 1
-    return lead
 
 
 @njit

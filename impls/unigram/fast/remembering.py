@@ -17,7 +17,7 @@ from corpora.vocabularies.jit import njit
 from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.uncounted import uncounted
 from impls.bpe.fast.growing_cache import fitting
-from impls.bpe.fast.piece_results import FEW, RESULT, put, put_one
+from impls.bpe.fast.piece_results import FEW, RESULT, emit, put, put_one
 from impls.bpe.fast.repeats import SEEN, answer_repeats, set_aside
 from impls.bpe.fast.short_rows import recall, remember
 from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
@@ -29,8 +29,8 @@ from impls.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.unigram.fast.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
 from impls.unigram.fast.cuts import make_cuts
 from impls.unigram.fast.endings import make_endings
+from impls.unigram.fast.foreign_words import FOREIGN, first_foreign, symbol_piece, tell_foreign
 from impls.unigram.fast.long_words import WINDOW, encode_long
-from impls.unigram.fast.pulling import first_foreign, foreign_word, symbol_piece
 from impls.unigram.lexicon import ROOMS, segmented
 from impls.unigram.preparation import SPARE, prepare
 from impls.unigram.trie import NOWHERE
@@ -43,11 +43,6 @@ if TYPE_CHECKING:
     from impls.unigram.encoding import Encode
     from impls.unigram.lexicon import Lexicon
     from impls.unigram.variants import Variant
-
-FOREIGN = -2
-"""This stands in place of the number of ids of a word of characters that no piece has, which are
-one id. The answer begins with the id of the piece before them, or what is told if there is none,
-and their number."""
 
 BLOCK = 4096
 """Words that are looked up together, then those that are new segmented together."""
@@ -189,7 +184,9 @@ def encode_words(
     best = np.zeros(window, dtype=sums.dtype)
     ways = np.empty(window, dtype=np.int64)
     ids = np.empty(len(text) + len(segments) + ROOM, dtype=np.int32)
-    segment_id_ends = np.empty(len(segments), dtype=np.int64)
+    # One more, since the end of each word is written, and kept where it is the last one's.
+    segment_id_ends = np.empty(len(segments) + 1, dtype=np.int64)
+    word_ends = np.empty(words, dtype=np.int64)
     total = scores_of[len(scores_of) - 1]
     foreign_from, symbol = first_foreign(foreign), symbol_piece(pages, characters)
     at = number = position = done = earlier = 0
@@ -202,7 +199,7 @@ def encode_words(
         spell(text, ends, begin, 1, count + 1, keys, hashes)
         unknown = recall(cache, keys, hashes, count, result_words, asked)
         if len(byte_ids) == 0:
-            unknown = _tell_foreign(
+            unknown = tell_foreign(
                 piece_ids, unknown_id, len(scores_of) - 1, foreign, foreign_from, symbol, exact,
                 text, ends, asked, unknown, results,
             )  # fmt: skip
@@ -222,6 +219,12 @@ def encode_words(
             pairs, pages, characters, foreign, weights, text, ends, left, lefts, room, best_sure,
             ways_sure, results, hashes, rows, ids,
         )  # fmt: skip
+        if exact:
+            _segment_uncertain(
+                trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above,
+                longest, nodes, pairs, pages, characters, foreign, weights, total, text, ends, left,
+                lefts, room, results, best, ways, ids,
+            )  # fmt: skip
         answer_repeats(repeats, repeated, ends, 1, room, result_words, results, ids)
         remember(cache, keys, hashes, asked, unknown, result_words)
         remember_wide(
@@ -231,58 +234,21 @@ def encode_words(
             for index in range(count):
                 if given[index] != NOWHERE:
                     put_one(results, index, int(given[index]))
+        if exact:
+            at = emit(results, count, at, ids, word_ends, 0)
+            for index in range(count):
+                segment_id_ends[done & PLACE] = word_ends[index]
+                done += int(marks[index]) // ENDS
+            continue
         at, done, total = _emit(
             trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above, longest,
-            nodes, pairs, pages, characters, foreign, weights, scores_of, exact, limit, text, ends,
-            marks, given, count, results, best, ways, ids, at, segment_id_ends, done, total,
+            nodes, pairs, pages, characters, foreign, weights, scores_of, limit, text, ends, marks,
+            given, count, results, best, ways, ids, at, segment_id_ends, done, total,
         )  # fmt: skip
     for index in range(len(id_ends)):
         last = int(segment_ends[index])
         id_ends[index] = segment_id_ends[last - 1] if last > 0 else 0
     return ids[:at]
-
-
-@njit
-def _tell_foreign(
-    piece_ids: NDArray[np.int64],
-    unknown_id: int,
-    none: int,
-    foreign: NDArray[np.uint8],
-    foreign_from: int,
-    symbol: int,
-    exact: bool,
-    text: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    asked: NDArray[np.int64],
-    number: int,
-    results: NDArray[np.int32],
-) -> int:
-    """Answer those of the words ``asked[:number]`` of which all that is known is told at a glance.
-
-    They are those of characters that no piece has (:func:`impls.unigram.fast.pulling.foreign_word`)
-    and their answer is FOREIGN, or their ids where sums are exact. They are not to be remembered.
-    none: what is told in place of an id. The others are left in ``asked``. Returns their number.
-    """
-    foreign, text = uncounted(foreign), uncounted(text)
-    count = 0
-    for place in range(number):
-        index = int(asked[place])
-        start, stop = int(ends[index]), int(ends[index + 1])
-        piece, length = foreign_word(foreign, foreign_from, symbol, text, start, stop)
-        token = int(piece_ids[piece - 1]) if piece > 0 else none
-        if length > 0 and token != unknown_id:
-            entry = RESULT * index
-            if exact:
-                begun = int(token != none)
-                results[entry] = token if begun else unknown_id
-                results[entry + 1], results[entry + 2] = unknown_id, 0
-                results[entry + FEW] = 1 + begun
-            else:
-                results[entry], results[entry + 1], results[entry + FEW] = token, length, FOREIGN
-        else:
-            asked[count] = index
-            count += 1
-    return count
 
 
 @njit
@@ -345,6 +311,49 @@ def _segment_new(
 
 
 @njit
+def _segment_uncertain(
+    trie: NDArray[np.int32],
+    piece_ids: NDArray[np.int64],
+    unknown_score: np.floating,
+    unknown_id: int,
+    byte_ids: NDArray[np.int64],
+    fallback: int,
+    rebase_above: float,
+    longest: int,
+    nodes: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    pages: NDArray[np.int64],
+    characters: NDArray[np.int64],
+    foreign: NDArray[np.uint8],
+    weights: NDArray[np.floating],
+    nothing: np.floating,
+    text: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    left: NDArray[np.int64],
+    lefts: int,
+    room: int,
+    results: NDArray[np.int32],
+    best: NDArray[np.floating],
+    ways: NDArray[np.int64],
+    ids: NDArray[np.int32],
+) -> None:
+    """Segment those of the words ``left[:lefts]`` that have UNCERTAIN for a number of ids.
+
+    Sums are exact, so that these words are as certain as all. nothing: a sum of 0.
+    """
+    for place in range(lefts):
+        index = int(left[place])
+        if results[RESULT * index + FEW] == UNCERTAIN:
+            start, stop = int(ends[index]), int(ends[index + 1])
+            end, _ = encode_long(
+                trie, piece_ids, unknown_score, unknown_id, byte_ids, fallback, rebase_above,
+                longest, nodes, pairs, pages, characters, foreign, weights, text, start, stop,
+                nothing, best, ways, ids, room + start,
+            )  # fmt: skip
+            put(results, index, ids, room + start, end - (room + start))
+
+
+@njit
 def _emit(
     trie: NDArray[np.int32],
     piece_ids: NDArray[np.int64],
@@ -361,7 +370,6 @@ def _emit(
     foreign: NDArray[np.uint8],
     weights: NDArray[np.floating],
     scores_of: NDArray[np.floating],
-    exact: bool,
     limit: float,
     text: NDArray[np.uint8],
     ends: NDArray[np.int64],
@@ -379,8 +387,7 @@ def _emit(
 ) -> tuple[int, int, np.floating]:
     """Write the ids of a block's words to ``ids[at:]``, and where those of its segments end.
 
-    Returns where the ids end, how many segments have ended, and the sum of the scores so far, which
-    is anything where sums are exact.
+    Returns where the ids end, how many segments have ended, and the sum of the scores so far.
     """
     # Each of them is handed on for each word.
     trie, piece_ids = uncounted(trie), uncounted(piece_ids)
@@ -403,7 +410,7 @@ def _emit(
         many = int(results[entry + FEW])
         one, two, three = int(results[entry]), int(results[entry + 1]), int(results[entry + 2])
         whole = many == FOREIGN
-        if whole and not exact:
+        if whole:
             after = total + scores_of[one]
             for _ in range(two):
                 after += unknown_score
@@ -424,7 +431,7 @@ def _emit(
             )  # fmt: skip
         elif many <= FEW and (one | two | three) >= 0:
             ids[at], ids[at + 1], ids[at + 2] = one, two, three
-            if not exact and given[index] == NOWHERE:
+            if given[index] == NOWHERE:
                 total += scores_of[one if many > 0 else none]
                 total += scores_of[two if many > 1 else none]
                 total += scores_of[three if many > 2 else none]
@@ -437,10 +444,10 @@ def _emit(
                 else:
                     token = one if one_id == 0 else two if one_id == 1 else three
                 if token < 0:  # so many unknown characters, which are one id
-                    for _ in range(0 if exact else -token):
+                    for _ in range(-token):
                         total += unknown_score
                     token = unknown_id
-                elif not exact and given[index] == NOWHERE:
+                elif given[index] == NOWHERE:
                     total += scores_of[token]
                 ids[(at + one_id) & PLACE] = token
             at += many
