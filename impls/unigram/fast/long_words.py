@@ -29,7 +29,7 @@ WINDOW = 2048
 """Bytes after which the best path is read back as soon as that is possible."""
 
 
-@inlined
+@njit
 def encode_long(
     trie: NDArray[np.int32],
     piece_ids: NDArray[np.int64],
