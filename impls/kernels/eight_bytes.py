@@ -115,20 +115,9 @@ def _found(eight: int, byte: int) -> int:
 
 
 @njit
-def _place_of_first(found: int) -> int:
-    """The place of the first of eight bytes whose highest bit is set, or 8; no other bit is."""
+def place_of_byte(eight: int, byte: int) -> int:
+    """The place of the first of eight bytes that is this one, or 8."""
+    found = _found(eight, byte)
     # A bit for each byte before it, or for all; the product adds them up in its highest byte.
     before = ((found & -found) >> 7 & _LOW_BITS) - 1 & _LOW_BITS
     return before * _LOW_BITS >> 56 & 0xFF
-
-
-@njit
-def place_of_byte(eight: int, byte: int) -> int:
-    """The place of the first of eight bytes that is this one, or 8."""
-    return _place_of_first(_found(eight, byte))
-
-
-@njit
-def place_of_ascii_or(eight: int, byte: int) -> int:
-    """The place of the first of eight bytes that is ASCII or this one, or 8."""
-    return _place_of_first(_found(eight, byte) | ~eight & _HIGH_BITS)

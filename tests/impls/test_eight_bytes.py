@@ -9,7 +9,6 @@ from impls.kernels.eight_bytes import (
     WORD,
     all_beyond_ascii,
     copy_word,
-    place_of_ascii_or,
     place_of_byte,
     small_letters,
     word_at,
@@ -27,7 +26,6 @@ def told(data, byte):
         small_letters(eight),
         all_beyond_ascii(eight),
         place_of_byte(eight, byte),
-        place_of_ascii_or(eight, byte),
     )
 
 
@@ -38,7 +36,6 @@ def test_eight_bytes_at_once(codes, byte):
         all(ord("a") <= code <= ord("z") for code in codes),
         all(code >= 0x80 for code in codes),
         [*codes, byte].index(byte),
-        [*(code if code >= 0x80 else byte for code in codes), byte].index(byte),
     )
 
 
