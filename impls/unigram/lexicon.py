@@ -19,7 +19,7 @@ from corpora.vocabularies.sentencepiece_model import byte_of
 from impls.kernels.table_cache import arrays_of
 from impls.unigram.graphemes import grapheme_classes
 from impls.unigram.marks import marks_of_clusters
-from impls.unigram.normalizer import Rules, make_rules
+from impls.unigram.normalizer import SPACE, Rules, make_rules, with_plain
 from impls.unigram.splitting import Symbols, make_symbols
 from impls.unigram.trie import NOWHERE, double_array
 from impls.unigram.variants import Decoding, Fallback, Normalization, Reading, SymbolScore, Variant
@@ -86,7 +86,13 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
     classes = np.empty(0, dtype=np.uint8)
     if variant.normalization is Normalization.HUGGING_FACE:
         classes = grapheme_classes()
-        rules = rules._replace(marks=marks_of_clusters(rules.marks, classes))
+        # A line break of two characters is one cluster.
+        rules = with_plain(
+            rules._replace(marks=marks_of_clusters(rules.marks, classes)),
+            bytes([SPACE]),
+            merged=False,
+            but=b"\r",
+        )
     unreached = -math.inf if variant.unreached is None else variant.unreached
     return Lexicon(
         trie,

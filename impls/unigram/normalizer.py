@@ -24,7 +24,8 @@ from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child, token_at
 from impls.kernels.utf8 import character_length, lenient_length
 from impls.unigram.charsmap import blanks, load_charsmap, rule
-from impls.unigram.marks import marks_of, pass_characters
+from impls.unigram.marks import CHANGES, FOLLOWS, marks_of, pass_characters
+from impls.unigram.plain import ENOUGH, LOADED, begins_plain, lead_bytes, pass_plain, plain_table
 from impls.unigram.trie import ROOT, double_array
 
 if TYPE_CHECKING:
@@ -86,13 +87,19 @@ def make_rules(vocabulary: Vocabulary, *, symbols_stay: bool = True, partly: boo
             begun[text[0] << 8 | text[1]] = True
         else:
             begun[text[0] << 8 : (text[0] + 1) << 8] = True
-    return Rules(
+    becomes = bytes(SPACE_SYMBOL) if spec.escape_whitespaces else bytes([SPACE])
+    merged = spec.remove_extra_whitespaces
+    others = np.arange(1 << 16) != SPACE
+    # In tokenizers, several spaces become U+2581 where they are tidied, even if one stays a space.
+    blank = ~others[:0x80] & (spec.escape_whitespaces or not merged)
+    settled_plain = plain_table(others, blank, becomes, merged=merged)
+    rules = Rules(
         charsmap.units,
         charsmap.replacements,
         double_array(symbols)[0],
         begun,
         passing(charsmap, begun, [*symbols], spec),
-        settled(spec),
+        np.concatenate([settled(spec), settled_plain]),
         marks_of(charsmap.units, symbols),
         spec.add_dummy_prefix,
         spec.remove_extra_whitespaces,
@@ -100,6 +107,27 @@ def make_rules(vocabulary: Vocabulary, *, symbols_stay: bool = True, partly: boo
         spec.treat_whitespace_as_suffix,
         charsmap.growth,
     )
+    return with_plain(rules, becomes, merged=merged)
+
+
+def with_plain(rules: Rules, becomes: bytes, *, merged: bool, but: bytes = b"") -> Rules:
+    """The rules with the table of what is plain by them.
+
+    becomes, merged: see :func:`impls.unigram.plain.plain_table`. but: ASCII characters that are
+    neither plain nor blank.
+    """
+    marks, entries = rules.marks, rules.passes[:0x80]
+    plain = marks & (CHANGES | FOLLOWS) == 0
+    passing = (entries & PASSES != 0) & (marks[:0x80] & FOLLOWS == 0)
+    passing[[*but]] = False
+    blank = passing & (entries & BLANK != 0)
+    plain[:0x80] = passing & ~blank
+    # What may go on from an ASCII character is told by the byte with which it begins.
+    unsure = (entries != 0) & (entries & ALONE == 0)
+    met = rules.begun.reshape(256, 256)[:0x80][unsure].any(axis=0)
+    plain[0x80:] &= ~met[lead_bytes(np.arange(0x80, len(plain)))]
+    table = plain_table(plain, blank, becomes, merged=merged)
+    return rules._replace(passes=np.concatenate([rules.passes[:256], table]))
 
 
 PASSES, SINGLE, MERGED, BLANK = 1, 2, 4, 8
@@ -252,12 +280,23 @@ def normalize(
     if rules.add_dummy_prefix and not rules.treat_whitespace_as_suffix:
         size = put(out, size, SPACE, escape)
     after_space = tidy
+    again = position  # where a run of plain characters is looked for again
     while position < end:
-        byte = int(data[position])
         first = position
+        if position >= again and begins_plain(passes, data, position, end):
+            position, size = pass_plain(passes, data, position, end, out, size)
+            if position - first < ENOUGH:
+                again = position + LOADED
+            if position > first:
+                after_space = tidy and int(passes[data[position - 1]]) & BLANK != 0
+                first = position
+                if position >= end:
+                    break
+        byte = int(data[position])
         if passes[byte] and not (after_space and int(passes[byte]) & SINGLE):
             before = MERGED if after_space else 0
-            position, size = pass_ascii(passes, begun, data, position, end, out, size, before)
+            near = min(end, max(position + WORD, again))
+            position, size = pass_ascii(passes, begun, data, position, near, out, size, before)
         elif byte >= 0xC0:
             position, size = pass_characters(marks, data, position, end, out, size)
         if position > first:

@@ -27,6 +27,7 @@ from impls.unigram.normalizer import (
     pass_ascii,
     put,
 )
+from impls.unigram.plain import ENOUGH, LOADED, begins_plain, pass_plain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,13 +68,21 @@ def normalize_hugging_face(
     if rules.add_dummy_prefix and not (words and _begins_with_symbol(mapped, length)):
         size = put(out, size, SPACE, escape)
     settled = uncounted(rules.settled)
-    i = 0
+    i = again = 0  # the second is where plain characters are looked for again
     while i < length:
-        if mapped[i] < 0x80:
+        if i >= again and begins_plain(settled, mapped, i, length):
             first = i
-            i, size = pass_ascii(settled, begun, mapped, i, length, out, size, 0)
+            i, size = pass_plain(settled, mapped, i, length, out, size)
+            if i - first < ENOUGH:
+                again = i + LOADED
+            if i >= length:
+                break
+        if mapped[i] < 0x80:
+            near = min(length, max(i + WORD, again))
+            before = int(settled[mapped[i - 1]]) if i > 0 else 0
+            i, size = pass_ascii(settled, begun, mapped, i, near, out, size, before)
             # Of the last one it is not known yet whether it is behind another one.
-            if i > first and mapped[i] == SPACE and int(settled[mapped[i - 1]]) & MERGED:
+            if i > 0 and mapped[i] == SPACE and int(settled[mapped[i - 1]]) & MERGED:
                 i += 1
                 continue
         while i + WORD < length and all_beyond_ascii(word_at(mapped, i)):
@@ -123,14 +132,22 @@ def _map(
 ) -> int:
     """``Precompiled``: write the mapped text to ``out``, and return its length."""
     size = 0
-    position = start
+    position = again = start  # the second is where plain characters are looked for again
     while position < end:
+        if position >= again and begins_plain(passes, data, position, end):
+            first = position
+            position, size = pass_plain(passes, data, position, end, out, size)
+            if position - first < ENOUGH:
+                again = position + LOADED
+            if position >= end:
+                break
+        near = min(end, max(position + WORD, again))
         going = True
         while going:
             kind = int(passes[data[position]])
             if (
                 kind & LETTER
-                and position + WORD < end
+                and position + WORD < near
                 and data[position + WORD] < 0x80
                 and small_letters(word_at(data, position))
             ):
@@ -142,7 +159,7 @@ def _map(
                 byte = int(data[position])
                 kind = int(passes[byte])
                 going = (
-                    kind != 0 and byte != 0x0D and position + 1 < end and data[position + 1] < 0x80
+                    kind != 0 and byte != 0x0D and position + 1 < near and data[position + 1] < 0x80
                 )
                 if not going:
                     break

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.uncounted import uncounted
+from impls.kernels.eight_bytes import WORD
 from impls.kernels.layout import EMPTY
 from impls.kernels.trie import child
 from impls.kernels.utf8 import lenient_length
@@ -28,6 +29,7 @@ from impls.unigram.normalizer import (
     prefix,
     put,
 )
+from impls.unigram.plain import ENOUGH, LOADED, begins_plain, pass_plain
 from impls.unigram.trie import ROOT
 
 if TYPE_CHECKING:
@@ -52,7 +54,31 @@ def normalize_llama_cpp(
     whole = _whole_characters(symbols)
     in_word = False
     position = start
+    again = start if whole else end  # where a run of plain characters is looked for again
     while position < end:
+        if merge and not in_word:
+            # Nothing is written of spaces before the next word.
+            while (
+                position + 1 < end
+                and int(passes[data[position]]) & BLANK
+                and passes[data[position + 1]]
+            ):
+                position += 1
+        if position >= again and (in_word or merge) and begins_plain(passes, data, position, end):
+            first, before = position, size
+            if not in_word:
+                size = put(out, size, SPACE, escape)
+            position, size = pass_plain(passes, data, position, end, out, size)
+            if position > first:
+                in_word = int(passes[data[position - 1]]) & BLANK == 0
+                if merge and not in_word:
+                    size -= 3 if escape else 1
+            else:
+                size = before
+            if position - first < ENOUGH:
+                again = position + LOADED
+            if position >= end:
+                break
         byte = int(data[position])
         if passes[byte] and (in_word or merge):
             # A space before a word is written where the first one stands, and taken back if no word
@@ -60,8 +86,9 @@ def normalize_llama_cpp(
             first, before = position, size
             if not in_word:
                 size = put(out, size, SPACE, escape)
+            near = min(end, max(position + WORD, again))
             position, size = pass_ascii(
-                passes, begun, data, position, end, out, size, 0 if in_word else MERGED
+                passes, begun, data, position, near, out, size, 0 if in_word else MERGED
             )
             if position > first:
                 in_word = int(passes[data[position - 1]]) & BLANK == 0
