@@ -22,6 +22,8 @@ LOADED = 64
 """Bytes that are read at once."""
 WINDOW = 62
 """Bytes of them that are told of: as many bits can be shifted, and no number becomes negative."""
+ALL = (1 << WINDOW) - 1
+"""The bits of all that are told of."""
 
 _BEYOND_ASCII, _LEAD, _FOUR = 0x80, 0xC0, 0xF0
 """The least bytes that are not ASCII, that begin a character of several bytes, and one of four."""
@@ -50,7 +52,7 @@ def _bits(flags: NDArray[np.bool_]) -> int:
 
 _BYTE, _NUMBER, _WORD = (ir.IntType(bits) for bits in (8, 32, 64))
 _VECTOR = ir.VectorType(_BYTE, LOADED)
-_ALL = _WORD((1 << WINDOW) - 1)
+_ALL = _WORD(ALL)
 
 
 def _every(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:

@@ -15,6 +15,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from impls.kernels.eight_bytes import place_of
+from impls.kernels.many_bytes import ALL, LOADED, WINDOW
 from impls.pretokenize.character_classes import (
     APOSTROPHE,
     BLANK,
@@ -38,12 +39,6 @@ if TYPE_CHECKING:
     """The masks of the classes below, in their order; of the bytes that begin a character; and of
     what is not looked into. Bit 0 is for the first byte, and a character's bytes all have its
     class."""
-
-LOADED = 64
-"""Bytes that are read at once."""
-WINDOW = 62
-"""Bits of a mask, so that neither one that is shifted by a place nor a sum of two is negative."""
-ALL = (1 << WINDOW) - 1
 
 SIZE_BITS = 4
 """A character's first byte is noted as ``size in bytes << 4 | class``, and its other bytes as

@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import inlined, njit
 from impls.kernels.layout import EMPTY, PLACE
+from impls.kernels.many_bytes import ALL, LOADED, WINDOW
 from impls.kernels.processor import highest, lowest, ones
 from impls.pretokenize.byte_masks import (
-    ALL,
     CLASS_MASK,
-    LOADED,
     SIZE_BITS,
-    WINDOW,
     ascii_masks,
     note_ascii,
     noted_masks,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.patterns import PATTERNS
-from impls.pretokenize.byte_masks import LOADED
+from impls.kernels.many_bytes import LOADED
 from impls.pretokenize.character_classes import class_table
 from impls.pretokenize.scanner_kernel import NO_ROOM, NO_UTF8, scan_parts
 from impls.pretokenize.scanner_rules import Rules, automaton

@@ -21,11 +21,12 @@ from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.uncounted import uncounted
 from impls.kernels.eight_bytes import WORD, copy_word, small_letters, word_at
 from impls.kernels.layout import EMPTY
+from impls.kernels.many_bytes import LOADED
 from impls.kernels.trie import child, token_at
 from impls.kernels.utf8 import character_length, lenient_length
 from impls.unigram.charsmap import blanks, load_charsmap, rule
 from impls.unigram.marks import CHANGES, FOLLOWS, marks_of, pass_characters
-from impls.unigram.plain import ENOUGH, LOADED, begins_plain, lead_bytes, pass_plain, plain_table
+from impls.unigram.plain import ENOUGH, begins_plain, lead_bytes, pass_plain, plain_table
 from impls.unigram.trie import ROOT, double_array
 
 if TYPE_CHECKING:

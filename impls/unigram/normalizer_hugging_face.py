@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.uncounted import uncounted
 from impls.kernels.eight_bytes import WORD, all_beyond_ascii, copy_word, small_letters, word_at
+from impls.kernels.many_bytes import LOADED
 from impls.kernels.utf8 import character_length, code_point
 from impls.unigram.charsmap import rule
 from impls.unigram.graphemes import grapheme_end
@@ -27,7 +28,7 @@ from impls.unigram.normalizer import (
     pass_ascii,
     put,
 )
-from impls.unigram.plain import ENOUGH, LOADED, begins_plain, pass_plain
+from impls.unigram.plain import ENOUGH, begins_plain, pass_plain
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,6 +14,7 @@ from corpora.vocabularies.jit import njit
 from corpora.vocabularies.uncounted import uncounted
 from impls.kernels.eight_bytes import WORD
 from impls.kernels.layout import EMPTY
+from impls.kernels.many_bytes import LOADED
 from impls.kernels.trie import child
 from impls.kernels.utf8 import lenient_length
 from impls.unigram.marks import pass_characters
@@ -29,7 +30,7 @@ from impls.unigram.normalizer import (
     prefix,
     put,
 )
-from impls.unigram.plain import ENOUGH, LOADED, begins_plain, pass_plain
+from impls.unigram.plain import ENOUGH, begins_plain, pass_plain
 from impls.unigram.trie import ROOT
 
 if TYPE_CHECKING:

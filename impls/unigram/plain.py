@@ -20,6 +20,7 @@ from numba.extending import intrinsic, overload
 
 from corpora.vocabularies.jit import inlined, njit
 from impls.kernels.eight_bytes import place_of
+from impls.kernels.many_bytes import ALL, LOADED, WINDOW
 from impls.kernels.processor import highest, lowest
 
 if TYPE_CHECKING:
@@ -30,17 +31,11 @@ if TYPE_CHECKING:
     Range = tuple[int, int]
     Masks = tuple[int, int, int]
 
-LOADED = 64
-"""Bytes that are looked at, and written, at once."""
 READ = LOADED + 2
 """Bytes that are read for it: the last one may begin a character of three."""
 ENOUGH = 32
 """Bytes of a run for which it was worth looking. After a shorter one nobody looks for LOADED bytes,
 as there are texts in which every second character changes."""
-WINDOW = 62
-"""Bits of a mask, so that neither one that is shifted by a place nor a sum of two is negative."""
-ALL = (1 << WINDOW) - 1
-
 ASCII_RANGES, BLANK_RANGES = 3, 3
 _OF_TWO, _OF_THREE = "éαиאل", "“、かカ日한"
 """Characters of two and of three bytes around which ranges are looked for, from the scripts that

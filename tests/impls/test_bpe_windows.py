@@ -10,13 +10,12 @@ import pytest
 import regex
 
 from corpora.vocabularies.patterns import PATTERNS
+from impls.kernels.many_bytes import LOADED, WINDOW
 from impls.kernels.processor import highest
 from impls.pretokenize.byte_masks import (
     CLASS_MASK,
     KINDS,
-    LOADED,
     SIZE_BITS,
-    WINDOW,
     ascii_masks,
     note_ascii,
     noted_masks,

@@ -13,9 +13,10 @@ import pytest
 from corpora.vocabularies.jit import njit
 from corpora.vocabularies.model import Piece, PieceType
 from corpora.vocabularies.sources import resolve
+from impls.kernels.many_bytes import LOADED, WINDOW
 from impls.unigram import variants
 from impls.unigram.lexicon import make_lexicon
-from impls.unigram.plain import LOADED, READ, WINDOW, begins_plain, pass_plain, plain_masks
+from impls.unigram.plain import READ, begins_plain, pass_plain, plain_masks
 from impls.unigram.plain import plain_table as table_of
 from tests.breadth import thorough_from
 from tests.impls.test_unigram_marks import charsmap_of
