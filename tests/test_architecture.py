@@ -301,7 +301,9 @@ PLAIN = {
     "impls.bpe.algorithms.plain_backtracking_kernel",
     "impls.bpe.tables.plain_pair_validity",
     "impls.pretokenize.special_tokens",
+    "impls.kernels.bits",
     "impls.kernels.eight_bytes",  # what passes normalization is copied eight bytes at a time
+    "impls.kernels.many_bytes",  # or sixty-four
     "impls.kernels.merge_tables",
     "impls.kernels.table_cache",  # what is kept is held to its digest and to its source
     "impls.kernels.trie",

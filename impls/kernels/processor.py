@@ -5,7 +5,7 @@ Each is an intrinsic of LLVM's, or a type that Numba has not; interpreted it doe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from llvmlite import ir
@@ -15,11 +15,9 @@ from numba.extending import intrinsic, overload
 from impls.kernels.eight_bytes import place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-_FLAG, _BYTE, _NUMBER, _WORD, _TWO_WORDS = (ir.IntType(bits) for bits in (1, 8, 32, 64, 128))
+_BYTE, _NUMBER, _WORD, _TWO_WORDS = (ir.IntType(bits) for bits in (8, 32, 64, 128))
 _READ, _KEEP, _DATA = 0, 3, 1
 """The last arguments of ``llvm.prefetch``: for reading, into all caches, data."""
 
@@ -59,21 +57,6 @@ def folded(one: int, other: int) -> int:
     """Two words multiplied, and the halves of the product xored: 32 bits of that, well mixed."""
     product = (int(one) & 0xFFFFFFFFFFFFFFFF) * (int(other) & 0xFFFFFFFFFFFFFFFF)
     return (product ^ product >> 64) & 0xFFFFFFFF
-
-
-def lowest(bits: int) -> int:
-    """The place of the lowest bit that is set in ``bits``, which is not negative; 64 for none."""
-    return (bits & -bits).bit_length() - 1 if bits else 64
-
-
-def highest(bits: int) -> int:
-    """The place of the highest one; of none, -1."""
-    return bits.bit_length() - 1
-
-
-def ones(bits: int) -> int:
-    """How many bits are set in ``bits``, which is not negative."""
-    return bits.bit_count()
 
 
 @intrinsic
@@ -151,26 +134,6 @@ def _folded(typing, one, other):  # type: ignore[no-untyped-def]
     return types.int64(types.int64, types.int64), generate
 
 
-def _counted(name: str, *options: ir.Constant) -> Callable[[int], int]:
-    """The intrinsic that counts bits of a word."""
-
-    @intrinsic
-    def count(typing, bits):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            kind = ir.FunctionType(_WORD, [_WORD, *(option.type for option in options)])
-            function = builder.module.declare_intrinsic(name, [_WORD], kind)
-            return builder.call(function, [arguments[0], *options])
-
-        return types.int64(types.int64), generate
-
-    return cast("Callable[[int], int]", count)
-
-
-# Zeros are told of a word without ones, too.
-_zeros_below, _zeros_above = (_counted(name, _FLAG(0)) for name in ("llvm.cttz", "llvm.ctlz"))
-_ones = _counted("llvm.ctpop")
-
-
 @overload(prefetch, inline="never")
 def _compiled_prefetch(array, index):  # type: ignore[no-untyped-def]
     del array, index
@@ -206,21 +169,3 @@ def _compiled_copy_pair(source, place, target, target_place):  # type: ignore[no
 def _compiled_folded(one, other):  # type: ignore[no-untyped-def]
     del one, other
     return lambda one, other: _folded(one, other)  # noqa: PLW0108 - likewise
-
-
-@overload(lowest)
-def _compiled_lowest(bits):  # type: ignore[no-untyped-def]
-    del bits
-    return lambda bits: _zeros_below(bits)  # noqa: PLW0108 - likewise
-
-
-@overload(highest)
-def _compiled_highest(bits):  # type: ignore[no-untyped-def]
-    del bits
-    return lambda bits: 63 - _zeros_above(bits)
-
-
-@overload(ones)
-def _compiled_ones(bits):  # type: ignore[no-untyped-def]
-    del bits
-    return lambda bits: _ones(bits)  # noqa: PLW0108 - likewise

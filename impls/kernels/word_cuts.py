@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.jit import njit
+from impls.kernels.bits import lowest
 from impls.kernels.eight_bytes import WORD, small_letters, word_at
 from impls.kernels.layout import EMPTY, PLACE
 from impls.kernels.many_bytes import WINDOW, ascii_or
-from impls.kernels.processor import lowest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

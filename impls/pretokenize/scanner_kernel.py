@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.jit import inlined, njit
+from impls.kernels.bits import highest, lowest, ones
 from impls.kernels.layout import EMPTY, PLACE
 from impls.kernels.many_bytes import ALL, LOADED, WINDOW
-from impls.kernels.processor import highest, lowest, ones
 from impls.pretokenize.byte_masks import (
     CLASS_MASK,
     SIZE_BITS,

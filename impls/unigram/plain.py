@@ -19,9 +19,9 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from corpora.vocabularies.jit import inlined, njit
+from impls.kernels.bits import highest, lowest
 from impls.kernels.eight_bytes import place_of
 from impls.kernels.many_bytes import ALL, LOADED, WINDOW
-from impls.kernels.processor import highest, lowest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,8 +10,8 @@ import pytest
 import regex
 
 from corpora.vocabularies.patterns import PATTERNS
+from impls.kernels.bits import highest
 from impls.kernels.many_bytes import LOADED, WINDOW
-from impls.kernels.processor import highest
 from impls.pretokenize.byte_masks import (
     CLASS_MASK,
     KINDS,

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.jit import inlined, njit
 from corpora.vocabularies.uncounted import uncounted
 from impls.bpe.fast.piece_results import FEW, RESULT
+from impls.kernels.bits import ones
 from impls.kernels.eight_bytes import word_at
 from impls.kernels.layout import PLACE
 from impls.kernels.many_bytes import WINDOW, leads_and_others
-from impls.kernels.processor import ones
 from impls.kernels.word_cuts import SYMBOL
 from impls.unigram.fast.endings import on_page, page_of, piece_of
 
