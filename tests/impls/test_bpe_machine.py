@@ -6,6 +6,7 @@ import numba
 import numpy as np
 import pytest
 
+from impls.kernels import bits as word_bits
 from impls.kernels import eight_bytes
 from impls.kernels import processor as machine
 from tests.breadth import thorough_from
@@ -35,15 +36,15 @@ def test_products(one, other):
 
 
 def test_the_ends_of_a_word():
-    compiled = numba.njit(lambda bits: (machine.lowest(bits), machine.highest(bits)))
-    assert compiled(0) == (machine.lowest(0), machine.highest(0)) == (64, -1)
+    compiled = numba.njit(lambda bits: (word_bits.lowest(bits), word_bits.highest(bits)))
+    assert compiled(0) == (word_bits.lowest(0), word_bits.highest(0)) == (64, -1)
     for place in range(63):
         for bits, ends in (
             (1 << place, (place, place)),
             ((1 << 62) | 1 << place, (place, 62)),
             ((1 << place) | 1, (0, place)),
         ):
-            assert compiled(bits) == (machine.lowest(bits), machine.highest(bits)) == ends
+            assert compiled(bits) == (word_bits.lowest(bits), word_bits.highest(bits)) == ends
 
 
 def test_pairs_of_words():
@@ -81,9 +82,9 @@ def test_bytes_that_stay_and_bits_that_are_set():
 
 
 def test_ones():
-    compiled = numba.njit(lambda bits: machine.ones(bits))  # noqa: PLW0108 - overloads
+    compiled = numba.njit(lambda bits: word_bits.ones(bits))  # noqa: PLW0108 - overloads
     for bits in (word for word in WORDS if word >= 0):
-        assert compiled(bits) == machine.ones(bits) == f"{bits:b}".count("1")
+        assert compiled(bits) == word_bits.ones(bits) == f"{bits:b}".count("1")
 
 
 def test_a_line_that_is_asked_for_may_lie_outside():
