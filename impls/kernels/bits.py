@@ -55,7 +55,7 @@ _ones = _counted("llvm.ctpop")
 @overload(lowest)
 def _compiled_lowest(bits):  # type: ignore[no-untyped-def]
     del bits
-    return lambda bits: _zeros_below(bits)  # noqa: PLW0108 - likewise
+    return lambda bits: _zeros_below(bits)  # noqa: PLW0108 - Numba wants a function
 
 
 @overload(highest)

@@ -37,16 +37,17 @@ def leads_and_others(data: NDArray[np.uint8], at: int, least: int) -> tuple[int,
     """
     window = data[at : at + WINDOW]
     leads = (window >= least) & (window < _FOUR)
-    return _bits(leads), _bits((window >= _BEYOND_ASCII) & (window < _LEAD))
+    return word_of(leads), word_of((window >= _BEYOND_ASCII) & (window < _LEAD))
 
 
 def ascii_or(data: NDArray[np.uint8], at: int, byte: int) -> int:
     """Of WINDOW bytes from ``data[at]`` on those that are ASCII or this byte; LOADED are read."""
     window = data[at : at + WINDOW]
-    return _bits((window < _BEYOND_ASCII) | (window == byte))
+    return word_of((window < _BEYOND_ASCII) | (window == byte))
 
 
-def _bits(flags: NDArray[np.bool_]) -> int:
+def word_of(flags: NDArray[np.bool_]) -> int:
+    """Flags as the bits of a word, the first one as its lowest bit."""
     return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
 

@@ -50,7 +50,7 @@ def cut(
     """Cut words from ``position`` on, which lies in a segment, until there is no room for more.
 
     cuts: CUT, CUT_BEFORE_SYMBOL or 0, by two bytes, second * 256 + first; it is 0 for two small
-    letters, and for two bytes beyond ASCII, but for CUT_BEFORE_SYMBOL. text: with 64 bytes more
+    letters, and for two bytes beyond ASCII, but for CUT_BEFORE_SYMBOL. text: with LOADED bytes more
     than the segments have. ends: receives ``position``, then where each word ends. marks: receives
     BEGINS and ENDS. given: receives the id that stands in place of each word, or EMPTY. Returns how
     many words there are, the segment and position to go on from, and how many of the words are

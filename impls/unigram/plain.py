@@ -21,7 +21,7 @@ from numba.extending import intrinsic, overload
 from corpora.vocabularies.jit import inlined, njit
 from impls.kernels.bits import highest, lowest
 from impls.kernels.eight_bytes import place_of
-from impls.kernels.many_bytes import ALL, LOADED, WINDOW
+from impls.kernels.many_bytes import ALL, LOADED, WINDOW, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -191,10 +191,10 @@ def plain_masks(data: NDArray[np.uint8], at: int, table: NDArray[np.uint16]) -> 
             (first, first, points_of_two, points_of_three), _KINDS, strict=True
         )
     )
-    begun = _word(one | two & of_two | three & of_three)
-    more = _word(two & of_two | three & of_three)
-    covered = begun | more << 1 | _word(three & of_three) << 2
-    return begun, covered & ALL, _word(blank)
+    begun = word_of(one | two & of_two | three & of_three)
+    more = word_of(two & of_two | three & of_three)
+    covered = begun | more << 1 | word_of(three & of_three) << 2
+    return begun, covered & ALL, word_of(blank)
 
 
 def copy_many(
@@ -202,11 +202,6 @@ def copy_many(
 ) -> None:
     """Make the LOADED bytes from ``target[target_place]`` on those from ``source[place]`` on."""
     target[target_place : target_place + LOADED] = source[place : place + LOADED]
-
-
-def _word(flags: NDArray[np.bool_]) -> int:
-    """WINDOW flags as a word, the first one as its lowest bit."""
-    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
 
 _BYTE, _HALF, _MASK = ir.IntType(8), ir.IntType(16), ir.IntType(64)

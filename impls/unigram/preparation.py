@@ -13,6 +13,7 @@ import numpy as np
 
 from corpora.vocabularies.jit import njit
 from impls.kernels.eight_bytes import place_of_byte, word_at
+from impls.kernels.many_bytes import LOADED
 from impls.unigram.normalizer import SPACE_SYMBOL, normalize
 from impls.unigram.normalizer_hugging_face import normalize_hugging_face
 from impls.unigram.normalizer_llama_cpp import normalize_llama_cpp
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 SYMBOL = SPACE_SYMBOL[2] << 16 | SPACE_SYMBOL[1] << 8 | SPACE_SYMBOL[0]
 """The bytes of U+2581, in one number, the first one lowest."""
 
-SPARE = 64
+SPARE = LOADED
 """Bytes behind the text, so that whoever reads many at a time may do so to its end."""
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SEEN = 1 << 12
-"""Hashes of which is noted who had them last: a block of nothing but new pieces has as many."""
+"""Hashes of which is noted who had them last: several times as many as there usually are new pieces
+in a block. Where there are more, some that come again are encoded again."""
 
 
 @njit
@@ -39,12 +40,11 @@ def set_aside(
         bits. It is counted from 1 and from the first piece of all, so that those of earlier blocks
         need not be taken away.
     keys, hashes: of :func:`impls.bpe.fast.words.spell`. earlier: the pieces before the block.
-    repeats: receives the others from its end backwards, each behind the piece that it is like.
+    repeats: receives the others, each behind the piece that it is like.
 
     Returns how many are left. ``number`` less that is how many have been set aside.
     """
     kept = 0
-    place = len(repeats)
     for number_asked in range(number):
         index = int(asked[number_asked]) & PLACE
         hashed = int(hashes[index])
@@ -52,7 +52,7 @@ def set_aside(
         like = int(seen[slot]) - 1 - earlier
         # What has no key is like nothing: its words do not tell it from others.
         if like >= 0 and hashed != UNKNOWN and not differ(keys, 2 * like, keys, 2 * index):
-            place -= 2
+            place = 2 * (number_asked - kept)
             repeats[place & PLACE] = like
             repeats[(place + 1) & PLACE] = index
         else:
@@ -78,7 +78,7 @@ def answer_repeats(
     first: the first piece of the block. room: the place in ``ids`` of what begins at the first byte
     of the text. results: see :mod:`impls.bpe.fast.piece_results`; result_words: the same memory.
     """
-    for place in range(len(repeats) - 2 * number, len(repeats), 2):
+    for place in range(0, 2 * number, 2):
         like, index = int(repeats[place]) & PLACE, int(repeats[place + 1]) & PLACE
         copy_pair(result_words, 2 * like, result_words, 2 * index)
         count = int(results[RESULT * index + FEW])

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 AHEAD = 128
+"""Pieces whose rows are asked for before their turn comes: all of a block together would drive one
+another out of the first of the processor's caches."""
 
 
 @njit

@@ -22,6 +22,7 @@ from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
 from impls.bpe.fast.words import UNKNOWN, spell
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import EMPTY
+from impls.kernels.many_bytes import LOADED
 from impls.kernels.word_cuts import CUT, ENDS, cut
 from impls.wordpiece.characters import ALONE, CODE_BITS, NOTHING, SEPARATOR
 from impls.wordpiece.kernel import REFUSED, symbols_of, words_of
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 BLOCK = 2048
 """Words that are looked up together, then those that are new encoded together."""
 
-SPARE = 64
+SPARE = LOADED
 """Bytes behind a text, so that whoever reads many at a time may do so to its end."""
 
 _KEPT = -1
