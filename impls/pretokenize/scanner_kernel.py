@@ -24,6 +24,7 @@ from impls.pretokenize.byte_masks import (
     noted_masks,
 )
 from impls.pretokenize.character_classes import APOSTROPHE, UPPER
+from impls.pretokenize.contractions import contraction_end, with_contractions
 from impls.pretokenize.scanner_rules import (
     CAPITALS_AFTER,
     CONTRACTION,
@@ -45,13 +46,6 @@ if TYPE_CHECKING:
 
 _BLANK = 0x20
 """The greatest of the ASCII bytes that are white space."""
-_CASE_BIT = 0x20
-_ENDING = (ord("s"), ord("t"), ord("m"), ord("d"))
-_BEFORE_E = (ord("r"), ord("v"))
-_E = ord("e")
-_L = ord("l")
-_LONG_S = (0xC5, 0xBF)
-"""U+017F, which is an s where case is folded, in UTF-8."""
 
 
 AT_ONCE = 8
@@ -126,29 +120,6 @@ def classify(
 
 
 @njit
-def _contraction_end(data: NDArray[np.uint8], start: int, end: int, fold: bool) -> int:
-    """Where ``'s|'t|'re|'ve|'m|'ll|'d`` ends, whose apostrophe is at ``start``.
-
-    ``start`` if it is none. fold: as in ``(?i:..)``.
-    """
-    if start + 1 >= end:
-        return start
-    first = int(data[start + 1])
-    second = int(data[start + 2]) if start + 2 < end else 0
-    if fold:
-        if first == _LONG_S[0] and second == _LONG_S[1]:
-            return start + 3
-        # No other byte than the two cases of a letter becomes that letter.
-        first |= _CASE_BIT
-        second |= _CASE_BIT
-    if first in _ENDING:
-        return start + 2
-    if (first in _BEFORE_E and second == _E) or (first == _L and second == _L):
-        return start + 3
-    return start
-
-
-@njit
 def _capitals(noted: NDArray[np.uint8], place: int) -> int:
     """How many bytes of capitals there are right before a character."""
     size = 0
@@ -183,7 +154,7 @@ def _scan(
         if entry >= CONTRACTION:
             if entry & CONTRACTION:
                 apostrophe = at if kind == APOSTROPHE else at - 1
-                stop = _contraction_end(data, apostrophe, end, options.fold)
+                stop = contraction_end(data, apostrophe, end, options.fold)
                 found = stop > apostrophe
                 at = stop if found else at
             else:
@@ -246,7 +217,10 @@ def _split_noted(
     at = looked = base  # where a piece begins, and where the window does
     searching = False  # for the next sure end, as there was none before the trouble
     while at < end and count >= 0:
-        ends, sure, trouble = piece_bits(noted_masks(noted, looked - base), options)
+        ends, sure, trouble, contracting = piece_bits(noted_masks(noted, looked - base), options)
+        if contracting:
+            ends, unread = with_contractions(data, looked, end, ends, contracting, options)
+            trouble |= unread
         inside = min(WINDOW, end - looked)
         within = (1 << inside) - 1
         sure &= within
@@ -321,7 +295,10 @@ def scan_parts(
             stop = end
             sure = 0
             if at + LOADED <= len(data):
-                ends, sure, trouble = piece_bits(ascii_masks(data, at), options)
+                ends, sure, trouble, contracting = piece_bits(ascii_masks(data, at), options)
+                if contracting:
+                    ends, unread = with_contractions(data, at, end, ends, contracting, options)
+                    trouble |= unread
                 inside = min(WINDOW, end - at)
                 if inside < WINDOW and _all_known(data, end, trouble & ((1 << inside) - 1)):
                     sure = 1 << inside

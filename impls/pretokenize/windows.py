@@ -2,10 +2,10 @@
 
 The patterns (:mod:`impls.pretokenize.scanner_rules`) say of nearly every two characters that stand
 together whether a piece ends between them; so it takes a few operations on the masks of all
-(:mod:`impls.pretokenize.byte_masks`), and no state. What takes more is *trouble* and left to the
-automaton: what may be a contraction, a slash after line ends after a symbol, line ends that only
-white space parts, a capital after a letter that has no case, a mark after a symbol, and white space
-and numbers that are not ASCII.
+(:mod:`impls.pretokenize.byte_masks`), and no state. What may be a contraction is looked at by
+itself. What takes more is *trouble* and left to the automaton: line ends that only white space
+parts, a capital after a letter that has no case, a mark after a symbol, and white space and numbers
+that are not ASCII.
 
 A window begins where a piece does, and is done with up to its last *sure* end: a place at which a
 piece ends whatever was before the two characters there. From there on everything is as at the
@@ -30,12 +30,14 @@ if TYPE_CHECKING:
 
 
 @inlined
-def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int]:
+def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int, int]:
     """Where pieces end in a window that begins a piece.
 
-    Returns three masks: the places where a piece ends, and those where one surely does, if no
-    trouble is at or before them; and the trouble. Bit i is about the place before byte i, and that
-    of byte 0 is set in neither of the first two. What is not looked into is trouble, too.
+    Returns four masks: the places where a piece ends, and those where one surely does, if no
+    trouble is at or before them; the trouble; and the apostrophes that may begin a contraction,
+    for :func:`impls.pretokenize.contractions.with_contractions`. Bit i is about the place before
+    byte i, and that of byte 0 is set in neither of the first two. What is not looked into is
+    trouble, too.
     """
     upper, lower, uncased, mark, number, blank, space, line_end = masks[:8]
     slashes, apostrophe, begins, unknown = masks[8:]
@@ -49,22 +51,27 @@ def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int]:
     white = gap | line_end
     odd = ~(letter | number | white) & ALL
     after_odd, after_letter = odd << 1, letter << 1
-    # Line ends that go with the symbol before them: a carry runs through each row of them.
+    # Line ends, and slashes after one, that go with the symbol before them: a carry runs through
+    # each row of them from the first line end on, and stops short of the next one.
+    row = line_end
+    if options.slash:
+        row |= slashes
     first = after_odd & line_end
-    attached = line_end & ~(line_end + first)
+    attached = (row & ~(row + first)) | first
     trouble = unknown | ((gap | number) & ~begins)
     if options.cased:
         trouble |= (upper & (uncased | mark) << 1) | (mark & after_odd)
-    if options.slash:
-        trouble |= slashes & (attached << 1)
     if options.line_ends:
         onward = gap & ((line_end & ~attached) << 1)
         trouble |= (gap + onward) & ~gap & line_end
+    contracting = 0
     if options.own_contraction:
-        trouble |= apostrophe & (letter >> 1) & ~(after_odd | blank << 1)
+        contracting = apostrophe & (letter >> 1) & ~(after_odd | blank << 1)
     elif options.word_contraction:
-        trouble |= apostrophe & after_letter & (letter >> 1)
+        contracting = apostrophe & after_letter & (letter >> 1)
     odds = odd & ~(after_odd | blank << 1)
+    if options.slash:
+        odds = (odds | (odd & attached << 1)) & ~attached
     # Letters after what begins a word with them: of symbols a single one, through which a carry
     # runs.
     prefixed = blank << 1
@@ -93,7 +100,7 @@ def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int]:
     if options.cased:
         # A mark may belong to symbols before it, which symbols and line ends go on.
         sure &= ~(mark << 1) | gap | number
-    return ends & ~1, sure & ~1, trouble
+    return ends & ~1, sure & ~1, trouble, contracting
 
 
 @njit
@@ -109,7 +116,7 @@ def next_sure(data: NDArray[np.uint8], at: int, end: int, options: Options) -> i
         if unknown:
             at += highest(unknown) + 1
         else:
-            _, sure, _ = piece_bits(masks, options)
+            _, sure, _, _ = piece_bits(masks, options)
             found = sure != 0
             at += highest(sure) if found else WINDOW - 1
     return at if found else end

@@ -34,6 +34,7 @@ from impls.pretokenize.character_classes import (
     UPPER,
     class_table,
 )
+from impls.pretokenize.contractions import with_contractions
 from impls.pretokenize.pieces import Cutter
 from impls.pretokenize.scanner_kernel import classify
 from impls.pretokenize.scanners import SCANNERS
@@ -125,11 +126,25 @@ def test_windows_get_far(name):
     options = SCANNERS[PATTERNS[name][0]].options()
     data = np.frombuffer(code, dtype=np.uint8)
 
-    _, sure, trouble = piece_bits(ascii_masks(data, 0), options)
+    _, sure, trouble, _ = piece_bits(ascii_masks(data, 0), options)
 
     assert trouble == 0
     assert highest(sure) > WINDOW - 8
     assert 3 + WINDOW - 8 < next_sure(data, 3, len(data), options) < 3 + WINDOW
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "text", ["They don't say 'no' (it's) I'LL O'Brien \"Can't", ");\n\n/* We are // .\n//\n/"]
+)
+def test_contractions_and_slashes_are_not_left_to_the_automaton(name, text):
+    data = np.frombuffer(text.encode().ljust(LOADED), dtype=np.uint8)
+    options = SCANNERS[PATTERNS[name][0]].options()
+
+    ends, _, trouble, contracting = piece_bits(ascii_masks(data, 0), options)
+    _, unread = with_contractions(data, 0, len(data), ends, contracting, options)
+
+    assert (trouble, unread) == (0, 0)
 
 
 def test_words_that_end_in_marks_are_not_left_to_the_automaton():
@@ -138,7 +153,7 @@ def test_words_that_end_in_marks_are_not_left_to_the_automaton():
     noted = np.zeros(len(data) + LOADED, dtype=np.uint8)
     assert classify(data, 0, len(data), class_table(), noted)
 
-    ends, sure, trouble = piece_bits(
+    ends, sure, trouble, _ = piece_bits(
         noted_masks(noted, 0), SCANNERS[PATTERNS["o200k_base"][0]].options()
     )
 
