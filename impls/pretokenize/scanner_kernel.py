@@ -303,7 +303,7 @@ def scan_parts(
                 if inside < WINDOW and _all_known(data, end, trouble & ((1 << inside) - 1)):
                     sure = 1 << inside
                     ends |= sure
-                else:
+                elif trouble or inside < WINDOW:
                     # What is of other parts is trouble.
                     trouble |= ALL ^ ((1 << inside) - 1)
                     sure &= (trouble & -trouble) - 1

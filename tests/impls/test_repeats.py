@@ -45,10 +45,12 @@ def test_those_are_set_aside_that_have_the_key_of_one_before_them(seed):
         left = np.array([*asked, *[0] * (count - len(asked))], dtype=np.int64)
         repeats = np.zeros(2 * count, dtype=np.int64)
 
+        keys = np.array([drawn[index] for index in asked], dtype=np.int64).ravel()
+        hashes_asked = np.array([hashes[index] for index in asked], dtype=np.int64)
         kept = set_aside(
             seen,
-            np.array(drawn, dtype=np.int64).ravel(),
-            np.array(hashes, dtype=np.int64),
+            keys,
+            hashes_asked,
             earlier,
             left,
             len(asked),
@@ -59,7 +61,9 @@ def test_those_are_set_aside_that_have_the_key_of_one_before_them(seed):
         assert (left[:kept].tolist(), [(a, b) for a, b in pairs]) == set_aside_by_definition(
             drawn, hashes, asked
         )
-        earlier += count
+        assert keys[: 2 * kept].reshape(-1, 2).tolist() == [[*drawn[i]] for i in left[:kept]]
+        assert hashes_asked[:kept].tolist() == [hashes[i] for i in left[:kept]]
+        earlier += kept
 
 
 def test_an_answer_of_many_ids_is_copied_to_the_room_of_its_piece():

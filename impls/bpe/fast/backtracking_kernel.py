@@ -27,11 +27,11 @@ from impls.bpe.fast.candidates import (
 from impls.bpe.fast.columns import END, PLACE_OF_NEXT, ROWS, START
 from impls.bpe.fast.piece_results import FEW, emit, put, put_one
 from impls.bpe.fast.repeats import SEEN, answer_repeats, set_aside
-from impls.bpe.fast.short_rows import recall, remember
+from impls.bpe.fast.short_rows import AHEAD, recall, remember
 from impls.bpe.fast.trie_lookup import READ, longest_at
 from impls.bpe.fast.vectors import WIDTH
 from impls.bpe.fast.wide_rows import recall_wide, remember_wide
-from impls.bpe.fast.words import UNKNOWN, look_up, spell, word_filter, word_table
+from impls.bpe.fast.words import has_key, keep_keys, look_up, spell, word_filter, word_table
 from impls.bpe.tables.linear import spelled_tokens, token_sections
 from impls.bpe.tables.pair_validity import boundary_at, valid_pair
 from impls.kernels.layout import (
@@ -58,6 +58,7 @@ from impls.kernels.layout import (
     wide,
 )
 from impls.kernels.merge_tables import longest_piece, whole_id
+from impls.kernels.processor import copy_pair
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,8 +76,10 @@ FARTHEST = (1 << 31) - (1 << 12)
 BATCHED = -2
 """This stands in place of the count of a piece that is one of those that are encoded together."""
 
-BLOCK = 8192
-"""Pieces that are looked up together, then what is left of them encoded together."""
+BLOCK = 16384
+"""Pieces of which those that no cache knows are encoded together."""
+PART = 4096
+"""Pieces that are spelled, and asked of a cache, together: their keys stay near."""
 
 
 @njit
@@ -121,6 +124,9 @@ def encode_remembering(
     dead = np.zeros(longest + 1, dtype=np.uint8)
     begins = np.empty(min(longest, NOTED) + 1, dtype=np.int32)
     pieces = min(BLOCK, len(ends))
+    parts = min(PART, len(ends)) if remembers else 0
+    part_keys = np.empty(2 * parts, dtype=np.int64)
+    part_hashes = np.empty(parts + AHEAD, dtype=np.int64)
     keys = np.empty(2 * pieces, dtype=np.int64)
     hashes = np.empty(pieces, dtype=np.int64)
     asked = np.empty(pieces, dtype=np.int64)
@@ -135,25 +141,51 @@ def encode_remembering(
     results = result_words.view(np.int32)
     at = 0
     start = 0
+    earlier = 0
     for first in range(0, len(ends), BLOCK):
         last = min(first + BLOCK, len(ends))
-        spell(data, ends, start, first, last, keys, hashes)
+        unknown = repeated = 0
         if remembers:
-            unknown = recall(cache, keys, hashes, last - first, result_words, asked)
+            for part in range(first, last, PART):
+                part_last = min(part + PART, last)
+                begin = int(ends[part - 1]) if part > 0 else 0
+                spell(data, ends, begin, part, part_last, part_keys, part_hashes)
+                number = recall(
+                    cache,
+                    part_keys,
+                    part_hashes,
+                    part_last - part,
+                    result_words[2 * (part - first) :],
+                    asked[unknown:],
+                )
+                for place in range(unknown, unknown + number):
+                    asked[place] += part - first
+                keep_keys(
+                    part_keys,
+                    part_hashes,
+                    part - first,
+                    asked,
+                    unknown,
+                    unknown + number,
+                    keys,
+                    hashes,
+                )
+                unknown += number
         else:
+            spell(data, ends, start, first, last, keys, hashes)
             unknown = last - first
             for index in range(unknown):
                 asked[index] = index
         if len(given) > 0:
-            unknown = _take_given(given, first, last, results, asked, unknown)
-        repeated = 0
+            unknown = _take_given(given, first, last, results, keys, hashes, asked, unknown)
         if remembers:
             repeated = unknown
-            unknown = set_aside(seen, keys, hashes, first, asked, unknown, repeats)
+            unknown = set_aside(seen, keys, hashes, earlier, asked, unknown, repeats)
             repeated -= unknown
+            earlier += unknown
         lefts = look_up(words, filters, keys, hashes, asked, unknown, results, left)
         if wholes:
-            lefts = _take_whole(block, data, ends, first, hashes, results, left, lefts)
+            lefts = _take_whole(block, data, ends, first, results, left, lefts)
         # Where in ``ids`` is the room of what begins at ``data[0]``.
         room = at - start + FEW
         if remembers:
@@ -236,7 +268,7 @@ def encode_remembering(
             answer_repeats(repeats, repeated, ends, first, room, result_words, results, ids)
             remember(cache, keys, hashes, asked, unknown, result_words)
             remember_wide(
-                cache, cached_ids, data, ends, first, room, hashes, results, left, lefts, rows, ids
+                cache, cached_ids, data, ends, first, room, results, left, lefts, rows, ids
             )
         at = emit(results, last - first, at, ids, id_ends, first)
         start = int(ends[last - 1])
@@ -249,16 +281,23 @@ def _take_given(
     first: int,
     last: int,
     results: NDArray[np.int32],
+    keys: NDArray[np.int64],
+    hashes: NDArray[np.int64],
     asked: NDArray[np.int64],
     number: int,
 ) -> int:
-    """Answer the pieces that are given, and leave the others in ``asked``; returns how many."""
+    """Answer the pieces that are given, and leave the others in ``asked``; returns how many.
+
+    keys, hashes: of the pieces that are asked about, of which those stay that are left.
+    """
     for index in range(last - first):
         if given[first + index] != EMPTY:
             put_one(results, index, int(given[first + index]))
     kept = 0
     for number_asked in range(number):
         asked[kept] = asked[number_asked]
+        copy_pair(keys, 2 * number_asked, keys, 2 * kept)
+        hashes[kept] = hashes[number_asked]
         kept += given[first + asked[number_asked]] == EMPTY
     return kept
 
@@ -269,7 +308,6 @@ def _take_whole(
     data: NDArray[np.uint8],
     ends: NDArray[np.int64],
     first: int,
-    hashes: NDArray[np.int64],
     results: NDArray[np.int32],
     left: NDArray[np.int64],
     number: int,
@@ -279,9 +317,9 @@ def _take_whole(
     for number_left in range(number):
         index = int(left[number_left])
         token_id = EMPTY
-        if hashes[index] == UNKNOWN:
-            piece = first + index
-            begin = int(ends[piece - 1]) if piece > 0 else 0
+        piece = first + index
+        begin = int(ends[piece - 1]) if piece > 0 else 0
+        if not has_key(data, begin, int(ends[piece]) - begin):
             token_id = whole_id(block, data, begin, int(ends[piece]))
         if token_id != EMPTY:
             put_one(results, index, token_id)

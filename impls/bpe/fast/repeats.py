@@ -37,9 +37,10 @@ def set_aside(
     """Leave of the pieces ``asked[:number]`` those that have no like before them.
 
     seen: of SEEN entries, at first 0: the piece that was last met with a hash, by the hash's lowest
-        bits. It is counted from 1 and from the first piece of all, so that those of earlier blocks
-        need not be taken away.
-    keys, hashes: of :func:`impls.bpe.fast.words.spell`. earlier: the pieces before the block.
+        bits. It is counted from 1, of all that were left, so that those of earlier blocks need not
+        be taken away.
+    keys, hashes: of these pieces (:func:`impls.bpe.fast.words.keep_keys`), of which those stay that
+        are left. earlier: how many pieces were left in earlier blocks.
     repeats: receives the others, each behind the piece that it is like.
 
     Returns how many are left. ``number`` less that is how many have been set aside.
@@ -47,17 +48,19 @@ def set_aside(
     kept = 0
     for number_asked in range(number):
         index = int(asked[number_asked]) & PLACE
-        hashed = int(hashes[index])
+        hashed = int(hashes[number_asked])
         slot = hashed & (len(seen) - 1) & PLACE
         like = int(seen[slot]) - 1 - earlier
         # What has no key is like nothing: its words do not tell it from others.
-        if like >= 0 and hashed != UNKNOWN and not differ(keys, 2 * like, keys, 2 * index):
+        if like >= 0 and hashed != UNKNOWN and not differ(keys, 2 * like, keys, 2 * number_asked):
             place = 2 * (number_asked - kept)
-            repeats[place & PLACE] = like
+            repeats[place & PLACE] = asked[like & PLACE]
             repeats[(place + 1) & PLACE] = index
         else:
-            seen[slot] = earlier + index + 1
+            seen[slot] = earlier + kept + 1
             asked[kept] = index
+            copy_pair(keys, 2 * number_asked, keys, 2 * kept)
+            hashes[kept] = hashed
             kept += 1
     return kept
 

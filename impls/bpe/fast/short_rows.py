@@ -29,7 +29,7 @@ another out of the first of the processor's caches."""
 @njit
 def _row(hashed: int, wide_rows: int) -> int:
     """The first of the two rows that a piece may have; wide_rows: where these end."""
-    return (hashed * 2 * SHORT) & (wide_rows - 1) & PLACE
+    return hashed & (wide_rows - 2 * SHORT) & PLACE
 
 
 @njit
@@ -43,16 +43,16 @@ def recall(
 ) -> int:
     """Answer the first ``number`` pieces of a block, as far as their rows do.
 
-    keys, hashes: of :func:`impls.bpe.fast.words.spell`. asked: receives the pieces without an
-    answer. Returns their number.
+    keys, hashes: of :func:`impls.bpe.fast.words.spell`; there are AHEAD more hashes, which may be
+        anything, so that nobody has to ask where the last one is.
+    asked: receives the pieces without an answer. Returns their number.
     """
     wide_rows = wide_rows_in(cache)
     for index in range(min(AHEAD, number)):
         prefetch(cache, _row(int(hashes[index]), wide_rows))
     count = 0
     for index in range(number):
-        ahead = min(index + AHEAD, number - 1)
-        prefetch(cache, _row(int(hashes[ahead]), wide_rows))
+        prefetch(cache, _row(int(hashes[index + AHEAD]), wide_rows))
         row = _row(int(hashes[index]), wide_rows)
         # No branch, as nobody can foresee which pieces the cache has.
         one = differ(cache, row, keys, 2 * index)
@@ -72,16 +72,21 @@ def remember(
     number: int,
     results: NDArray[np.int64],
 ) -> None:
-    """Give those of the pieces ``asked[:number]`` a row that have a key and few ids."""
+    """Give those of the pieces ``asked[:number]`` a row that have a key and few ids.
+
+    keys, hashes: of these pieces (:func:`impls.bpe.fast.words.keep_keys`). A negative number of ids
+    is an answer that is not to be remembered.
+    """
     wide_rows = wide_rows_in(cache)
     for number_asked in range(number):
         index = int(asked[number_asked]) & PLACE
-        row = _row(int(hashes[index]), wide_rows)
-        few = results[2 * index + 1] >> 32 <= FEW
+        row = _row(int(hashes[number_asked]), wide_rows)
+        few = 0 <= results[2 * index + 1] >> 32 <= FEW
         # A piece that has come twice since it was asked for would else take both rows.
-        if few and hashes[index] != UNKNOWN and differ(cache, row, keys, 2 * index):
+        known = hashes[number_asked] != UNKNOWN
+        if few and known and differ(cache, row, keys, 2 * number_asked):
             copy_row(cache, row, cache, row + SHORT, SHORT)
-            copy_pair(keys, 2 * index, cache, row)
+            copy_pair(keys, 2 * number_asked, cache, row)
             copy_pair(results, 2 * index, cache, row + 2)
             cache[SHORT_TAKEN] += 1
 

@@ -14,7 +14,7 @@ import numpy as np
 from corpora.vocabularies.jit import njit
 from impls.bpe.fast.piece_cache import COUNTS, WIDE, WIDE_TAKEN, copy_row, wide_rows_in
 from impls.bpe.fast.piece_results import FEW, RESULT, put
-from impls.bpe.fast.words import KEYED, UNKNOWN, spelled, word_hash
+from impls.bpe.fast.words import KEYED, has_key, spelled, word_hash
 from impls.kernels.layout import PLACE
 from impls.kernels.processor import masked_pair, prefetch
 
@@ -29,6 +29,9 @@ LONGEST_WIDE = 8 * NUMBERS
 """Bytes of the longest piece that has a row, and how many are read for it."""
 
 NO_ROW = -1
+
+_SPREAD = 0x4BB92E5C6F0A3D17
+"""The words of a short piece are 0 where it has ended, and the hash is a product of them."""
 
 _MASKS = np.array([[*spelled(n), 0, 0] for n in range(KEYED + 1)], dtype=np.int64)
 """The masks of half a spelling, by its length; see :func:`impls.kernels.processor.masked_pair`."""
@@ -47,7 +50,7 @@ def _row(cache: NDArray[np.int64], one: int, two: int, three: int, four: int) ->
     """The first of the two rows that a piece may have, by its words."""
     wide_rows = wide_rows_in(cache)
     mask = len(cache) - COUNTS - wide_rows - 1
-    return wide_rows + (word_hash(one ^ three, two ^ four) * 2 * WIDE & mask)
+    return wide_rows + (word_hash(one ^ three, two ^ four ^ _SPREAD) * 2 * WIDE & mask)
 
 
 @njit
@@ -125,7 +128,6 @@ def remember_wide(
     ends: NDArray[np.int64],
     first: int,
     room: int,
-    hashes: NDArray[np.int64],
     results: NDArray[np.int32],
     left: NDArray[np.int64],
     number: int,
@@ -141,9 +143,10 @@ def remember_wide(
         piece = first + index
         row = int(rows[number_left])
         count = int(results[RESULT * index + FEW])
-        fits = row != NO_ROW and count <= MOST and (count > FEW or hashes[index] == UNKNOWN)
         start = int(ends[piece - 1]) if piece > 0 else 0
         length = int(ends[piece]) - start
+        fits = row != NO_ROW and count <= MOST
+        fits = fits and (count > FEW or not has_key(data, start, length))
         # As above: it may have come twice.
         if fits and not _holds(cache, row, data, start, length):
             if cache[row + NUMBERS] != 0:

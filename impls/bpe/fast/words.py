@@ -7,9 +7,10 @@ pre-tokens do not depend on each other, so that the processor waits for all of t
 What is no token is told by a filter, mostly: its row in the table, met once, would be one more line
 of memory to wait for, and would push out others.
 
-A key is 16 bytes, the spelling and at the end its length. A run of one byte has one, too, if it is
-longer: most long pre-tokens of source are the white space before a line. A row of the table holds
-a key, then ``id + 1``, of which 0 marks a free row, and one entry to make it half a cache line.
+A key is 16 bytes, the spelling, bytes that fill it up, and at the end the length. A run of one byte
+has one, too, if it is longer: most long pre-tokens of source are the white space before a line. A
+row of the table holds a key, then ``id + 1``, of which 0 marks a free row, and one entry to make it
+half a cache line.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from impls.bpe.fast.piece_results import put_one
 from impls.kernels.eight_bytes import word_at
 from impls.kernels.layout import EMPTY, INDEX, PLACE, bits_of, has_bit
 from impls.kernels.merge_tables import capacity
-from impls.kernels.processor import folded, masked_pair, prefetch
+from impls.kernels.processor import copy_pair, folded, masked_pair, prefetch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +46,8 @@ ROW_BITS = 2
 _LENGTHS = 31
 """Bits of a length that count: what has no key may be of any."""
 _LENGTH_AT = 56
+_SEVEN = (1 << 56) - 1
+"""The first seven bytes of a word: each of them has another one behind it."""
 
 
 def spelled(length: int) -> NDArray[np.int64]:
@@ -52,13 +55,21 @@ def spelled(length: int) -> NDArray[np.int64]:
     return np.frombuffer(((1 << 8 * length) - 1).to_bytes(KEYED, "little"), dtype=np.int64)
 
 
+_FILLER = np.array([0x1E3779B97F4A7C15, 0x004BB92E5C6F0A3D], dtype=np.int64)
+"""What stands in a key where the spelling has ended. Of zeros a product would lose bytes, and so
+the hash is a product of the key as it is, which saves two operations for each piece."""
+
+
+def _behind(length: int) -> tuple[int, int]:
+    """What a key has behind a spelling: the filler, and at the end the length."""
+    low, high = (int(word) for word in _FILLER & ~spelled(min(length, KEYED)))
+    return low, high & _SEVEN | length << _LENGTH_AT
+
+
 _MASKS = np.array(
-    [[*spelled(min(n, KEYED)), 0, n << _LENGTH_AT] for n in range(_LENGTHS + 1)], dtype=np.int64
+    [[*spelled(min(n, KEYED)), *_behind(n)] for n in range(_LENGTHS + 1)], dtype=np.int64
 )
 """The masks of a key, by its length; see :func:`impls.kernels.processor.masked_pair`."""
-
-_SEVEN = (1 << 56) - 1
-"""The first seven bytes of a word: each of them has another one behind it."""
 
 UNKNOWN = -1
 """The hash of what has no key, and its second word: a longer piece, or one of the data's last."""
@@ -111,16 +122,17 @@ def spell(
         index = keyed - first
         keys[2 * index] = keys[2 * index + 1] = hashes[index] = UNKNOWN
     begin = start
+    own_ends = ends[first:]
     for index in range(keyed - first):
-        end = int(ends[(first + index) & PLACE])
+        end = int(own_ends[index])
         length = end - begin
-        low, high = key_at(data, begin & PLACE, length)
+        low, high = key_at(data, begin, length)
         keys[2 * index] = low
         keys[2 * index + 1] = high
         hashes[index] = word_hash(low, high)
         # Written again for the few: with one place for both, encoding took 18 to 43 % longer.
         if length > LONGEST:
-            low, high = run_key_at(data, begin & PLACE, length)
+            low, high = run_key_at(data, begin, length)
             keys[2 * index] = low
             keys[2 * index + 1] = high
             hashes[index] = word_hash(low, high) | high >> 63
@@ -128,9 +140,38 @@ def spell(
 
 
 @njit
+def has_key(data: NDArray[np.uint8], start: int, length: int) -> bool:
+    """Whether :func:`spell` finds a key for a piece."""
+    if start + KEYED > len(data):
+        return False
+    return length <= LONGEST or run_key_at(data, start, length)[1] != UNKNOWN
+
+
+@njit
+def keep_keys(
+    keys: NDArray[np.int64],
+    hashes: NDArray[np.int64],
+    first: int,
+    asked: NDArray[np.int64],
+    before: int,
+    number: int,
+    kept_keys: NDArray[np.int64],
+    kept_hashes: NDArray[np.int64],
+) -> None:
+    """Copy the keys and hashes of the pieces ``asked[before:number]``, which are asked about.
+
+    keys, hashes: of the pieces from ``first`` on. They may be those that the copies replace.
+    """
+    for place in range(before, number):
+        index = (int(asked[place]) - first) & PLACE
+        copy_pair(keys, 2 * index, kept_keys, 2 * place)
+        kept_hashes[place] = hashes[index]
+
+
+@njit
 def word_hash(low: int, high: int) -> int:
     """A hash of a key, all of whose bits are well mixed; at least 0, below 2**32."""
-    return folded(low ^ 0x2D358DCCAA6C78A5, high ^ 0x4BB92E5C6F0A3D17)
+    return folded(low ^ 0x2D358DCCAA6C78A5, high)
 
 
 @njit
@@ -171,23 +212,23 @@ def look_up(
 ) -> int:
     """Answer those of the pieces ``asked[:number]`` that are a token.
 
-    words, filters: WORDS and SHORT of :mod:`impls.kernels.layout`. keys, hashes: of :func:`spell`.
-    results: see :mod:`impls.bpe.fast.piece_results`. left: receives the others. Returns their
-    number.
+    words, filters: WORDS and SHORT of :mod:`impls.kernels.layout`. keys, hashes: of these pieces
+    (:func:`keep_keys`). results: see :mod:`impls.bpe.fast.piece_results`. left: receives the
+    others. Returns their number.
     """
     # First all that is looked for is asked for, so that it is here when it is read.
     for number_asked in range(number):
-        mixed = int(hashes[asked[number_asked] & PLACE])
+        mixed = int(hashes[number_asked])
         prefetch(filters, filter_bit(filters, mixed) >> 5)
         prefetch(words, row_of(words, mixed))
     lefts = 0
     for number_asked in range(number):
         index = int(asked[number_asked]) & PLACE
-        mixed = int(hashes[index])
+        mixed = int(hashes[number_asked])
         token = EMPTY
         # First the filter: what is no token waits for no row.
         if may_be(filters, mixed):
-            low, high = keys[2 * index], keys[2 * index + 1]
+            low, high = keys[2 * number_asked], keys[2 * number_asked + 1]
             row = row_of(words, mixed)
             # Nearly always its first row tells.
             token = token_in(words, row, low, high)

@@ -19,9 +19,9 @@ from corpora.vocabularies.uncounted import uncounted
 from impls.bpe.fast.growing_cache import fitting
 from impls.bpe.fast.piece_results import FEW, RESULT, emit, put, put_one
 from impls.bpe.fast.repeats import SEEN, answer_repeats, set_aside
-from impls.bpe.fast.short_rows import recall, remember
+from impls.bpe.fast.short_rows import AHEAD, recall, remember
 from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
-from impls.bpe.fast.words import UNKNOWN, spell
+from impls.bpe.fast.words import keep_keys, spell
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import PLACE
 from impls.kernels.table_cache import arrays_of
@@ -170,7 +170,7 @@ def encode_words(
     marks = np.empty(words, dtype=np.uint8)
     given = np.empty(words, dtype=np.int64)
     keys = np.empty(2 * words, dtype=np.int64)
-    hashes = np.empty(words, dtype=np.int64)
+    hashes = np.empty(words + AHEAD, dtype=np.int64)
     asked = np.empty(words, dtype=np.int64)
     left = np.empty(words, dtype=np.int64)
     rows = np.empty(words, dtype=np.int64)
@@ -203,10 +203,11 @@ def encode_words(
                 piece_ids, unknown_id, len(scores_of) - 1, foreign, foreign_from, symbol, exact,
                 text, ends, asked, unknown, results,
             )  # fmt: skip
+        keep_keys(keys, hashes, 0, asked, 0, unknown, keys, hashes)
         repeated = unknown
         unknown = set_aside(seen, keys, hashes, earlier, asked, unknown, repeats)
         repeated -= unknown
-        earlier += count
+        earlier += unknown
         left[:unknown] = asked[:unknown]
         # Where in ``ids`` is the room of what begins at ``text[0]``: nothing of it is reached by
         # what is written meanwhile, as a word that is given has an id and no bytes.
@@ -217,7 +218,7 @@ def encode_words(
         _segment_new(
             trie, piece_ids, unknown_score, unknown_id, len(byte_ids) > 0, exact, tolerance, nodes,
             pairs, pages, characters, foreign, weights, text, ends, left, lefts, room, best_sure,
-            ways_sure, results, hashes, rows, ids,
+            ways_sure, results, rows, ids,
         )  # fmt: skip
         if exact:
             _segment_uncertain(
@@ -227,9 +228,7 @@ def encode_words(
             )  # fmt: skip
         answer_repeats(repeats, repeated, ends, 1, room, result_words, results, ids)
         remember(cache, keys, hashes, asked, unknown, result_words)
-        remember_wide(
-            cache, cached_ids, text, ends, 1, room, hashes, results, left, lefts, rows, ids
-        )
+        remember_wide(cache, cached_ids, text, ends, 1, room, results, left, lefts, rows, ids)
         if tokens > 0:
             for index in range(count):
                 if given[index] != NOWHERE:
@@ -274,7 +273,6 @@ def _segment_new(
     best: NDArray[np.float64],
     ways: NDArray[np.int64],
     results: NDArray[np.int32],
-    hashes: NDArray[np.int64],
     rows: NDArray[np.int64],
     ids: NDArray[np.int32],
 ) -> None:
@@ -290,7 +288,7 @@ def _segment_new(
     weights, text = uncounted(weights), uncounted(text)
     ends, left = uncounted(ends), uncounted(left)
     best, ways, results = uncounted(best), uncounted(ways), uncounted(results)
-    hashes, rows = uncounted(hashes), uncounted(rows)
+    rows = uncounted(rows)
     ids = uncounted(ids)
     for place in range(lefts):
         index = int(left[place])
@@ -304,7 +302,6 @@ def _segment_new(
             )  # fmt: skip
         if known == UNCERTAIN:
             results[RESULT * index + FEW] = UNCERTAIN
-            hashes[index] = UNKNOWN
             rows[place] = NO_ROW
         else:
             put(results, index, ids, room + start, known)

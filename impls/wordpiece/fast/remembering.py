@@ -17,9 +17,9 @@ from corpora.vocabularies.uncounted import uncounted
 from impls.bpe.fast.growing_cache import fitting
 from impls.bpe.fast.piece_results import FEW, RESULT, emit, put
 from impls.bpe.fast.repeats import SEEN, answer_repeats, set_aside
-from impls.bpe.fast.short_rows import recall, remember
+from impls.bpe.fast.short_rows import AHEAD, recall, remember
 from impls.bpe.fast.wide_rows import NO_ROW, recall_wide, remember_wide
-from impls.bpe.fast.words import UNKNOWN, spell
+from impls.bpe.fast.words import keep_keys, spell
 from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import EMPTY
 from impls.kernels.many_bytes import LOADED
@@ -116,7 +116,7 @@ def encode_words(
     marks = np.empty(words, dtype=np.uint8)
     given = np.empty(words, dtype=np.int64)
     keys = np.empty(2 * words, dtype=np.int64)
-    hashes = np.empty(words, dtype=np.int64)
+    hashes = np.empty(words + AHEAD, dtype=np.int64)
     asked = np.empty(words, dtype=np.int64)
     left = np.empty(words, dtype=np.int64)
     rows = np.empty(words, dtype=np.int64)
@@ -134,10 +134,11 @@ def encode_words(
         # The places of words in ``ends`` count from 1, as each begins where another one ended.
         spell(text, ends, begin, 1, count + 1, keys, hashes)
         unknown = recall(cache, keys, hashes, count, result_words, asked)
+        keep_keys(keys, hashes, 0, asked, 0, unknown, keys, hashes)
         repeated = unknown
         unknown = set_aside(seen, keys, hashes, earlier, asked, unknown, repeats)
         repeated -= unknown
-        earlier += count
+        earlier += unknown
         left[:unknown] = asked[:unknown]
         room = at - begin + growth * (int(ends[count]) - begin) + FEW
         lefts = recall_wide(
@@ -155,7 +156,6 @@ def encode_words(
                 )
             if refused or many > stop - start:
                 results[RESULT * index + FEW] = _KEPT
-                hashes[index] = UNKNOWN
                 rows[place] = NO_ROW
                 kept = True
             else:
@@ -164,9 +164,7 @@ def encode_words(
                 put(results, index, ids, room + start, many)
         answer_repeats(repeats, repeated, ends, 1, room, result_words, results, ids)
         remember(cache, keys, hashes, asked, unknown, result_words)
-        remember_wide(
-            cache, cached_ids, text, ends, 1, room, hashes, results, left, lefts, rows, ids
-        )
+        remember_wide(cache, cached_ids, text, ends, 1, room, results, left, lefts, rows, ids)
         if kept:
             for index in range(count):
                 if results[RESULT * index + FEW] != _KEPT:
