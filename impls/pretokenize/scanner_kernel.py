@@ -255,6 +255,32 @@ def _all_known(data: NDArray[np.uint8], end: int, trouble: int) -> bool:
     return trouble == 0 and last > _BLANK
 
 
+@inlined
+def _split_plain(
+    data: NDArray[np.uint8],
+    at: int,
+    end: int,
+    options: Options,
+    piece_ends: NDArray[np.int64],
+    count: int,
+) -> tuple[int, int]:
+    """Split the windows from ``data[at]`` on, up to one that is not like nearly all of source.
+
+    Those are within the part, without trouble or contractions, and have a sure end. Returns where
+    that window begins, and the new number of ends.
+    """
+    last = min(end - WINDOW, len(data) - LOADED)
+    room = len(piece_ends) - LOADED
+    plain = True
+    while plain and at <= last and count < room:
+        ends, sure, trouble, contracting = piece_bits(ascii_masks(data, at), options)
+        plain = trouble | contracting == 0 and sure != 0
+        if plain:
+            count = _put(ends, highest(sure), at, piece_ends, count)
+            at += highest(sure)
+    return at, count
+
+
 @njit
 def scan_parts(
     data: NDArray[np.uint8],
@@ -292,6 +318,10 @@ def scan_parts(
             count += 1
             at = end
         while at < end and count >= 0:
+            at, count = _split_plain(data, at, end, options, piece_ends, count)
+            if count >= room:
+                count = NO_ROOM
+                continue
             stop = end
             sure = 0
             if at + LOADED <= len(data):

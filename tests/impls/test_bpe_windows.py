@@ -120,6 +120,13 @@ def test_windows_end_where_a_special_text_begins(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_text_of_more_pieces_than_there_is_room_for_at_first(name):
+    texts = ["1a!" * count for count in range(1, 400, 7)] + ["a1 " * 900 + "é1" * 900]
+
+    assert differences(PATTERNS[name][0], texts) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_windows_get_far(name):
     """Else all would be right, but left to the automaton."""
     code = b"    def of(self, name: str) -> int:\n        return self.names[name] + 12345\n"
