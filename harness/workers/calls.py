@@ -62,11 +62,12 @@ def batch_call(
     """One call for the ids of all texts, which are the parts of its answer, one behind another.
 
     The library's own call for many where it has one; else one text after another. Where that call
-    knows no threads, each thread of ``executor`` encodes a share of the texts that lie together.
+    knows no threads, the thread that makes the call and each one of ``executor`` encode a share of
+    the texts that lie together.
 
-    threads: how many may work. executor: has as many; None for one, and for an encoder that several
-    threads must not call. Raises Unsupported where several threads have no way to share the work: a
-    program behind the stdio protocol is asked one thing at a time.
+    threads: how many may work. executor: has one less; None for one, and for an encoder that
+    several threads must not call. Raises Unsupported where several threads have no way to share the
+    work: a program behind the stdio protocol is asked one thing at a time.
     """
     if isinstance(encoder, PreparesBatch):
         try:
@@ -80,16 +81,15 @@ def batch_call(
     if executor is None:
         raise Unsupported("must not be called from several threads, and has none of its own")
     shares = [_one_thread(encoder, share, mode) for share in shared_out(texts, threads)]
-    run = executor.map
+    submit = executor.submit
 
     def call() -> list[object]:
-        return [ids for part in run(_called, shares) for ids in part]
+        # The first share is done here: to wake one more thread takes as long as many texts do.
+        others = [submit(share) for share in shares[1:]]
+        parts = [*(share() for share in shares[:1]), *(other.result() for other in others)]
+        return [ids for part in parts for ids in part]
 
     return call
-
-
-def _called(call: Callable[[], Sequence[object]]) -> Sequence[object]:
-    return call()
 
 
 def _one_thread(

@@ -61,8 +61,11 @@ def measured(encoder: Encoder, request: Measure) -> Results:
 
 @cache
 def _threads(count: int) -> Executor:
-    """Threads that stay, as those of a server do: encoders may remember texts for each of them."""
-    return ThreadPoolExecutor(count)
+    """Threads besides this one, which stay, as those of a server do.
+
+    Encoders may remember texts for each of them.
+    """
+    return ThreadPoolExecutor(count - 1)
 
 
 def _call(
