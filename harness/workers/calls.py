@@ -86,7 +86,7 @@ def batch_call(
     def call() -> list[object]:
         # The first share is done here: to wake one more thread takes as long as many texts do.
         others = [submit(share) for share in shares[1:]]
-        parts = [*(share() for share in shares[:1]), *(other.result() for other in others)]
+        parts = [share() for share in shares[:1]] + [other.result() for other in others]
         return [ids for part in parts for ids in part]
 
     return call

@@ -52,12 +52,19 @@ def contraction_end(data: NDArray[np.uint8], start: int, end: int, fold: bool) -
 
 @njit
 def with_contractions(
-    data: NDArray[np.uint8], at: int, end: int, ends: int, contracting: int, options: Options
+    data: NDArray[np.uint8],
+    at: int,
+    end: int,
+    ends: int,
+    trouble: int,
+    contracting: int,
+    options: Options,
 ) -> tuple[int, int]:
     """The ends of pieces in the window from ``data[at]`` on, where it has contractions.
 
-    end: of the text. ends, contracting: of :func:`piece_bits`. Returns the ends, and the trouble:
-    an apostrophe whose contraction may reach out of the window.
+    end: of the text. ends, trouble, contracting: of :func:`impls.pretokenize.windows.piece_bits`.
+    Returns the ends, and the trouble, which is also an apostrophe whose contraction may reach out
+    of the window.
     """
     done = EMPTY
     while contracting and lowest(contracting) < WINDOW - LONGEST:
@@ -70,4 +77,4 @@ def with_contractions(
                 begun = 1 << (place + 1 if options.own_contraction else place)
                 ends = (ends & ~((1 << stop) - begun)) | 1 << stop
                 done = EMPTY if options.own_contraction else stop
-    return ends, contracting
+    return ends, trouble | contracting

@@ -219,8 +219,9 @@ def _split_noted(
     while at < end and count >= 0:
         ends, sure, trouble, contracting = piece_bits(noted_masks(noted, looked - base), options)
         if contracting:
-            ends, unread = with_contractions(data, looked, end, ends, contracting, options)
-            trouble |= unread
+            ends, trouble = with_contractions(
+                data, looked, end, ends, trouble, contracting, options
+            )
         inside = min(WINDOW, end - looked)
         within = (1 << inside) - 1
         sure &= within
@@ -274,6 +275,7 @@ def _split_plain(
     plain = True
     while plain and at <= last and count < room:
         ends, sure, trouble, contracting = piece_bits(ascii_masks(data, at), options)
+        # Were contractions looked at here, all of cutting would take a sixth longer.
         plain = trouble | contracting == 0 and sure != 0
         if plain:
             count = _put(ends, highest(sure), at, piece_ends, count)
@@ -327,13 +329,14 @@ def scan_parts(
             if at + LOADED <= len(data):
                 ends, sure, trouble, contracting = piece_bits(ascii_masks(data, at), options)
                 if contracting:
-                    ends, unread = with_contractions(data, at, end, ends, contracting, options)
-                    trouble |= unread
+                    ends, trouble = with_contractions(
+                        data, at, end, ends, trouble, contracting, options
+                    )
                 inside = min(WINDOW, end - at)
                 if inside < WINDOW and _all_known(data, end, trouble & ((1 << inside) - 1)):
                     sure = 1 << inside
                     ends |= sure
-                elif trouble or inside < WINDOW:
+                else:
                     # What is of other parts is trouble.
                     trouble |= ALL ^ ((1 << inside) - 1)
                     sure &= (trouble & -trouble) - 1

@@ -149,7 +149,7 @@ def test_contractions_and_slashes_are_not_left_to_the_automaton(name, text):
     options = SCANNERS[PATTERNS[name][0]].options()
 
     ends, _, trouble, contracting = piece_bits(ascii_masks(data, 0), options)
-    _, unread = with_contractions(data, 0, len(data), ends, contracting, options)
+    _, unread = with_contractions(data, 0, len(data), ends, trouble, contracting, options)
 
     assert (trouble, unread) == (0, 0)
 

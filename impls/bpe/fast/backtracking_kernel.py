@@ -150,27 +150,18 @@ def encode_remembering(
                 part_last = min(part + PART, last)
                 begin = int(ends[part - 1]) if part > 0 else 0
                 spell(data, ends, begin, part, part_last, part_keys, part_hashes)
-                number = recall(
+                before = unknown
+                unknown += recall(
                     cache,
                     part_keys,
                     part_hashes,
                     part_last - part,
                     result_words[2 * (part - first) :],
-                    asked[unknown:],
+                    asked[before:],
                 )
-                for place in range(unknown, unknown + number):
-                    asked[place] += part - first
                 keep_keys(
-                    part_keys,
-                    part_hashes,
-                    part - first,
-                    asked,
-                    unknown,
-                    unknown + number,
-                    keys,
-                    hashes,
+                    part_keys, part_hashes, part - first, asked, before, unknown, keys, hashes
                 )
-                unknown += number
         else:
             spell(data, ends, start, first, last, keys, hashes)
             unknown = last - first

@@ -160,12 +160,15 @@ def keep_keys(
 ) -> None:
     """Copy the keys and hashes of the pieces ``asked[before:number]``, which are asked about.
 
-    keys, hashes: of the pieces from ``first`` on. They may be those that the copies replace.
+    keys, hashes: of the pieces of a part of a block. They may be those that the copies replace.
+    first: where the part begins. asked: counted from there, and from the block's beginning on
+    return.
     """
     for place in range(before, number):
-        index = (int(asked[place]) - first) & PLACE
+        index = int(asked[place]) & PLACE
         copy_pair(keys, 2 * index, kept_keys, 2 * place)
         kept_hashes[place] = hashes[index]
+        asked[place] = first + index
 
 
 @njit
