@@ -48,6 +48,9 @@ class Started(Event):
     """One line that says what the workers were kept from, and by which means."""
     folder: str = ""
     """The folder in which the run was started; relative paths of its command begin there."""
+    named: dict[str, list[str]] = field(default_factory=dict)
+    """What the user asked for by name, which a gate must have examined: ``implementations``,
+    ``vocabularies`` (as given), ``checks`` and ``inputs``."""
 
 
 @event
@@ -203,6 +206,30 @@ class SlowOnce(Event):
 
 @event
 @dataclass(frozen=True, slots=True)
+class NotReached(Event):
+    """Nothing was asked on a vocabulary. source: as the user gave it. reason: one line."""
+
+    source: str
+    reason: str
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class Unsettled(Event):
+    """Violations that were seen and never looked into, so that nobody knows what they are.
+
+    implementations: those that the violations are about. reason: one line.
+    """
+
+    contract: str
+    check: str
+    implementations: list[str]
+    reason: str
+    count: int = 1
+
+
+@event
+@dataclass(frozen=True, slots=True)
 class BatchDone(Event):
     """A batch of cases was encoded by all and checked.
 
@@ -210,6 +237,8 @@ class BatchDone(Event):
     exercised: check name to implementation name to number of outcomes judged.
     violations: check name to implementation name to number of cases at fault there.
     forced: of healers by name, as :class:`harness.checks.base.Judgement` has it.
+    unanswered: implementation name to number of cases that it said it does not support.
+    declined: what it said of the first of them.
     """
 
     contract: str
@@ -220,6 +249,8 @@ class BatchDone(Event):
     exercised: dict[str, dict[str, int]]
     violations: dict[str, dict[str, int]]
     forced: dict[str, dict[str, int]] = field(default_factory=dict)
+    unanswered: dict[str, int] = field(default_factory=dict)
+    declined: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
