@@ -25,6 +25,7 @@ MAX_BUCKETS = 50
 _HEADINGS = {
     Verdict.PASS: "✅ tokgate: pass",
     Verdict.FAIL: "❌ tokgate: fail",
+    Verdict.NOT_EXAMINED: "⚠️ tokgate: not examined",
     Verdict.INCOMPLETE: "⚠️ tokgate: incomplete run",
 }
 _SPECIAL = re.compile(r"[\\`*_{}\[\]()<>#+!|~&@$:]")

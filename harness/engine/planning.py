@@ -54,6 +54,7 @@ class Plan:
     fail_fast: bool
     sampled: bool = True
     named: Sequence[str] = ()
+    asked: Mapping[str, Sequence[str]] = field(default_factory=dict)
     expect: str | None = None
     scaled: Sequence[str] = ()
     walked: Sequence[str] = ()

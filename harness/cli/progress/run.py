@@ -14,6 +14,8 @@ from harness.cli.progress.cluster import ClusterView
 from harness.cli.progress.moving import MovingPart, barred
 from harness.cli.progress.numbers import counted
 from harness.events import (
+    PASS,
+    UNEXAMINED,
     BatchDone,
     Counted,
     ExpectationJudged,
@@ -248,8 +250,10 @@ def verdict_word(finished: Finished) -> tuple[str, str]:
     """The verdict in one word, and the style in which it is shown."""
     if not finished.complete:
         return "INCOMPLETE", "bold yellow"
-    if finished.verdict == "pass":
+    if finished.verdict == PASS:
         return "PASSED", "bold green"
+    if finished.verdict == UNEXAMINED:
+        return "NOT EXAMINED", "bold yellow"
     return "FAILED", "bold red"
 
 
