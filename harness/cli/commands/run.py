@@ -158,6 +158,7 @@ def run(
     limits = limits_of(timeout, memory)
     if corpus is not None:
         made = [] if only_input else [mutated(corpus, seed), *made]
+    named = [participant.name for participant in present] if impl else []
     plan = Plan(
         vocabularies=vocabularies,
         participants=present,
@@ -177,7 +178,13 @@ def run(
         seed=seed,
         jobs=jobs or max(2, (os.cpu_count() or 2) // 2),
         fail_fast=fail_fast,
-        named=[participant.name for participant in present] if impl else [],
+        named=named,
+        asked={
+            "implementations": named,
+            "vocabularies": [name for name in vocab or [] if name in vocabularies],
+            "checks": check or [],
+            "inputs": texts or [],
+        },
         expect=str(expect.resolve()) if expect is not None else None,
         limits=limits,
     )
