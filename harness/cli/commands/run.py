@@ -150,7 +150,16 @@ def run(
         known = [replace(one, examples=()) for one in known]
     if not impl:  # all of them, which takes longer than to tell any mistake
         present, missing = selection.participants([], joining)
-    name_missing(Display(stderr=True), missing)
+    console = Display(stderr=True)
+    name_missing(console, missing)
+    named = [participant.name for participant in present] if impl else []
+    if impl and not reference and "equivalence" in checks:
+        from harness.engine.joining import installed, joiners  # noqa: PLC0415
+
+        loaded = (load() for load in vocabularies.values())
+        for one in joiners(loaded, present, installed):
+            present.append(one.participant)
+            console.print(one.line, soft_wrap=True)
 
     from harness.engine.planning import Plan  # noqa: PLC0415
     from harness.engine.texts import mutated  # noqa: PLC0415
@@ -158,7 +167,6 @@ def run(
     limits = limits_of(timeout, memory)
     if corpus is not None:
         made = [] if only_input else [mutated(corpus, seed), *made]
-    named = [participant.name for participant in present] if impl else []
     plan = Plan(
         vocabularies=vocabularies,
         participants=present,
