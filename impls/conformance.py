@@ -23,7 +23,8 @@ import numpy as np
 from corpora.vocabularies.toys import TOYS
 from impls import registry
 from impls.conformance_inputs import inputs_for, is_text
-from impls.conformance_laws import LAWS, METHODS, RAW_ONLY, Known
+from impls.conformance_laws import LAWS, METHODS, RAW_ONLY, TEXT_ONLY, Known
+from impls.external import ExternalImplementation
 from impls.interface import (
     About,
     Capability,
@@ -78,7 +79,8 @@ def run_conformance_test(
 ) -> None:
     """Raise an AssertionError that lists every breach in words; return None if there is none.
 
-    implementation: one, or its name as after ``--impl``. vocabularies: by default the toys.
+    implementation: one, or its name as after ``--impl``. vocabularies: by default the toys, of
+    which it must run one at least; it must run each of those that are given.
     """
     problems = conformance_problems(implementation, vocabularies)
     if problems:
@@ -100,6 +102,7 @@ def conformance_problems(
     if examination.introduces_itself():
         for vocabulary in chosen:
             examination.examine(vocabulary, inputs_for(vocabulary, seed, examination.max_input))
+        examination.answers_something(whole=vocabularies is not None, of=len(chosen))
     return [*examination.problems, *examination.more]
 
 
@@ -116,6 +119,10 @@ class Examination:
         self._seen: Counter[tuple[str, str]] = Counter()
         self._law = Law.EXACT
         self._capabilities: frozenset[Capability] = frozenset()
+        self._declined: dict[str, str] = {}
+        self._asked: Counter[Capability] = Counter()
+        self._answered: Counter[Capability] = Counter()
+        self._said: dict[Capability, str] = {}
 
     def breach(self, rule: str, where: str, message: str) -> None:
         """Note a breach, unless enough of its like are noted."""
@@ -157,15 +164,54 @@ class Examination:
         self._law = Law.SPELLING if about.engine else about.law
         return True
 
+    def count(self, capability: Capability, unanswered: Exception | None = None) -> None:
+        """Count a request for a capability; unanswered: what was raised where it has no answer."""
+        self._asked[capability] += 1
+        if unanswered is None:
+            self._answered[capability] += 1
+        else:
+            self._said.setdefault(capability, _named(unanswered))
+
+    def answers_something(self, whole: bool, of: int) -> None:
+        """A vocabulary or a capability of which nothing was examined is a breach.
+
+        whole: every vocabulary must be examined, and not just any of them. of: how many there are.
+        """
+        if whole or len(self._declined) == of:
+            for vocabulary, reason in self._declined.items():
+                mend = "; if it need not run this vocabulary, leave it out" if whole else ""
+                self.breach("answers", vocabulary, f"nothing was compared: {reason}{mend}")
+        for capability, asked in self._asked.items():
+            if not self._answered[capability]:
+                self.breach(
+                    "claims",
+                    "",
+                    f"claims {str(capability)!r} but answered none of {asked:,} requests for it; "
+                    f"the first answer was {self._said[capability]}",
+                )
+
     def examine(self, vocabulary: Vocabulary, inputs: Sequence[bytes]) -> None:
         """All that can be said on one vocabulary."""
         modes = [mode for mode in MODES if self._supports(vocabulary, mode)]
-        encoder = self._load(vocabulary) if modes else None
+        if not modes:
+            return
+        self._declined.pop(vocabulary.id, None)
+        encoder = self._load(vocabulary)
         if encoder is None:
             return
         self._keeps_its_claims(encoder, vocabulary)
+        silent: dict[Mode, str] = {}
         for mode in modes:
-            Hearing(self, encoder, vocabulary, mode, self._law, self._capabilities).hold(inputs)
+            hearing = Hearing(self, encoder, vocabulary, mode, self._law, self._capabilities)
+            hearing.hold(inputs)
+            if hearing.nothing:
+                silent[mode] = hearing.nothing
+        if not isinstance(self._implementation, ExternalImplementation):
+            for mode, why in silent.items():  # which supports() said that it does
+                where = f"{vocabulary.id}/{mode.label}"
+                self.breach("answers", where, f"nothing was compared: {why}")
+        elif len(silent) == len(modes):  # a program says which modes it does when it is asked only
+            self._declined[vocabulary.id] = silent[modes[0]]
         close = getattr(encoder, "close", None)
         if callable(close):  # a program of its own
             close()
@@ -183,13 +229,16 @@ class Examination:
         if answer is not None and (not isinstance(answer, str) or not answer):
             self.breach("supports", where, f"gives {answer!r}, neither None nor a line saying why")
             return False
+        if answer is not None:
+            self._declined.setdefault(vocabulary.id, f"supports() says: {answer}")
         return answer is None
 
     def _load(self, vocabulary: Vocabulary) -> Encoder | None:
         try:
             encoder = self._implementation.load(vocabulary)
-        except Unsupported:
-            return None  # a program is asked only now
+        except Unsupported as error:  # a program is asked only now
+            self._declined[vocabulary.id] = f"load() raises {_named(error)}"
+            return None
         except BaseException as error:
             _unless_asked_to_stop(error)
             self.breach("load", vocabulary.id, f"raises {_named(error)}, though supports() is None")
@@ -227,6 +276,8 @@ class Hearing:
         self._capabilities = capabilities
         self._where = f"{vocabulary.id}/{mode.label}"
         self._examination = examination
+        self.nothing = ""
+        """Why nothing was compared, where every input is unsupported."""
 
     def breach(self, rule: str, message: str) -> None:
         """Note a breach under this vocabulary and mode."""
@@ -236,6 +287,12 @@ class Hearing:
         """Ask everything."""
         answers = {data: answer for data in inputs if (answer := self._ask(data)) is not None}
         ids = {data: answer for data, answer in answers.items() if isinstance(answer, tuple)}
+        unsupported = [one for one in answers.values() if isinstance(one, Unsupported)]
+        if unsupported and not any(ids):  # an answer to the empty input alone says nothing
+            self.nothing = (
+                f"encode answers none of {len(inputs)} inputs; the first answer was "
+                f"{_named(unsupported[0])}"
+            )
         self._documented()
         self._right(answers)
         self._same_again(answers)
@@ -420,14 +477,18 @@ class Hearing:
             return len(self._encoder.encode(data, self._mode))
 
         for data, answer in ids.items():
+            if capability in TEXT_ONLY and not is_text(data):
+                continue
             known = Known(self._vocabulary, self._mode, data, answer, size)
             try:
                 fault = law(self._encoder, known)
-            except (Rejected, Unsupported):
+            except (Rejected, Unsupported) as error:
+                self._examination.count(capability, error)
                 continue
             except BaseException as error:
                 _unless_asked_to_stop(error)
                 fault = f"raises {_named(error)}"
+            self._examination.count(capability)
             if fault is not None:
                 self.breach(str(capability), f"of {_shown(data)}: {fault}")
 

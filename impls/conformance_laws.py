@@ -97,8 +97,6 @@ def counts_till_limit(encoder: CountsTillLimit, known: Known) -> str | None:
 
 def splits(encoder: Splits, known: Known) -> str | None:
     """Chunks of at most ``limit`` ids that end where characters do, and are never empty."""
-    if not is_text(known.data):
-        return None
     for limit in (1, 2, 5):
         ends = list(encoder.split(known.data, limit, known.mode))
         if ends != sorted(set(ends)) or (ends[-1:] or [0])[0] != len(known.data):
@@ -159,6 +157,9 @@ LAWS: dict[Capability, tuple[type, Law]] = {
 
 RAW_ONLY = frozenset({Capability.APPEND, Capability.PREPEND, Capability.INTERVAL})
 """Asked without pre-tokenization only."""
+
+TEXT_ONLY = frozenset({Capability.SPLIT})
+"""Asked about valid UTF-8 only."""
 
 METHODS: dict[Capability, Sequence[str]] = {
     capability: [name for name in vars(protocol) if not name.startswith("_")]
