@@ -23,7 +23,7 @@ import numpy as np
 from corpora.vocabularies.toys import TOYS
 from impls import registry
 from impls.conformance_inputs import inputs_for, is_text
-from impls.conformance_laws import LAWS, METHODS, RAW_ONLY, TEXT_ONLY, Known
+from impls.conformance_laws import LAWS, METHODS, RAW_ONLY, TEXT_ONLY, Known, Requests
 from impls.external import ExternalImplementation
 from impls.interface import (
     About,
@@ -120,9 +120,7 @@ class Examination:
         self._law = Law.EXACT
         self._capabilities: frozenset[Capability] = frozenset()
         self._declined: dict[str, str] = {}
-        self._asked: Counter[Capability] = Counter()
-        self._answered: Counter[Capability] = Counter()
-        self._said: dict[Capability, str] = {}
+        self.requests = Requests()
 
     def breach(self, rule: str, where: str, message: str) -> None:
         """Note a breach, unless enough of its like are noted."""
@@ -164,31 +162,17 @@ class Examination:
         self._law = Law.SPELLING if about.engine else about.law
         return True
 
-    def count(self, capability: Capability, unanswered: Exception | None = None) -> None:
-        """Count a request for a capability; unanswered: what was raised where it has no answer."""
-        self._asked[capability] += 1
-        if unanswered is None:
-            self._answered[capability] += 1
-        else:
-            self._said.setdefault(capability, _named(unanswered))
-
     def answers_something(self, whole: bool, of: int) -> None:
         """A vocabulary or a capability of which nothing was examined is a breach.
 
         whole: every vocabulary must be examined, and not just any of them. of: how many there are.
         """
         if whole or len(self._declined) == of:
+            mend = "; if it need not run this vocabulary, leave it out" if whole else ""
             for vocabulary, reason in self._declined.items():
-                mend = "; if it need not run this vocabulary, leave it out" if whole else ""
                 self.breach("answers", vocabulary, f"nothing was compared: {reason}{mend}")
-        for capability, asked in self._asked.items():
-            if not self._answered[capability]:
-                self.breach(
-                    "claims",
-                    "",
-                    f"claims {str(capability)!r} but answered none of {asked:,} requests for it; "
-                    f"the first answer was {self._said[capability]}",
-                )
+        for line in self.requests.unanswered():
+            self.breach("claims", "", line)
 
     def examine(self, vocabulary: Vocabulary, inputs: Sequence[bytes]) -> None:
         """All that can be said on one vocabulary."""
@@ -200,17 +184,15 @@ class Examination:
         if encoder is None:
             return
         self._keeps_its_claims(encoder, vocabulary)
-        silent: dict[Mode, str] = {}
+        # A program says only when it is asked which modes it does.
+        program = isinstance(self._implementation, ExternalImplementation)
+        silent = {}
         for mode in modes:
             hearing = Hearing(self, encoder, vocabulary, mode, self._law, self._capabilities)
-            hearing.hold(inputs)
-            if hearing.nothing:
-                silent[mode] = hearing.nothing
-        if not isinstance(self._implementation, ExternalImplementation):
-            for mode, why in silent.items():  # which supports() said that it does
-                where = f"{vocabulary.id}/{mode.label}"
-                self.breach("answers", where, f"nothing was compared: {why}")
-        elif len(silent) == len(modes):  # a program says which modes it does when it is asked only
+            silent[mode] = hearing.hold(inputs)
+            if silent[mode] and not program:
+                hearing.breach("answers", f"nothing was compared: {silent[mode]}")
+        if program and all(silent.values()):
             self._declined[vocabulary.id] = silent[modes[0]]
         close = getattr(encoder, "close", None)
         if callable(close):  # a program of its own
@@ -276,23 +258,15 @@ class Hearing:
         self._capabilities = capabilities
         self._where = f"{vocabulary.id}/{mode.label}"
         self._examination = examination
-        self.nothing = ""
-        """Why nothing was compared, where every input is unsupported."""
 
     def breach(self, rule: str, message: str) -> None:
         """Note a breach under this vocabulary and mode."""
         self._examination.breach(rule, self._where, message)
 
-    def hold(self, inputs: Sequence[bytes]) -> None:
-        """Ask everything."""
+    def hold(self, inputs: Sequence[bytes]) -> str:
+        """Ask everything; why nothing was compared, where no input but the empty one is done."""
         answers = {data: answer for data in inputs if (answer := self._ask(data)) is not None}
         ids = {data: answer for data, answer in answers.items() if isinstance(answer, tuple)}
-        unsupported = [one for one in answers.values() if isinstance(one, Unsupported)]
-        if unsupported and not any(ids):  # an answer to the empty input alone says nothing
-            self.nothing = (
-                f"encode answers none of {len(inputs)} inputs; the first answer was "
-                f"{_named(unsupported[0])}"
-            )
         self._documented()
         self._right(answers)
         self._same_again(answers)
@@ -305,6 +279,9 @@ class Hearing:
             if self._mode.pretokenize and capability in RAW_ONLY:
                 continue
             self._lawful(capability, ids)
+        said = next((_named(one) for one in answers.values() if isinstance(one, Unsupported)), "")
+        silent = f"encode answers none of {len(inputs)} inputs; the first answer was {said}"
+        return silent if said and not any(ids) else ""
 
     def _ask(self, data: bytes) -> Answer | None:
         """The answer, None if it is none (a breach)."""
@@ -483,12 +460,12 @@ class Hearing:
             try:
                 fault = law(self._encoder, known)
             except (Rejected, Unsupported) as error:
-                self._examination.count(capability, error)
+                self._examination.requests.count(capability, _named(error))
                 continue
             except BaseException as error:
                 _unless_asked_to_stop(error)
                 fault = f"raises {_named(error)}"
-            self._examination.count(capability)
+            self._examination.requests.count(capability)
             if fault is not None:
                 self.breach(str(capability), f"of {_shown(data)}: {fault}")
 
