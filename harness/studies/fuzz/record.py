@@ -250,7 +250,7 @@ def _finished(
             *verdict.notes,
             *counted("slow once under load, and answered when asked again alone", tally.excused),
             *_unasked(unasked, len(plan.targets)),
-            *went_on(ended.awaited, (), ended.late),
+            *went_on(ended.awaited, (), (), ended.late),
         ],
     )
 
