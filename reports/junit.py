@@ -191,7 +191,7 @@ def _expectations(record: RunRecord) -> ET.Element:
         if entry.status in FAILING_EXPECTATIONS:
             _tell(case, "failure", f"{entry.status}: {entry.reason}", entry.status)
         elif entry.status == "not-exercised":
-            _tell(case, "skipped", f"not exercised: {entry.reason}")
+            _tell(case, "skipped", f"not tested: {entry.reason}")
     return suite
 
 

@@ -157,7 +157,7 @@ def _expectations(record: RunRecord) -> Iterator[str]:
     quiet = sum(e.status == "not-exercised" for e in record.expectations)
     if quiet:
         yield ""
-        yield f"{plural(quiet, 'expectation')} not exercised in this run."
+        yield f"{plural(quiet, 'known difference')} not tested in this run."
 
 
 def _cluster(record: RunRecord) -> Iterator[str]:

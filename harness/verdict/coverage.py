@@ -421,6 +421,8 @@ class Coverage:
     def compared_nothing(self) -> str:
         """Why no two answers were compared, where none were."""
         opened = list(self.contracts.values())
+        if not opened and self.not_reached:
+            return f"nothing was compared: {next(iter(self.not_reached.values())).reason}"
         if all(len(one.implementations) < 2 for one in opened):
             return "nothing was compared: no two implementations share a vocabulary and mode"
         return f"nothing was compared: {self._uncompared(opened)}"

@@ -49,7 +49,7 @@ HOUR = 3600.0
 UNASKED_SHOWN = 8
 """Targets that are named of those that nothing was asked of."""
 
-NO_ROUND = "no round on it was finished in the time; give a larger --budget"
+NO_ROUND = "no round was finished in the time; give a larger --budget"
 """Said of a vocabulary on which a campaign has not committed anything."""
 
 
