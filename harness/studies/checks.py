@@ -162,12 +162,12 @@ class Checks:
                 with run.lock:
                     run.tally.least.add(session.vocabulary.id)
             inputs = batch.inputs[:LEAST_CASES]
-            share.note(contract, len(inputs))
             asked = pool.ask(with_companions(contract, names), Inputs.of(inputs))
-            some = replace(batch, inputs=inputs)
+            seen, some = asked.wait(), replace(batch, inputs=inputs)
             self._judge.judge(
-                pool, asked.wait(), some, math.inf, inquiry.take, lambda: math.inf, share.checks
+                pool, seen, some, math.inf, inquiry.take, lambda: math.inf, share.checks
             )
+            share.note(seen, run.tally.hung)
             run.stop_at_the_first()
 
     def _settle(self, vocabulary: str, inquiry: Inquiry) -> None:
