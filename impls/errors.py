@@ -12,3 +12,7 @@ class ImplementationError(Exception):
     def __init__(self, message: str, *, unknown: bool = False) -> None:
         self.unknown = unknown
         super().__init__(message)
+
+
+class NotInstalled(ImplementationError, ImportError):
+    """A known implementation whose library is not installed; the line says what to install."""

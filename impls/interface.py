@@ -217,7 +217,8 @@ class Truncates(Protocol):
         """The windows: the one that is kept, then the others, going away from it.
 
         length: ids of a window at the most. overlap: ids that it repeats of the one before. left:
-        the end of the text is kept, else its beginning. No special tokens are added.
+        the end of the text is kept, else its beginning. No special tokens are added. Raises
+        Unsupported where the library does not cut so.
         """
         ...
 

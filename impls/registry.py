@@ -23,7 +23,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from impls.errors import ImplementationError
+from impls.errors import ImplementationError, NotInstalled
 from impls.interface import About
 from impls.needs import understood
 from impls.text_plugins import adapted
@@ -193,7 +193,8 @@ def resolve(spec: str) -> Implementation:
     """The implementation of a spec.
 
     Raises ImplementationError: an unknown name (with the nearest one), a module that fails to
-    import (with the exception's line), an attribute that is no implementation.
+    import (with the exception's line), an attribute that is no implementation, and, as
+    NotInstalled, a library that is not installed.
     """
     if spec.startswith("cmd:"):
         from impls import external  # noqa: PLC0415 (only runs that need it pay for it)
@@ -324,8 +325,11 @@ def _implementation(spec: str, module: ModuleType, attribute: str) -> Implementa
     try:
         missing = [name for name in ("about", "supports", "load") if not hasattr(found, name)]
         about = getattr(found, "about", None)
-    except (ImplementationError, ImportError, KeyboardInterrupt):
-        raise  # a library that is not installed is no fault of its adapter
+    except (ImplementationError, KeyboardInterrupt):
+        raise
+    except ImportError as error:  # a library that is not installed is no fault of its adapter
+        line = str(error)
+        raise NotInstalled(line if spec in line else f"implementation {spec!r}: {line}") from error
     except BaseException as error:
         message = f"implementation {spec!r}: its about fails ({_line(error)}); --debug shows where"
         raise ImplementationError(message) from error

@@ -21,6 +21,11 @@ WINDOWS = (
 )
 """Length, overlap and side: with and without overlap, and with the most and the least there is."""
 
+MOST_ADDED = 5
+"""The tokens for which a window of a user's own file leaves room besides its overlap. Libraries
+keep that room for what the file's post-processor adds, even where nothing is added, and rightly
+refuse an overlap that is larger than what is left."""
+
 PADDING = (Padding(1, left=False), Padding(4, left=True), Padding(8, left=False))
 
 Asked = tuple[str, "Windows | Padding", list[int]]
@@ -48,13 +53,14 @@ class Truncation:
         return [
             Probe(name, Encode(Inputs.of([seen.inputs[i] for i in rows]), seen.contract.mode,
                                shape=shape))
-            for name, shape, rows in asked(seen, WINDOWS)
+            for name, shape, rows in asked(seen, windows_for(seen.contract))
         ]  # fmt: skip
 
     def judge(self, seen: Observation, answers: Sequence[Results]) -> Judgement:
         """Compare with the windows by definition."""
         judgement = Judgement()
-        for (name, shape, rows), answer in zip(asked(seen, WINDOWS), answers, strict=True):
+        questions = asked(seen, windows_for(seen.contract))
+        for (name, shape, rows), answer in zip(questions, answers, strict=True):
             assert isinstance(shape, Windows)
             for row, index in enumerate(rows):
                 outcome = answer.outcome(row)
@@ -135,6 +141,13 @@ def asked(seen: Observation, shapes: Sequence[Windows | Padding]) -> list[Asked]
             if rows:
                 found.append((name, shape, rows))
     return found
+
+
+def windows_for(contract: Contract) -> tuple[Windows, ...]:
+    """The windows that any library can cut of this vocabulary."""
+    if contract.vocabulary.native is None:
+        return WINDOWS
+    return tuple(one for one in WINDOWS if not one.overlap or one.length - one.overlap > MOST_ADDED)
 
 
 def windows(ids: Sequence[int], shape: Windows) -> list[list[int]]:

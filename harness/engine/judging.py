@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from corpora.generators.base import Case
     from harness.checks.base import Observation, Violation
     from harness.core.comparisons import Contract
+    from harness.core.outcomes import Results
     from harness.engine.state import RunState
     from harness.engine.streams import Batch
     from harness.engine.texts import Texts
@@ -133,6 +134,12 @@ class Judge:
                 exercised=exercised,
                 violations=violations,
                 forced=forced,
+                answers={name: answers_in(results) for name, results in seen.results.items()},
+                declined={
+                    name: declined
+                    for name, results in seen.results.items()
+                    if (declined := first_declined(results)) is not None
+                },
             )
         )
         if self._texts is not None:
@@ -153,3 +160,20 @@ class Judge:
                     self._run.tally.exercised.add(one.place)
                 if one.shown:
                     self._run.tally.shown.add(one.place)
+
+
+def answers_in(results: Results) -> list[int]:
+    """How many cases were answered (ids or a rejection), failed on, and not supported."""
+    if not results.messages:
+        return [len(results), 0, 0]
+    answered = int(results.answered.sum())
+    unsupported = int((results.status == Status.UNSUPPORTED).sum())
+    return [answered, len(results) - answered - unsupported, unsupported]
+
+
+def first_declined(results: Results) -> str | None:
+    """What an implementation said of the first case that it does not support, if there is one."""
+    for index, message in sorted(results.messages.items()):
+        if results.status[index] == Status.UNSUPPORTED:
+            return message.split("\n", 1)[0]
+    return None

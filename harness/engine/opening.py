@@ -196,5 +196,6 @@ class Opened:
                     references=sorted(contract.references & set(contract.names)),
                     excluded={**contract.excluded, **self._failed},
                     checks=[one.name for one in self.plan.checks if one.applies(contract)],
+                    exact=contract.exact,
                 )
             )

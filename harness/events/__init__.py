@@ -21,7 +21,9 @@ from harness.events.cluster import (
 from harness.events.forcing import Forced, ForcedCorpus, ForcedWitness
 from harness.events.growth import FamiliesMeasured, GrowthJudged, Measured
 from harness.events.running import (
-    NOTHING_TO_COMPARE,
+    FAIL,
+    PASS,
+    UNEXAMINED,
     BatchDone,
     ContractOpened,
     Counted,
@@ -51,7 +53,9 @@ from harness.events.texts import (
 from harness.events.timing import Benched, BenchStarted, Opening, Timing, VocabularyOpened
 
 __all__ = [
-    "NOTHING_TO_COMPARE",
+    "FAIL",
+    "PASS",
+    "UNEXAMINED",
     "BatchDone",
     "BenchStarted",
     "Benched",

@@ -136,8 +136,14 @@ class _Encoder:
     def truncated(
         self, data: bytes, length: int, overlap: int, left: bool, mode: Mode
     ) -> list[list[int]]:
-        """The window that it keeps, and the overflowing ones."""
+        """The window that it keeps, and the overflowing ones.
+
+        It keeps room in a window for the tokens that the file's post-processor adds, even where
+        none are added, and refuses an overlap that is larger than what is left. Unsupported then.
+        """
         tokenizer = self.tokenizer(mode)
+        if overlap and overlap >= length - tokenizer.num_special_tokens_to_add(is_pair=False):
+            raise Unsupported("the overlap leaves no room for the tokens that are added")
         side = "left" if left else "right"
         tokenizer.enable_truncation(length, stride=overlap, direction=side)
         try:

@@ -9,7 +9,9 @@ from harness.checks import CHECKS
 from harness.checks.shapes import masked, windows, without_padding
 from harness.core.messages import Padding, Windows
 from harness.core.outcomes import Encoded
-from tests.harness.test_service_checks import RAW, Local
+from impls.adapters import tokenizers
+from impls.interface import Unsupported
+from tests.harness.test_service_checks import RAW, TEXT, Local
 
 IDS = list(range(10))
 
@@ -52,3 +54,20 @@ def test_a_library_is_asked_in_every_shape() -> None:
         judgement = local.examine(CHECKS[check], inputs)
         assert judgement.exercised == {"tokenizers": 60}
         assert not judgement.violations
+
+
+def test_a_window_leaves_room_for_the_tokens_that_a_file_adds() -> None:
+    """``tokenizers`` refuses an overlap of 4 in a window of 5 where two tokens may be added."""
+    inputs = [b"text number %d, long enough" % number for number in range(60)]
+    for name in ("toy_file_words", "toy_file_subwords"):
+        local = Local(resolve(name), ["tokenizers"], TEXT)
+        judgement = local.examine(CHECKS["truncation"], inputs)
+        assert judgement.exercised == {"tokenizers": 60}
+        assert not judgement.violations
+
+
+def test_the_adapter_refuses_what_its_library_refuses() -> None:
+    encoder = tokenizers.IMPLEMENTATION.load(resolve("toy_file_subwords"))
+    assert len(encoder.truncated(b"one two three four five six seven", 5, 2, True, TEXT)) > 1
+    with pytest.raises(Unsupported, match="no room"):
+        encoder.truncated(b"one two", 5, 3, False, TEXT)

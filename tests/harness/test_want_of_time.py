@@ -34,7 +34,6 @@ from harness.findings.tracker import UNSURE
 from harness.studies import checks
 from harness.studies.checks import MOMENT, Checks
 from harness.verdict.expectations import Expectation
-from harness.verdict.gate import judge
 from harness.workers.pool import Asked, OutOfTime, Pending, WorkerPool
 from harness.workers.reasons import ABANDONED
 from tests.harness.fuzz_campaign import small_plan
@@ -415,12 +414,3 @@ def test_who_loads_nowhere_at_first_does_not_hold_the_time() -> None:
     start.come("second lane")  # it has ended, or can load it into nobody
     assert start.due
     assert Start([], 2).due
-
-
-def test_want_of_time_is_the_reason_where_a_named_one_was_not_judged() -> None:
-    late = {"mine": ["cl100k", "o200k"], "other": []}
-    verdict = judge([], [], [], [], (), 1, idle=["mine", "other"], late=late)
-    assert verdict.reasons == (
-        "no time was left to judge mine on cl100k, o200k; give a larger --budget",
-        "asked for by name and never judged: other",
-    )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -144,6 +147,56 @@ def test_libraries_that_read_a_file_join_a_run_that_would_compare_nothing_else()
     vocabulary = from_document(document(normalizer=LOWERED), "lowered", None)
     assert {"transformers", "kitoken", "tokie"} <= set(selection.readers([vocabulary]))
     assert selection.readers([from_document(document(), "whole", None), resolve("toy_bytes")]) == []
+
+
+PLAIN_INSTALL = """
+import importlib, sys
+from importlib import metadata
+from impls import registry
+from impls.adapters import common
+
+class Absent(dict):
+    def __missing__(self, name): raise metadata.PackageNotFoundError(name)
+
+BROUGHT = {"tiktoken", "tokenizers", "sentencepiece", "mistral-common", "llguidance"}
+real = metadata.version
+metadata.version = lambda name: real(name) if name in BROUGHT else Absent()[name]
+for target in registry.FIELD.values():
+    library = getattr(importlib.import_module(target.partition(":")[0]), "LIBRARY", None)
+    if library is not None:
+        sys.modules[library.module] = None  # whoever imports it now gets an ImportError
+
+from corpora.vocabularies.sources import resolve
+from harness.cli import catalogues
+from harness.engine import selection
+from harness.studies.bench.plan import participants
+
+vocabulary = resolve(sys.argv[1])
+assert vocabulary.unexpressed
+joining = selection.readers([vocabulary])
+present, missing = selection.participants([], joining)
+print(joining, "tokenizers" in {one.name for one in present}, set(registry.FIELD) & set(missing))
+print(len(catalogues.implementations()), len(participants([])[0]))
+for name in registry.FIELD:
+    try:
+        selection.participants([name])
+    except registry.ImplementationError as error:
+        assert "pip install 'tokgate[" in str(error) or "transformers" in name, error
+        continue
+    print(name, "is there")
+"""
+
+
+def test_libraries_that_are_not_installed_join_no_run(tmp_path: Path) -> None:
+    """After a plain ``pip install .`` none of the field is there."""
+    path = tmp_path / "lowered.json"
+    path.write_text(json.dumps(document(normalizer=LOWERED)))
+    asked = [sys.executable, "-c", PLAIN_INSTALL, str(path)]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert not done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "[] True set()"
+    assert not [line for line in lines if line.endswith("is there")]
 
 
 def test_offsets_are_not_trimmed_by_a_post_processor() -> None:

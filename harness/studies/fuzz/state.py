@@ -215,6 +215,10 @@ class State:
         return [BatchDone(**total) for total in self.totals.values()]
 
 
+NONE = [0, 0, 0]
+"""How many cases were answered, failed on and declined, where none was asked."""
+
+
 def _sum(one: BatchDone, other: BatchDone) -> BatchDone:
     return BatchDone(
         contract=one.contract,
@@ -225,6 +229,11 @@ def _sum(one: BatchDone, other: BatchDone) -> BatchDone:
         exercised=_merged(one.exercised, other.exercised),
         violations=_merged(one.violations, other.violations),
         forced=_merged(one.forced, other.forced),
+        answers={
+            name: [a + b for a, b in zip(one.answers.get(name, NONE), counts, strict=True)]
+            for name, counts in {**dict.fromkeys(one.answers, NONE), **other.answers}.items()
+        },
+        declined={**other.declined, **one.declined},
     )
 
 
