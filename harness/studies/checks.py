@@ -130,6 +130,8 @@ class Checks:
             owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
             owed = not examples[0] and any(due(run.plan, opened.contracts(loaded=True)))
             self._end(inquiry, compiling, session, owed=owed)
+            with pool.turn:
+                run.tracker.settle(pool)
         except BaseException:
             run.stop.set()
             pool.kill()  # judges that wait for answers are told so
