@@ -26,8 +26,8 @@ from harness.findings import tracker as findings
 from harness.findings.tracker import FindingTracker
 from harness.verdict.expectations import Expectation
 from harness.workers import Limits
+from harness.workers.answers import outcome_of
 from harness.workers.pool import WorkerPool
-from harness.workers.server import outcome_of
 from impls.interface import About, Mode
 from tests.breadth import thorough_from
 
