@@ -27,8 +27,8 @@ from harness.findings.masking import NEUTRAL
 from harness.findings.tracker import FindingTracker
 from harness.verdict.expectations import Expectation
 from harness.workers import Limits
+from harness.workers.answers import outcome_of
 from harness.workers.pool import WorkerPool
-from harness.workers.server import outcome_of
 from impls.interface import About, Mode
 from tests.breadth import thorough_from
 
