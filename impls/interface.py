@@ -372,6 +372,7 @@ class EncodesBatches(Protocol):
         data: the concatenated inputs; input i is ``data[ends[i-1]:ends[i]]`` (``ends[-1]`` as 0).
         Returns the concatenated ids (int32) and where each input's ids end (int64, one an input).
         Any exception makes the harness ask again input by input, so that it can tell which failed.
+        Where all of them are encoded then, the exception is a finding.
         """
         ...
 

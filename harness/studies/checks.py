@@ -91,7 +91,7 @@ class Checks:
             pacer = self._pacer(session, contracts, inquiry)
             try:
                 self._ask_in_time(session, contracts, inquiry, pacer)
-                self._settle(session.vocabulary.id, inquiry)
+                self._settle(session, inquiry)
             except BaseException:
                 run.stop.set()
                 pool.kill()  # judges that wait for answers are told so
@@ -170,7 +170,7 @@ class Checks:
             share.note(seen, run.tally.hung)
             run.stop_at_the_first()
 
-    def _settle(self, vocabulary: str, inquiry: Inquiry) -> None:
+    def _settle(self, session: Session, inquiry: Inquiry) -> None:
         """Look into all that was found, and tell what there was no time for."""
         run = self._run
         began = time.monotonic()
@@ -178,11 +178,13 @@ class Checks:
         unsettled = inquiry.finish()
         if run.stop.is_set():
             return
+        with session.pool.turn:
+            run.tracker.settle(session.pool)
         for one in unsettled:
             run.emit(one)
         if run.countdown.late > MOMENT and time.monotonic() - began > MOMENT:
             with run.lock:
-                run.tally.settled.add(vocabulary)
+                run.tally.settled.add(session.vocabulary.id)
         run.stop_at_the_first()
 
     def _worth_waiting(self, session: Session, name: str, seconds: float) -> bool:

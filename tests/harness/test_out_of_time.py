@@ -60,7 +60,8 @@ class Watched(Scene):
     """A scene whose run has so many seconds left."""
 
     def late(self) -> None:
-        """From now on there is no time."""
+        """From now on there is no time, not even for what is new."""
+        self.tracker._overtime._remaining = 0.0
         self.pool.limit_by(lambda: 0.0)
         self.tracker.limit_by(lambda: 0.0)
 

@@ -98,6 +98,7 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
 
     [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [whole]).violations
     scene.pool.limit_by(left)
+    scene.tracker._overtime._remaining = 0.0
     case = Case(whole, "test", 0, 0)
     assert scene.tracker.consider(scene.pool, scene.contract, violation, case) == UNSURE
     assert questions[0] >= 16
@@ -297,6 +298,7 @@ class Scripted:
         self.unanswered: list[Any] = []
         self.judge: Any = None
         self.limits_of_judges: list[float] = []
+        self.turn = threading.Lock()
 
     def limit_by(self, left: Callable[[], float]) -> None:
         self.left = left
@@ -335,7 +337,8 @@ class Scripted:
 
 def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
     plan = replace(small_plan(1, impls=("bpe.naive",)).plan, budget=Budget(seconds=1000.0))
-    run = RunState(plan, lambda event: None, cast("Any", None))
+    tracker = SimpleNamespace(settle=lambda pool: None)
+    run = RunState(plan, lambda event: None, cast("Any", tracker))
     run.countdown.start()
     monkeypatch.setattr(checks, "Pacer", scripted.made)
     monkeypatch.setattr(

@@ -147,7 +147,7 @@ def run(
         known = [*expectations.load(expect), *known]
         bound = [*bounds.load(expect), *bound]
     if only_input:  # what is expected still is, but its examples are no texts of the user's
-        known = [replace(one, examples=()) for one in known]
+        known = [replace(one, asked=False) for one in known]
     if not impl:  # all of them, which takes longer than to tell any mistake
         present, missing = selection.participants([], joining)
     console = Display(stderr=True)

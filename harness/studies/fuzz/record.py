@@ -163,7 +163,7 @@ def merged(plan: FuzzPlan, kept: Mapping[str, Kept]) -> list[Found]:
                 smallest[found.id] = found
     today = []
     for found in smallest.values():
-        entry = expected.entry(found.bucket, found.vocabulary)
+        entry = expected.still(found)
         reason, link = (entry.reason, entry.link) if entry else (None, None)
         today.append(replace(found, expected=reason, link=link))
     return today
