@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies import embedded
 from corpora.vocabularies.caches import compiled_folder
 from corpora.vocabularies.embedded import RANDOM
+from harness.core.comparisons import algorithm_of
 from harness.core.outcomes import Inputs
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
@@ -30,13 +31,17 @@ from harness.studies.growth.study import Growth
 from impls import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from corpora.vocabularies.model import Vocabulary
     from harness.engine.planning import Plan
     from harness.engine.study import Session
     from harness.events import Event
+
+FIRST = 8.0
+"""The first vocabulary of an algorithm takes about so many times as long as another one, since the
+functions are compiled that the others find."""
 
 JUDGES = "the harness"
 """In place of an implementation: what generators, families and explanations need."""
@@ -64,7 +69,7 @@ def prepare(run: RunState) -> int:
         named=(),
         asked={},
     )
-    progress = Progress(run.emit, len(missing))
+    progress = Progress(run.emit, weights(load() for load in part.vocabularies.values()))
     tracker = FindingTracker(progress.consume, lambda *_: None, (), plan.versions)
     state = RunState(part, progress.consume, tracker)
     state.stop = run.stop
@@ -128,14 +133,25 @@ def compile_modules() -> None:
             compileall.compile_dir(folder, quiet=2)
 
 
-class Progress:
-    """Tells how much of the preparation is done. total: vocabularies. Thread-safe."""
+def weights(vocabularies: Iterable[Vocabulary]) -> dict[str, float]:
+    """How long each takes beside the others, by its id, so that the bar moves evenly."""
+    found: dict[str, float] = {}
+    algorithms: set[str] = set()
+    for one in vocabularies:
+        algorithm = algorithm_of(one)
+        found[one.id] = 1.0 if algorithm in algorithms else FIRST
+        algorithms.add(algorithm)
+    return found
 
-    def __init__(self, emit: Callable[[Event], None], total: int) -> None:
+
+class Progress:
+    """Tells how much of the preparation is done. weights: of each vocabulary. Thread-safe."""
+
+    def __init__(self, emit: Callable[[Event], None], weights: Mapping[str, float]) -> None:
         self._emit = emit
-        self._total = total
+        self._weights = weights
         self._parts: dict[str, float] = {}
-        """How much of each vocabulary that was begun is done."""
+        """How much of each vocabulary that was begun is done, from 0 to 1."""
         self._lock = threading.Lock()
         self._emit(Preparing("", [], {}, 0.0))
 
@@ -152,7 +168,8 @@ class Progress:
     def _noted(self, vocabulary: str, part: float) -> float:
         with self._lock:
             self._parts[vocabulary] = part
-            return min(1.0, sum(self._parts.values()) / self._total)
+            done = sum(part * self._weights[name] for name, part in self._parts.items())
+            return min(1.0, done / sum(self._weights.values()))
 
 
 class Preparation:

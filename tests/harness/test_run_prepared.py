@@ -17,7 +17,7 @@ from harness.engine.suites import SUITES, Budget
 from harness.events import ContractOpened, Event, Phase, Preparing, VocabularyLoaded
 from harness.findings import models
 from harness.studies import preparing
-from harness.studies.preparing import Progress, prepare, unprepared
+from harness.studies.preparing import FIRST, Progress, prepare, unprepared, weights
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_nothing_is_made_before_each_run_where_no_marker_can_be_kept(
 
 def test_the_bar_tells_how_much_of_all_is_done() -> None:
     told: list[Event] = []
-    progress = Progress(told.append, 2)
+    progress = Progress(told.append, {"a": 1.0, "b": 1.0})
     progress.consume(VocabularyLoaded("a", "toy", "bpe", 3, "", None, []))
     progress.consume(Phase("loading a"))
     progress.consume(ContractOpened("a/text", "bpe", "a", "text", [], [], {}, []))
@@ -122,3 +122,8 @@ def test_the_bar_tells_how_much_of_all_is_done() -> None:
         "a: 1 of 2 implementations are ready; y: compiling f"
     )
     assert done == "compiling and building what this run needs: 50% done"
+
+
+def test_the_first_vocabulary_of_an_algorithm_weighs_more() -> None:
+    loaded = map(sources.resolve, ("toy_bytes", "toy_unigram", "toy_ties"))
+    assert weights(loaded) == {"toy_bytes": FIRST, "toy_unigram": FIRST, "toy_ties": 1.0}
