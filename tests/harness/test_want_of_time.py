@@ -23,7 +23,7 @@ from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine.examples import exercises
 from harness.engine.pace import TELLING, Flight, Pacer, telling_inputs
 from harness.engine.planning import Plan
-from harness.engine.state import SETTLE_SECONDS, RunState
+from harness.engine.state import RunState
 from harness.engine.streams import Batch
 from harness.engine.study import Session
 from harness.engine.suites import Budget
@@ -296,8 +296,6 @@ class Scripted:
         self.limits: list[float] = []
         self.did: list[str] = []
         self.unanswered: list[Any] = []
-        self.judge: Any = None
-        self.limits_of_judges: list[float] = []
         self.turn = threading.Lock()
 
     def limit_by(self, left: Callable[[], float]) -> None:
@@ -318,10 +316,6 @@ class Scripted:
 
     # As a pacer.
 
-    def made(self, *given: Any) -> Scripted:
-        self.judge = given[-1]
-        return self
-
     def run(self, *given: object) -> None:
         self.limits.append(self.left())
         if self.error is not None:
@@ -340,10 +334,7 @@ def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
     tracker = SimpleNamespace(settle=lambda pool: None)
     run = RunState(plan, lambda event: None, cast("Any", tracker))
     run.countdown.start()
-    monkeypatch.setattr(checks, "Pacer", scripted.made)
-    monkeypatch.setattr(
-        checks.Judge, "judge", lambda self, *given: scripted.limits_of_judges.append(given[-1]())
-    )
+    monkeypatch.setattr(checks, "Pacer", lambda *given: scripted)
     opened = SimpleNamespace(contracts=lambda: [])
     vocabulary = SimpleNamespace(
         id="v", algorithm=Algorithm.BPE, alphabet=Alphabet.BYTES, unexpressed=""
@@ -366,9 +357,6 @@ def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
     scripted = Scripted()
     run = check(monkeypatch, scripted)
     [limit] = scripted.limits
-    assert 5 < limit <= 5 + SETTLE_SECONDS  # for findings
-    scripted.judge(None, None)
-    [limit] = scripted.limits_of_judges
     assert limit <= 5 + MOMENT
     assert scripted.left() > 100  # growth has the rest of the run
     # Whoever was abandoned takes part in what follows.
