@@ -114,6 +114,7 @@ class Tally:
     awaited: whose answers the run waited for after its time, as they might be hangs. compiled: the
     vocabularies for which it waited after its time until their models were compiled. unexplained:
     violations by vocabulary that were dropped, as the models that explain them were being compiled.
+    claims: what became of claimed capabilities (:class:`harness.workers.claims.Claim`).
     """
 
     cases: int = 0
@@ -131,6 +132,7 @@ class Tally:
     awaited: set[str] = field(default_factory=set)
     compiled: set[str] = field(default_factory=set)
     unexplained: Counter[str] = field(default_factory=Counter)
+    claims: list[tuple[str, str, int, bool, str]] = field(default_factory=list)
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
