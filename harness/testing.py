@@ -40,6 +40,7 @@ from impls import registry
 from impls.conformance import run_conformance_test
 from impls.explaining import literal
 from impls.interface import Implementation, Mode, Rejected, Unsupported
+from impls.text_plugins import adapted
 
 if TYPE_CHECKING:
     from impls.interface import Encoder
@@ -62,11 +63,16 @@ Encodes = Callable[[bytes], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one side made of an input: ids, or why there are none. failure: it raised."""
+    """What one side made of an input: ids, or why there are none.
+
+    failure: it raised an exception that says nothing about the input. unsupported: the reason that
+    it gave for not handling the input, where it does not.
+    """
 
     ids: tuple[int, ...] | None
     said: str = ""
     failure: bool = False
+    unsupported: str | None = None
 
     @property
     def sort(self) -> str:
@@ -85,8 +91,8 @@ class Side:
         """Its answer; an exception other than Rejected and Unsupported is a failure."""
         try:
             return Answer(tuple(map(int, self.encode(data))))
-        except Unsupported:
-            return Answer(None, "does not do this")
+        except Unsupported as error:
+            return Answer(None, "does not do this", unsupported=str(error) or "no reason given")
         except Rejected:
             return Answer(None, "rejects it")
         except Exception as error:
@@ -120,7 +126,8 @@ def assert_same_ids(
     Raises
     ------
     AssertionError
-        With the smallest input found on which they differ, and both answers.
+        With the smallest input found on which they differ, and both answers; or with the first
+        reason given, where every input is unsupported by one of them, so that nothing was compared.
     ValueError
         Either does not run the vocabulary in this mode, or there is no input.
     """
@@ -131,14 +138,25 @@ def assert_same_ids(
     if ours.name == theirs.name:
         ours, theirs = Side("mine", ours.encode), Side("reference", theirs.encode)
     given = generated(data, cases, seed) if inputs is None else map(_bytes, inputs)
-    compared = False
+    asked = compared = 0
+    first_reason = ""
     for case in given:
-        compared = True
-        if _differ(ours.answer(case), theirs.answer(case)):
+        asked += 1
+        pair = ours.answer(case), theirs.answer(case)
+        reason = _unsupported(pair, (ours, theirs))
+        compared += reason is None
+        first_reason = first_reason or reason or ""
+        if _differ(*pair):
             small, ended = _smallest(case, ours, theirs)
             raise AssertionError(_message(small, case, ended, ours, theirs, data))
-    if not compared:
+    if not asked:
         raise ValueError("no input to compare on; give some, or more cases")
+    if not compared:
+        inputs_asked = "the only input" if asked == 1 else f"any of {asked:,} inputs"
+        raise AssertionError(
+            f"{ours.name} and {theirs.name} were not compared on {inputs_asked} on {data.id}; "
+            f"the first reason: {first_reason}"
+        )
 
 
 def assert_conforms(
@@ -146,7 +164,9 @@ def assert_conforms(
 ) -> None:
     """Assert that an implementation keeps the interface; every breach is listed, in words.
 
-    vocabularies: by default small ones. See :func:`impls.conformance.run_conformance_test`.
+    vocabularies: by default small ones. What answers nothing does not conform: neither on a
+    vocabulary that is given, nor in a mode that it says it supports, nor for a capability that it
+    claims. See :func:`impls.conformance.run_conformance_test`.
     """
     __tracebackhide__ = True
     chosen = None if vocabularies is None else [vocabulary_of(one) for one in vocabularies]
@@ -209,7 +229,10 @@ def _side(one: Implementation | Encodes | str, vocabulary: Vocabulary, mode: Mod
         if not callable(one):
             raise ValueError(f"{one!r} is neither an implementation, nor a name, nor a function")
         return Side(getattr(one, "__name__", type(one).__name__).strip("<>"), one)
-    implementation = registry.resolve(one) if isinstance(one, str) else cast("Implementation", one)
+    if isinstance(one, str):
+        implementation = registry.resolve(one)
+    else:
+        implementation = adapted(cast("Implementation", one))
     name = implementation.about.name
     reason = implementation.supports(vocabulary, mode)
     if reason is not None:
@@ -218,9 +241,17 @@ def _side(one: Implementation | Encodes | str, vocabulary: Vocabulary, mode: Mod
     return Side(name, lambda data: encoder.encode(data, mode))
 
 
+def _unsupported(answers: tuple[Answer, Answer], sides: tuple[Side, Side]) -> str | None:
+    """The reason why two answers are not compared, with the name of who gave it."""
+    for answer, side in zip(answers, sides, strict=True):
+        if answer.unsupported is not None:
+            return f"{side.name} does not support it ({answer.unsupported})"
+    return None
+
+
 def _differ(one: Answer, other: Answer) -> bool:
     """Whether two answers differ; what either does not do is never compared."""
-    if "does not do this" in (one.said, other.said):
+    if one.unsupported is not None or other.unsupported is not None:
         return False
     return one.failure or other.failure or one.ids != other.ids
 

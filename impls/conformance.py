@@ -23,7 +23,8 @@ import numpy as np
 from corpora.vocabularies.toys import TOYS
 from impls import registry
 from impls.conformance_inputs import inputs_for, is_text
-from impls.conformance_laws import LAWS, METHODS, RAW_ONLY, Known
+from impls.conformance_laws import LAWS, METHODS, RAW_ONLY, TEXT_ONLY, Known, Requests
+from impls.external import ExternalImplementation
 from impls.interface import (
     About,
     Capability,
@@ -78,7 +79,8 @@ def run_conformance_test(
 ) -> None:
     """Raise an AssertionError that lists every breach in words; return None if there is none.
 
-    implementation: one, or its name as after ``--impl``. vocabularies: by default the toys.
+    implementation: one, or its name as after ``--impl``. vocabularies: by default the toys, of
+    which it must run one at least; it must run each of those that are given.
     """
     problems = conformance_problems(implementation, vocabularies)
     if problems:
@@ -100,6 +102,7 @@ def conformance_problems(
     if examination.introduces_itself():
         for vocabulary in chosen:
             examination.examine(vocabulary, inputs_for(vocabulary, seed, examination.max_input))
+        examination.answers_something(whole=vocabularies is not None, of=len(chosen))
     return [*examination.problems, *examination.more]
 
 
@@ -116,6 +119,8 @@ class Examination:
         self._seen: Counter[tuple[str, str]] = Counter()
         self._law = Law.EXACT
         self._capabilities: frozenset[Capability] = frozenset()
+        self._declined: dict[str, str] = {}
+        self.requests = Requests()
 
     def breach(self, rule: str, where: str, message: str) -> None:
         """Note a breach, unless enough of its like are noted."""
@@ -157,15 +162,38 @@ class Examination:
         self._law = Law.SPELLING if about.engine else about.law
         return True
 
+    def answers_something(self, whole: bool, of: int) -> None:
+        """A vocabulary or a capability of which nothing was examined is a breach.
+
+        whole: every vocabulary must be examined, and not just any of them. of: how many there are.
+        """
+        if whole or len(self._declined) == of:
+            mend = "; if it need not run this vocabulary, leave it out" if whole else ""
+            for vocabulary, reason in self._declined.items():
+                self.breach("answers", vocabulary, f"nothing was compared: {reason}{mend}")
+        for line in self.requests.unanswered():
+            self.breach("claims", "", line)
+
     def examine(self, vocabulary: Vocabulary, inputs: Sequence[bytes]) -> None:
         """All that can be said on one vocabulary."""
         modes = [mode for mode in MODES if self._supports(vocabulary, mode)]
-        encoder = self._load(vocabulary) if modes else None
+        if not modes:
+            return
+        self._declined.pop(vocabulary.id, None)
+        encoder = self._load(vocabulary)
         if encoder is None:
             return
         self._keeps_its_claims(encoder, vocabulary)
+        # A program says only when it is asked which modes it does.
+        program = isinstance(self._implementation, ExternalImplementation)
+        silent = {}
         for mode in modes:
-            Hearing(self, encoder, vocabulary, mode, self._law, self._capabilities).hold(inputs)
+            hearing = Hearing(self, encoder, vocabulary, mode, self._law, self._capabilities)
+            silent[mode] = hearing.hold(inputs)
+            if silent[mode] and not program:
+                hearing.breach("answers", f"nothing was compared: {silent[mode]}")
+        if program and all(silent.values()):
+            self._declined[vocabulary.id] = silent[modes[0]]
         close = getattr(encoder, "close", None)
         if callable(close):  # a program of its own
             close()
@@ -183,13 +211,16 @@ class Examination:
         if answer is not None and (not isinstance(answer, str) or not answer):
             self.breach("supports", where, f"gives {answer!r}, neither None nor a line saying why")
             return False
+        if answer is not None:
+            self._declined.setdefault(vocabulary.id, f"supports() says: {answer}")
         return answer is None
 
     def _load(self, vocabulary: Vocabulary) -> Encoder | None:
         try:
             encoder = self._implementation.load(vocabulary)
-        except Unsupported:
-            return None  # a program is asked only now
+        except Unsupported as error:  # a program is asked only now
+            self._declined[vocabulary.id] = f"load() raises {_named(error)}"
+            return None
         except BaseException as error:
             _unless_asked_to_stop(error)
             self.breach("load", vocabulary.id, f"raises {_named(error)}, though supports() is None")
@@ -232,8 +263,8 @@ class Hearing:
         """Note a breach under this vocabulary and mode."""
         self._examination.breach(rule, self._where, message)
 
-    def hold(self, inputs: Sequence[bytes]) -> None:
-        """Ask everything."""
+    def hold(self, inputs: Sequence[bytes]) -> str:
+        """Ask everything; why nothing was compared, where no input but the empty one is done."""
         answers = {data: answer for data in inputs if (answer := self._ask(data)) is not None}
         ids = {data: answer for data, answer in answers.items() if isinstance(answer, tuple)}
         self._documented()
@@ -248,6 +279,9 @@ class Hearing:
             if self._mode.pretokenize and capability in RAW_ONLY:
                 continue
             self._lawful(capability, ids)
+        said = next((_named(one) for one in answers.values() if isinstance(one, Unsupported)), "")
+        silent = f"encode answers none of {len(inputs)} inputs; the first answer was {said}"
+        return silent if said and not any(ids) else ""
 
     def _ask(self, data: bytes) -> Answer | None:
         """The answer, None if it is none (a breach)."""
@@ -420,14 +454,18 @@ class Hearing:
             return len(self._encoder.encode(data, self._mode))
 
         for data, answer in ids.items():
+            if capability in TEXT_ONLY and not is_text(data):
+                continue
             known = Known(self._vocabulary, self._mode, data, answer, size)
             try:
                 fault = law(self._encoder, known)
-            except (Rejected, Unsupported):
+            except (Rejected, Unsupported) as error:
+                self._examination.requests.count(capability, _named(error))
                 continue
             except BaseException as error:
                 _unless_asked_to_stop(error)
                 fault = f"raises {_named(error)}"
+            self._examination.requests.count(capability)
             if fault is not None:
                 self.breach(str(capability), f"of {_shown(data)}: {fault}")
 

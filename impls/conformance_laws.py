@@ -7,6 +7,7 @@ the encoder raises is for the caller.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -97,8 +98,6 @@ def counts_till_limit(encoder: CountsTillLimit, known: Known) -> str | None:
 
 def splits(encoder: Splits, known: Known) -> str | None:
     """Chunks of at most ``limit`` ids that end where characters do, and are never empty."""
-    if not is_text(known.data):
-        return None
     for limit in (1, 2, 5):
         ends = list(encoder.split(known.data, limit, known.mode))
         if ends != sorted(set(ends)) or (ends[-1:] or [0])[0] != len(known.data):
@@ -160,8 +159,37 @@ LAWS: dict[Capability, tuple[type, Law]] = {
 RAW_ONLY = frozenset({Capability.APPEND, Capability.PREPEND, Capability.INTERVAL})
 """Asked without pre-tokenization only."""
 
+TEXT_ONLY = frozenset({Capability.SPLIT})
+"""Asked about valid UTF-8 only."""
+
 METHODS: dict[Capability, Sequence[str]] = {
     capability: [name for name in vars(protocol) if not name.startswith("_")]
     for capability, (protocol, _) in LAWS.items()
 }
 """The names of those methods, for messages."""
+
+
+class Requests:
+    """Counts what was asked of each capability, and what was answered."""
+
+    def __init__(self) -> None:
+        self._asked: Counter[Capability] = Counter()
+        self._answered: Counter[Capability] = Counter()
+        self._said: dict[Capability, str] = {}
+
+    def count(self, capability: Capability, unanswered: str = "") -> None:
+        """Count one request. unanswered: what was raised, where there was no answer."""
+        self._asked[capability] += 1
+        if unanswered:
+            self._said.setdefault(capability, unanswered)
+        else:
+            self._answered[capability] += 1
+
+    def unanswered(self) -> list[str]:
+        """A line for each capability that was asked for and never answered."""
+        return [
+            f"claims {str(capability)!r} but answered none of {asked:,} requests for it; the first "
+            f"answer was {self._said[capability]}"
+            for capability, asked in self._asked.items()
+            if not self._answered[capability]
+        ]

@@ -38,6 +38,9 @@ def wanted(environment: Mapping[str, str]) -> bool:
 def render(record: RunRecord) -> str:
     """What fails the gate as errors, what is amiss besides as warnings, at most ten of each."""
     errors = list(_errors(record))
+    if record.verdict is Verdict.NOT_EXAMINED and record.finished is not None:
+        path = expectations_file(record)
+        errors += [(path, "not examined", line) for line in record.finished.reasons]
     if not errors and record.verdict is Verdict.FAIL:
         errors.append((expectations_file(record), "tokgate", reason(record)))
     lines = [*_commands("error", errors), *_commands("warning", list(_warnings(record)))]

@@ -5,18 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reports.record import NOBODY, Status
+from reports.cells import NOBODY, Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from harness.events import ContractOpened
-    from reports.record import Cell, RunRecord
+    from reports.cells import Cell
+    from reports.record import RunRecord
 
 GLYPHS = {
     Status.OK: "✓",
     Status.VIOLATED: "✗",
     Status.EXPECTED: "≈",
+    Status.UNSETTLED: "?",
+    Status.NO_ANSWER: "∅",
     Status.NOT_EXERCISED: "·",
     Status.UNSUPPORTED: "–",
     Status.FAILED: "!",
@@ -25,8 +28,10 @@ GLYPHS = {
 WORST_FIRST = (
     Status.FAILED,
     Status.VIOLATED,
+    Status.UNSETTLED,
     Status.EXPECTED,
     Status.OK,
+    Status.NO_ANSWER,
     Status.NOT_EXERCISED,
     Status.UNSUPPORTED,
 )
@@ -160,7 +165,7 @@ def _lines(mode: str, cells: Sequence[Cell], record: RunRecord) -> list[str]:
 
 def _line(status: Status, why: str, cells: Sequence[Cell], record: RunRecord) -> str:
     counted = ", ".join(_counted(cell, record) for cell in cells)
-    if status in {Status.UNSUPPORTED, Status.FAILED, Status.NOT_EXERCISED}:
+    if status in {Status.UNSUPPORTED, Status.FAILED, Status.NO_ANSWER, Status.NOT_EXERCISED}:
         counted = "" if len(cells) > 1 else f" {counted}"
         return f"{status.value}{counted}" + (f" ({why})" if why else "")
     return f"{status.value}: {counted}" + (f" ({why})" if why else "")

@@ -56,6 +56,7 @@ KINDS_FROM = 12
 _VERDICTS = {
     Verdict.PASS: ("PASSED", "✓"),
     Verdict.FAIL: ("FAILED", "✗"),
+    Verdict.NOT_EXAMINED: ("NOT EXAMINED", "?"),
     Verdict.INCOMPLETE: ("INCOMPLETE", "!"),
 }
 

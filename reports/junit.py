@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from corpora.plain_text import one_line, printable, printable_line
-from reports.record import FAILING_EXPECTATIONS, Cell, Status, Verdict
+from reports.cells import Cell, Status
+from reports.record import FAILING_EXPECTATIONS, Verdict
 from reports.text import literal
 from reports.words import also, headline, reason
 
@@ -23,8 +24,8 @@ def render(record: RunRecord) -> str:
     """The record as JUnit XML.
 
     Unexpected buckets are failures, expected ones skipped with their reason, implementations
-    that failed to start errors. The suite ``gate`` holds the verdict, so that a broken bound or
-    an incomplete run shows, too.
+    that failed to start errors. The suite ``gate`` holds the verdict, so that a broken bound, an
+    incomplete run, or one that did not examine what was named, shows, too.
     """
     suites = [_gate(record), *(_contract(record, c) for c in record.contracts)]
     suites += [
@@ -90,6 +91,8 @@ def _gate(record: RunRecord) -> ET.Element:
     reasons = "\n".join(record.finished.reasons) if record.finished else ""
     if record.verdict is Verdict.INCOMPLETE:
         _tell(case, "error", reason(record), "incomplete", reasons)
+    elif record.verdict is Verdict.NOT_EXAMINED:
+        _tell(case, "error", reason(record), "not-examined", reasons)
     elif record.verdict is Verdict.FAIL:
         _tell(case, "failure", reason(record), "gate", reasons)
     return suite
@@ -188,7 +191,7 @@ def _expectations(record: RunRecord) -> ET.Element:
         if entry.status in FAILING_EXPECTATIONS:
             _tell(case, "failure", f"{entry.status}: {entry.reason}", entry.status)
         elif entry.status == "not-exercised":
-            _tell(case, "skipped", f"not exercised: {entry.reason}")
+            _tell(case, "skipped", f"not tested: {entry.reason}")
     return suite
 
 

@@ -25,6 +25,7 @@ MAX_BUCKETS = 50
 _HEADINGS = {
     Verdict.PASS: "✅ tokgate: pass",
     Verdict.FAIL: "❌ tokgate: fail",
+    Verdict.NOT_EXAMINED: "⚠️ tokgate: not examined",
     Verdict.INCOMPLETE: "⚠️ tokgate: incomplete run",
 }
 _SPECIAL = re.compile(r"[\\`*_{}\[\]()<>#+!|~&@$:]")
@@ -156,7 +157,7 @@ def _expectations(record: RunRecord) -> Iterator[str]:
     quiet = sum(e.status == "not-exercised" for e in record.expectations)
     if quiet:
         yield ""
-        yield f"{plural(quiet, 'expectation')} not exercised in this run."
+        yield f"{plural(quiet, 'known difference')} not tested in this run."
 
 
 def _cluster(record: RunRecord) -> Iterator[str]:

@@ -13,10 +13,12 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from harness.events import FAIL as FAILED
+from harness.events import PASS as PASSED
 from harness.events import (
+    UNEXAMINED,
     BatchDone,
     Campaign,
-    ContractOpened,
     Counted,
     ExpectationJudged,
     FamiliesMeasured,
@@ -26,19 +28,18 @@ from harness.events import (
     ForcedWitness,
     Found,
     GrowthJudged,
-    ImplementationFailed,
     Measured,
     Started,
     TextsCompared,
     TextsGiven,
     TextsRead,
-    VocabularyLoaded,
-    Withdrawn,
     by_cause,
     cause_of,
     kind_in,
     named,
 )
+from harness.verdict.coverage import Coverage, State
+from reports.cells import NOBODY, OF_STATE, Cell, Status
 from reports.cluster import NO_CLUSTER, Cluster, ClusterFold
 from reports.healers import NO_HEALERS, Healers
 from reports.texts import NO_TEXTS, Texts, TextsFold
@@ -46,7 +47,13 @@ from reports.texts import NO_TEXTS, Texts, TextsFold
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from harness.events import Event
+    from harness.events import (
+        ContractOpened,
+        Event,
+        ImplementationFailed,
+        VocabularyLoaded,
+        Withdrawn,
+    )
 
 DEATHS = frozenset({"crashed", "out-of-memory", "timed-out", "protocol", "errored"}) | {
     "left-processes"
@@ -64,45 +71,17 @@ BAD_GROWTH = frozenset({"superlinear", "failed"})
 """Verdicts on growth that a reader wants to know of."""
 
 
-NOBODY = "it differs from another that is trusted equally, and nobody is blamed"
-"""The reason for which a cell is violated of which no finding blames its implementation."""
-
-
 class Verdict(StrEnum):
-    """What the gate said; ``incomplete`` where the run did not come to its end."""
+    """What the gate said; ``incomplete`` where the run did not come to its end.
 
-    PASS = "pass"
-    FAIL = "fail"
-    INCOMPLETE = "incomplete"
-
-
-class Status(StrEnum):
-    """What is known of one check of one implementation under one contract."""
-
-    OK = "ok"
-    VIOLATED = "violated"
-    EXPECTED = "expected"
-    NOT_EXERCISED = "not exercised"
-    UNSUPPORTED = "unsupported"
-    FAILED = "failed to start"
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One field of the matrix implementation x contract x check.
-
-    exercised: outcomes judged. violations: cases at fault. reason: why there is nothing to show,
-    or why a violation is expected. buckets: the signatures behind the violations.
+    ``not-examined``: nothing that was examined is wrong, but something that the user named was not
+    examined.
     """
 
-    implementation: str
-    contract: str
-    check: str
-    status: Status
-    exercised: int = 0
-    violations: int = 0
-    reason: str = ""
-    buckets: tuple[str, ...] = ()
+    PASS = PASSED
+    FAIL = FAILED
+    NOT_EXAMINED = UNEXAMINED
+    INCOMPLETE = "incomplete"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,19 +164,15 @@ class RunRecord:
     """All that a run's events say. Tuples are in the order of first appearance.
 
     started: None only for a record without events. finished: None where the run was cut off.
-    tallies: (contract, check, implementation) to (exercised, violations). counts: by bucket.
+    coverage: what was examined, which the gate read, too. counts: by bucket.
     """
 
     started: Started | None
     finished: Finished | None
-    vocabularies: tuple[VocabularyLoaded, ...]
-    contracts: tuple[ContractOpened, ...]
-    failures: tuple[ImplementationFailed, ...]
-    withdrawn: tuple[Withdrawn, ...]
+    coverage: Coverage
     findings: tuple[Found, ...]
     counts: Mapping[str, int]
     generators: tuple[GeneratorTotals, ...]
-    tallies: Mapping[tuple[str, str, str], tuple[int, int]]
     measured: tuple[Measured, ...]
     families: tuple[FamiliesMeasured, ...]
     growth_judged: tuple[GrowthJudged, ...]
@@ -218,6 +193,26 @@ class RunRecord:
             fold.take(event)
         return fold.record()
 
+    @cached_property
+    def vocabularies(self) -> tuple[VocabularyLoaded, ...]:
+        """Those that were loaded."""
+        return tuple(self.coverage.vocabularies.values())
+
+    @cached_property
+    def contracts(self) -> tuple[ContractOpened, ...]:
+        """The comparisons: who took part in each, and who did not."""
+        return tuple(self.coverage.contracts.values())
+
+    @cached_property
+    def failures(self) -> tuple[ImplementationFailed, ...]:
+        """Implementations that could not be started."""
+        return tuple(self.coverage.failures.values())
+
+    @cached_property
+    def withdrawn(self) -> tuple[Withdrawn, ...]:
+        """Implementations that were not asked to the end."""
+        return tuple(self.coverage.withdrawn.values())
+
     @property
     def complete(self) -> bool:
         """Whether the run came to its own end."""
@@ -228,19 +223,18 @@ class RunRecord:
         """The gate's verdict; only a complete run can pass or fail."""
         if self.finished is None or not self.finished.complete:
             return Verdict.INCOMPLETE
-        return Verdict.PASS if self.finished.verdict == "pass" else Verdict.FAIL
+        known = {one.value: one for one in Verdict}
+        return known.get(self.finished.verdict, Verdict.FAIL)
 
     @property
     def cases(self) -> int:
         """Cases run; from the batches where the run did not say."""
-        return self.finished.cases if self.finished else sum(g.cases for g in self.generators)
+        return self.finished.cases if self.finished else self.coverage.cases
 
     @property
     def comparisons(self) -> int:
         """Comparisons made; from the batches where the run did not say."""
-        if self.finished:
-            return self.finished.comparisons
-        return sum(g.comparisons for g in self.generators)
+        return self.finished.comparisons if self.finished else self.coverage.comparisons
 
     @property
     def seconds(self) -> float | None:
@@ -261,23 +255,18 @@ class RunRecord:
     @cached_property
     def judged(self) -> tuple[str, ...]:
         """Those of whom a check judged any outcome, in the same order."""
-        names = {name for (_, _, name), (exercised, _) in self.tallies.items() if exercised}
+        names = {name for (_, _, name), number in self.coverage.judged.items() if number}
         return tuple(name for name in self.implementations if name in names)
 
     @cached_property
     def compared(self) -> tuple[str, ...]:
         """Those of whom any outcome was compared with others', in the same order."""
-        names = {
-            name
-            for (_, check, name), (exercised, _) in self.tallies.items()
-            if exercised and check == "equivalence"
-        }
-        return tuple(name for name in self.implementations if name in names)
+        return tuple(name for name in self.implementations if name in self.coverage.compared)
 
     @cached_property
     def vocabularies_judged(self) -> frozenset[str]:
         """The vocabularies on which a check judged any outcome."""
-        contracts = {contract for (contract, _, _), (n, _) in self.tallies.items() if n}
+        contracts = {contract for (contract, _, _), n in self.coverage.judged.items() if n}
         return frozenset(c.vocabulary for c in self.contracts if c.id in contracts)
 
     @property
@@ -295,7 +284,7 @@ class RunRecord:
     def checks(self) -> tuple[str, ...]:
         """Every check that was asked for or found something."""
         names = dict.fromkeys(check for c in self.contracts for check in c.checks)
-        names.update(dict.fromkeys(check for _, check, _ in self.tallies))
+        names.update(dict.fromkeys(check for _, check, _ in self.coverage.judged))
         names.update(dict.fromkeys(f.check for f in self.findings))
         return tuple(names)
 
@@ -353,11 +342,9 @@ class RunRecord:
                 for culprit in finding.culprits:
                     place = culprit, finding.contract, finding.check
                     blamed.setdefault(place, []).append((bucket, finding))
-        failed = {(f.implementation, f.vocabulary): f.message for f in self.failures}
-        gone = {(w.implementation, w.vocabulary): w.line for w in self.withdrawn}
         return {
             (name, contract.id, check): self._cell(
-                name, contract, check, blamed.get((name, contract.id, check), []), failed, gone
+                name, contract, check, blamed.get((name, contract.id, check), [])
             )
             for name in self.implementations
             for contract in self.contracts
@@ -365,39 +352,37 @@ class RunRecord:
         }
 
     def _cell(
-        self,
-        name: str,
-        contract: ContractOpened,
-        check: str,
-        blamed: list[tuple[Bucket, Found]],
-        failed: Mapping[tuple[str, str], str],
-        gone: Mapping[tuple[str, str], str],
+        self, name: str, contract: ContractOpened, check: str, blamed: list[tuple[Bucket, Found]]
     ) -> Cell:
-        exercised, violations = self.tallies.get((contract.id, check, name), (0, 0))
+        """The findings of a cell, or else what its coverage says.
+
+        Cases that a check found wrong are no finding by themselves: when they were asked again they
+        may have become one of another check, such as determinism.
+        """
+        known = self.coverage.cell(name, contract, check)
 
         def cell(status: Status, reason: str = "") -> Cell:
             names = tuple(dict.fromkeys(bucket.name for bucket, _ in blamed))
-            return Cell(name, contract.id, check, status, exercised, violations, reason, names)
+            at_fault = known.at_fault
+            return Cell(name, contract.id, check, status, known.judged, at_fault, reason, names)
 
-        if blamed or violations:
+        if blamed:
             # By the findings of this cell: the same cause may be unexpected on another vocabulary.
-            if blamed and all(f.expected is not None and not b.expired for b, f in blamed):
+            if all(f.expected is not None and not b.expired for b, f in blamed):
                 reasons = dict.fromkeys(found.expected or "" for _, found in blamed)
                 return cell(Status.EXPECTED, "; ".join(reasons))
-            undecided = bool(blamed) and all(found.undecided for _, found in blamed)
+            undecided = all(found.undecided for _, found in blamed)
             return cell(Status.VIOLATED, NOBODY if undecided else "")
-        if (name, contract.vocabulary) in failed:
-            return cell(Status.FAILED, failed[name, contract.vocabulary])
-        if name in contract.excluded:
-            return cell(Status.UNSUPPORTED, contract.excluded[name])
-        withdrawn = gone.get((name, contract.vocabulary), "")
-        if exercised:
-            return cell(Status.OK, withdrawn)
-        if name not in contract.implementations:
-            return cell(Status.UNSUPPORTED, "takes no part in this contract")
-        if check not in contract.checks:
-            return cell(Status.NOT_EXERCISED, "this check was not asked for here")
-        return cell(Status.NOT_EXERCISED, withdrawn or "no outcome of it was judged in this run")
+        if known.state is State.JUDGED and known.at_fault:
+            if (name, contract.id) in self._blamed:
+                return cell(Status.OK, "the failing cases are counted with another finding")
+            return cell(Status.UNSETTLED, "the failing cases were not looked into")
+        return cell(OF_STATE[known.state], known.reason)
+
+    @cached_property
+    def _blamed(self) -> frozenset[tuple[str, str]]:
+        """Implementations with a finding, each with the comparison that it was found under."""
+        return frozenset((name, one.contract) for one in self.findings for name in one.culprits)
 
 
 def cell_of(event: Measured | GrowthJudged) -> tuple[str, str, str, str]:
@@ -411,10 +396,7 @@ class _Fold:
     def __init__(self) -> None:
         self.started: Started | None = None
         self.finished: Finished | None = None
-        self.vocabularies: dict[str, VocabularyLoaded] = {}
-        self.contracts: dict[str, ContractOpened] = {}
-        self.failures: dict[tuple[str, str], ImplementationFailed] = {}
-        self.withdrawn: dict[tuple[str, str], Withdrawn] = {}
+        self.coverage = Coverage()
         self.findings: dict[str, Found] = {}
         self.campaign: Campaign | None = None
         self.counts: dict[str, int] = {}
@@ -422,8 +404,6 @@ class _Fold:
         self.healers = Healers()
         self.texts = TextsFold()
         self.cluster = ClusterFold()
-        self.exercised: Counter[tuple[str, str, str]] = Counter()
-        self.violations: Counter[tuple[str, str, str]] = Counter()
         self.measured: dict[tuple[str, ...], Measured] = {}
         self.families: dict[str, FamiliesMeasured] = {}
         self.growth_judged: dict[tuple[str, ...], GrowthJudged] = {}
@@ -434,20 +414,13 @@ class _Fold:
 
     def take(self, event: Event) -> None:
         """Take in one event; those that no report shows are passed over."""
+        self.coverage.consume(event)
         match event:
             case Started():
                 self.started = event
                 self.finished = None  # a run that was resumed is open again
             case Finished():
                 self.finished = event
-            case VocabularyLoaded():
-                self.vocabularies[event.id] = event
-            case ContractOpened():
-                self.contracts[event.id] = event
-            case ImplementationFailed():
-                self.failures[event.implementation, event.vocabulary] = event
-            case Withdrawn():
-                self.withdrawn[event.implementation, event.vocabulary] = event
             case Found():
                 if event.replaces is not None:
                     self.findings.pop(event.replaces, None)
@@ -481,31 +454,21 @@ class _Fold:
         totals = self.generators.setdefault(batch.generator, Counter())
         totals.update(cases=batch.cases, bytes=batch.bytes, comparisons=batch.comparisons)
         self.healers.take(batch)
-        for check, by_name in batch.exercised.items():
-            for name, number in by_name.items():
-                self.exercised[batch.contract, check, name] += number
-        for check, by_name in batch.violations.items():
-            for name, number in by_name.items():
-                self.violations[batch.contract, check, name] += number
-                totals["violations"] += number
+        for by_name in batch.violations.values():
+            totals["violations"] += sum(by_name.values())
 
     def record(self) -> RunRecord:
         """What was read so far."""
-        keys = dict.fromkeys([*self.exercised, *self.violations])
         return RunRecord(
             started=self.started,
             finished=self.finished,
-            vocabularies=tuple(self.vocabularies.values()),
-            contracts=tuple(self.contracts.values()),
-            failures=tuple(self.failures.values()),
-            withdrawn=tuple(self.withdrawn.values()),
+            coverage=self.coverage,
             findings=tuple(self.findings.values()),
             counts=dict(self.counts),
             generators=tuple(
                 GeneratorTotals(name, n["cases"], n["bytes"], n["comparisons"], n["violations"])
                 for name, n in self.generators.items()
             ),
-            tallies={key: (self.exercised[key], self.violations[key]) for key in keys},
             measured=tuple(self.measured.values()),
             families=tuple(self.families.values()),
             growth_judged=tuple(self.growth_judged.values()),

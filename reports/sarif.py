@@ -1,9 +1,10 @@
 """``report.sarif``: what fails the gate, in SARIF 2.1.0, as GitHub's code scanning takes it.
 
 An unexpected bucket of findings is one result, and so is a stale or expired expectation, a broken
-bound of growth, and an implementation that failed to start. What the gate lets through is left
-out: it would stand in the list of alerts for ever. Rules are checks; their ids and texts do not
-depend on the run, and a result is recognised from run to run by its bucket.
+bound of growth, an implementation that failed to start, and what was named and not examined. What
+the gate lets through is left out: it would stand in the list of alerts for ever. Rules are checks;
+their ids and texts do not depend on the run, and a result is recognised from run to run by its
+bucket.
 
 The format: OASIS, Static Analysis Results Interchange Format 2.1.0. The limits: GitHub Docs,
 "SARIF support for code scanning".
@@ -20,7 +21,7 @@ from urllib.parse import quote
 
 from corpora.plain_text import one_line, printable
 from reports.places import expectations_file, place
-from reports.record import FAILING_EXPECTATIONS
+from reports.record import FAILING_EXPECTATIONS, Verdict
 from reports.text import literal
 from reports.words import also, headline, plural
 
@@ -74,7 +75,7 @@ RULES = {
     "scaling": "Cost grows no faster with the length of the input than its bound allows.",
     "expectation": "An entry of the expectations file shows as it says, and is not past its date.",
     "start": "Every implementation asked for can be started.",
-    "gate": "The gate holds for another reason than findings, and the run came to its end.",
+    "gate": "The run came to its end, and everything that was named was examined.",
 }
 """Rule to what it demands. A check that is not here gets a sentence made from its name."""
 
@@ -183,6 +184,9 @@ def _results(record: RunRecord) -> Iterator[dict[str, Any]]:
     for entry in record.expectations:
         if entry.status in FAILING_EXPECTATIONS:
             yield _expectation(record, entry)
+    if record.verdict is Verdict.NOT_EXAMINED:
+        for line in record.finished.reasons if record.finished else ():
+            yield _result("gate", printable(one_line(line)), expectations_file(record), line)
     if not record.complete:
         yield _result("gate", "The run did not come to its end.", expectations_file(record), "end")
 

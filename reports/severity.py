@@ -61,7 +61,7 @@ def rate(record: RunRecord, bucket: Bucket) -> float | None:
     """
     places = {(one.contract, one.check) for one in bucket.findings}
     judged = [
-        sum(record.tallies.get((contract, check, name), (0, 0))[0] for contract, check in places)
+        sum(record.coverage.judged[contract, check, name] for contract, check in places)
         for name in bucket.example.culprits
     ]
     most = max(judged, default=0)

@@ -83,16 +83,13 @@ def _standing(
     trouble: str,
     anchors: Mapping[str, tuple[str, str]],
 ) -> Standing:
-    tallies = {
-        (contract, check): tally
-        for (contract, check, who), tally in record.tallies.items()
-        if who == name
-    }
-    compared = sum(n for (_, check), (n, _) in tallies.items() if check == "equivalence")
-    wrong = sum(v for (_, check), (_, v) in tallies.items() if check == "equivalence")
+    coverage = record.coverage
+    compared = _of(coverage.judged, "equivalence", name)
+    wrong = _of(coverage.at_fault, "equivalence", name)
     by_contract: dict[str, int] = {}
-    for (contract, _), (exercised, _) in tallies.items():
-        by_contract[contract] = max(by_contract.get(contract, 0), exercised)
+    for (contract, _, who), judged in coverage.judged.items():
+        if who == name:
+            by_contract[contract] = max(by_contract.get(contract, 0), judged)
     low, high = wilson(compared - min(wrong, compared), compared)
     blamed = [b for b in record.buckets if name in b.example.culprits and not b.example.undecided]
     worst = _worst(blamed)
@@ -115,9 +112,14 @@ def _standing(
         growth=growth.verdict if growth else "",
         exponent=growth.exponent if growth else None,
         family=growth.family if growth else "",
-        deaths=sum(v for (_, check), (_, v) in tallies.items() if check == "survival"),
+        deaths=_of(coverage.at_fault, "survival", name),
         failed=trouble,
     )
+
+
+def _of(counts: Mapping[tuple[str, str, str], int], check: str, name: str) -> int:
+    """The sum of a check's counts of one implementation over all comparisons."""
+    return sum(n for (_, one, who), n in counts.items() if (one, who) == (check, name))
 
 
 def _worst(buckets: list[Bucket]) -> Bucket | None:

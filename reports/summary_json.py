@@ -8,28 +8,31 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harness.events import kind_in
+from harness.verdict.coverage import Answers
 from reports.record import Verdict
 from reports.words import headline, reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from harness.events import Found
+    from harness.events import ContractOpened, Found
+    from harness.verdict.coverage import Coverage
     from reports.record import Bucket, RunRecord
 
 
 def summary(record: RunRecord) -> dict[str, Any]:
     """The summary of a run.
 
-    ``verdict`` is ``pass`` or ``fail``; a run that did not end is ``fail`` with ``complete``
-    false. ``seconds`` is null where the run was cut off. A finding is a cause under one contract:
-    its fields are those of its clearest variant, ``count`` is how often all of them were seen, and
+    ``verdict`` is ``pass``, ``fail`` or ``not-examined``; a run that did not end is ``fail`` with
+    ``complete`` false. ``seconds`` is null where the run was cut off. ``coverage`` says what was
+    examined: ``gaps`` is what was named and was not. A finding is a cause under one contract: its
+    fields are those of its clearest variant, ``count`` is how often all of them were seen, and
     ``variants`` has each of them. ``expected`` is null where any variant is unexpected.
     """
     started, finished = record.started, record.finished
     return {
         "complete": record.complete,
-        "verdict": "pass" if record.verdict is Verdict.PASS else "fail",
+        "verdict": "fail" if record.verdict is Verdict.INCOMPLETE else record.verdict.value,
         "reason": reason(record),
         "reasons": list(finished.reasons) if finished else [],
         "notes": list(record.notes),
@@ -49,6 +52,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
         "contracts": [asdict(c) for c in record.contracts],
         "failures": [asdict(f) for f in record.failures],
         "withdrawn": [asdict(w) for w in record.withdrawn],
+        "coverage": _coverage(record),
         "implementations_judged": list(record.judged),
         "implementations_compared": list(record.compared),
         "buckets": [_bucket(bucket) for bucket in record.buckets],
@@ -116,6 +120,38 @@ def _bucket(bucket: Bucket) -> dict[str, Any]:
             }
             for one in bucket.variants
         ],
+    }
+
+
+def _coverage(record: RunRecord) -> dict[str, Any]:
+    """What was examined: by comparison, each implementation's answers and what checks judged."""
+    coverage = record.coverage
+    return {
+        "gaps": coverage.gaps() if record.complete else [],
+        "omissions": coverage.omissions(),
+        "comparisons": [
+            _examined(coverage, name, contract)
+            for contract in record.contracts
+            for name in contract.implementations
+        ],
+        "declined": [
+            {"implementation": name, "vocabulary": one.vocabulary, "mode": one.mode, "reason": why}
+            for one in record.contracts
+            for name, why in one.excluded.items()
+        ],
+    }
+
+
+def _examined(coverage: Coverage, name: str, contract: ContractOpened) -> dict[str, Any]:
+    answers = coverage.answers.get((name, contract.id), Answers())
+    cells = {check: coverage.cell(name, contract, check) for check in contract.checks}
+    return {
+        "implementation": name,
+        "vocabulary": contract.vocabulary,
+        "mode": contract.mode,
+        **asdict(answers),
+        "judged": {check: cell.judged for check, cell in cells.items() if cell.judged},
+        "unsettled": {check: cell.unsettled for check, cell in cells.items() if cell.unsettled},
     }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.plain_text import printable_line
-from harness.events import NOTHING_TO_COMPARE
 from reports.record import DEATHS, FAILING_EXPECTATIONS, Verdict
 from reports.severity import SEVERITIES, severity
 
@@ -192,8 +191,6 @@ def reason(record: RunRecord) -> str:
     unexpected = len(record.unexpected)
     counted = plural(unexpected, "unexpected finding")
     if record.verdict is Verdict.INCOMPLETE:
-        if record.finished is not None and NOTHING_TO_COMPARE in record.finished.reasons:
-            return f"{NOTHING_TO_COMPARE[0].upper()}{NOTHING_TO_COMPARE[1:]}."
         so_far = f"{counted} so far" if unexpected else "nothing unexpected so far"
         return (
             f"The run did not come to its end, so nothing can be concluded: "
@@ -205,6 +202,11 @@ def reason(record: RunRecord) -> str:
         expected = len(record.buckets) - unexpected
         shown = f"; {plural(expected, 'expected divergence')} shown" if expected else ""
         return f"No unexpected finding in {_judged(record)}{shown}."
+    if record.verdict is Verdict.NOT_EXAMINED:
+        gaps = record.finished.reasons if record.finished else []
+        if len(gaps) == 1:
+            return gaps[0]
+        return f"Nothing that was examined is wrong, but {len(gaps)} things were not examined."
     faults = [counted] if unexpected else []
     failing = sum(e.status in FAILING_EXPECTATIONS for e in record.expectations)
     if failing:

@@ -52,9 +52,10 @@ class Determinism:
             stage = "threads" if probe.request.threads else "order"
             name = probe.implementation
             first = seen.results[name]
-            judgement.exercised[name] += len(first)
+            again = backwards(answer)
+            judgement.exercised[name] += int((first.answered & again.answered).sum())
             last = len(first) - 1
-            for index in differing(first, backwards(answer)):
+            for index in differing(first, again):
                 parts = (
                     Part((name,), first.outcome(index)),
                     Part((f"{name} (again)",), answer.outcome(last - index)),

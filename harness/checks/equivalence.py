@@ -9,11 +9,9 @@ import numpy as np
 
 from harness.checks.base import Judgement, Observation, Probe, Violation
 from harness.core.comparisons import ComparedGroup, Contract
-from harness.core.outcomes import Outcome, Results, Status, Unsupported
+from harness.core.outcomes import Outcome, Results, Unsupported
 from harness.core.partition import blames, partition
 from harness.core.standing import Standing
-
-IN_THE_GAME = (Status.ENCODED, Status.REJECTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +19,8 @@ class Equivalence:
     """For all exact implementations A, B under one contract and all x: encode_A(x) = encode_B(x).
 
     A rejection equals a rejection. What an implementation does not support is not compared, and
-    what it dies of is the survival check's.
+    what it dies of is the survival check's. Only answers to inputs that another one answered, too,
+    are judged.
     """
 
     name: str = "equivalence"
@@ -46,12 +45,9 @@ class Equivalence:
 
     def _compare(self, seen: Observation, group: ComparedGroup, judgement: Judgement) -> None:
         names = group.names
-        for name in names:
-            results = seen.results[name]
-            judged = (
-                np.isin(results.status, IN_THE_GAME).sum() if results.messages else len(results)
-            )
-            judgement.exercised[name] += int(judged)
+        answered = np.stack([seen.results[name].answered for name in names])
+        with_others = answered & (answered.sum(axis=0) > 1)
+        judgement.exercised.update(dict(zip(names, with_others.sum(axis=1).tolist(), strict=True)))
         suspects: set[int] = set()
         pivot = seen.results[names[0]]
         for name in names[1:]:

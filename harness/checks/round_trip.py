@@ -74,9 +74,9 @@ class RoundTrip:
                 continue
             for index in encoded_indices(results):
                 outcome = answer.outcome(index)
-                judgement.exercised[name] += 1
                 if isinstance(outcome, Unsupported):
                     continue
+                judgement.exercised[name] += 1
                 data = seen.inputs[index]
                 if not isinstance(outcome, Encoded) or outcome.text != data:
                     wanted = Encoded(tuple(results.ids_of(index)), text=data)

@@ -10,7 +10,7 @@ from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks.base import Judgement, Observation, Probe, Violation
 from harness.core.comparisons import Contract
 from harness.core.messages import Encode
-from harness.core.outcomes import Encoded, Failed, Inputs, Results
+from harness.core.outcomes import Encoded, Failed, Inputs, Results, Unsupported
 from harness.core.partition import Part
 
 
@@ -49,9 +49,11 @@ class Validity:
         """Each answer must be the part itself; a rejection is lawful, as parts cut characters."""
         judgement = Judgement()
         for (name, parts), answer in zip(self._parts(seen).items(), answers, strict=True):
-            judgement.exercised[name] += len(parts)
             for row, (index, text, wanted) in enumerate(parts):
                 outcome = answer.outcome(row)
+                if isinstance(outcome, Unsupported):
+                    continue
+                judgement.exercised[name] += 1
                 failed = isinstance(outcome, Failed)
                 if failed or (isinstance(outcome, Encoded) and outcome.ids != wanted):
                     groups = (

@@ -173,6 +173,11 @@ class Results:
         """Whether there is nothing but that the implementation does not do this."""
         return len(self.messages) == len(self) and bool((self.status == _UNSUPPORTED).all())
 
+    @property
+    def answered(self) -> NDArray[np.bool_]:
+        """Which inputs were answered, with ids or a rejection: such outcomes can be compared."""
+        return self.status <= _REJECTED
+
     def same_as(self, other: Results) -> bool:
         """Whether all outcomes are encodings and equal; the fast path of every comparison."""
         return (

@@ -32,11 +32,6 @@ class Exercise:
     shown: bool
 
 
-def with_examples(plan: Plan) -> set[str]:
-    """The implementations that some expectation with examples is about."""
-    return {name for one in plan.expectations if one.examples for name in one.implementations}
-
-
 def due(plan: Plan, contracts: Sequence[Contract]) -> Iterator[Due]:
     """The entries with examples that concern contracts, each with its place and its check."""
     for contract in contracts:

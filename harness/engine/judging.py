@@ -11,14 +11,16 @@ from harness.core.outcomes import Status
 from harness.engine.examples import exercises
 from harness.engine.taking import comparisons, due, sample
 from harness.events import BatchDone
+from harness.findings.tracker import UNSURE
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from corpora.generators.base import Case
     from harness.checks.base import Observation, Violation
     from harness.core.comparisons import Contract
+    from harness.core.outcomes import Results
     from harness.engine.state import RunState
     from harness.engine.streams import Batch
     from harness.engine.texts import Texts
@@ -60,6 +62,10 @@ class Judge:
         self._run = run
         self._texts = texts
         self._before_a_finding = before_a_finding
+        self.judged: Counter[tuple[str, str]] = Counter()
+        """Cases that were judged, by contract and implementation."""
+        self.put: set[tuple[str, str]] = set()
+        """Contracts and the checks that were put to a batch of them."""
 
     def _case(self, batch: Batch, index: int) -> Case:
         """The provenance of an input, with its file and line where it is a text of the user's."""
@@ -73,12 +79,15 @@ class Judge:
         seen: Observation,
         batch: Batch,
         end: float = float("inf"),
-        looked_into: Callable[[Suspicion], None] | None = None,
+        looked_into: Callable[[Suspicion], object] | None = None,
+        left: Callable[[], float] | None = None,
+        always: Container[str] = (),
     ) -> int:
         """Put all checks to a batch that was answered; how many of its cases are at fault.
 
         After ``end`` those that have further questions are left out. looked_into: called with each
-        violation instead of looking into it at once.
+        violation instead of looking into it at once. left: the seconds for further questions, in
+        place of the limit of the pool. always: checks that take this batch, even if they sample.
         """
         contract = seen.contract
         at_fault: set[int] = set()
@@ -90,15 +99,16 @@ class Judge:
                 continue
             first, part = 0, seen
             if self._run.plan.sampled:
-                if not due(check, batch, contract):
+                if check.name not in always and not due(check, batch, contract):
                     continue
                 first, part = sample(check, batch, seen)
             if time.monotonic() > end and check.name not in OF_WHAT_IS_KNOWN:
                 continue
             try:
-                judgement = pool.judge(check, part)
+                judgement = pool.judge(check, part, left)
             except OutOfTime:
                 continue  # as if it had never been put
+            self.put.add((contract.id, check.name))
             exercised[check.name] = dict(judgement.exercised)
             forced |= {name: dict(counts) for name, counts in judgement.forced.items()}
             blamed: Counter[str] = Counter()
@@ -121,6 +131,8 @@ class Judge:
         with self._run.lock:
             for judged in exercised.values():
                 self._run.tally.judged.update({n: count for n, count in judged.items() if count})
+            for name, count in judged_cases(seen, exercised).items():
+                self.judged[contract.id, name] += count
             self._run.tally.cases += len(batch.inputs)
             self._run.tally.comparisons += compared
         self._run.emit(
@@ -133,17 +145,27 @@ class Judge:
                 exercised=exercised,
                 violations=violations,
                 forced=forced,
+                answers={name: answers_in(results) for name, results in seen.results.items()},
+                declined={
+                    name: declined
+                    for name, results in seen.results.items()
+                    if (declined := first_declined(results)) is not None
+                },
             )
         )
         if self._texts is not None:
             self._texts.compared(seen, batch)
         return len(at_fault)
 
-    def look_into(self, one: Suspicion) -> None:
-        """Hand a violation to the tracker, which asks again, and makes it minimal."""
+    def look_into(self, one: Suspicion) -> bool:
+        """Hand a violation to the tracker, which asks again, and makes it minimal.
+
+        Returns whether that came to an end before the time for it was over.
+        """
         self._before_a_finding()
         with one.pool.turn:
-            self._run.tracker.consider(one.pool, one.contract, one.violation, one.case)
+            bucket = self._run.tracker.consider(one.pool, one.contract, one.violation, one.case)
+        return bucket != UNSURE or self._run.left_for_findings() > 0
 
     def examples(self, pool: WorkerPool, contracts: Sequence[Contract]) -> None:
         """Run the examples of the expectations that concern these contracts."""
@@ -153,3 +175,35 @@ class Judge:
                     self._run.tally.exercised.add(one.place)
                 if one.shown:
                     self._run.tally.shown.add(one.place)
+
+
+def answers_in(results: Results) -> list[int]:
+    """How many cases were answered (ids or a rejection), failed on, and not supported."""
+    if not results.messages:
+        return [len(results), 0, 0]
+    answered = int(results.answered.sum())
+    unsupported = int((results.status == Status.UNSUPPORTED).sum())
+    return [answered, len(results) - answered - unsupported, unsupported]
+
+
+def judged_cases(seen: Observation, exercised: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """How many cases of a batch count as examined, for each implementation that was asked.
+
+    Whoever means to give the ids that the vocabulary defines was examined where it was compared, if
+    anybody was; the others where they answered. What somebody failed on was examined, too.
+    """
+    exact = seen.contract.exact
+    compared = exercised.get("equivalence", {}) if len(exact) > 1 else {}
+    found = {}
+    for name, results in seen.results.items():
+        answered, failed, _ = answers_in(results)
+        found[name] = failed + (compared.get(name, 0) if compared and name in exact else answered)
+    return found
+
+
+def first_declined(results: Results) -> str | None:
+    """What an implementation said of the first case that it does not support, if there is one."""
+    for index, message in sorted(results.messages.items()):
+        if results.status[index] == Status.UNSUPPORTED:
+            return message.split("\n", 1)[0]
+    return None

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.checks import NEEDS
 from harness.core.writing import OutputError
 from harness.engine.bus import Bus
 from harness.engine.ending import to_the_end
@@ -19,19 +18,25 @@ from harness.engine.planning import Plan, Tally
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.texts import given as texts_given
-from harness.events import Event, ExpectationJudged, Finished, Forced, Found, Measured, Started
+from harness.events import (
+    FAIL,
+    Event,
+    ExpectationJudged,
+    Finished,
+    Forced,
+    Found,
+    Measured,
+    Started,
+)
 from harness.findings.tracker import FindingTracker
 from harness.verdict import gate
 from harness.verdict.bounds import judge_growth, own_candidates
-from harness.verdict.shortfall import Shortfall, slow_once, unable, went_on
-from harness.verdict.texts import TextsSeen
-from harness.workers import confined, first_line
-from impls import registry
+from harness.verdict.coverage import Coverage
+from harness.workers import confined
 from impls.specs import from_anywhere
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from harness.engine.study import Study
     from harness.findings.folder import RunFolder
@@ -68,8 +73,7 @@ def execute(
     started = time.monotonic()
     measured: list[Measured] = []
     forced: list[Forced] = []
-    shortfall = Shortfall()
-    texts = TextsSeen()
+    coverage = Coverage()
 
     def remember(event: Event) -> None:
         if isinstance(event, Measured):
@@ -77,7 +81,7 @@ def execute(
         elif isinstance(event, Forced):
             forced.append(event)
 
-    emit = Bus([folder.consume, remember, shortfall.consume, texts.consume, *consumers])
+    emit = Bus([folder.consume, remember, coverage.consume, *consumers])
     emit(
         Started(
             time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -93,6 +97,7 @@ def execute(
             memory=plan.limits.memory,
             expect=plan.expect,
             folder=str(Path.cwd()),
+            named=asked(plan),
             confinement=confined.line(plan.limits.memory, plan.participants),
         )
     )
@@ -102,7 +107,7 @@ def execute(
         emit, folder.save_finding, plan.expectations, plan.versions, unhurried=plan.unhurried
     )
     run = RunState(plan, emit, tracker)
-    tracker.limit_by(lambda: run.countdown.left)
+    tracker.limit_by(run.left_for_findings)
     try:
         ending = to_the_end(
             lambda: (
@@ -130,53 +135,27 @@ def execute(
     growth = judge_growth(measured, plan.bounds, claiming, own)
     for cell in growth:
         emit(cell)
-    needs = {check.name: NEEDS.get(check.name, ()) for check in plan.checks}
-    claims = {one.name: one.about.capabilities for one in plan.participants}
-    idle = [name for name in plan.named if not tally.judged[name]] if plan.checks else []
     verdict = gate.judge(
-        tracker.findings,
-        judged,
-        measured,
-        growth,
-        [f"{name} on {where}: {first_line(why)}" for name, where, why in tally.failed_to_load],
-        tally.comparisons,
-        comparing=len(plan.participants) > 1 and any(c.name == "equivalence" for c in plan.checks),
-        compared_nothing=shortfall.compared_nothing(),
-        inapplicable=shortfall.inapplicable(needs),
-        judged=tally.judged.total(),
-        idle=idle,
-        late={name: [*tally.late.get(name, ()), *tally.unreached] for name in idle},
-        why={**unable(claims, needs), **shortfall.excluded},
-        complete=ending.complete,
-        forced=forced,
+        tracker.findings, judged, growth, coverage, complete=ending.complete, forced=forced
     )
-    lone = gate.without_rival(
-        verdict, shortfall.compared_nothing(), rivals=not shortfall.nothing_to_compare()
-    )
-    verdict = texts.judged(lone or verdict)
     if not ending.complete:
         reasons = (f"{ending.how}: what was found so far is here{run.going_on}", *verdict.reasons)
-        verdict = gate.Verdict(False, reasons, ending.status, verdict.notes)
+        verdict = gate.Verdict(FAIL, reasons, ending.status, verdict.notes)
     finished = Finished(
-        complete=ending.complete and lone is None,
-        verdict="pass" if verdict.passed else "fail",
+        complete=ending.complete,
+        verdict=verdict.value,
         reasons=list(verdict.reasons),
         seconds=time.monotonic() - started,
-        cases=tally.cases,
-        comparisons=tally.comparisons,
+        cases=coverage.cases,
+        comparisons=coverage.comparisons,
         exit_status=verdict.exit_status,
         prepared=run.countdown.prepared if run.countdown.running else None,
-        compared=len(shortfall.compared),
+        compared=len(coverage.compared),
         notes=[
             *verdict.notes,
-            *shortfall.limits(),
-            *shortfall.withdrawals(),
-            *shortfall.always_special(registry.names()),
-            *refusals(tally.refused),
-            *slow_once(tally.excused),
             *left(tally),
             *resumed(run.resumed, len(plan.visited)),
-            *went_on(tally.awaited, tally.compiled, run.countdown.late),
+            *went_on(tally.awaited, tally.least, tally.settled, run.countdown.late),
         ],
     )
     emit(finished)
@@ -184,10 +163,10 @@ def execute(
     return RunResult(finished, tracker.findings, judged)
 
 
-def refusals(refused: Counter[str]) -> list[str]:
-    """A line, where random vocabularies were refused, that counts them by implementation."""
-    counts = ", ".join(f"{name} {count}" for name, count in sorted(refused.items()))
-    return [f"random vocabularies refused: {counts}"] if counts else []
+def asked(plan: Plan) -> dict[str, list[str]]:
+    """What the user named, by kind; of a run on given inputs, the implementations it is about."""
+    given = {"implementations": plan.named, **plan.asked}
+    return {kind: list(names) for kind, names in given.items()}
 
 
 def resumed(count: int, whole: int) -> list[str]:
@@ -196,21 +175,33 @@ def resumed(count: int, whole: int) -> list[str]:
 
 
 def left(tally: Tally) -> list[str]:
-    """A line each on vocabularies, and on answers, that time was not enough for, if any."""
-    lines = []
-    if tally.unreached:
-        names = ", ".join(tally.unreached)
-        lines.append(f"no time was left for {names}; give it more with --budget")
-    if tally.unanswered:
-        counts = ", ".join(f"{name} ({count})" for name, count in sorted(tally.unanswered.items()))
-        lines.append(f"had not answered its last batch of a vocabulary when time was up: {counts}")
-    if tally.unexplained:
-        counts = ", ".join(f"{where} ({n:,})" for where, n in sorted(tally.unexplained.items()))
-        lines.append(
-            "differences that were not looked into, as the models that explain them were still "
-            f"being compiled on this first run: {counts}; run again, or run tokgate prepare before"
+    """A line on answers that time was not enough for, if there are any."""
+    counts = ", ".join(f"{name} ({count})" for name, count in sorted(tally.unanswered.items()))
+    if not counts:
+        return []
+    return [f"had not answered its last batch of a vocabulary when time was up: {counts}"]
+
+
+def went_on(
+    awaited: Collection[str], least: Collection[str], settled: Collection[str], seconds: float
+) -> list[str]:
+    """A line on why a run took so much longer than its budget, if it did.
+
+    awaited: who might have hung. least: the vocabularies on which what was named was still to be
+    tested. settled: those on which differences were still to be looked into.
+    """
+    reasons = [
+        f"{what} {', '.join(sorted(names))}"
+        for what, names in (
+            ("to confirm a possible hang in", awaited),
+            ("to test what you named on", least),
+            ("to look into the differences found on", settled),
         )
-    return lines
+        if names
+    ]
+    if not reasons or seconds <= 0:
+        return []
+    return [f"exceeded the budget by {seconds:.0f} s {', and '.join(reasons)}"]
 
 
 def budget_text(plan: Plan) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from corpora.generators import long_runs
 from harness.checks.base import Observation
-from harness.core.outcomes import Status
 
 if TYPE_CHECKING:
     from harness.checks.base import Check
@@ -84,9 +85,7 @@ def _start(check: Check, batch: Batch, contract: Contract, further: str = "") ->
 
 def comparisons(seen: Observation) -> int:
     """Pairs of a case and an implementation beyond the first that was compared with others."""
-    judged = [
-        int((results.status <= Status.REJECTED).sum())
-        for name, results in seen.results.items()
-        if name in seen.contract.exact
-    ]
-    return max(0, sum(judged) - max(judged, default=0))
+    exact = seen.contract.exact
+    answered = [results.answered for name, results in seen.results.items() if name in exact]
+    by_case = np.sum(answered, axis=0, dtype=np.int64) if answered else np.zeros(0, np.int64)
+    return int(np.maximum(by_case - 1, 0).sum())

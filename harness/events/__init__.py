@@ -7,7 +7,7 @@ without :class:`Finished` is an incomplete run.
 
 from harness.events.base import Event, read_events, write_events
 from harness.events.campaign import Campaign, Outlook
-from harness.events.causes import by_cause, cause_of, kind_in, named
+from harness.events.causes import by_cause, cause_of, kind_in, named, readability
 from harness.events.cluster import (
     ClusterUsed,
     NodeJoined,
@@ -21,7 +21,9 @@ from harness.events.cluster import (
 from harness.events.forcing import Forced, ForcedCorpus, ForcedWitness
 from harness.events.growth import FamiliesMeasured, GrowthJudged, Measured
 from harness.events.running import (
-    NOTHING_TO_COMPARE,
+    FAIL,
+    PASS,
+    UNEXAMINED,
     BatchDone,
     ContractOpened,
     Counted,
@@ -51,7 +53,9 @@ from harness.events.texts import (
 from harness.events.timing import Benched, BenchStarted, Opening, Timing, VocabularyOpened
 
 __all__ = [
-    "NOTHING_TO_COMPARE",
+    "FAIL",
+    "PASS",
+    "UNEXAMINED",
     "BatchDone",
     "BenchStarted",
     "Benched",
@@ -106,5 +110,6 @@ __all__ = [
     "kind_in",
     "named",
     "read_events",
+    "readability",
     "write_events",
 ]

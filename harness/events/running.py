@@ -21,8 +21,9 @@ SHOWN_BYTES = 1024
 """Bytes that a note keeps of an input that was slow once."""
 
 
-NOTHING_TO_COMPARE = "one implementation alone reads what was given: there is nothing to compare"
-"""The reason of a run that neither passed nor failed: it had nobody to compare with."""
+PASS, FAIL, UNEXAMINED = "pass", "fail", "not-examined"
+"""The values of a verdict: the gate holds; it does not; nothing that was examined is wrong, but
+something that the user named was not examined."""
 
 
 @event
@@ -107,7 +108,8 @@ class ContractOpened(Event):
     """Implementations whose outputs must agree, and why the others take no part.
 
     id: ``tekken_240911/text``. mode: the label of :class:`impls.interface.Mode`.
-    excluded: implementation to reason.
+    excluded: implementation to reason. exact: those of the implementations that mean to give the
+    ids that the vocabulary defines, and so are compared with one another.
     """
 
     id: str
@@ -118,6 +120,7 @@ class ContractOpened(Event):
     references: list[str]
     excluded: dict[str, str]
     checks: list[str]
+    exact: list[str] = field(default_factory=list)
 
 
 @event
@@ -237,8 +240,8 @@ class BatchDone(Event):
     exercised: check name to implementation name to number of outcomes judged.
     violations: check name to implementation name to number of cases at fault there.
     forced: of healers by name, as :class:`harness.checks.base.Judgement` has it.
-    unanswered: implementation name to number of cases that it said it does not support.
-    declined: what it said of the first of them.
+    answers: implementation name to how many cases it answered (ids or a rejection), failed on, and
+    did not support. declined: what it said of the first that it did not support.
     """
 
     contract: str
@@ -249,7 +252,7 @@ class BatchDone(Event):
     exercised: dict[str, dict[str, int]]
     violations: dict[str, dict[str, int]]
     forced: dict[str, dict[str, int]] = field(default_factory=dict)
-    unanswered: dict[str, int] = field(default_factory=dict)
+    answers: dict[str, list[int]] = field(default_factory=dict)
     declined: dict[str, str] = field(default_factory=dict)
 
 
@@ -393,10 +396,10 @@ class ExpectationJudged(Event):
 class Finished(Event):
     """The run ended by itself (``complete``) or was interrupted.
 
-    reasons: why the verdict is no pass. notes: what was left open, which fails nothing. prepared:
-    how many of the seconds passed before the first case; None where no case was asked. compared:
-    how many implementations gave an outcome that was compared with another's; None where nobody
-    counted.
+    verdict: ``pass``, ``fail`` or ``not-examined``. reasons: why it is no pass. notes: what was
+    left open, which fails nothing. prepared: how many of the seconds passed before the first case;
+    None where no case was asked. compared: how many implementations gave an outcome that was
+    compared with another's; None where nobody counted.
     """
 
     complete: bool

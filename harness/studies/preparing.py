@@ -43,7 +43,7 @@ class Preparation:
     def step(self, session: Session) -> None:
         """Make what is made on first use."""
         run = self._run
-        contracts = session.opened.contracts(loaded=True)
+        contracts = session.opened.contracts()
         for contract in contracts:
             if not run.stop.is_set():
                 session.pool.ask(contract, Inputs.of([b""])).wait()

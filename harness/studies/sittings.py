@@ -116,9 +116,9 @@ class Sitting:
             plan.versions,
             unhurried=plan.unhurried,
         )
-        tracker.limit_by(lambda: run.countdown.left)
         self._begun[source] = Begun(time.monotonic(), tracker, events)
         part = run.part(emit, tracker)
+        tracker.limit_by(part.left_for_findings)
         return Part(source, part, studies(part))
 
     def end(self, part: Part, *, whole: bool) -> None:

@@ -80,7 +80,7 @@ def perform(
             unhurried=amount.seconds is None,
         )
         run = RunState(plan, events.append, tracker)
-        tracker.limit_by(lambda: run.countdown.left)
+        tracker.limit_by(run.left_for_findings)
         failed: list[str] = []
         try:
             Sessions(run, studies(run)).run(amount.seconds)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from harness.events import ContractOpened, Found, Measured, Started
+    from harness.verdict.coverage import Coverage
 
 CHANCE = 0.05
 """Greatest probability of missing a fault that is still there, for its absence to mean anything."""
@@ -80,8 +81,8 @@ class Record(Protocol):
         """Those that made cases."""
 
     @property
-    def tallies(self) -> Mapping[tuple[str, str, str], tuple[int, int]]:
-        """(contract, check, implementation) to (outcomes judged, cases at fault)."""
+    def coverage(self) -> Coverage:
+        """What was examined."""
 
     @property
     def measured(self) -> Sequence[Measured]:
@@ -225,9 +226,7 @@ def _gone(found: list[Found], old: Record, new: Record, where: str) -> Change:
 
 
 def _judged(record: Record, contract: str, check: str, names: Iterable[str]) -> int:
-    return min(
-        (record.tallies.get((contract, check, name), (0, 0))[0] for name in names), default=0
-    )
+    return min((record.coverage.judged[contract, check, name] for name in names), default=0)
 
 
 def _lack(found: Found, record: Record) -> str | None:

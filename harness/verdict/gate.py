@@ -1,4 +1,4 @@
-"""The verdict: findings against expectations, growth against its bounds."""
+"""The verdict: findings against expectations, growth against its bounds, coverage without gaps."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS
-from harness.events import NOTHING_TO_COMPARE, ExpectationJudged, by_cause, named
+from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS, NOT_EXAMINED, USAGE
+from harness.events import FAIL, PASS, UNEXAMINED, ExpectationJudged, by_cause, named
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from harness.events import Forced, Found, GrowthJudged, Measured
+    from harness.events import Forced, Found, GrowthJudged
+    from harness.verdict.coverage import Coverage
     from harness.verdict.expectations import Expectation
 
 REASONS_SHOWN = 8
-
-MORE_TIME = "give a larger --budget"
 
 EXACT_METHOD = "exact"
 """The method of forced tokens that decides instead of guessing."""
@@ -26,13 +25,21 @@ EXACT_METHOD = "exact"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the gate holds, and why not."""
+    """Whether the gate holds, and why not.
 
-    passed: bool
+    value: ``pass``, ``fail`` or ``not-examined``, as in ``summary.json``. reasons: why it is no
+    pass, a line each. notes: what else a reader should know.
+    """
+
+    value: str
     reasons: tuple[str, ...]
     exit_status: int
     notes: tuple[str, ...] = ()
-    """The notes say what was left open, which is no failure and no pass either."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the gate holds."""
+        return self.value == PASS
 
 
 def judge_expectations(
@@ -73,33 +80,20 @@ def judge_expectations(
 def judge(
     findings: Sequence[Found],
     expectations: Sequence[ExpectationJudged],
-    measured: Sequence[Measured],
     growth: Collection[GrowthJudged],
-    failed_to_start: Sequence[str],
-    comparisons: int,
+    coverage: Coverage,
     *,
-    comparing: bool = True,
-    compared_nothing: str = "nothing was compared",
-    inapplicable: str = "",
-    judged: int = 0,
-    idle: Sequence[str] = (),
-    late: Mapping[str, Sequence[str]] | None = None,
-    why: Mapping[str, str] | None = None,
     complete: bool = True,
     forced: Sequence[Forced] = (),
 ) -> Verdict:
-    """The verdict of a run; one that is not complete is never said to have passed over anybody.
+    """The verdict of a run.
 
-    growth: the cells that bounds are on. failed_to_start: one line each.
-    comparing: whether the run was to compare at all, and not only to measure or to check each
-    implementation by itself. compared_nothing: why there is no comparison, where there is none.
-    inapplicable: why no check applied to anybody, where none did; nothing else is said then.
-    judged: outcomes that some check judged. idle: those that the
-    user named and of which no outcome was judged; a gate that never looked at them says nothing.
-    late: for each of them the vocabularies for which no time was left. why: the reason that it gave
-    for taking no part, where it gave one.
-    forced: rows of forced tokens, of which the exact method's are held to no error.
-    A run that compared and judged nothing does not pass: it says nothing.
+    growth: the cells that bounds are on. complete: whether it came to its own end; of one that did
+    not nobody says what it left out. forced: rows of forced tokens, of which the exact method's are
+    held to no error.
+
+    It fails for what is wrong. Where nothing is, it passes only if all that the user named was
+    examined (:meth:`harness.verdict.coverage.Coverage.gaps`).
     """
     reasons = []
     # By cause: a mistake that shows on several kinds of inputs is one finding.
@@ -112,55 +106,33 @@ def judge(
         rest = f", and {more} more" if more > 0 else ""
         reasons.append(f"{len(unexpected)} unexpected finding{plural}: {shown}{rest}")
     for status, words in (
-        ("stale", "expected, exercised, and no longer there (mend the expectations file)"),
-        ("expired", "expected until a date that has passed"),
+        ("stale", "known differences that no longer show: remove their entries"),
+        ("expired", "known differences whose entries have expired"),
     ):
         buckets = [one.bucket for one in expectations if one.status == status]
         if buckets:
             reasons.append(f"{words}: {', '.join(buckets)}")
     reasons += broken_bounds(growth)
-    notes = open_bounds(growth)
     erring = [one for one in forced if one.method == EXACT_METHOD and one.unsafe]
     if erring:
         where = ", ".join(f"{one.vocabulary} ({one.unsafe} sequences)" for one in erring)
         reasons.append(f"exact forces tokens that are not canonical: {where}")
-    if inapplicable and complete and not measured and not forced:
-        idle = ()
-        reasons.append(inapplicable)
-    if idle and complete:
-        late = late or {}
-        for name in idle:
-            if late.get(name):
-                where = ", ".join(late[name][:REASONS_SHOWN])
-                reasons.append(f"no time was left to judge {name} on {where}; {MORE_TIME}")
-        never = [name for name in idle if not late.get(name)]
-        if never:
-            described = [f"{name} ({why[name]})" if why and name in why else name for name in never]
-            reasons.append(f"asked for by name and never judged: {', '.join(described)}")
-    elif idle:
-        reasons.append(f"the end came before any outcome was judged of: {', '.join(idle)}")
-    if failed_to_start:
-        reasons.append(f"could not be started: {'; '.join(failed_to_start[:REASONS_SHOWN])}")
-        return Verdict(False, tuple(reasons), CANNOT_START, notes)
-    if not complete or inapplicable in reasons:
-        pass  # what did not happen may only not have been reached, or is told already
-    elif not comparing and not measured and not judged and not forced:
-        reasons.append("nothing was judged or measured: no implementation can run a vocabulary")
-    elif comparing and not comparisons:
-        reasons.append(compared_nothing)
-    return Verdict(not reasons, tuple(reasons), FAILS if reasons else HOLDS, notes)
-
-
-def without_rival(verdict: Verdict, compared_nothing: str, rivals: bool) -> Verdict | None:
-    """The verdict where nothing was compared as there was nobody to compare with; else None.
-
-    compared_nothing: the reason that a verdict without comparisons has. rivals: whether there was
-    anybody. Such a run has not failed, and has not passed either: who asked for a comparison got
-    none. One that found anything else failed as any other.
-    """
-    if rivals or verdict.reasons != (compared_nothing,):
-        return None
-    return Verdict(False, (NOTHING_TO_COMPARE,), verdict.exit_status, verdict.notes)
+    reasons += coverage.texts.unread()
+    notes = (*open_bounds(growth), *coverage.notes())
+    gaps = tuple(coverage.gaps()) if complete else ()
+    failures = [
+        f"{one.implementation} on {one.vocabulary}: {one.message.splitlines()[0]}"
+        for one in coverage.failures.values()
+    ]
+    if failures:
+        reasons.append(f"could not be started: {'; '.join(failures[:REASONS_SHOWN])}")
+        return Verdict(FAIL, tuple(reasons), CANNOT_START, (*gaps, *notes))
+    if reasons:
+        exit_status = USAGE if reasons == coverage.texts.unread() else FAILS
+        return Verdict(FAIL, tuple(reasons), exit_status, (*gaps, *notes))
+    if gaps:
+        return Verdict(UNEXAMINED, gaps, NOT_EXAMINED, notes)
+    return Verdict(PASS, (), HOLDS, notes)
 
 
 def broken_bounds(growth: Collection[GrowthJudged]) -> list[str]:

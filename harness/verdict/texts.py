@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from harness.core import exit_statuses
 from harness.events.texts import TextsCompared, TextsGiven, TextsRead
-from harness.verdict import gate
 
 if TYPE_CHECKING:
     from harness.events import Event
@@ -34,32 +32,26 @@ class TextsSeen:
                 alone = event.documents if event.alone else 0  # for a comparison of two runs
                 self.compared[event.contract] += max(answered, default=alone)
 
-    def judged(self, verdict: gate.Verdict) -> gate.Verdict:
-        """The verdict with what there is to say of the texts, if any were given."""
-        if self.given is None:
-            return verdict
-        reasons = list(self._reasons())
-        notes = (*verdict.notes, *self._notes())
-        if not reasons:
-            return replace(verdict, notes=notes)
-        status = verdict.exit_status if not verdict.passed else exit_statuses.USAGE
-        return gate.Verdict(False, (*verdict.reasons, *reasons), status, notes)
-
-    def _reasons(self) -> list[str]:
+    def unread(self) -> list[str]:
+        """A line where records of the texts could not be read, which is a mistake of the user's."""
         worst = max(self.read.values(), key=lambda one: one.unreadable, default=None)
-        lines = []
-        if worst is not None and worst.unreadable:
-            several = "1 record" if worst.unreadable == 1 else f"{worst.unreadable:,} records"
-            first = worst.faults[0] if worst.faults else ""
-            lines.append(f"{several} of your texts could not be read, and took no part: {first}")
-        if self.given is not None and self.given.only and not self.compared.total():
-            lines.append(
-                "no document of your texts was compared; give texts that are not empty, and two "
-                "implementations that run the vocabulary (tokgate list impls)"
-            )
-        return lines
+        if worst is None or not worst.unreadable:
+            return []
+        several = "1 record" if worst.unreadable == 1 else f"{worst.unreadable:,} records"
+        first = worst.faults[0] if worst.faults else ""
+        return [f"{several} of your texts could not be read, and took no part: {first}"]
 
-    def _notes(self) -> list[str]:
+    def unexamined(self) -> list[str]:
+        """A line where texts were given and none of them was compared."""
+        if self.given is None or self.compared.total():
+            return []
+        return [
+            "no document of your texts was compared; give texts that are not empty, and two "
+            "implementations that run the vocabulary (tokgate list impls)"
+        ]
+
+    def notes(self) -> list[str]:
+        """A line where the texts were not read to their end."""
         left = [one.vocabulary for one in self.read.values() if not one.whole]
         if not left:
             return []

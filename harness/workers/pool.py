@@ -19,9 +19,10 @@ from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
 from harness.workers.claims import Claims
 from harness.workers.forking import ForkServers, shared_servers
+from harness.workers.reasons import TOO_LONG
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
@@ -155,7 +156,8 @@ class WorkerPool:
         self._loading: dict[str, Future[Loaded]] = {}
         self._loaded: list[str] = []
         self._stopped = threading.Event()
-        self._left: Callable[[], float] = lambda: math.inf
+        self._limit: Callable[[], float] = lambda: math.inf
+        self._own = threading.local()
 
     def limit_by(self, left: Callable[[], float]) -> None:
         """End further questions with the time of a run; left: the seconds until then.
@@ -163,7 +165,23 @@ class WorkerPool:
         It holds for all methods that wait for answers themselves, which raise OutOfTime, and not
         for :meth:`ask`: how long the answers to a batch are waited for, whoever sent it decides.
         """
-        self._left = left
+        self._limit = left
+
+    @contextlib.contextmanager
+    def lasting(self, left: Callable[[float], float]) -> Iterator[None]:
+        """End the further questions of this thread, within the block, with a time of their own.
+
+        left: the seconds until then, given those that are left for the questions of others.
+        """
+        self._own.left = left
+        try:
+            yield
+        finally:
+            del self._own.left
+
+    def _left(self) -> float:
+        own: Callable[[float], float] | None = getattr(self._own, "left", None)
+        return self._limit() if own is None else own(self._limit())
 
     @property
     def out_of_time(self) -> bool:
@@ -283,14 +301,19 @@ class WorkerPool:
         self._in_time(list(pending.futures.items()))
         return pending.wait()
 
-    def _in_time(self, questions: Sequence[tuple[str, Asked]]) -> list[Results]:
+    def _in_time(
+        self, questions: Sequence[tuple[str, Asked]], left: Callable[[], float] | None = None
+    ) -> list[Results]:
         """The answers to further questions. Raises OutOfTime where one of them comes too late.
+
+        left: the seconds until then, in place of the limit of the pool.
 
         A question that its worker has not begun is dropped then: it may be at another one, whose
         answer is still waited for. Only a process that is at the late question itself is ended.
         """
+        left = left or self._left
         for name, asked in questions:
-            if not asked.within(self._left()):
+            if not asked.within(left()):
                 if not asked.dropped():
                     self.abandon([name])
                 for _, one in questions:
@@ -317,20 +340,26 @@ class WorkerPool:
         if kept:
             shorter = replace(request, inputs=Inputs.of(kept))
             future = worker.encode(shorter)
-        return Asked(future, held_back, size, f"longer than its limit of {limit} bytes")
+        return Asked(future, held_back, size, f"{TOO_LONG} of {limit} bytes")
 
-    def judge(self, check: Check, seen: Observation) -> Judgement:
-        """Put a check's further questions and let it judge. Raises Stopped and OutOfTime."""
-        answers = self._answers(check.probes(seen))
+    def judge(
+        self, check: Check, seen: Observation, left: Callable[[], float] | None = None
+    ) -> Judgement:
+        """Put a check's further questions and let it judge. Raises Stopped and OutOfTime.
+
+        left: the seconds for these questions, in place of the limit of the pool.
+        """
+        left = left or self._left
+        answers = self._answers(check.probes(seen), left)
         if isinstance(check, FollowsUp):
-            answers += self._answers(check.follow_ups(seen, answers))
+            answers += self._answers(check.follow_ups(seen, answers), left)
         return check.judge(seen, answers)
 
-    def _answers(self, probes: Sequence[Probe]) -> list[Results]:
-        if probes and self.out_of_time:
+    def _answers(self, probes: Sequence[Probe], left: Callable[[], float]) -> list[Results]:
+        if probes and left() <= 0:
             raise OutOfTime
         asked = [(one.implementation, self._ask(one.implementation, one.request)) for one in probes]
-        answers = self._in_time(asked)
+        answers = self._in_time(asked, left)
         gone = self.withdrawn()
         for probe, answer in zip(probes, answers, strict=True):
             if probe.implementation not in gone:

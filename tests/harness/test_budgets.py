@@ -235,10 +235,10 @@ def test_a_session_without_a_round_says_so(tmp_path: Path) -> None:
 
     made = session(tmp_path, Budget(seconds=1.0), Late(), lambda done: None)
     assert made.finished.cases == 0
-    assert made.finished.exit_status == exit_statuses.FAILS
+    assert made.finished.exit_status == exit_statuses.NOT_EXAMINED
     [line] = made.finished.reasons
     assert "no round was finished in the time" in line
-    assert made.finished.notes == ["nothing was asked yet of 1 of 1 targets: toy_bytes#0"]
+    assert "nothing was asked yet of 1 of 1 targets: toy_bytes#0" in made.finished.notes
 
 
 # The selftest.

@@ -8,9 +8,23 @@ from dataclasses import replace
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS
-from harness.events import ExpectationJudged, Forced, Found, Measured
+from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS, NOT_EXAMINED
+from harness.events import (
+    PASS,
+    UNEXAMINED,
+    BatchDone,
+    ContractOpened,
+    Event,
+    ExpectationJudged,
+    Forced,
+    Found,
+    ImplementationFailed,
+    Measured,
+    NotReached,
+    Started,
+)
 from harness.verdict.bounds import judge_growth
+from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import Verdict, judge, judge_expectations
 
@@ -83,21 +97,28 @@ def test_an_expectation_that_shows_after_its_day_has_expired() -> None:
     assert status(late, []) == "not-exercised"
 
 
+COMPARED: list[Event] = [
+    ContractOpened("v/text", "bpe", "v", "text", ["mine", "ref"], ["ref"], {}, ["equivalence"]),
+    BatchDone(
+        "v/text", "g", 500, 5000, 500, {"equivalence": {"mine": 500, "ref": 500}}, {},
+        answers={"mine": [500, 0, 0], "ref": [500, 0, 0]},
+    ),
+]  # fmt: skip
+"""What a run says that compared two implementations."""
+
+
 def verdict(
     findings: list[Found] | None = None,
     statuses: tuple[str, ...] = (),
     measured: list[Measured] | None = None,
-    failed: tuple[str, ...] = (),
-    comparisons: int = 1,
+    told: list[Event] | None = None,
 ) -> Verdict:
     expectations = [ExpectationJudged("b", one, "r", None, ["mine"]) for one in statuses]
     return judge(
         findings or [],
         expectations,
-        measured or [],
         judge_growth(measured or [], [], {"mine"}),
-        failed,
-        comparisons,
+        Coverage.of(COMPARED if told is None else told),
     )
 
 
@@ -106,7 +127,7 @@ def growth(name: str, judged: str) -> Measured:
 
 
 def test_a_clean_run_passes() -> None:
-    assert verdict() == Verdict(True, (), HOLDS)
+    assert verdict() == Verdict(PASS, (), HOLDS)
     assert verdict(statuses=("shown", "not-exercised")).passed
     assert verdict([replace(FOUND, expected="because")]).passed
 
@@ -118,9 +139,8 @@ def test_a_clean_run_passes() -> None:
         verdict(statuses=("stale",)),
         verdict(statuses=("expired",)),
         verdict(measured=[growth("mine", "superlinear")]),
-        verdict(comparisons=0),
     ],
-    ids=["finding", "stale", "expired", "growth", "nothing compared"],
+    ids=["finding", "stale", "expired", "growth"],
 )
 def test_what_fails_the_gate(failing: Verdict) -> None:
     assert not failing.passed
@@ -128,12 +148,35 @@ def test_what_fails_the_gate(failing: Verdict) -> None:
     assert len(failing.reasons) == 1
 
 
-def test_an_implementation_named_and_never_judged_fails_the_gate() -> None:
-    failing = judge([], [], [], [], (), 1, idle=["mine"])
-    assert failing.exit_status == FAILS
-    assert failing.reasons[0].endswith("never judged: mine")
-    told = judge([], [], [], [], (), 1, idle=["mine"], why={"mine": "no BPE", "other": "none"})
-    assert told.reasons[0].endswith("never judged: mine (no BPE)")
+def started(**named: list[str]) -> Started:
+    return Started("", 0, "smoke", "", "", {}, "", named=named)
+
+
+def test_what_was_named_and_not_examined_neither_passes_nor_fails() -> None:
+    for told in ([], [started(implementations=["other"]), *COMPARED]):
+        left = verdict(told=told)
+        assert (left.value, left.exit_status) == (UNEXAMINED, NOT_EXAMINED)
+        assert len(left.reasons) == 1
+
+
+def test_what_is_wrong_comes_before_what_was_not_examined() -> None:
+    wrong = verdict([FOUND], told=[started(implementations=["other"]), *COMPARED])
+    assert wrong.exit_status == FAILS
+    assert wrong.notes[0].startswith("other was not tested")
+
+
+def test_a_run_that_was_cut_off_does_not_say_what_it_left_out() -> None:
+    cut = judge([], [], [], Coverage.of([started(implementations=["other"])]), complete=False)
+    assert cut.value == PASS  # the runner says that it is not complete
+
+
+def test_what_nobody_named_may_be_left_out_if_it_is_said() -> None:
+    late = NotReached("big", "no time was left")
+    assert verdict(told=[*COMPARED, late]) == Verdict(
+        PASS, (), HOLDS, ("not tested: big (no time was left)",)
+    )
+    named = verdict(told=[started(vocabularies=["big"]), *COMPARED, late])
+    assert named.reasons == ("big was not tested: no time was left",)
 
 
 def test_growth_binds_only_those_that_claim_to_be_linear() -> None:
@@ -159,18 +202,17 @@ def test_a_broken_bound_is_one_line() -> None:
 
 
 def test_an_implementation_that_could_not_be_started() -> None:
-    failing = verdict(failed=("mine on v: no",))
+    failing = verdict(told=[*COMPARED, ImplementationFailed("mine", "v", "no\ntrace")])
     assert failing.exit_status == CANNOT_START
     assert "mine on v: no" in failing.reasons[0]
 
 
 def test_the_exact_method_is_held_to_no_error_and_the_others_are_not() -> None:
     row = Forced("tokgate", "v", "exact", 10, 20, 0)
-    assert judge([], [], [], [], [], 0, comparing=False, forced=[row]).exit_status == HOLDS
     heuristic = replace(row, method="healed:tokens=4", non_canonical=3, unsafe=3)
-    verdict = judge([], [], [], [], [], 0, comparing=False, forced=[row, heuristic])
-    assert verdict.exit_status == HOLDS
-    wrong = replace(row, unsafe=2)
-    verdict = judge([], [], [], [], [], 0, comparing=False, forced=[wrong])
-    assert verdict.exit_status == FAILS
-    assert "exact forces tokens that are not canonical: v (2 sequences)" in verdict.reasons
+    told = Coverage.of([started(checks=["canonicality"]), row])
+    assert judge([], [], [], told, forced=[row]).exit_status == HOLDS
+    assert judge([], [], [], told, forced=[row, heuristic]).exit_status == HOLDS
+    wrong = judge([], [], [], told, forced=[replace(row, unsafe=2)])
+    assert wrong.exit_status == FAILS
+    assert "exact forces tokens that are not canonical: v (2 sequences)" in wrong.reasons

@@ -5,17 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
-from collections import Counter
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from corpora.vocabularies.sources import resolve
 from harness.findings import models
 from harness.findings.models import TAUGHT_BY, Compiling, models_of
-from harness.studies.checks import Checks
 
 
 def test_every_algorithm_whose_engines_have_models_has_a_vocabulary_to_compile_them_on() -> None:
@@ -48,50 +44,6 @@ def test_a_process_of_its_own_compiles_them(monkeypatch: pytest.MonkeyPatch, tmp
     assert compiling.ready()
     assert marker.exists()
     compiling.close()
-
-
-class Session:
-    """The end of a session of a first run, whose models are still being compiled."""
-
-    def __init__(self, *, waiting: bool, named: bool = True) -> None:
-        self.waited = 0
-        tally = SimpleNamespace(compiled=set(), unexplained=Counter())
-        self.run = SimpleNamespace(
-            plan=SimpleNamespace(named=frozenset({"mine"} if named else ())),
-            stop=threading.Event(),
-            lock=threading.Lock(),
-            countdown=SimpleNamespace(over=True),
-            left_for_questions=lambda: 0.0,
-            tally=tally,
-        )
-        self._inquiry = SimpleNamespace(
-            unready=lambda: waiting and not self.waited, drop_unready=int, finish=bool
-        )
-        self._session = SimpleNamespace(
-            pool=SimpleNamespace(limit_by=id), vocabulary=SimpleNamespace(id="my.model")
-        )
-        self._compiling = SimpleNamespace(ready=lambda: bool(self.waited), wait=self._wait)
-
-    def _wait(self, stopped: Any) -> None:
-        self.waited += 1
-
-    def end(self, *, owed: bool) -> set[str]:
-        """The vocabularies for which the run is said to have gone on after its time."""
-        checks = Checks.__new__(Checks)
-        checks._run = cast("Any", self.run)
-        arguments: Any = self._inquiry, self._compiling, self._session
-        checks._end(*arguments, owed=owed)
-        return cast("set[str]", self.run.tally.compiled)
-
-
-def test_a_gate_waits_for_the_models_where_something_needs_them_and_says_so() -> None:
-    """A clean first run ends in its time; one with a difference misses nothing."""
-    assert Session(waiting=True).end(owed=False) == {"my.model"}
-    assert Session(waiting=False).end(owed=True) == {"my.model"}
-    clean = Session(waiting=False)
-    assert clean.end(owed=False) == set()
-    assert clean.waited == 0
-    assert Session(waiting=True, named=False).end(owed=True) == set()
 
 
 @pytest.mark.thorough  # compiles afresh

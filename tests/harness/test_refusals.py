@@ -96,3 +96,27 @@ def test_messages_and_arguments_that_are_no_text(tmp_path: Path) -> None:
         done = here("report", f"--format={form}", folder=tmp_path)
         assert done.returncode == 0, done.stderr
         assert done.stdout
+
+
+def test_the_reasons_are_told_where_nobody_loads(tmp_path: Path) -> None:
+    plugin = tmp_path / "declining.py"
+    plugin.write_text(
+        "from impls.interface import About, Unsupported\n"
+        "class Declines:\n"
+        "    about = About(name='declines', version='1')\n"
+        "    def supports(self, vocabulary, mode): return None\n"
+        "    def load(self, vocabulary): raise Unsupported('reads other files')\n"
+        "class Also(Declines):\n"
+        "    about = About(name='also', version='1')\n"
+    )
+    out = tmp_path / "out"
+    done = tokgate(
+        "run", f"--impl={plugin}:Declines", f"--impl={plugin}:Also", "--reference=also",
+        "--vocab=toy_bytes", "--budget=20cases", "--check=survival", f"--out={out}",
+    )  # fmt: skip
+    opened = events(out, "ContractOpened")
+    assert opened, done.stderr
+    for one in opened:
+        assert one["implementations"] == []
+        assert one["excluded"] == dict.fromkeys(("declines", "also"), "reads other files")
+    assert "declines was not tested: reads other files" in done.stderr + done.stdout

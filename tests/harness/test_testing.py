@@ -5,17 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from corpora.vocabularies import sources
 from harness.testing import assert_conforms, assert_same_ids, generated, texts
 from impls import registry
-from impls.interface import About, Mode, Rejected, Unsupported
+from impls.interface import About, Capability, Mode, Rejected, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -96,9 +96,107 @@ def test_functions_exceptions_and_refusals() -> None:
     assert "input   '!'" in told
     assert "rejects it" in message(rejecting, mine, inputs=["x"])
     assert_same_ids(rejecting, rejecting, TOY, ["x"])
-    assert_same_ids(idle, mine, TOY, ["x"])
+    assert "idle does not support it (no reason given)" in message(idle, mine, inputs=["x"])
     # Two that fail alike do not agree: neither has an answer.
     assert "raises" in message(raising, raising, inputs=["!"])
+
+
+class Idle(Mine):
+    """Says that it runs everything, and answers only the inputs that ``answers`` allows."""
+
+    about = About(name="idle", version="1")
+
+    def __init__(self, answers: Callable[[bytes, Mode], bool]) -> None:
+        self.answers = answers
+
+    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+        if not self.answers(data, mode):
+            raise Unsupported("too lazy\ntoday")
+        return self._right.encode(data, mode)
+
+
+def test_who_answers_nothing_has_not_the_same_ids() -> None:
+    told = message(Idle(lambda data, mode: False), inputs=["a", b"\xff", "c"])
+    assert "were not compared on any of 3 inputs on toy_bytes" in told
+    assert "idle does not support it (too lazy" in told
+    told = message("bpe.heap", Idle(lambda data, mode: mode.pretokenize), cases=50)
+    assert "any of 50 inputs" in told
+    assert_same_ids(Idle(lambda data, mode: b"c" in data), "bpe.heap", TOY, ["a", "c"], mode=RAW)
+
+
+@pytest.mark.parametrize("vocabularies", [None, [TOY]])
+def test_who_answers_nothing_does_not_conform(vocabularies: list[str] | None) -> None:
+    idle = Idle(lambda data, mode: False)
+    with pytest.raises(AssertionError, match="nothing was compared: encode answers none of") as it:
+        assert_conforms(idle, vocabularies)  # type: ignore[arg-type]
+    assert "Unsupported: too lazy" in str(it.value)
+    # The empty input is no answer to speak of.
+    with pytest.raises(AssertionError, match="nothing was compared"):
+        assert_conforms(Idle(lambda data, mode: not data), vocabularies)  # type: ignore[arg-type]
+
+
+def test_a_mode_in_which_nothing_is_answered_does_not_conform() -> None:
+    with pytest.raises(AssertionError, match="- answers on toy_bytes/text: nothing"):
+        assert_conforms(Idle(lambda data, mode: not mode.pretokenize), [TOY])  # type: ignore[arg-type]
+
+
+def test_a_given_vocabulary_must_be_run() -> None:
+    assert_conforms("wordpiece.bert")
+    with pytest.raises(AssertionError, match="answers on unigram_bytes: nothing was compared: sup"):
+        assert_conforms("bpe.heap", [TOY, "unigram_bytes"])
+
+    class Picky(Mine):
+        def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+            return "not today"
+
+    with pytest.raises(AssertionError, match=r"says: not today"):
+        assert_conforms(Picky())
+
+
+class TextAlone(Mine):
+    about = About(name="text-alone", version="1")
+    text_only = True
+
+    def encode(self, data: Any, mode: Mode) -> Sequence[int]:
+        return list(self._right.encode(data.encode(), mode))
+
+
+def test_a_text_only_plug_in_is_adapted() -> None:
+    assert_same_ids(TextAlone(), "bpe.naive", TOY, ["caf\u00e9", b"\xff"], mode=RAW)
+    assert "rejects" not in message(TextAlone(), inputs=[b"\xff"])
+    assert "text-alone does not support it" in message(TextAlone(), inputs=[b"\xff"])
+
+
+class ClaimsToCount(Mine):
+    about = About(
+        name="claims", version="1", capabilities=frozenset({Capability.COUNT, Capability.SPLIT})
+    )
+
+    def __init__(self, longest: int) -> None:
+        self.longest = longest
+
+    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+        return self._right.encode(data, mode)
+
+    def count(self, data: bytes, mode: Mode) -> int:
+        if len(data) > self.longest:
+            raise Unsupported("not yet")
+        return len(self._right.encode(data, mode))
+
+    def split(self, data: bytes, limit: int, mode: Mode) -> Sequence[int]:
+        raise Unsupported("not ever")
+
+
+def test_a_claim_that_is_never_kept_is_a_breach() -> None:
+    with pytest.raises(AssertionError) as caught:
+        assert_conforms(ClaimsToCount(-1), [TOY])  # type: ignore[arg-type]
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 3
+    assert "claims 'count' but answered none of" in lines[1]
+    assert "the first answer was Unsupported: not yet" in lines[1]
+    assert "claims 'split' but answered none of" in lines[2]
+    with pytest.raises(AssertionError, match="1 breaches of the interface:\n- claims: claims 'sp"):
+        assert_conforms(ClaimsToCount(3), [TOY])  # type: ignore[arg-type]
 
 
 def test_long_outputs_are_cut_around_the_difference() -> None:

@@ -20,8 +20,17 @@ from harness.engine.selection import participants
 from harness.engine.suites import SUITES, Budget
 from harness.engine.taking import TEXTS, takes
 from harness.engine.texts import Texts, drawn, mutated
-from harness.events import Event, TextsCompared, TextsGiven, TextsRead, TokenCounts
+from harness.events import (
+    FAIL,
+    UNEXAMINED,
+    Event,
+    TextsCompared,
+    TextsGiven,
+    TextsRead,
+    TokenCounts,
+)
 from harness.verdict import gate
+from harness.verdict.coverage import Coverage
 from harness.verdict.texts import TextsSeen
 from impls.interface import Mode
 from tests.harness.command import TOKGATE, here, tokgate
@@ -122,39 +131,25 @@ COMPARED = TextsCompared("v/text", 3, 30, {"b": TokenCounts("a", 3, 0, 9, 9)})
 
 
 class TestVerdict:
-    HOLDS = gate.Verdict(True, (), exit_statuses.HOLDS)
+    def test_what_was_read_and_compared_leaves_nothing_to_say(self) -> None:
+        for texts in (seen(), seen(given(only=True), read(), COMPARED)):
+            assert (texts.unread(), texts.unexamined(), texts.notes()) == ([], [], [])
 
-    def test_nothing_is_said_without_texts(self) -> None:
-        assert seen().judged(self.HOLDS) == self.HOLDS
-
-    def test_what_was_read_and_compared_changes_nothing(self) -> None:
-        assert seen(given(only=True), read(), COMPARED).judged(self.HOLDS) == self.HOLDS
-
-    def test_a_record_that_cannot_be_read_is_no_pass(self) -> None:
-        judged = seen(given(only=False), read(unreadable=2), COMPARED).judged(self.HOLDS)
-        assert (judged.passed, judged.exit_status) == (False, exit_statuses.USAGE)
+    def test_a_record_that_cannot_be_read_is_a_mistake_of_the_users(self) -> None:
+        told = [given(only=False), read(unreadable=2), COMPARED]
+        judged = gate.judge([], [], [], Coverage.of(told))
+        assert (judged.value, judged.exit_status) == (FAIL, exit_statuses.USAGE)
         assert judged.reasons[0].startswith("2 records of your texts could not be read")
         assert "a:7" in judged.reasons[0]
 
-    def test_a_broken_gate_keeps_its_status(self) -> None:
-        broken = gate.Verdict(False, ("one finding",), exit_statuses.FAILS)
-        judged = seen(given(only=True), read(unreadable=1), COMPARED).judged(broken)
-        assert judged.exit_status == exit_statuses.FAILS
-        assert judged.reasons[0] == "one finding"
-
-    def test_texts_alone_that_nobody_compared_are_no_pass(self) -> None:
-        judged = seen(given(only=True), read()).judged(self.HOLDS)
-        assert not judged.passed
+    def test_texts_that_nobody_compared_are_not_examined(self) -> None:
+        judged = gate.judge([], [], [], Coverage.of([given(only=True), read()]))
+        assert (judged.value, judged.exit_status) == (UNEXAMINED, exit_statuses.NOT_EXAMINED)
         assert "no document of your texts was compared" in judged.reasons[0]
 
-    def test_one_implementation_may_be_watched_alone(self) -> None:
-        alone = TextsCompared("v/raw", 3, 30, {}, alone={"a": 9})
-        assert seen(given(only=True), read(), alone).judged(self.HOLDS).passed
-
     def test_what_there_was_no_time_for_is_a_note(self) -> None:
-        judged = seen(given(only=False), read(whole=False), COMPARED).judged(self.HOLDS)
-        assert judged.passed
-        assert "not read to their end on v" in judged.notes[0]
+        [note] = seen(given(only=False), read(whole=False), COMPARED).notes()
+        assert "not read to their end on v" in note
 
 
 class TestCommand:

@@ -23,8 +23,7 @@ from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine.examples import exercises
 from harness.engine.pace import TELLING, Flight, Pacer, telling_inputs
 from harness.engine.planning import Plan
-from harness.engine.starting import Start
-from harness.engine.state import RunState
+from harness.engine.state import SETTLE_SECONDS, RunState
 from harness.engine.streams import Batch
 from harness.engine.study import Session
 from harness.engine.suites import Budget
@@ -34,7 +33,6 @@ from harness.findings.tracker import UNSURE
 from harness.studies import checks
 from harness.studies.checks import MOMENT, Checks
 from harness.verdict.expectations import Expectation
-from harness.verdict.gate import judge
 from harness.workers.pool import Asked, OutOfTime, Pending, WorkerPool
 from harness.workers.reasons import ABANDONED
 from tests.harness.fuzz_campaign import small_plan
@@ -100,6 +98,7 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
 
     [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [whole]).violations
     scene.pool.limit_by(left)
+    scene.tracker._overtime._remaining = 0.0
     case = Case(whole, "test", 0, 0)
     assert scene.tracker.consider(scene.pool, scene.contract, violation, case) == UNSURE
     assert questions[0] >= 16
@@ -178,9 +177,6 @@ class ByHand:
         self.names += names
         if names:
             self.abandoned.set()
-
-    def loading(self) -> dict[str, None]:
-        return {}
 
     def withdrawn(self) -> dict[str, str]:
         return {}
@@ -299,6 +295,10 @@ class Scripted:
         self.left: Callable[[], float] = lambda: 0.0
         self.limits: list[float] = []
         self.did: list[str] = []
+        self.unanswered: list[Any] = []
+        self.judge: Any = None
+        self.limits_of_judges: list[float] = []
+        self.turn = threading.Lock()
 
     def limit_by(self, left: Callable[[], float]) -> None:
         self.left = left
@@ -310,9 +310,6 @@ class Scripted:
     def withdrawn(self) -> dict[str, str]:
         return {}
 
-    def loading(self) -> dict[str, None]:
-        return {}
-
     def kill(self) -> None:
         self.did.append("kill")
 
@@ -320,6 +317,10 @@ class Scripted:
         self.did.append("resume")
 
     # As a pacer.
+
+    def made(self, *given: Any) -> Scripted:
+        self.judge = given[-1]
+        return self
 
     def run(self, *given: object) -> None:
         self.limits.append(self.left())
@@ -336,10 +337,14 @@ class Scripted:
 
 def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
     plan = replace(small_plan(1, impls=("bpe.naive",)).plan, budget=Budget(seconds=1000.0))
-    run = RunState(plan, lambda event: None, cast("Any", None))
+    tracker = SimpleNamespace(settle=lambda pool: None)
+    run = RunState(plan, lambda event: None, cast("Any", tracker))
     run.countdown.start()
-    monkeypatch.setattr(checks, "Pacer", lambda *given: scripted)
-    opened = SimpleNamespace(contracts=lambda **given: [], look=lambda: None)
+    monkeypatch.setattr(checks, "Pacer", scripted.made)
+    monkeypatch.setattr(
+        checks.Judge, "judge", lambda self, *given: scripted.limits_of_judges.append(given[-1]())
+    )
+    opened = SimpleNamespace(contracts=lambda: [])
     vocabulary = SimpleNamespace(
         id="v", algorithm=Algorithm.BPE, alphabet=Alphabet.BYTES, unexpressed=""
     )
@@ -361,11 +366,14 @@ def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
     scripted = Scripted()
     run = check(monkeypatch, scripted)
     [limit] = scripted.limits
+    assert 5 < limit <= 5 + SETTLE_SECONDS  # for findings
+    scripted.judge(None, None)
+    [limit] = scripted.limits_of_judges
     assert limit <= 5 + MOMENT
     assert scripted.left() > 100  # growth has the rest of the run
     # Whoever was abandoned takes part in what follows.
-    assert scripted.did == ["finish", "close", "resume"]
-    assert run.tally.late == {"slow": ["v"]}
+    assert scripted.did == ["finish", "resume", "close"]
+    assert run.tally.unanswered == {"slow": 1}
 
 
 def test_no_judge_goes_on_after_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -394,33 +402,3 @@ def test_a_closed_pacer_has_ended_its_judges() -> None:
     assert 0 < ended < 12
     time.sleep(0.2)
     assert len(done) == ended
-
-
-# Who was asked for by name.
-
-
-def test_the_time_does_not_begin_before_the_named_have_loaded_once() -> None:
-    start = Start(["mine", "other"], 2)
-    start.come("first lane", ["other", "reference"])
-    assert not start.due
-    start.come("first lane", ["other"])  # the same lane once more
-    assert not start.due
-    start.come("second lane", ["mine"])
-    assert start.due
-
-
-def test_who_loads_nowhere_at_first_does_not_hold_the_time() -> None:
-    start = Start(["mine"], 2)
-    start.come("first lane", ["other"])
-    start.come("second lane")  # it has ended, or can load it into nobody
-    assert start.due
-    assert Start([], 2).due
-
-
-def test_want_of_time_is_the_reason_where_a_named_one_was_not_judged() -> None:
-    late = {"mine": ["cl100k", "o200k"], "other": []}
-    verdict = judge([], [], [], [], (), 1, idle=["mine", "other"], late=late)
-    assert verdict.reasons == (
-        "no time was left to judge mine on cl100k, o200k; give a larger --budget",
-        "asked for by name and never judged: other",
-    )

@@ -28,7 +28,7 @@ RIGHT = {
     "pipeline": "pipeline.huggingface",
 }
 EVERY = mistakes()
-UNSEEN = {"growth", "healing", "healers", "services"}
+UNSEEN = {"growth", "healing", "healers", "services", "gate"}
 """Families that show in neither ids nor texts nor offsets."""
 
 
@@ -99,11 +99,11 @@ def test_there_are_enough_and_each_is_declared():
     assert len(EVERY) >= 60
     assert {one.family for one in EVERY.values()} == set(FAMILIES)
     for one in EVERY.values():
-        assert one.check in CHECKS or one.check in MEASURES
+        assert one.check in CHECKS or one.check in MEASURES or one.family == "gate"
         assert one.summary.endswith((".", ")"))
         assert one.mode in MODES
-        # What has no input to show it has a test of its own below, or in test_selftest.
-        apart = {"caches", "processes", "growth", "healing", "healers", "services", "ways"}
+        # What has no input to show it has a test of its own below, in test_selftest or test_gate.
+        apart = {"caches", "processes", "growth", "ways", *UNSEEN}
         assert one.shows or one.family in apart, one.name
 
 
@@ -168,7 +168,7 @@ def test_who_grows_makes_more_passes_than_bytes_on_something(name):
 
 def test_controls_are_what_is_right():
     for one in EVERY.values():
-        if one.control:
+        if one.control and one.family != "gate":
             assert one.control.startswith("harness.studies.selftest.plain.")
     assert EVERY["merging.rightmost-tie"].control == "harness.studies.selftest.plain.bpe:PlainBpe"
     assert (

@@ -9,8 +9,9 @@ import pytest
 
 from harness.events import BatchDone, ContractOpened, Event, FamiliesMeasured, Measured, Withdrawn
 from reports import github, html, junit, markdown, sarif, summary_json
+from reports.cells import Status
 from reports.field import Played, conformance, growth_scope, render_html, render_markdown
-from reports.record import RunRecord, Status
+from reports.record import RunRecord
 from reports.words import reason
 from tests.reports import records
 

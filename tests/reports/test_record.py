@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.events import BatchDone, Counted, read_events, write_events
-from reports.record import RunRecord, Status, Verdict
+from reports.cells import Status
+from reports.record import RunRecord, Verdict
 from reports.words import reason, safe_link, title
 from tests.reports import records
 
@@ -79,10 +80,19 @@ def test_matrix() -> None:
     assert matrix["rs-bpe", "tekken_240911/raw", "equivalence"].status is Status.FAILED
 
 
-def test_violations_without_a_finding_still_show() -> None:
-    batch = BatchDone("tekken_240911/raw", "g", 1, 1, 1, {}, {"validity": {"tiktoken": 2}})
-    record = RunRecord.from_events([*records.opening(), batch])
-    assert record.matrix["tiktoken", "tekken_240911/raw", "validity"].status is Status.VIOLATED
+def test_failing_cases_that_nobody_looked_into_are_no_finding_and_no_pass() -> None:
+    wrong = {"validity": {"tiktoken": 2}}
+    batch = BatchDone("tekken_240911/raw", "g", 1, 1, 1, {"validity": {"tiktoken": 9}}, wrong)
+    place = "tiktoken", "tekken_240911/raw", "validity"
+    assert RunRecord.from_events([*records.opening(), batch]).matrix[place].status is (
+        Status.UNSETTLED
+    )
+    elsewhere = records.found(
+        "f-9", b"a", check="determinism", contract="tekken_240911/raw", culprits=["tiktoken"]
+    )
+    told = RunRecord.from_events([*records.opening(), batch, elsewhere]).matrix[place]
+    assert told.status is Status.OK
+    assert told.reason == "the failing cases are counted with another finding"
 
 
 def test_generators_add_up() -> None:

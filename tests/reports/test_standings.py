@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.verdict.coverage import Coverage
 from reports import cards, html
 from reports.record import RunRecord
 from reports.severity import CRASH, IDS, TEXT, rate, severity, share
@@ -76,11 +77,11 @@ def test_the_rate_is_of_the_inputs_that_were_judged() -> None:
     found = rate(record, bucket)
     name, place = bucket.example.culprits[0], bucket.example.contract
     judged = sum(
-        record.tallies[contract, "equivalence", name][0]
+        record.coverage.judged[contract, "equivalence", name]
         for contract in {f.contract for f in bucket.findings}
     )
     assert found == pytest.approx(bucket.count / judged)
-    assert rate(replace(record, tallies={}), bucket) is None, place
+    assert rate(replace(record, coverage=Coverage()), bucket) is None, place
 
 
 def test_commands_work_from_any_folder() -> None:
@@ -130,5 +131,5 @@ def test_a_run_of_two_says_nothing_of_others() -> None:
     page = html.render(both)
     assert "tekken_240911" in page
     assert record.expectations
-    kept = replace(record, contracts=(), tallies={}, failures=(), withdrawn=(), findings=())
+    kept = replace(record, coverage=Coverage(), findings=())
     assert html._expectations(kept)["idle"] == []

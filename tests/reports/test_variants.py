@@ -9,7 +9,8 @@ import pytest
 
 from harness.events import Counted, Event, Found
 from reports import github, html, junit, markdown, sarif, summary_json
-from reports.record import NOBODY, RunRecord, Status
+from reports.cells import NOBODY, Status
+from reports.record import RunRecord
 from tests.reports import records
 
 CAUSE = "equivalence/bpe/text/ids/{}/tokenizers"

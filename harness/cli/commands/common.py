@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 EXIT_STATUSES = """
 Exit status: 0 the gate holds; 1 it does not (unexpected findings, a broken bound, an expected
 finding that no longer shows); 2 usage or input error; 3 an implementation could not be started,
-or the run broke off; 130 interrupted (143 by SIGTERM).
+or the run broke off; 4 not examined: nothing that was examined is wrong, but something that you
+named was not examined; 130 interrupted (143 by SIGTERM).
 """
 
 ONE_VOCAB_HELP = (

@@ -147,10 +147,19 @@ def run(
         known = [*expectations.load(expect), *known]
         bound = [*bounds.load(expect), *bound]
     if only_input:  # what is expected still is, but its examples are no texts of the user's
-        known = [replace(one, examples=()) for one in known]
+        known = [replace(one, asked=False) for one in known]
     if not impl:  # all of them, which takes longer than to tell any mistake
         present, missing = selection.participants([], joining)
-    name_missing(Display(stderr=True), missing)
+    console = Display(stderr=True)
+    name_missing(console, missing)
+    named = [participant.name for participant in present] if impl else []
+    if impl and not reference and "equivalence" in checks:
+        from harness.engine.joining import installed, joiners  # noqa: PLC0415
+
+        loaded = (load() for load in vocabularies.values())
+        for one in joiners(loaded, present, installed):
+            present.append(one.participant)
+            console.print(one.line, soft_wrap=True)
 
     from harness.engine.planning import Plan  # noqa: PLC0415
     from harness.engine.texts import mutated  # noqa: PLC0415
@@ -177,7 +186,13 @@ def run(
         seed=seed,
         jobs=jobs or max(2, (os.cpu_count() or 2) // 2),
         fail_fast=fail_fast,
-        named=[participant.name for participant in present] if impl else [],
+        named=named,
+        asked={
+            "implementations": named,
+            "vocabularies": [name for name in vocab or [] if name in vocabularies],
+            "checks": check or [],
+            "inputs": texts or [],
+        },
         expect=str(expect.resolve()) if expect is not None else None,
         limits=limits,
     )

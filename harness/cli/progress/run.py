@@ -14,6 +14,8 @@ from harness.cli.progress.cluster import ClusterView
 from harness.cli.progress.moving import MovingPart, barred
 from harness.cli.progress.numbers import counted
 from harness.events import (
+    PASS,
+    UNEXAMINED,
     BatchDone,
     Counted,
     ExpectationJudged,
@@ -45,6 +47,14 @@ LOG_SECONDS = 5.0
 
 TEXTS_SECONDS = 30.0
 """Seconds between two lines of a log about how far the user's texts are read."""
+
+WORDS = {
+    "shown": "seen",
+    "stale": "gone (delete their entries)",
+    "expired": "expired",
+    "not-exercised": "not tested",
+}
+"""What became of the entries of the expectations files, in words."""
 
 LINES_SHOWN = 12
 """Buckets named at the end on the terminal; the report has all."""
@@ -248,8 +258,10 @@ def verdict_word(finished: Finished) -> tuple[str, str]:
     """The verdict in one word, and the style in which it is shown."""
     if not finished.complete:
         return "INCOMPLETE", "bold yellow"
-    if finished.verdict == "pass":
+    if finished.verdict == PASS:
         return "PASSED", "bold green"
+    if finished.verdict == UNEXAMINED:
+        return "NOT EXAMINED", "bold yellow"
     return "FAILED", "bold red"
 
 
@@ -265,8 +277,10 @@ def closing(
     tell(console, unexpected)
     known = Counter(one.status for one in expectations)
     if known:
-        words = ", ".join(f"{count} {status}" for status, count in sorted(known.items()))
-        console.print(f"expectations: {words}", style="cyan")
+        words = ", ".join(
+            f"{known[status]} {word}" for status, word in WORDS.items() if known[status]
+        )
+        console.print(f"known differences: {words}", style="cyan")
     console.print(
         Text.assemble(
             verdict_word(finished),

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from harness.core import exit_statuses
 from harness.engine.planning import Tally
-from harness.engine.runner import budget_text, versions
+from harness.engine.runner import asked, budget_text, versions, went_on
 from harness.events import (
+    FAIL,
     Campaign,
     ClusterUsed,
     Counted,
@@ -21,6 +22,8 @@ from harness.events import (
     ExpectationJudged,
     Finished,
     Found,
+    ImplementationFailed,
+    NotReached,
     Outlook,
     Started,
     VocabularyLoaded,
@@ -32,7 +35,7 @@ from harness.studies.fuzz.behaviour import Map
 from harness.studies.fuzz.estimate import Abundance
 from harness.studies.fuzz.plan import arms, target_name
 from harness.verdict import gate
-from harness.verdict.shortfall import Shortfall, slow_once, went_on
+from harness.verdict.coverage import Coverage, counted
 from harness.workers import confined
 
 if TYPE_CHECKING:
@@ -46,8 +49,8 @@ HOUR = 3600.0
 UNASKED_SHOWN = 8
 """Targets that are named of those that nothing was asked of."""
 
-NO_ROUND = "nothing was compared: no round was finished in the time; a longer --budget is needed"
-"""Said where a campaign has not committed anything."""
+NO_ROUND = "no round was finished in the time; give a larger --budget"
+"""Said of a vocabulary on which a campaign has not committed anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +120,23 @@ def record(
             event = Event.from_json(line)
             if event is not None:
                 opened[line] = event
+    reached = {
+        source
+        for source, *rest in plan.targets
+        if (one := kept.get(target_name(source, *rest))) is not None and one.state.cases
+    }
     events: list[Event] = [
         _started(plan, store, command),
         *opened.values(),
         *(done for one in kept.values() for done in one.state.done()),
         *findings,
         *withdrawals(kept.values()),
+        *(ImplementationFailed(*one) for one in tally.failed_to_load),
+        *(
+            NotReached(source, NO_ROUND)
+            for source in plan.plan.vocabularies
+            if source not in reached
+        ),
         *(Counted(bucket, count) for bucket, count in counts.items()),
         *judged,
         *([ended.cluster] if ended.cluster else []),
@@ -149,7 +163,7 @@ def merged(plan: FuzzPlan, kept: Mapping[str, Kept]) -> list[Found]:
                 smallest[found.id] = found
     today = []
     for found in smallest.values():
-        entry = expected.entry(found.bucket, found.vocabulary)
+        entry = expected.still(found)
         reason, link = (entry.reason, entry.link) if entry else (None, None)
         today.append(replace(found, expected=reason, link=link))
     return today
@@ -214,42 +228,29 @@ def _finished(
     ended: Ended,
     unasked: Sequence[str],
 ) -> Finished:
-    comparing = len(plan.plan.participants) > 1
-    shortfall = Shortfall.of(events)
-    hurried = plan.plan.budget.seconds is not None and len(unasked) == len(plan.targets)
-    verdict = gate.judge(
-        [event for event in events if isinstance(event, Found)],
-        judged,
-        (),
-        frozenset(),
-        [f"{name} on {vocabulary}: {line}" for name, vocabulary, line in tally.failed_to_load],
-        tally.comparisons,
-        comparing=comparing and any(check.name == "equivalence" for check in plan.plan.checks),
-        compared_nothing=NO_ROUND if hurried else shortfall.compared_nothing(),
-        judged=tally.judged.total(),
-        idle=[name for name in plan.plan.named if not tally.judged[name] and not hurried],
-        complete=ended.how is None,
-    )
-    passed, reasons, status = verdict.passed, list(verdict.reasons), verdict.exit_status
+    coverage = Coverage.of(events)
+    found = [event for event in events if isinstance(event, Found)]
+    verdict = gate.judge(found, judged, (), coverage, complete=ended.how is None)
+    value, reasons, status = verdict.value, list(verdict.reasons), verdict.exit_status
     if ended.canary is False:
-        passed, status = False, status or exit_statuses.FAILS
+        value, status = FAIL, status if value == FAIL else exit_statuses.FAILS
         reasons.insert(0, ended.said)
     if ended.how is not None:
-        passed, status = False, ended.exit_status
+        value, status = FAIL, ended.exit_status
         reasons.insert(0, f"{ended.how}: what was committed is kept, and goes on from there")
     return Finished(
         complete=ended.how is None,
-        verdict="pass" if passed else "fail",
+        verdict=value,
         reasons=reasons,
         seconds=seconds,
         cases=tally.cases,
         comparisons=tally.comparisons,
         exit_status=status,
         notes=[
-            *shortfall.withdrawals(),
-            *slow_once(tally.excused),
+            *verdict.notes,
+            *counted("slow once under load, and answered when asked again alone", tally.excused),
             *_unasked(unasked, len(plan.targets)),
-            *went_on(ended.awaited, (), ended.late),
+            *went_on(ended.awaited, (), (), ended.late),
         ],
     )
 
@@ -267,6 +268,7 @@ def _started(plan: FuzzPlan, store: CampaignStore, command: str) -> Started:
         machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         specs={participant.name: participant.spec for participant in one.participants},
         references=sorted(one.references),
+        named=asked(one),
         timeout=one.limits.seconds,
         memory=one.limits.memory,
         expect=one.expect,

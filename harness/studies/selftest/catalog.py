@@ -12,6 +12,7 @@ FAMILIES = (
     "ways",
     "healers",
     "file_normalizers", "file_pretokens", "file_models", "file_endings",
+    "gate",
 )  # fmt: skip
 """Modules of :mod:`harness.studies.selftest.mutants`, in the order of the table."""
 

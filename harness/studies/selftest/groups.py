@@ -39,11 +39,13 @@ class Kind(StrEnum):
     """These mistakes show in how long an answer takes."""
     FORCED = "forced"
     """These mistakes show in tokens that a grammar forces."""
+    GATE = "gate"
+    """These mistakes are whole plug-ins, and must show in the verdict of a run."""
 
 
-WEIGHTS = {Kind.CASES: 1.0, Kind.APART: 2.5, Kind.GROWTH: 2.5, Kind.FORCED: 1.0}
-"""The share of the time of each kind: processes that hang are waited for, and growth is measured in
-rounds."""
+WEIGHTS = {Kind.CASES: 1.0, Kind.APART: 2.5, Kind.GROWTH: 2.5, Kind.FORCED: 1.0, Kind.GATE: 2.5}
+"""The share of the time of each kind: processes that hang are waited for, growth is measured in
+rounds, and the gate is a run for each mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ def kind_of(mutant: Mutant) -> Kind:
         return Kind.GROWTH
     if mutant.check == "canonicality":
         return Kind.FORCED
+    if mutant.check == "gate":
+        return Kind.GATE
     return Kind.APART if mutant.apart else Kind.CASES
 
 

@@ -48,6 +48,7 @@ class Mutant:
     mistakes that show otherwise (in growth, in time, by threads), which tests show by hand.
     apart: it makes a process end or wait, so that it is hunted beside its like alone.
     control: the spec of what it is without the mistake; empty where that is no class of its own.
+    expect: the expectations file with which the gate is run on it.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Mutant:
     shows: tuple[bytes, ...] = ()
     apart: bool = False
     control: str = ""
+    expect: str = ""
 
     @property
     def implementation(self) -> Implementation:

@@ -28,6 +28,7 @@ from harness.studies.selftest.events import (
     MistakeJudged,
     SelftestStarted,
 )
+from harness.studies.selftest.gate import CHECK, hunt_gate
 from harness.studies.selftest.groups import Group, Kind, groups
 from harness.studies.selftest.hunt import Hunt
 
@@ -255,7 +256,7 @@ class Selftest:
         self._hunts = {
             id(group): Hunt(group, self._plan.suite, self._seed, self._begin)
             for group in self._waiting
-            if group.kind is not Kind.FORCED
+            if group.kind not in (Kind.FORCED, Kind.GATE)
         }
         lanes = max(1, min(self._plan.jobs, len(self._waiting)))
         with ThreadPoolExecutor(lanes, thread_name_prefix="hunt") as pool:
@@ -329,14 +330,14 @@ class Selftest:
         if group.kind is Kind.FORCED:
             from harness.studies.selftest.forced import hunt_forced  # noqa: PLC0415 (imports llguidance)
 
-            return hunt_forced(
-                group,
-                self._seed,
-                share,
-                lambda: self._stopped.is_set() or self._countdown.over,
-                self._begin,
-            )
+            return hunt_forced(group, self._seed, share, self._over, self._begin)
+        if group.kind is Kind.GATE:
+            return hunt_gate(group, self._seed, self._over, self._begin)
         return self._hunts[id(group)].run(share)
+
+    def _over(self) -> bool:
+        """Whether to break off what is on."""
+        return self._stopped.is_set() or self._countdown.over
 
     def _judge(self, judged: MistakeJudged, mutant: Mutant | None, done: HuntDone | None) -> None:
         """Say what became of a mistake, or keep it for another round if it escaped."""
@@ -375,7 +376,7 @@ class Selftest:
             machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
             mistakes=len(plan.mistakes),
             generators=list(generators()),
-            checks=[*CHECKS, *MEASURES],
+            checks=[*CHECKS, *MEASURES, CHECK],
         )
 
 

@@ -16,6 +16,7 @@ from harness.core import stored
 from harness.events import Event, UnitDone
 from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.events import HuntDone, MistakeJudged
+from harness.studies.selftest.gate import hunt_gate
 from harness.studies.selftest.groups import REFERENCES, Group, Kind, groups
 from harness.studies.selftest.hunt import Hunt
 
@@ -38,6 +39,8 @@ def hunted(group: Group, suite: Suite, seed: int, share: float) -> list[Event]:
         from harness.studies.selftest.forced import hunt_forced  # noqa: PLC0415 (imports llguidance)
 
         return hunt_forced(group, seed, share, lambda: False)
+    if group.kind is Kind.GATE:
+        return hunt_gate(group, seed, lambda: False)
     return Hunt(group, suite, seed).run(share)
 
 

@@ -1,0 +1,123 @@
+"""What a user asked for by name, and who joins a run in which nobody else would compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from corpora.vocabularies import sources
+from harness.cli import comparing
+from harness.core.participants import Participant
+from harness.engine import selection
+from harness.engine.joining import installed, joiners
+from harness.engine.planning import Plan
+from tests.harness.command import here
+
+
+def plan_of(monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str) -> Plan:
+    """The plan that ``tokgate run`` makes of these arguments."""
+    made: list[Plan] = []
+
+    def keep(plan: Plan, *_: object, **__: object) -> None:
+        made.append(plan)
+        raise SystemExit(0)
+
+    monkeypatch.setattr(comparing, "perform", keep)
+    ended = here("run", *arguments, folder=folder)
+    assert made, ended.stderr
+    return made[0]
+
+
+def test_a_plan_knows_what_the_user_gave(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("some words\n")
+    plan = plan_of(
+        monkeypatch, tmp_path, "--vocab=toy_bytes", "--vocab=toy_merges", "--impl=bpe.heap",
+        "--impl=bpe.naive", "--check=round-trip", "--input=mine.txt",
+    )  # fmt: skip
+    assert plan.asked == {
+        "implementations": ["bpe.heap", "bpe.naive"],
+        "vocabularies": ["toy_bytes", "toy_merges"],
+        "checks": ["round-trip"],
+        "inputs": ["mine.txt"],
+    }
+
+
+def test_what_a_run_takes_by_itself_was_not_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    plan = plan_of(monkeypatch, tmp_path, "--vocab=random:2")
+    assert len(plan.vocabularies) == 2
+    # A number of random vocabularies names none of them.
+    assert plan.asked == {"implementations": [], "vocabularies": [], "checks": [], "inputs": []}
+
+
+PLUGIN = "tests/harness/planted.py:Linear"
+OTHER = "tests/harness/planted.py:Quadratic"
+
+
+def joined(vocabularies: list[str], *impls: str, lacking: str = "") -> dict[str, tuple[str, ...]]:
+    """Who joins a run of these implementations, each with its vocabularies."""
+    present, _ = selection.participants(impls)
+
+    def available(spec: str) -> Participant | None:
+        return None if spec == lacking else installed(spec)
+
+    loaded = map(sources.resolve, vocabularies)
+    found = joiners(loaded, present, available)
+    return {one.participant.name: one.vocabularies for one in found}
+
+
+def test_the_reference_joins_a_candidate_that_is_alone() -> None:
+    assert joined(["toy_bytes"], PLUGIN) == {"tiktoken": ("toy_bytes",)}
+    assert joined(["unigram_bytes"], PLUGIN) == {"sentencepiece": ("unigram_bytes",)}
+
+
+def test_two_candidates_are_not_held_to_each_other_alone() -> None:
+    assert joined(["unigram_nfkc", "unigram_bytes"], PLUGIN, OTHER) == {
+        "sentencepiece": ("unigram_nfkc", "unigram_bytes")
+    }
+
+
+def test_each_vocabulary_gets_the_reference_of_its_own_format() -> None:
+    assert joined(["toy_bytes", "toy_wordpiece"], PLUGIN) == {
+        "tiktoken": ("toy_bytes",),
+        "tokenizers": ("toy_wordpiece",),
+    }
+
+
+def test_a_definition_of_ours_joins_where_the_reference_is_not_installed() -> None:
+    assert joined(["toy_bytes"], PLUGIN, lacking="tiktoken") == {"bpe.naive": ("toy_bytes",)}
+
+
+@pytest.mark.parametrize(
+    "impls",
+    [
+        (PLUGIN, "tokenizers"),
+        (PLUGIN, "bpe.heap"),
+        ("tiktoken",),
+        ("bpe.naive",),
+        ("tokenizers", "bpe.table"),
+    ],
+)
+def test_nobody_joins_whom_the_user_gave_somebody_to_compare_with(impls: tuple[str, ...]) -> None:
+    assert joined(["toy_bytes"], *impls) == {}
+
+
+def test_who_joins_was_not_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = Path(__file__).with_name("planted.py")
+    plan = plan_of(monkeypatch, tmp_path, "--vocab=toy_bytes", f"--impl={path}:Linear")
+    assert [one.name for one in plan.participants] == ["linear", "tiktoken"]
+    assert list(plan.named) == list(plan.asked["implementations"]) == ["linear"]
+    plan = plan_of(
+        monkeypatch, tmp_path, "--vocab=toy_bytes", f"--impl={path}:Linear", "--check=scaling"
+    )
+    assert [one.name for one in plan.participants] == ["linear"]  # it compares nothing
+
+
+def test_the_line_names_who_joins_and_where() -> None:
+    path = Path(__file__).with_name("planted.py")
+    [one] = joiners(
+        [sources.resolve("toy_bytes")], selection.participants([f"{path}:Linear"])[0], installed
+    )
+    assert one.line.startswith("tiktoken joins this run, to compare with on toy_bytes: ")

@@ -1,0 +1,110 @@
+"""Whole plug-ins that the gate must not pass, each run by ``tokgate run`` beside the references."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from harness.studies.selftest import gate
+from harness.studies.selftest.catalog import mistakes
+from harness.studies.selftest.groups import Kind, groups
+from harness.studies.selftest.run import verdict
+from tests.harness.command import tokgate
+
+MUTANTS = [one for one in mistakes().values() if one.family == "gate"]
+RIGHT = {one.control: one for one in MUTANTS}
+
+NOT_YET = {
+    "gate.answers-nothing",
+    "gate.wrong-once",
+    "gate.declines-services",
+    "gate.masks-contractions",
+    "gate.masks-swapped-merges",
+    "gate.streams-wrong",
+    "gate.every-fourth",
+    "gate.whole-batch",
+    "gate.claims-all",
+}
+"""Mutants that the gate still passes: whoever mends that removes the name."""
+
+
+def marked(mutant):
+    escapes = pytest.mark.xfail(mutant.name in NOT_YET, reason="not mended yet", strict=True)
+    return pytest.param(mutant, id=mutant.name, marks=[escapes, pytest.mark.thorough])
+
+
+@pytest.mark.parametrize("mutant", [marked(one) for one in MUTANTS])
+def test_the_gate_does_not_pass_it(mutant):
+    named, reason = gate.verdict(mutant.vocabulary, mutant.spec, mutant.expect)
+    assert named in {"fail", "not-examined"}, reason
+
+
+@pytest.mark.parametrize(
+    "mutant", [pytest.param(m, id=s.split()[-1][-20:]) for s, m in RIGHT.items()]
+)
+@pytest.mark.thorough
+def test_the_gate_passes_what_is_right(mutant):
+    assert gate.verdict(mutant.vocabulary, mutant.control, mutant.expect) == ("pass", "")
+
+
+def test_it_is_not_passed_for_its_expectations():
+    """What a mutant is wrong in besides what is expected is found where nothing is."""
+    masked = [one for one in MUTANTS if one.expect]
+    assert masked
+    for one in masked[:1]:
+        named, reason = gate.verdict(one.vocabulary, one.spec)
+        assert (named, one.name in reason) == ("fail", True)
+
+
+def test_a_run_that_cannot_begin_is_said():
+    named, reason = gate.verdict("toy_bytes", "no/such/file.py:Mine")
+    assert named == "status-2"
+    assert "no/such/file.py" in reason
+
+
+def group():
+    [made] = groups(MUTANTS)
+    return made
+
+
+class TestHunts:
+    def test_verdicts_become_what_was_caught(self, monkeypatch):
+        said = {one.spec: ("not-examined", "nothing") for one in MUTANTS[:2]}
+        said[MUTANTS[2].spec] = ("fail", "1 unexpected finding")
+        monkeypatch.setattr(gate, "verdict", lambda _, spec, *__: said.get(spec, ("pass", "")))
+        assert group().kind is Kind.GATE
+        *events, done = gate.hunt_gate(group(), 0, lambda: False)
+        assert sorted(done.mistakes) == sorted(one.name for one in MUTANTS)
+        told = {one.name: one for one in events}
+        assert told[MUTANTS[0].name].named == ["gate/not-examined"]
+        assert told[MUTANTS[2].name].named == ["gate/fail"]
+        assert told[MUTANTS[2].name].rightly
+        assert not told[MUTANTS[3].name].caught
+        assert not told[MUTANTS[3].name].trouble
+        reasons, status = verdict(events, MUTANTS)
+        assert (len(reasons), status) == (len(MUTANTS) - 3, 1)
+        assert all("escaped" in one for one in reasons)
+
+    def test_what_is_right_and_not_passed_is_a_false_alarm(self, monkeypatch):
+        monkeypatch.setattr(gate, "verdict", lambda *_: ("fail", "1 unexpected finding"))
+        *events, _ = gate.hunt_gate(group(), 0, lambda: False)
+        reasons, _ = verdict(events, MUTANTS)
+        assert len(reasons) == len(RIGHT)
+        assert all("which is right, was found wrong: gate/fail" in one for one in reasons)
+
+    def test_what_was_cut_off_is_not_said_to_escape(self):
+        *events, _ = gate.hunt_gate(group(), 0, lambda: True)
+        assert {one.trouble for one in events} == {"the hunt was cut off after 0 runs"}
+        assert not any(one.caught for one in events)
+
+
+def test_a_selftest_of_one(tmp_path):
+    """``tokgate selftest`` runs the gate on a mutant, and on what it is without its mistake."""
+    ended = tokgate("selftest", "-m", "gate.lacks-services", "--out", str(tmp_path), "--json")
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads(ended.stdout)
+    assert [one["named"] for one in told["mistakes"]] == [["gate/fail"]]
+    assert [(one["caught"], one["trouble"]) for one in told["controls"]] == [(False, "")]
+    [line] = [one for one in told["checks"] if one["name"] == "gate"]
+    assert line["caught"] == 1
