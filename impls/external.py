@@ -94,8 +94,7 @@ class Program:
             )
         except (OSError, ValueError, IndexError) as error:
             raise ImplementationError(
-                f"implementation 'cmd:{command}': cannot be started ({error}); check the command",
-                unknown=isinstance(error, FileNotFoundError),
+                f"implementation 'cmd:{command}': cannot be started ({error}); check the command"
             ) from error
         self._seq = 0
         # A program may print for as long as a request takes. The thread ends with the program, so
@@ -215,10 +214,11 @@ class ExternalEncoder(HealsByProgram):
             pretokenized = hello.get("pretokenized_operations")
             self._pretokenized = pretokenized if isinstance(pretokenized, list) else []
             answer = program.ask("load", vocabulary=self._wire)
-            for key, kind in (("unsupported", Unsupported), ("error", RuntimeError)):
+            for key in ("unsupported", "error"):
                 if key in answer:
                     program.stop()
-                    raise kind(str(answer[key]))
+                    line = str(answer[key])
+                    raise Unsupported(line) if key == "unsupported" else Died("errored", line)
             if answer.get("ok") is not True:
                 program.breach(f"answered 'load' with neither ok nor unsupported: {quoted(answer)}")
             self._program = program

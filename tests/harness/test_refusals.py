@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from corpora.vocabularies import sources
+from harness.workers import Limits, Worker
 from tests.breadth import thorough
 from tests.harness.command import here, tokgate
 
@@ -30,6 +32,19 @@ for line in sys.stdin:
 def events(out: Path, kind: str) -> list[dict[str, object]]:
     lines = (out / "run.jsonl").read_text().splitlines()
     return [event for event in map(json.loads, lines) if event["event"] == kind]
+
+
+def test_a_program_that_says_why_it_cannot_start_is_told_in_one_line(tmp_path: Path) -> None:
+    why = "this release does not do what is asked of it (TypeError: no argument 'x')"
+    program = PROGRAM.replace('"unsupported": "not this vocabulary"', f'"error": {why!r}')
+    (tmp_path / "old.py").write_text(program)
+    worker = Worker("old", f"cmd:{sys.executable} {tmp_path}/old.py", Limits())
+    try:
+        loaded = worker.load(sources.resolve("toy_bytes")).result(timeout=300)
+    finally:
+        worker.close()
+    assert loaded.error == why  # no traceback of ours
+    assert loaded.refused
 
 
 @pytest.mark.thorough  # a whole run

@@ -356,9 +356,9 @@ def fault(command: str) -> ImplementationError:
     return raised.value
 
 
-def test_a_program_that_is_not_there_is_a_usage_error() -> None:
+def test_a_program_that_is_not_there_cannot_be_started() -> None:
     error = fault("/nowhere/tokenizer --serve")
-    assert error.unknown
+    assert not error.unknown
     assert "cannot be started" in str(error)
 
 
