@@ -94,8 +94,7 @@ class Program:
             )
         except (OSError, ValueError, IndexError) as error:
             raise ImplementationError(
-                f"implementation 'cmd:{command}': cannot be started ({error}); check the command",
-                unknown=isinstance(error, FileNotFoundError),
+                f"implementation 'cmd:{command}': cannot be started ({error}); check the command"
             ) from error
         self._seq = 0
         # A program may print for as long as a request takes. The thread ends with the program, so
@@ -215,10 +214,11 @@ class ExternalEncoder(HealsByProgram):
             pretokenized = hello.get("pretokenized_operations")
             self._pretokenized = pretokenized if isinstance(pretokenized, list) else []
             answer = program.ask("load", vocabulary=self._wire)
-            for key, kind in (("unsupported", Unsupported), ("error", RuntimeError)):
+            for key in ("unsupported", "error"):
                 if key in answer:
                     program.stop()
-                    raise kind(str(answer[key]))
+                    line = str(answer[key])
+                    raise Unsupported(line) if key == "unsupported" else Died("errored", line)
             if answer.get("ok") is not True:
                 program.breach(f"answered 'load' with neither ok nor unsupported: {quoted(answer)}")
             self._program = program
@@ -406,14 +406,22 @@ class ExternalImplementation:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, previous)
         program.stop()
-        operations = hello.get("operations")
-        named = isinstance(operations, list) and all(isinstance(op, str) for op in operations)
-        if hello.get("protocol") != PROTOCOL_VERSION or not named:
+        if hello.get("protocol") != PROTOCOL_VERSION or not _names(hello.get("operations")):
             raise ImplementationError(
                 f"implementation 'cmd:{self._command}': its hello must have protocol "
                 f"{PROTOCOL_VERSION} and a list of operations, it has {quoted(hello)}"
             )
+        if not _names(hello.setdefault("native_formats", [])):
+            raise ImplementationError(
+                f"implementation 'cmd:{self._command}': native_formats in its hello must be a list "
+                f"of formats, it is {quoted(hello['native_formats'])}"
+            )
         return hello
+
+    @property
+    def native_formats(self) -> frozenset[str]:
+        """The formats of the user's own files that it reads itself."""
+        return frozenset(self._hello["native_formats"])
 
     @cached_property
     def about(self) -> About:
@@ -453,7 +461,17 @@ class ExternalImplementation:
         path = Path(folder.name) / "bundle.json"
         bundle.write_bundle(vocabulary, path)
         wire = bundle.wire_vocabulary(vocabulary, path)
+        if vocabulary.native is not None and vocabulary.format in self.native_formats:
+            # The user's own may be compressed, or have what its reference reads otherwise.
+            native = Path(folder.name) / f"native.{vocabulary.format}"
+            native.write_bytes(vocabulary.native.content)
+            wire["path"] = str(native)
         return ExternalEncoder(self._command, wire, folder)
+
+
+def _names(value: object) -> bool:
+    """Whether it is a list of texts."""
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def signal_name(number: int) -> str:

@@ -103,8 +103,9 @@ class Unsupported(Exception):
 class Died(Exception):
     """Raised by an encoder that runs a program of its own: the program is gone.
 
-    kind: ``crashed``, ``timed-out``, ``out-of-memory``, or ``protocol`` for a breach of the
-        stdio protocol. log: the end of the program's standard error.
+    kind: ``crashed``, ``timed-out``, ``out-of-memory``, ``protocol`` for a breach of the stdio
+        protocol, or ``errored`` if it says itself that it cannot start. log: the end of the
+        program's standard error.
     """
 
     def __init__(self, kind: str, message: str, log: str = "") -> None:

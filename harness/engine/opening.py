@@ -149,8 +149,8 @@ class Opened:
             self.failing(name, self.vocabulary.id, message, refused=False)
 
     def announce(self) -> None:
-        """Tell the contracts, once all have loaded."""
-        for contract in self.contracts():
+        """Tell the contracts, once all have loaded; where nobody has, the reasons of all."""
+        for contract in self.contracts() or [one.among(()) for one in self._contracts]:
             self.emit(
                 ContractOpened(
                     id=contract.id,

@@ -125,7 +125,8 @@ class Tally:
     vocabularies each owed an answer when time was up. awaited: whose answers the run waited for
     after its time, as they might be hangs. least: the vocabularies on which it went on after its
     time, so that what the user named was examined. settled: those on which it went on to look into
-    the differences that it had found.
+    the differences that it had found. claims: what became of claimed capabilities
+    (:class:`harness.workers.claims.Claim`).
     """
 
     cases: int = 0
@@ -141,6 +142,7 @@ class Tally:
     awaited: set[str] = field(default_factory=set)
     least: set[str] = field(default_factory=set)
     settled: set[str] = field(default_factory=set)
+    claims: list[tuple[str, str, int, bool, str]] = field(default_factory=list)
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain JSON values."""

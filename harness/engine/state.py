@@ -98,6 +98,11 @@ class RunState:
             with self.lock:
                 self.tally.excused[one.implementation] += 1
 
+    def note_claims(self, pool: WorkerPool) -> None:
+        """Take note of what became of the capabilities that were claimed."""
+        with self.lock:
+            self.tally.claims.extend(pool.claims.take())
+
     def failed(self, name: str, vocabulary: str, message: str, *, refused: bool) -> None:
         """Take note of one that could not load, or, refused, would not. Raises NamedFailed."""
         with self.lock:

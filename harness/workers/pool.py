@@ -17,6 +17,7 @@ from harness.checks.base import Check, FollowsUp, Judgement, Observation, Probe
 from harness.core.messages import Decode, Encode, Serve, packed
 from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
+from harness.workers.claims import Claims
 from harness.workers.forking import ForkServers, shared_servers
 from harness.workers.reasons import TOO_LONG
 
@@ -151,6 +152,7 @@ class WorkerPool:
         }
         self.turn = threading.Lock()
         """Held by whoever asks about one finding after another, which one at a time does."""
+        self.claims = Claims()
         self._loading: dict[str, Future[Loaded]] = {}
         self._loaded: list[str] = []
         self._stopped = threading.Event()
@@ -346,7 +348,12 @@ class WorkerPool:
         if probes and self.out_of_time:
             raise OutOfTime
         asked = [(one.implementation, self._ask(one.implementation, one.request)) for one in probes]
-        return self._in_time(asked)
+        answers = self._in_time(asked)
+        gone = self.withdrawn()
+        for probe, answer in zip(probes, answers, strict=True):
+            if probe.implementation not in gone:
+                self.claims.note(probe.implementation, probe.request, answer)
+        return answers
 
     def examine(self, contract: Contract, check: Check, inputs: Sequence[bytes]) -> Judgement:
         """One check on these inputs, from the encoding up. Raises Stopped and OutOfTime."""
