@@ -129,6 +129,7 @@ class Checks:
             loading = set(pool.loading())
             owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
             owed = not examples[0] and any(due(run.plan, opened.contracts(loaded=True)))
+            pool.resume()  # also who owes an answer is asked about what was found
             self._end(inquiry, compiling, session, owed=owed)
             with pool.turn:
                 run.tracker.settle(pool)
@@ -145,7 +146,6 @@ class Checks:
             run.tally.unanswered.update(set(owing) - loading)
             for name in {*owing, *loading}:
                 run.tally.late.setdefault(name, []).append(session.vocabulary.id)
-        pool.resume()
         if not examples[0] and compiling.ready():
             idle = set(owing) - with_examples(run.plan)  # they would only take time
             self._judge.examples(pool, opened.contracts(loaded=True, besides=idle))

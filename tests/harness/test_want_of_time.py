@@ -367,7 +367,7 @@ def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
     assert limit <= 5 + MOMENT
     assert scripted.left() > 100  # growth has the rest of the run
     # Whoever was abandoned takes part in what follows.
-    assert scripted.did == ["finish", "close", "resume"]
+    assert scripted.did == ["finish", "resume", "close"]
     assert run.tally.late == {"slow": ["v"]}
 
 
