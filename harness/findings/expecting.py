@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from harness.checks import CHECKS
 from harness.findings.describing import input_of
 from harness.findings.diagnosis import bucket, kind_of
+from harness.findings.looks import traits_of
 from harness.findings.masking import left
 from harness.findings.minimising import NO_TIME
 from harness.workers.pool import OutOfTime
@@ -102,7 +103,9 @@ class ExpectedFindings:
             try:
                 explained = self._explained(pool, entry, place, shrink)
                 inside = [part for part in explained if part and part in data]
-                if inside and left(pool, entry, inside) is None:
+                if (inside and left(pool, entry, inside) is None) or (
+                    b"" in explained and _as_without_input(pool, entry)
+                ):
                     explained.add(data)
             except OutOfTime:
                 return
@@ -136,3 +139,15 @@ class ExpectedFindings:
             for one in labels
             for kind in (*sorted(kinds), WHATEVER)
         )
+
+
+def _as_without_input(pool: WorkerPool, entry: Entry) -> bool:
+    """Whether an input differs in the tokens alone in which the empty one differs already.
+
+    Nothing can be taken out of the empty input. Raises Stopped and OutOfTime.
+    """
+    check = CHECKS[entry.violation.check]
+    shown = pool.examine(entry.contract, check, [b""]).violations
+    empty = (replace(entry, violation=one, explanation=None) for one in shown)
+    same = [one for one in empty if one.signature == entry.signature]
+    return any(traits_of(entry).exact <= traits_of(one).exact for one in same)

@@ -97,6 +97,15 @@ def test_what_shows_only_beside_another_character_is_explained_by_the_character(
     assert scene.found and passes(scene)
 
 
+def test_what_differs_without_any_input_covers_the_same_difference_alone() -> None:
+    scene = Scene([known("*", b"")], ref=right, bad=lambda data: [*data, 7])
+    scene.check("equivalence", b"", b"some text", b"more")
+    assert scene.found and passes(scene)
+    scene = Scene([known("*", b"")], ref=right, bad=lambda data: wrong_on(b"e")(data) or [7])
+    scene.check("equivalence", b"", b"some text", b"more")
+    assert unexpected(scene) == {b"e"}
+
+
 def test_of_thousands_that_one_input_explains_the_others_are_found() -> None:
     scene = Scene(ref=right, bad=wrong_on(MARK, b"'s"))
     many = [b"%d" % i + MARK + b"text" for i in range(1000)]
