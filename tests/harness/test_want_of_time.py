@@ -47,10 +47,9 @@ from tests.harness.test_scaling_measured import Answer, measure
 class Latecoming(Watched):
     """A scene whose time is up when a violation is to be asked about again."""
 
-    def exercise(self, examples: Sequence[bytes]) -> list[tuple[bool, bool]]:
-        entry = Expectation(
-            "equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}, "known", "*", tuple(examples)
-        )
+    def exercise(self, examples: Sequence[bytes], vocabulary: str = "*") -> list[tuple[bool, bool]]:
+        bucket, versions = "equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}
+        entry = Expectation(bucket, versions, "known", vocabulary, tuple(examples))
         plan = SimpleNamespace(
             expectations=[entry], versions={"ref": "1", "bad": "1"}, seed=0,
             checks=[CHECKS["equivalence"]],
@@ -75,6 +74,13 @@ def test_an_example_that_could_not_be_told_in_time_is_not_exercised() -> None:
 def test_an_example_that_is_told_in_time_is_exercised() -> None:
     assert Latecoming(ref=right, bad=wrong_at(b"!")).exercise([b"text!"]) == [(True, True)]
     assert Latecoming(ref=right, bad=right).exercise([b"text!"]) == [(True, False)]
+
+
+def test_each_example_of_one_vocabulary_has_to_show() -> None:
+    scene = Latecoming(ref=right, bad=wrong_at(b"!"))
+    assert scene.exercise([b"text!", b"mended"], "toy_bytes") == [(True, False)]
+    assert scene.exercise([b"text!", b"!"], "toy_bytes") == [(True, True)]
+    assert scene.exercise([b"text!", b"mended"], "toy_*") == [(True, True)]
 
 
 def test_nothing_provisional_is_left_of_what_may_be_expected(
