@@ -50,6 +50,7 @@ class Inquiry:
         self._taken: Counter[Kind] = Counter()
         self._changed = threading.Condition()
         self._closing = False
+        self._hurried = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="inquiry")
         self._ended = self._thread.submit(self._run)
 
@@ -57,9 +58,15 @@ class Inquiry:
         """Keep a violation until it is its turn; wait where too many are kept already."""
         kind = kind_of(suspicion)
         with self._changed:
-            while self._number() >= MOST_WAITING and not self._idle():
+            while self._number() >= MOST_WAITING and not (self._hurried or self._idle()):
                 self._changed.wait(LOOK_SECONDS)
             self._waiting.setdefault(kind, deque()).append(suspicion)
+            self._changed.notify_all()
+
+    def hurry(self) -> None:
+        """Let no judge wait any more: no new case is asked, so that little more is to come."""
+        with self._changed:
+            self._hurried = True
             self._changed.notify_all()
 
     def look(self) -> None:

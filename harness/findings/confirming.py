@@ -77,7 +77,7 @@ def confirm(
         answered = all(judged.exercised[name] == len(inputs) for name in violation.culprits)
         return "machine" if violation.stage == TIMED_OUT and answered else "gone"
     if violation.check == "equivalence":
-        return _asked_again(pool, contract, violation)
+        return _asked_again(pool, contract, violation, answers)
     if not all(comparable(part.outcome) for part in violation.parts):
         # Who failed a further question and answers it now has given no two answers.
         broken = any(_own_failure(part.outcome) for part in violation.parts)
@@ -108,12 +108,13 @@ def _differs_again(
 
 
 def _asked_again(
-    pool: WorkerPool, contract: Contract, violation: Violation
+    pool: WorkerPool, contract: Contract, violation: Violation, before: Observation
 ) -> Violation | Unconfirmed:
     """Who changed its answer, as a violation of determinism; unsure if nobody did.
 
-    Who crashes now is a violation of survival. Who is kept from answering has not changed its
-    answer: it may be slow.
+    before: the answers of the time before, when it did not come back. Who crashes now is a
+    violation of survival. Who is kept from answering, now or then, has not changed its answer: it
+    may be slow.
     """
     data = violation.data
     seen = pool.again(contract, Inputs.of([b"", data, data]))
@@ -126,9 +127,10 @@ def _asked_again(
                 outcome = seen.results[name].outcome(row)
                 if comparable(outcome) and outcome != part.outcome:
                     return _otherwise(violation, name, outcome, part.outcome)
-    refused = _refusal(pool, seen, violation)
-    if refused is not None:
-        return refused
+    for one in (seen, before):
+        refused = _refusal(pool, one, violation)
+        if refused is not None:
+            return refused
     # Right when it was confirmed, and wrong again by now.
     return replace(violation, check="determinism", stage="order")
 

@@ -129,12 +129,14 @@ class Checks:
         self._judge.examples(pool, contracts)
         pool.limit_by(left_for_judges)
         pacer.run(cases, over)
-        owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
+        inquiry.hurry()
+        with pool.turn:  # who is given up, and answers again later, would seem to answer otherwise
+            owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
+            pool.resume()
         if run.stop.is_set():
             return
         with run.lock:
             run.tally.unanswered.update(owing)
-        pool.resume()
         pool.limit_by(lambda: math.inf)
         by_id = {contract.id: contract for contract in contracts}
         unanswered = ((by_id[contract.id], batch) for contract, batch in pacer.unanswered)

@@ -194,3 +194,14 @@ def test_a_time_out_that_answers_when_asked_again_leaves_nothing_unsettled() -> 
     scene = Scene(ref=right, bad=in_turn(LATE, "right"))
     scene.check("survival", b"text!")
     assert not [event for event in scene.events if isinstance(event, Unsettled)]
+
+
+@pytest.mark.parametrize("reason", [LATE_, ABANDONED, STOPPED])
+def test_who_was_kept_from_answering_once_has_not_changed_its_answer(reason: str) -> None:
+    """It gives the same wrong answer before and after the harness did not ask it."""
+    kept = Unsupported(reason)
+    # Wrong in the batch; then kept from answering while it is confirmed, four calls of it.
+    answers = ["wrong", kept, kept, kept, kept, "wrong"]
+    scene = Scene(ref=right, bad=in_turn(*answers))
+    scene.check("equivalence", b"text!")
+    assert "determinism" not in [bucket.partition("/")[0] for bucket, _ in scene.found]

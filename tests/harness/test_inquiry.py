@@ -93,6 +93,20 @@ def test_a_judge_waits_where_too_many_are_kept(monkeypatch: pytest.MonkeyPatch) 
     inquiry.close()
 
 
+def test_no_judge_waits_once_no_new_case_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_WAITING", 1)
+    seen: list[Any] = []
+    ready = threading.Event()
+    inquiry = Inquiry(gathering(seen, ready), bool, bool)
+    inquiry.hurry()
+    for number in range(5):
+        inquiry.take(suspicion(number))  # would wait for ever
+    ready.set()
+    assert inquiry.finish() == []
+    assert len(seen) == 5
+    inquiry.close()
+
+
 def test_what_there_is_no_time_for_is_told_and_no_judge_waits_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
