@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from harness.events import Counted, Found
@@ -73,7 +73,7 @@ class Sum:
                 return Counted(event.bucket, self.counts[event.bucket])
             if isinstance(event, Found):
                 self.findings.pop(event.replaces or "", None)
-                self.findings[event.id] = event
+                self.findings[event.id] = replace(event, replaces=None)  # that was told once
             return event
 
     def snapshot(self) -> Snapshot:
