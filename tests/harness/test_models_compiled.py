@@ -52,9 +52,16 @@ def test_a_run_that_is_stopped_does_not_wait_for_them(
     compile_models("spm", lambda: True)  # would wait for an hour
 
 
+RUN = (
+    "run", "--vocab=toy_wordpiece", "--impl=wordpiece.bert", "--impl=tokenizers",
+    "--check=equivalence",
+)  # fmt: skip
+
+
 @pytest.mark.thorough  # compiles afresh
-def test_prepared_is_prepared(tmp_path: Any) -> None:
-    """What `tokgate prepare` has compiled, a run does not compile again."""
+@pytest.mark.parametrize("first", [("prepare", "--vocab=toy_wordpiece"), (*RUN, "--budget=1s")])
+def test_prepared_is_prepared(first: tuple[str, ...], tmp_path: Any) -> None:
+    """What `tokgate prepare`, or a first run, has compiled, a run does not compile again."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     environment.pop("NUMBA_CACHE_DIR", None)
     environment.pop("TOKGATE_CACHE_DIR", None)
@@ -69,15 +76,13 @@ def test_prepared_is_prepared(tmp_path: Any) -> None:
             check=False,
         )
 
-    done = tokgate("prepare", "--vocab=toy_wordpiece")
+    out = [f"--out={tmp_path / 'first'}"] if first[0] == "run" else []
+    done = tokgate(*first, *out)
     assert done.returncode == 0, done.stderr
-    assert "prepared in" in done.stderr
+    assert "compiling and building what this run needs" in done.stderr
     before = set(tmp_path.rglob("*.nbi"))
     assert before
     assert list(tmp_path.rglob("models-wordpiece-*"))
-    run = tokgate(
-        "run", "--vocab=toy_wordpiece", "--impl=wordpiece.bert", "--impl=tokenizers",
-        "--check=equivalence", "--budget=300cases", f"--out={tmp_path / 'out'}",
-    )  # fmt: skip
+    run = tokgate(*RUN, "--budget=300cases", f"--out={tmp_path / 'out'}")
     assert run.returncode == 0, run.stderr
     assert set(tmp_path.rglob("*.nbi")) == before

@@ -87,6 +87,9 @@ class Simulated:
     def withdrawn(self) -> dict[str, str]:
         return self.gone
 
+    def limit_by(self, left: Callable[[], float]) -> None:
+        self.left = left
+
 
 def participant(name: str, max_input: int | None = None) -> Participant:
     implementation = planted.Linear()
@@ -110,6 +113,24 @@ def measure(
     said: list[Measured] = []
     Measurement(cast("WorkerPool", pool), [taking], kinds, LARGEST).run(seconds, said.append)
     return said, pool
+
+
+def test_who_is_named_gets_a_first_look_though_no_time_is_left() -> None:
+    pool = Simulated({"named": linear, "other": linear, "quick": linear})
+    taking = contract([participant(name) for name in ("named", "other", "quick")])
+    said: list[Measured] = []
+    measurement = Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:2], LARGEST)
+    measurement.run(0.0, said.append, owed={"named", "quick"})
+    assert {(one.implementation, one.family) for one in said} == {
+        ("named", FAMILIES[0].name),
+        ("quick", FAMILIES[0].name),
+    }
+    assert {one.verdict for one in said} == {"linear"}
+    assert {one.rounds for one in said} == {FIRST_LOOK}
+    assert pool.left() > 1e9  # no question of the first look is cut off
+    said.clear()
+    Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:2], LARGEST).run(0.0, said.append)
+    assert said == []
 
 
 def linear(data: bytes) -> int:

@@ -168,7 +168,7 @@ class Measurement:
 
     def _firsts(self) -> list[Cell]:
         """The first cell of each implementation."""
-        first = {cell.participant.name: cell for cells in self._cells for cell in reversed(cells)}
+        first = {cell.participant.name: cell for cells in reversed(self._cells) for cell in cells}
         return list(first.values())
 
     def _count(self, nanoseconds: int) -> None:
