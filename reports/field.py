@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from harness.events import UNEXAMINED
 from impls.explaining import literal
 from reports.bench import BenchRecord, shown_ratio, shown_speed, tables
 from reports.html import assets, environment
@@ -17,6 +19,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reports.record import RunRecord
+
+KINDS = {
+    "agrees": "agree",
+    "by-design": "differ as known",
+    "differs": "differ",
+    "broke-off": "broke off",
+    "not-examined": "not examined",
+    "failed": "do not load",
+    "not-run": "not run",
+}
+"""What can come of a match, as the summary counts it."""
 
 SCHEMA = 1
 LONGEST_INPUT = 60
@@ -42,7 +55,7 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A field of the first table. kind: agrees, differs, by-design, failed, not-run."""
+    """A field of the first table. kind: one of :data:`KINDS`."""
 
     kind: str
     text: str
@@ -102,6 +115,13 @@ class Conformance:
     measured: dict[str, int]
     speeds: dict[str, dict[str, dict[str, float | None]]]
 
+    @property
+    def summary(self) -> str:
+        """How many matches there are of each kind: ``3 matches: 2 agree, 1 broke off``."""
+        found = Counter(one.kind for row in self.verdicts.values() for one in row.values())
+        counts = ", ".join(f"{found[kind]} {words}" for kind, words in KINDS.items() if found[kind])
+        return f"{plural(found.total(), 'match', 'matches')}: {counts}"
+
 
 def conformance(
     played: Sequence[Played], bench: BenchRecord | None, time: str, command: str, *, complete: bool
@@ -144,16 +164,31 @@ def verdict(one: Played) -> Verdict:
     own = [b for b in record.buckets if one.library in b.example.culprits]
     unexpected = [bucket for bucket in own if not bucket.expected]
     compared = f"{record.comparisons:,} comparisons with {one.reference}"
-    if any(gone.implementation == one.library for gone in record.withdrawn):
-        compared += ", then withdrawn"
+    broken = broke_off(record, one.library)
     if unexpected:
         number = f"{len(unexpected)} difference{'' if len(unexpected) == 1 else 's'}"
-        return Verdict("differs", number, compared, link)
+        return Verdict("differs", number, f"{compared}; {broken}" if broken else compared, link)
+    if broken:
+        return Verdict("broke-off", KINDS["broke-off"], f"{broken}; {compared}", link)
+    if record.finished is not None and record.finished.verdict == UNEXAMINED:
+        reason = "; ".join(record.finished.reasons)
+        return Verdict("not-examined", KINDS["not-examined"], reason, link)
     if own:
         return Verdict("by-design", "as known", f"{len(own)} known, {compared}", link)
     if not record.comparisons:
         return Verdict("not-run", "–", "nothing was compared", link)
     return Verdict("agrees", "agrees", compared, link)
+
+
+def broke_off(record: RunRecord, library: str) -> str:
+    """Why a match, or the library in it, did not come to the end; empty where it did."""
+    withdrawn = [one.line for one in record.withdrawn if one.implementation == library]
+    if withdrawn:
+        return withdrawn[0]
+    if record.complete:
+        return ""
+    said = record.finished.reasons if record.finished else []
+    return said[0] if said else "the record ends before the run did"
 
 
 def defects(one: Played) -> list[Defect]:
@@ -255,12 +290,13 @@ def speeds(bench: BenchRecord) -> dict[str, dict[str, dict[str, float | None]]]:
 
 def render_json(page: Conformance) -> str:
     """``field.json``."""
-    return json.dumps({"schema": SCHEMA, **asdict(page)}, indent=1) + "\n"
+    return json.dumps({"schema": SCHEMA, "summary": page.summary, **asdict(page)}, indent=1) + "\n"
 
 
 def render_markdown(page: Conformance) -> str:
     """``field.md``: the tables, for a README."""
-    lines = ["# The field", "", "## Who agrees with the reference", ""]
+    lines = ["# The field", "", f"{page.summary}.", ""]
+    lines += ["## Who agrees with the reference", ""]
     names = page.vocabularies
     lines += [f"| library | {' | '.join(map(escape, names))} |", "|---" * (len(names) + 1) + "|"]
     for library, row in page.verdicts.items():

@@ -33,14 +33,13 @@ Kind = tuple[str, str, str | None, tuple[str, ...]]
 class Inquiry:
     """Looks into violations in a thread of its own, those of the rarest kind first.
 
-    look_into: called with one violation after another; whether it came to an end in time.
-    stopped: whether the run was ended. over: whether no more time is left for findings; what comes
-    or waits then is not looked into.
+    look_into: called with one violation after another. stopped: whether the run was ended. over:
+    whether no more time is left for findings; what comes or waits then is not looked into.
     """
 
     def __init__(
         self,
-        look_into: Callable[[Suspicion], bool],
+        look_into: Callable[[Suspicion], None],
         stopped: Callable[[], bool],
         over: Callable[[], bool],
     ) -> None:
@@ -49,7 +48,6 @@ class Inquiry:
         self._over = over
         self._waiting: dict[Kind, deque[Suspicion]] = {}
         self._taken: Counter[Kind] = Counter()
-        self._unsettled: Counter[Kind] = Counter()
         self._changed = threading.Condition()
         self._closing = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="inquiry")
@@ -76,10 +74,9 @@ class Inquiry:
         """
         self._close()
         self._ended.result()
-        self._unsettled.update({kind: len(ones) for kind, ones in self._waiting.items()})
         return [
-            Unsettled(contract, check, list(culprits), NO_TIME, count)
-            for (contract, check, _, culprits), count in self._unsettled.items()
+            Unsettled(contract, check, list(culprits), NO_TIME, len(ones))
+            for (contract, check, _, culprits), ones in self._waiting.items()
         ]
 
     def close(self) -> None:
@@ -120,8 +117,7 @@ class Inquiry:
 
     def _run(self) -> None:
         while (suspicion := self._next()) is not None:
-            if not self._look_into(suspicion):
-                self._unsettled[kind_of(suspicion)] += 1
+            self._look_into(suspicion)
 
 
 def kind_of(suspicion: Suspicion) -> Kind:

@@ -11,7 +11,6 @@ from harness.core.outcomes import Status
 from harness.engine.examples import exercises
 from harness.engine.taking import comparisons, due, sample
 from harness.events import BatchDone
-from harness.findings.tracker import UNSURE
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
@@ -79,15 +78,14 @@ class Judge:
         seen: Observation,
         batch: Batch,
         end: float = float("inf"),
-        looked_into: Callable[[Suspicion], object] | None = None,
-        left: Callable[[], float] | None = None,
+        looked_into: Callable[[Suspicion], None] | None = None,
         always: Container[str] = (),
     ) -> int:
         """Put all checks to a batch that was answered; how many of its cases are at fault.
 
         After ``end`` those that have further questions are left out. looked_into: called with each
-        violation instead of looking into it at once. left: the seconds for further questions, in
-        place of the limit of the pool. always: checks that take this batch, even if they sample.
+        violation instead of looking into it at once. always: checks that take this batch, even if
+        they sample.
         """
         contract = seen.contract
         at_fault: set[int] = set()
@@ -105,7 +103,7 @@ class Judge:
             if time.monotonic() > end and check.name not in OF_WHAT_IS_KNOWN:
                 continue
             try:
-                judgement = pool.judge(check, part, left)
+                judgement = pool.judge(check, part)
             except OutOfTime:
                 continue  # as if it had never been put
             self.put.add((contract.id, check.name))
@@ -157,15 +155,11 @@ class Judge:
             self._texts.compared(seen, batch)
         return len(at_fault)
 
-    def look_into(self, one: Suspicion) -> bool:
-        """Hand a violation to the tracker, which asks again, and makes it minimal.
-
-        Returns whether that came to an end before the time for it was over.
-        """
+    def look_into(self, one: Suspicion) -> None:
+        """Hand a violation to the tracker, which asks again, and makes it minimal."""
         self._before_a_finding()
         with one.pool.turn:
-            bucket = self._run.tracker.consider(one.pool, one.contract, one.violation, one.case)
-        return bucket != UNSURE or self._run.left_for_findings() > 0
+            self._run.tracker.consider(one.pool, one.contract, one.violation, one.case)
 
     def examples(self, pool: WorkerPool, contracts: Sequence[Contract]) -> None:
         """Run the examples of the expectations that concern these contracts."""

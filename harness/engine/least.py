@@ -14,6 +14,7 @@ from harness.checks import CHECKS
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from harness.checks.base import Observation
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan
 
@@ -31,7 +32,8 @@ class Share:
     named: implementations that the user named, or all of a vocabulary that the user named. checks:
     those that the user named. judged: cases that were judged, by contract and implementation. put:
     contracts and the checks that were put to a batch of them. asked: cases that were asked for the
-    sake of the share alone.
+    sake of the share alone. vain: who hangs, and answered nothing of what was asked: once more
+    would only take time.
     """
 
     named: Collection[str]
@@ -39,12 +41,13 @@ class Share:
     judged: Mapping[tuple[str, str], int]
     put: Collection[tuple[str, str]]
     asked: dict[str, int] = field(default_factory=dict)
+    vain: set[str] = field(default_factory=set)
 
     def owing(self, contract: Contract, withdrawn: Collection[str]) -> list[str]:
         """Who is asked on under a contract: whoever has not had its share, or all for a check."""
         if self.asked.get(contract.id, 0) >= MOST_ASKED:
             return []
-        present = [name for name in contract.names if name not in withdrawn]
+        present = [n for n in contract.names if n not in withdrawn and n not in self.vain]
         if any(
             one.name in self.checks
             and one.applies(contract)
@@ -58,9 +61,12 @@ class Share:
             if name in self.named and self.judged.get((contract.id, name), 0) < LEAST_CASES
         ]
 
-    def note(self, contract: Contract, cases: int) -> None:
-        """Take note of cases that were asked under a contract."""
-        self.asked[contract.id] = self.asked.get(contract.id, 0) + cases
+    def note(self, seen: Observation, hung: Collection[str]) -> None:
+        """Take note of cases that were asked. hung: who was found to time out."""
+        place = seen.contract.id
+        self.asked[place] = self.asked.get(place, 0) + len(seen.inputs)
+        answered = {name for name, results in seen.results.items() if results.answered.any()}
+        self.vain |= set(hung) & (seen.results.keys() - answered)
 
 
 def named_on(plan: Plan, source: str, present: Sequence[str]) -> list[str]:

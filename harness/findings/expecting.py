@@ -6,16 +6,25 @@ import datetime
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from harness.checks import CHECKS
 from harness.findings.describing import input_of
 from harness.findings.diagnosis import bucket, kind_of
+from harness.findings.looks import traits_of
+from harness.findings.masking import left
+from harness.findings.minimising import NO_TIME
+from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from harness.core.comparisons import Contract
     from harness.events import Found
     from harness.findings.entries import Entry
     from harness.verdict.expectations import Expectation
+    from harness.workers.pool import WorkerPool
+
+    Shrink = Callable[[WorkerPool, Entry], tuple[Entry, str | None]]
+    """Makes an input minimal; what kept it from that comes beside it."""
 
 WHATEVER = "\0"
 """A kind of input that only a pattern for all kinds fits."""
@@ -82,6 +91,39 @@ class ExpectedFindings:
         """Whether only its minimal input, which is not known, says if a violation is expected."""
         return self.may_cover(entry) and not self.covers(entry)
 
+    def learn(self, pool: WorkerPool, entry: Entry, bucket_name: str, shrink: Shrink) -> None:
+        """Ask whether the examples of entries whose buckets match explain a minimal input.
+
+        Where there is no time left to ask, they do not, as far as anybody knows.
+        """
+        data = entry.violation.data
+        for place, one in self.matching(bucket_name, entry.contract.vocabulary.id):
+            if one.explains(bucket_name, data):
+                continue
+            try:
+                explained = self._explained(pool, entry, place, shrink)
+                inside = [part for part in explained if part and part in data]
+                if (inside and left(pool, entry, inside) is None) or (
+                    b"" in explained and _as_without_input(pool, entry)
+                ):
+                    explained.add(data)
+            except OutOfTime:
+                return
+
+    def _explained(self, pool: WorkerPool, entry: Entry, place: int, shrink: Shrink) -> set[bytes]:
+        """The examples of an entry, and what they come to when they are minimised."""
+        if place not in self.minimal:
+            examples = self.entries[place].examples
+            found = set(examples)
+            check = CHECKS[entry.violation.check]
+            for shown in pool.examine(entry.contract, check, examples).violations:
+                smaller, why = shrink(pool, replace(entry, violation=shown, explanation=None))
+                if why == NO_TIME:
+                    raise OutOfTime
+                found.add(smaller.violation.data)
+            self.minimal[place] = found
+        return self.minimal[place]
+
     def may_cover(self, entry: Entry, *, any_stage: bool = False) -> bool:
         """Whether such a finding is expected where its minimal input is of some kind.
 
@@ -97,3 +139,15 @@ class ExpectedFindings:
             for one in labels
             for kind in (*sorted(kinds), WHATEVER)
         )
+
+
+def _as_without_input(pool: WorkerPool, entry: Entry) -> bool:
+    """Whether an input differs in the tokens alone in which the empty one differs already.
+
+    Nothing can be taken out of the empty input. Raises Stopped and OutOfTime.
+    """
+    check = CHECKS[entry.violation.check]
+    shown = pool.examine(entry.contract, check, [b""]).violations
+    empty = (replace(entry, violation=one, explanation=None) for one in shown)
+    same = [one for one in empty if one.signature == entry.signature]
+    return any(traits_of(entry).exact <= traits_of(one).exact for one in same)

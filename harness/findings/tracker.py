@@ -15,8 +15,6 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from corpora.generators.base import Case
-from harness.checks import CHECKS
 from harness.checks.base import Violation
 from harness.core.partition import comparable
 from harness.events import Counted, Found, Unsettled, readability
@@ -48,6 +46,7 @@ from harness.workers.pool import OutOfTime
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from corpora.generators.base import Case
     from harness.core.comparisons import Contract
     from harness.events import Event
     from harness.verdict.expectations import Expectation
@@ -235,6 +234,9 @@ class FindingTracker:
         try:
             times = UNSTABLE_AGAIN if self._unstable(entry) else AGAIN
             confirmed = confirm(pool, contract, violation, times)
+            if confirmed == "unsure":
+                pool.resume()  # at the end of the cases those are let go who owe an answer
+                confirmed = confirm(pool, contract, violation, times)
         except OutOfTime:
             return former.bucket if former else self._entered_late(known, entry, provisional)
         if confirmed == "machine":
@@ -256,7 +258,7 @@ class FindingTracker:
         kind = kind_of(smaller.violation, smaller.label.stage, contract)
         if why == TRIES_HANG:
             kind = UNMINIMISED  # what is left in the input says little of what it hangs on
-        self._learn(pool, smaller, kind)
+        self._expected.learn(pool, smaller, bucket(smaller.label, contract, kind), self._shrink)
         if why == NO_TIME and self._expected.unsure(smaller):
             return self._unsettled(entry, NOT_ASKED_AGAIN)
         name = self._enter(known, smaller, kind, minimal=why is None, replaces=provisional, why=why)
@@ -320,23 +322,6 @@ class FindingTracker:
             return None
         same = (name for name in excused if name.split("/")[:4] == told.split("/")[:4])
         return next(same, None)
-
-    def _learn(self, pool: WorkerPool, entry: Entry, kind: str) -> None:
-        """Minimise the examples of entries whose buckets match, to know what they explain."""
-        contract = entry.contract
-        name = bucket(entry.label, contract, kind)
-        for place, one in self._expected.matching(name, contract.vocabulary.id):
-            if one.explains(name, entry.violation.data) or place in self._expected.minimal:
-                continue
-            minimal = self._expected.minimal.setdefault(place, set())
-            try:
-                check = CHECKS[entry.violation.check]
-                for shown in pool.examine(contract, check, one.examples).violations:
-                    case = Case(shown.data, "expectations", 0, place)
-                    smaller, _ = self._shrink(pool, Entry(contract, shown, case))
-                    minimal.add(smaller.violation.data)
-            except OutOfTime:
-                del self._expected.minimal[place]
 
     def _known_of(self, entry: Entry) -> KnownInputs:
         return self._known.setdefault((entry.contract.id, entry.signature), KnownInputs())

@@ -83,7 +83,6 @@ class Checks:
         """Ask each at its own pace, until the session's time is over; then see to what is owed."""
         run, pool = self._run, session.pool
         run.settle_until(session.end + SETTLE_SECONDS)
-        pool.limit_by(run.left_for_findings)
         contracts = session.opened.contracts()
         with contextlib.closing(
             Inquiry(self._judge.look_into, run.stop.is_set, lambda: run.left_for_findings() <= 0)
@@ -101,16 +100,12 @@ class Checks:
                 pool.limit_by(run.left_for_questions)
 
     def _pacer(self, session: Session, contracts: Sequence[Contract], inquiry: Inquiry) -> Pacer:
-        def left() -> float:
-            """What judges ask of a slow one is not to take the time of other vocabularies."""
-            return min(self._run.left_for_questions(), session.end + MOMENT - time.monotonic())
-
         return Pacer(
             session.pool,
             contracts,
             takes,
             lambda seen, batch: self._judge.judge(
-                session.pool, seen, batch, session.end, inquiry.take, left
+                session.pool, seen, batch, session.end, inquiry.take
             ),
         )
 
@@ -119,6 +114,10 @@ class Checks:
     ) -> None:
         run, pool = self._run, session.pool
 
+        def left_for_judges() -> float:
+            """What judges ask of a slow one is not to take the time of other vocabularies."""
+            return min(run.left_for_questions(), session.end + MOMENT - time.monotonic())
+
         def over() -> bool:
             inquiry.look()
             run.stop_at_the_first()
@@ -126,7 +125,9 @@ class Checks:
 
         half = (time.monotonic() + session.end) / 2
         cases = self._texts.first(session.vocabulary, contracts, lambda: time.monotonic() > half)
+        pool.limit_by(run.left_for_findings)
         self._judge.examples(pool, contracts)
+        pool.limit_by(left_for_judges)
         pacer.run(cases, over)
         owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
         if run.stop.is_set():
@@ -134,6 +135,7 @@ class Checks:
         with run.lock:
             run.tally.unanswered.update(owing)
         pool.resume()
+        pool.limit_by(lambda: math.inf)
         by_id = {contract.id: contract for contract in contracts}
         unanswered = ((by_id[contract.id], batch) for contract, batch in pacer.unanswered)
         rest = ((one, batch) for batch in cases for one in contracts if takes(one, batch))
@@ -162,12 +164,10 @@ class Checks:
                 with run.lock:
                     run.tally.least.add(session.vocabulary.id)
             inputs = batch.inputs[:LEAST_CASES]
-            share.note(contract, len(inputs))
             asked = pool.ask(with_companions(contract, names), Inputs.of(inputs))
-            some = replace(batch, inputs=inputs)
-            self._judge.judge(
-                pool, asked.wait(), some, math.inf, inquiry.take, lambda: math.inf, share.checks
-            )
+            seen, some = asked.wait(), replace(batch, inputs=inputs)
+            self._judge.judge(pool, seen, some, math.inf, inquiry.take, share.checks)
+            share.note(seen, run.tally.hung)
             run.stop_at_the_first()
 
     def _settle(self, session: Session, inquiry: Inquiry) -> None:
@@ -175,6 +175,7 @@ class Checks:
         run = self._run
         began = time.monotonic()
         run.settle_until(began + SETTLE_SECONDS)
+        session.pool.limit_by(run.left_for_findings)
         unsettled = inquiry.finish()
         if run.stop.is_set():
             return

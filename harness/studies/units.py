@@ -31,6 +31,7 @@ from harness.findings.tracker import FindingTracker
 from harness.studies.default import studies
 from harness.studies.part_results import PartResult, packed_files, write_files
 from harness.studies.portable import Portable
+from harness.studies.preparing import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,6 +84,7 @@ def perform(
         tracker.limit_by(run.left_for_findings)
         failed: list[str] = []
         try:
+            prepare(run)
             Sessions(run, studies(run)).run(amount.seconds)
         except NamedFailed as error:
             failed = [error.name, error.vocabulary, error.trace]

@@ -108,6 +108,11 @@ class Expectation:
         """Whether it covers whatever its bucket matches."""
         return self.broad or not self.examples
 
+    @property
+    def one_vocabulary(self) -> bool:
+        """Whether it is about a single vocabulary, on which each of its examples has to show."""
+        return not any(sign in self.vocabulary for sign in "*?[")
+
     def explains(self, bucket: str, data: bytes) -> bool:
         """Whether it covers a finding of a bucket that it matches, with this minimal input.
 

@@ -301,19 +301,14 @@ class WorkerPool:
         self._in_time(list(pending.futures.items()))
         return pending.wait()
 
-    def _in_time(
-        self, questions: Sequence[tuple[str, Asked]], left: Callable[[], float] | None = None
-    ) -> list[Results]:
+    def _in_time(self, questions: Sequence[tuple[str, Asked]]) -> list[Results]:
         """The answers to further questions. Raises OutOfTime where one of them comes too late.
-
-        left: the seconds until then, in place of the limit of the pool.
 
         A question that its worker has not begun is dropped then: it may be at another one, whose
         answer is still waited for. Only a process that is at the late question itself is ended.
         """
-        left = left or self._left
         for name, asked in questions:
-            if not asked.within(left()):
+            if not asked.within(self._left()):
                 if not asked.dropped():
                     self.abandon([name])
                 for _, one in questions:
@@ -342,24 +337,18 @@ class WorkerPool:
             future = worker.encode(shorter)
         return Asked(future, held_back, size, f"{TOO_LONG} of {limit} bytes")
 
-    def judge(
-        self, check: Check, seen: Observation, left: Callable[[], float] | None = None
-    ) -> Judgement:
-        """Put a check's further questions and let it judge. Raises Stopped and OutOfTime.
-
-        left: the seconds for these questions, in place of the limit of the pool.
-        """
-        left = left or self._left
-        answers = self._answers(check.probes(seen), left)
+    def judge(self, check: Check, seen: Observation) -> Judgement:
+        """Put a check's further questions and let it judge. Raises Stopped and OutOfTime."""
+        answers = self._answers(check.probes(seen))
         if isinstance(check, FollowsUp):
-            answers += self._answers(check.follow_ups(seen, answers), left)
+            answers += self._answers(check.follow_ups(seen, answers))
         return check.judge(seen, answers)
 
-    def _answers(self, probes: Sequence[Probe], left: Callable[[], float]) -> list[Results]:
-        if probes and left() <= 0:
+    def _answers(self, probes: Sequence[Probe]) -> list[Results]:
+        if probes and self.out_of_time:
             raise OutOfTime
         asked = [(one.implementation, self._ask(one.implementation, one.request)) for one in probes]
-        answers = self._in_time(asked, left)
+        answers = self._in_time(asked)
         gone = self.withdrawn()
         for probe, answer in zip(probes, answers, strict=True):
             if probe.implementation not in gone:

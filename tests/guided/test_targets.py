@@ -14,11 +14,11 @@ import yaml
 
 from corpora.vocabularies import sources
 from harness.engine import selection
-from harness.studies.guided.looking import looked_into
+from harness.studies.guided.looking import Look, looked_into
 from harness.studies.guided.making import CHOICES, Mutator, dictionary
 from harness.studies.guided.project import seeds, write
-from harness.studies.guided.subject import ALGORITHMS, Subject, small
-from harness.studies.guided.target import LONGEST, TIRED, Asked, Disagreement, parsed
+from harness.studies.guided.subject import ALGORITHMS, Subject, Suspicion, small
+from harness.studies.guided.target import LONGEST, Asked, Disagreement, parsed
 
 ROOT = Path(__file__).parents[2]
 MUTANTS = "harness.studies.selftest.mutants"
@@ -85,12 +85,12 @@ def test_what_is_right_ends_without_a_finding(tmp_path: Path) -> None:
 class Telling:
     """Finds what it is told to."""
 
-    def __init__(self, found: list[dict[str, str]]) -> None:
-        self.found, self.asked = found, 0
+    def __init__(self, found: list[dict[str, str]], known: list[bytes]) -> None:
+        self.told, self.asked = Look(found, known), 0
 
-    def look(self, source: str, names: list[str], data: bytes) -> list[dict[str, str]]:
+    def look(self, source: str, names: list[str], data: bytes) -> Look:
         self.asked += 1
-        return self.found
+        return self.told
 
 
 def subject() -> Subject:
@@ -108,14 +108,37 @@ def test_only_a_finding_of_the_harness_is_one() -> None:
     assert one.suspicion(b"a") is None
     assert one.suspicion(b"not of its alphabet") is None
     assert one.suspicion(SHOWS) is not None
-    nothing = Telling([])
+    nothing = Telling([], [])
     asked = Asked([one], nothing)  # type: ignore[arg-type]
-    for _ in range(TIRED + 2):
+    for _ in range(40):
         asked(SHOWS)
-    assert nothing.asked == TIRED
+    assert nothing.asked == 6  # after 1, 2, 4, 8, 16 and 32 inputs: more rarely, but never ignored
     told = {"bucket": "b", "difference": "they differ", "reproducer": "here/repro.py"}
     with pytest.raises(Disagreement, match=r"b: they differ; reproduce: python here/repro\.py"):
-        Asked([one], Telling([told]))(SHOWS)  # type: ignore[arg-type]
+        Asked([one], Telling([told], []))(SHOWS)  # type: ignore[arg-type]
+
+
+class TwoFaults:
+    """Suspects an input with an ``x`` or a ``y``, always with one pattern of answers."""
+
+    source, names, vocabulary = "toy_bytes", ["a", "b"], sources.resolve("toy_bytes")
+
+    def suspicion(self, data: bytes) -> Suspicion | None:
+        odd = b"x" in data or b"y" in data
+        return Suspicion(self.source, frozenset({("a",), ("b",)})) if odd else None
+
+
+def test_what_is_expected_covers_only_what_it_explains() -> None:
+    looks = Telling([], [b"x"])
+    asked = Asked([TwoFaults()], looks)  # type: ignore[list-item, arg-type]
+    for data in (b"x", b"ax", b"xbx", b"axa"):
+        asked(data)
+    assert looks.asked == 1
+    told = {"bucket": "b", "difference": "they differ", "reproducer": "here/repro.py"}
+    looks.told = Look([told], [])
+    asked(b"just x")
+    with pytest.raises(Disagreement):
+        asked(b"x and y")
 
 
 @pytest.mark.thorough  # workers
@@ -124,7 +147,9 @@ def test_what_is_expected_is_no_finding(tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp")
     several = ["sentencepiece", "spm.sentencepiece", "llama.cpp"]
     found, whole = looked_into(b"\xc1", ["toy_characters"], several, tmp_path)
-    assert (found, whole) == ([], True)
+    assert whole
+    assert found
+    assert all(one.expected for one in found)
 
 
 def test_mutants_follow_from_the_seed_alone() -> None:

@@ -31,11 +31,10 @@ def wait_for(condition: Any) -> None:
 def gathering(seen: list[Any], ready: threading.Event | None = None) -> Any:
     """Looks into violations one after another, as soon as the event is set."""
 
-    def look_into(one: Any) -> bool:
+    def look_into(one: Any) -> None:
         if ready is not None:
             assert ready.wait(HANG_SECONDS)
         seen.append(one.violation)
-        return True
 
     return look_into
 
@@ -68,9 +67,9 @@ def test_a_judge_waits_where_too_many_are_kept(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(module, "MOST_WAITING", 2)
     go_on, begun = threading.Event(), threading.Event()
 
-    def look_into(_: object) -> bool:
+    def look_into(_: object) -> None:
         begun.set()
-        return go_on.wait(HANG_SECONDS)
+        go_on.wait(HANG_SECONDS)
 
     inquiry = Inquiry(look_into, bool, bool)
     inquiry.take(suspicion(0))
@@ -112,25 +111,12 @@ def test_what_there_is_no_time_for_is_told_and_no_judge_waits_for_it(
     inquiry.close()
 
 
-def test_what_was_begun_and_not_ended_in_time_is_told() -> None:
-    late = threading.Event()
-
-    def look_into(_: object) -> bool:
-        late.set()
-        return False
-
-    inquiry = Inquiry(look_into, bool, late.is_set)
-    inquiry.take(suspicion(0))
-    assert inquiry.finish() == [Unsettled("toy/text", "equivalence", ["mine"], NO_TIME, 1)]
-    inquiry.close()
-
-
 def test_what_ends_the_thread_is_raised_and_nobody_waits_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 1)
 
-    def fail(_: object) -> bool:
+    def fail(_: object) -> None:
         raise ZeroDivisionError
 
     inquiry = Inquiry(fail, bool, bool)

@@ -7,6 +7,9 @@ from dataclasses import replace
 
 from corpora.generators.catalog import generators
 from harness.checks import CHECKS
+from harness.checks.base import Observation
+from harness.core.comparisons import Contract
+from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine import selection
 from harness.engine.least import LEAST_CASES, MOST_ASKED, Share, named_on, with_companions
 from harness.engine.planning import Plan
@@ -49,6 +52,15 @@ def run(plan: Plan) -> tuple[RunState, list[Event]]:
     tracker.limit_by(state.left_for_findings)
     Sessions(state, [Checks(state)]).run(plan.budget.seconds)
     return state, events
+
+
+def seen(contract: Contract, count: int, **answers: bool) -> Observation:
+    """So many answers of each, or none."""
+    results = {
+        name: Results.of([Encoded(()) if answers[name] else Unsupported("")] * count)
+        for name in answers
+    }
+    return Observation(contract, Inputs.of([b"a"] * count), results)
 
 
 def compared(events: list[Event]) -> dict[str, Counter[str]]:
@@ -106,8 +118,16 @@ def test_a_share_is_owed_until_it_was_judged_or_asked_for_in_vain() -> None:
     share = Share({"a", "b"}, (), judged, set())
     assert share.owing(terms, ()) == ["b"]
     assert share.owing(terms, {"b"}) == []  # it is not asked any more
-    share.note(terms, MOST_ASKED)
+    share.note(seen(terms, MOST_ASKED, a=True, b=False), ())
     assert share.owing(terms, ()) == []
+
+
+def test_who_hangs_on_all_that_was_asked_is_not_asked_once_more() -> None:
+    terms = contract("a", "b", "c")
+    share = Share({"a", "b", "c"}, (), Counter(), set())
+    share.note(seen(terms, 1, a=True, b=False, c=False), {"a", "b"})
+    # One that answers something may hang on the rest; one that declines does not hang.
+    assert share.owing(terms, ()) == ["a", "c"]
 
 
 def test_for_a_named_check_everybody_is_asked_once() -> None:

@@ -8,11 +8,15 @@ import itertools
 import pytest
 from packaging.specifiers import SpecifierSet
 
+from corpora.generators.base import Case
+from harness.checks import CHECKS
 from harness.checks.base import Violation
+from harness.core.exit_statuses import FAILS
 from harness.events import Unsettled
 from harness.findings import tracker as findings
 from harness.findings.entries import PER_BUCKET
 from harness.findings.looks import QUIET, QUIET_LATE, regions
+from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
 from tests.harness.test_findings import Encode_, Scene, right
@@ -70,7 +74,7 @@ def unexpected(scene: Scene) -> set[bytes]:
 
 
 def passes(scene: Scene) -> bool:
-    return judge(scene.tracker.findings, [], [], (), (), 1).passed
+    return judge(scene.tracker.findings, [], [], Coverage()).exit_status != FAILS
 
 
 TEXTS = [b"What's %d" % i for i in range(5)] + [b"%d it's" % i for i in range(5)]
@@ -87,6 +91,21 @@ def test_what_its_example_explains_stays_expected() -> None:
     scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(MARK))
     scene.check("equivalence", *[b"%d" % i + MARK + b"text" for i in range(50)])
     assert len(scene.found) == 1 and passes(scene)
+
+
+def test_what_shows_only_beside_another_character_is_explained_by_the_character() -> None:
+    scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(b" " + MARK))
+    scene.check("equivalence", b"some " + MARK + b"text")
+    assert scene.found and passes(scene)
+
+
+def test_what_differs_without_any_input_covers_the_same_difference_alone() -> None:
+    scene = Scene([known("*", b"")], ref=right, bad=lambda data: [*data, 7])
+    scene.check("equivalence", b"", b"some text", b"more")
+    assert scene.found and passes(scene)
+    scene = Scene([known("*", b"")], ref=right, bad=lambda data: wrong_on(b"e")(data) or [7])
+    scene.check("equivalence", b"", b"some text", b"more")
+    assert unexpected(scene) == {b"e"}
 
 
 def test_of_thousands_that_one_input_explains_the_others_are_found() -> None:
@@ -163,7 +182,7 @@ def test_where_time_is_over_nothing_is_counted_as_known_unasked() -> None:
     scene = Scene(ref=right, bad=wrong_on(b"!", b"'s"))
     scene.check("equivalence", b"a!")
     scene.tracker._overtime._remaining = 0.0
-    judged = scene.pool.examine(scene.contract, findings.CHECKS["equivalence"], [b"!! What's"])
+    judged = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"!! What's"])
     scene.pool.limit_by(lambda: 0.0)
     [violation] = judged.violations
     assert consider(scene, violation) == ""
@@ -172,7 +191,7 @@ def test_where_time_is_over_nothing_is_counted_as_known_unasked() -> None:
 
 
 def consider(scene: Scene, violation: Violation) -> str:
-    case = findings.Case(violation.data, "test", 0, 0)
+    case = Case(violation.data, "test", 0, 0)
     return scene.tracker.consider(scene.pool, scene.contract, violation, case)
 
 

@@ -1,4 +1,4 @@
-"""Models that explain findings are compiled beside a run, and no judge waits for them."""
+"""Models that explain findings are compiled before a run, and no judge waits for them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from corpora.vocabularies.sources import resolve
 from harness.findings import models
-from harness.findings.models import TAUGHT_BY, Compiling, models_of
+from harness.findings.models import TAUGHT_BY, compile_models, models_of
 
 
 def test_every_algorithm_whose_engines_have_models_has_a_vocabulary_to_compile_them_on() -> None:
@@ -22,28 +22,34 @@ def test_every_algorithm_whose_engines_have_models_has_a_vocabulary_to_compile_t
 def test_nothing_is_started_where_all_is_there(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
-    monkeypatch.setattr(models, "_marker", lambda algorithm: tmp_path)
+    monkeypatch.setattr(models, "marker", lambda name: tmp_path)
     monkeypatch.setattr(subprocess, "Popen", None)
-    assert Compiling("spm").ready()
-    assert Compiling("bpe").ready()
+    compile_models("spm", bool)
+    compile_models("bpe", bool)
 
 
 @pytest.mark.parametrize("name", ["toy_file_characters", "toy_file_scores", "toy_file_subwords"])
-def test_what_only_its_file_says_has_no_model(name: str) -> None:
+def test_what_only_its_file_says_has_no_model(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "Popen", None)
     assert models.modelled(resolve(name)) == ""
-    assert Compiling(models.modelled(resolve(name))).ready()
+    compile_models(models.modelled(resolve(name)), bool)
     assert models.modelled(resolve("toy_unigram")) == "unigram"
 
 
 def test_a_process_of_its_own_compiles_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     marker = tmp_path / "marker"
-    monkeypatch.setattr(models, "_marker", lambda algorithm: marker)
+    monkeypatch.setattr(models, "marker", lambda name: marker)
     monkeypatch.setattr(models, "COMMAND", (sys.executable, "-c", f"open({str(marker)!r}, 'w')"))
-    compiling = Compiling("spm")
-    compiling.wait(lambda: False)
-    assert compiling.ready()
+    compile_models("spm", bool)
     assert marker.exists()
-    compiling.close()
+
+
+def test_a_run_that_is_stopped_does_not_wait_for_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setattr(models, "marker", lambda name: tmp_path / "marker")
+    monkeypatch.setattr(models, "COMMAND", (sys.executable, "-c", "import time; time.sleep(3600)"))
+    compile_models("spm", lambda: True)  # would wait for an hour
 
 
 @pytest.mark.thorough  # compiles afresh

@@ -99,7 +99,7 @@ def test_all_of_it(every: int, asked: Batch) -> None:
 def test_what_is_at_fault_is_the_case_of_the_batch() -> None:
     asked = batch(1000, number=0)
 
-    def judge(check: object, seen: Observation, left: object) -> Judgement:
+    def judge(check: object, seen: Observation) -> Judgement:
         inputs = list(seen.inputs)
         return Judgement([Violation("wrong", 7, inputs[7], (), ("a",))], Counter(a=len(inputs)))
 

@@ -23,7 +23,7 @@ from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine.examples import exercises
 from harness.engine.pace import TELLING, Flight, Pacer, telling_inputs
 from harness.engine.planning import Plan
-from harness.engine.state import SETTLE_SECONDS, RunState
+from harness.engine.state import RunState
 from harness.engine.streams import Batch
 from harness.engine.study import Session
 from harness.engine.suites import Budget
@@ -58,10 +58,9 @@ from tests.harness.test_scaling_measured import contract as of_participants
 class Latecoming(Watched):
     """A scene whose time is up when a violation is to be asked about again."""
 
-    def exercise(self, examples: Sequence[bytes]) -> list[tuple[bool, bool]]:
-        entry = Expectation(
-            "equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}, "known", "*", tuple(examples)
-        )
+    def exercise(self, examples: Sequence[bytes], vocabulary: str = "*") -> list[tuple[bool, bool]]:
+        bucket, versions = "equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}
+        entry = Expectation(bucket, versions, "known", vocabulary, tuple(examples))
         plan = SimpleNamespace(
             expectations=[entry], versions={"ref": "1", "bad": "1"}, seed=0,
             checks=[CHECKS["equivalence"]],
@@ -86,6 +85,13 @@ def test_an_example_that_could_not_be_told_in_time_is_not_exercised() -> None:
 def test_an_example_that_is_told_in_time_is_exercised() -> None:
     assert Latecoming(ref=right, bad=wrong_at(b"!")).exercise([b"text!"]) == [(True, True)]
     assert Latecoming(ref=right, bad=right).exercise([b"text!"]) == [(True, False)]
+
+
+def test_each_example_of_one_vocabulary_has_to_show() -> None:
+    scene = Latecoming(ref=right, bad=wrong_at(b"!"))
+    assert scene.exercise([b"text!", b"mended"], "toy_bytes") == [(True, False)]
+    assert scene.exercise([b"text!", b"!"], "toy_bytes") == [(True, True)]
+    assert scene.exercise([b"text!", b"mended"], "toy_*") == [(True, True)]
 
 
 def test_nothing_provisional_is_left_of_what_may_be_expected(
@@ -340,8 +346,6 @@ class Scripted:
         self.limits: list[float] = []
         self.did: list[str] = []
         self.unanswered: list[Any] = []
-        self.judge: Any = None
-        self.limits_of_judges: list[float] = []
         self.turn = threading.Lock()
 
     def limit_by(self, left: Callable[[], float]) -> None:
@@ -362,10 +366,6 @@ class Scripted:
 
     # As a pacer.
 
-    def made(self, *given: Any) -> Scripted:
-        self.judge = given[-1]
-        return self
-
     def run(self, *given: object) -> None:
         self.limits.append(self.left())
         if self.error is not None:
@@ -384,10 +384,7 @@ def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
     tracker = SimpleNamespace(settle=lambda pool: None)
     run = RunState(plan, lambda event: None, cast("Any", tracker))
     run.countdown.start()
-    monkeypatch.setattr(checks, "Pacer", scripted.made)
-    monkeypatch.setattr(
-        checks.Judge, "judge", lambda self, *given: scripted.limits_of_judges.append(given[-1]())
-    )
+    monkeypatch.setattr(checks, "Pacer", lambda *given: scripted)
     opened = SimpleNamespace(contracts=lambda: [])
     vocabulary = SimpleNamespace(
         id="v", algorithm=Algorithm.BPE, alphabet=Alphabet.BYTES, unexpressed=""
@@ -410,9 +407,6 @@ def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
     scripted = Scripted()
     run = check(monkeypatch, scripted)
     [limit] = scripted.limits
-    assert 5 < limit <= 5 + SETTLE_SECONDS  # for findings
-    scripted.judge(None, None)
-    [limit] = scripted.limits_of_judges
     assert limit <= 5 + MOMENT
     assert scripted.left() > 100  # growth has the rest of the run
     # Whoever was abandoned takes part in what follows.

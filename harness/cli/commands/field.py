@@ -36,7 +36,7 @@ from harness.studies.survey.plan import libraries, matches, vocabularies
 from harness.studies.survey.run import SPEED, SurveyPlan, SurveyStudy
 from reports import write_all, write_bench, write_field
 from reports.bench import record_of
-from reports.field import Played, conformance
+from reports.field import Played, conformance, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -152,11 +152,10 @@ class Page:
         """The line of a match that was played, of which note was taken before."""
         if not isinstance(event, MatchPlayed) or event.refusal:
             return None
-        record = self._played[-1].record
-        count = len(record.findings) if record is not None else 0
-        found = f"{count} finding{'' if count == 1 else 's'}"
-        line = f"{event.library} on {event.vocabulary}: {event.cases:,} cases, {found}"
-        return Text(line, style="" if count else "dim")
+        said = verdict(self._played[-1])
+        why = f" ({said.detail})" if said.kind not in ("agrees", "by-design", "differs") else ""
+        line = f"{event.library} on {event.vocabulary}: {event.cases:,} cases, {said.text}{why}"
+        return Text(line, style="dim" if said.kind in ("agrees", "by-design") else "")
 
     def _write(self, *, complete: bool) -> None:
         speed = None

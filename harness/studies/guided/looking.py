@@ -9,10 +9,12 @@ does the same for a file by hand, and ends with status 1 where there is a findin
 from __future__ import annotations
 
 import argparse
+import base64
 import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +43,15 @@ CHECKED = ("equivalence", "survival")
 """What a target is after."""
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the harness came to. found: id, bucket, sentence and reproducer of each finding. known:
+    the minimal inputs of those that are expected."""
+
+    found: list[dict[str, str]]
+    known: list[bytes]
+
+
 class Looks:
     """Has suspicions looked into. impl: specs that the user named, in place of the names of those
     that were asked."""
@@ -49,8 +60,8 @@ class Looks:
         self._algorithm, self._impl, self._out = algorithm, impl, out
         self._number = 0
 
-    def look(self, source: str, names: Sequence[str], data: bytes) -> list[dict[str, str]]:
-        """Return what the harness found in an input: id, bucket, sentence, and reproducer.
+    def look(self, source: str, names: Sequence[str], data: bytes) -> Look:
+        """Return what the harness found in an input.
 
         Raises RuntimeError where it could not look, with its last line.
         """
@@ -72,15 +83,17 @@ class Looks:
         if ended.returncode not in (0, 1):
             lines = ended.stderr.strip().splitlines() or ["it said nothing"]
             raise RuntimeError(f"the input could not be looked into: {lines[-1]}")
-        found: list[dict[str, str]] = json.loads(ended.stdout)
-        return found
+        told = json.loads(ended.stdout)
+        return Look(told["found"], [base64.b64decode(one) for one in told["known"]])
 
 
 def looked_into(
     data: bytes, sources: Sequence[str], impl: Sequence[str], out: Path
 ) -> tuple[list[Found], bool]:
-    """Run one input on some vocabularies; the findings that are not expected, and whether the run
-    is whole."""
+    """Run one input on some vocabularies; the findings, and whether the run is whole.
+
+    Those that are expected may be of the examples of the expectations, which are run first.
+    """
     from harness.engine.runner import execute  # noqa: PLC0415 (the whole engine)
     from harness.studies.default import studies  # noqa: PLC0415
 
@@ -99,8 +112,8 @@ def looked_into(
         fail_fast=False,
     )
     result = execute(plan, RunFolder(out), [], "tokgate guided", studies)
-    found = [one for one in result.findings if one.expected is None and one.generator == GIVEN]
-    return found, result.finished.complete
+    given = [one for one in result.findings if one.generator == GIVEN or one.expected is not None]
+    return given, result.finished.complete
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -123,9 +136,11 @@ def main(arguments: Sequence[str]) -> int:
             "reproducer": str(asked.out / one.reproducer) if one.reproducer else "",
         }
         for one in found
+        if one.expected is None
     ]
     if asked.json:
-        print(json.dumps(described))
+        known = [one.input_b64 for one in found if one.expected is not None]
+        print(json.dumps({"found": described, "known": known}))
     else:
         for one in described:
             print(f"{one['id']} {one['bucket']}: {one['difference']} {one['reproducer']}".rstrip())

@@ -35,10 +35,6 @@ FINDINGS = "tokgate-guided"
 LONGEST = 256
 """Bytes of an input, unless ``-max_len`` says otherwise: every branch of ours has a short input."""
 
-TIRED = 3
-"""A pattern of answers that was looked into so often and came to nothing is not looked into again:
-it is a difference that is expected, or is none for the harness."""
-
 RUNS = 10_000
 """Mutants without Atheris, unless ``-runs`` says otherwise."""
 
@@ -48,25 +44,53 @@ class Disagreement(Exception):
 
 
 class Asked:
-    """Asks the subjects, and has looked into what is suspect. For one thread."""
+    """Asks the subjects, and has looked into what is suspect. For one thread.
+
+    What is expected is not looked into again where it alone explains an input: without the minimal
+    inputs of the expected findings, the rest of it is not suspect. Answers that are suspect for
+    another reason, which came to nothing before, are looked into ever more rarely, but never
+    ignored: it may be another reason now.
+    """
 
     def __init__(self, subjects: Sequence[Subject], looks: Looks) -> None:
         self._subjects, self._looks = subjects, looks
-        self._nothing: Counter[Suspicion] = Counter()
+        self._known: dict[str, list[bytes]] = {one.source: [] for one in subjects}
+        self._unexplained: Counter[Suspicion] = Counter()
 
     def __call__(self, data: bytes) -> None:
         """Ask one input of everybody. Raises Disagreement."""
         for subject in self._subjects:
             suspicion = subject.suspicion(data)
-            if suspicion is None or self._nothing[suspicion] >= TIRED:
+            if suspicion is None or self._explained(subject, data):
                 continue
-            found = self._looks.look(subject.source, subject.names, data)
-            if found:
+            self._unexplained[suspicion] += 1
+            if not power_of_two(self._unexplained[suspicion]):
+                continue
+            look = self._looks.look(subject.source, subject.names, data)
+            if look.found:
                 raise Disagreement(
-                    "; ".join(f"{one['bucket']}: {one['difference']}" for one in found)
-                    + f"; reproduce: python {found[0]['reproducer']}"
+                    "; ".join(f"{one['bucket']}: {one['difference']}" for one in look.found)
+                    + f"; reproduce: python {look.found[0]['reproducer']}"
                 )
-            self._nothing[suspicion] += 1
+            known = self._known[subject.source]
+            new = [part for part in look.known if part and part not in known]
+            if new:
+                known += new
+                self._unexplained[suspicion] -= 1
+
+    def _explained(self, subject: Subject, data: bytes) -> bool:
+        """Whether an input without the parts that are known is not suspect."""
+        rest = data
+        for part in sorted(self._known[subject.source], key=len, reverse=True):
+            rest = rest.replace(part, b"")
+        if rest == data or not subject.vocabulary.can_encode(rest):
+            return False
+        return subject.suspicion(rest) is None
+
+
+def power_of_two(number: int) -> bool:
+    """Whether it is 1, 2, 4, 8 and so on."""
+    return number.bit_count() == 1
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -162,6 +162,8 @@ def plan_of(
         seed=seed,
         jobs=1,
         fail_fast=False,
+        named=[match.library.name],
+        asked={"vocabularies": [match.source]},
     )
 
 

@@ -1,0 +1,69 @@
+"""The page of a survey: what each match came to, and how many of each kind there are."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from harness.events import UNEXAMINED, BatchDone, ContractOpened, Event, Finished, Withdrawn
+from reports.field import Played, conformance, render_html, render_json, render_markdown, verdict
+from reports.record import RunRecord
+from tests.reports import records
+
+OPENED = ContractOpened("toy/text", "bpe", "toy", "text", ["lib", "ref"], ["ref"], {}, ["a"])
+BATCH = BatchDone("toy/text", "edge", 50, 500, 50, {"equivalence": {"lib": 50, "ref": 50}}, {})
+
+
+def ended(value: str = "pass", reasons: tuple[str, ...] = (), *, complete: bool = True) -> Finished:
+    return Finished(complete, value, list(reasons), 1.0, 50, 50, 0)
+
+
+def played(*events: Event, library: str = "lib") -> Played:
+    record = RunRecord.from_events([records.started(), OPENED, BATCH, *events])
+    return Played(library, "1.0", "", "toy", "ref", f"{library}/toy", record)
+
+
+CUT = played(ended("fail", ("interrupted: what was found so far is here",), complete=False))
+GONE = played(Withdrawn("lib", "toy", "it died 3 times"), ended())
+UNENDED = played()
+UNSEEN = played(ended(UNEXAMINED, ("lib answered none of 50 inputs",)))
+
+
+@pytest.mark.parametrize(
+    ("one", "kind", "detail"),
+    [
+        (played(ended()), "agrees", "50 comparisons with ref"),
+        (CUT, "broke-off", "interrupted: what was found so far is here; 50 comparisons with ref"),
+        (GONE, "broke-off", "it died 3 times; 50 comparisons with ref"),
+        (UNENDED, "broke-off", "the record ends before the run did"),
+        (UNSEEN, "not-examined", "lib answered none of 50 inputs"),
+    ],
+)
+def test_what_broke_off_does_not_agree(one: Played, kind: str, detail: str) -> None:
+    said = verdict(one)
+    assert said.kind == kind
+    assert detail in said.detail
+    assert (said.text == "agrees") == (kind == "agrees")
+
+
+def test_differences_count_where_a_match_broke_off_and_it_says_so() -> None:
+    found = records.found("f-1", b"x", culprits=["lib"])
+    said = verdict(played(found, Withdrawn("lib", "toy", "it died 3 times"), ended("fail")))
+    assert (said.kind, said.text) == ("differs", "1 difference")
+    assert "it died 3 times" in said.detail
+
+
+def test_the_summary_counts_each_kind() -> None:
+    every = [
+        played(ended(), library="right"), played(ended(), library="other"), CUT,
+        Played("none", "1", "", "toy", "ref", "none/toy", None, "byte-level only"),
+    ]  # fmt: skip
+    page = conformance(every, None, "2026", "tokgate field", complete=True)
+    line = "4 matches: 2 agree, 1 broke off, 1 not run"
+    assert page.summary == line
+    assert json.loads(render_json(page))["summary"] == line
+    assert line in render_markdown(page)
+    html = render_html(page)
+    assert line in html
+    assert 'class="broke-off"' in html
