@@ -46,8 +46,13 @@ def broken(
 def note(
     tracker: Tracker, lines: Mapping[str, str], contracts: Mapping[str, Contract], seed: int
 ) -> None:
-    """Enter a finding for each of the lines. contracts: the last one under which each was asked."""
+    """Enter a finding for each of the lines.
+
+    contracts: the last one under which each was asked in this sitting, of whom there is one.
+    """
     for name, line in lines.items():
+        if name not in contracts:
+            continue
         parts = (Part((name,), Failed(Status.FALSE_CLAIM, line)),)
         violation = Violation(CHECK, 0, b"", parts, (name,), stage=STAGE)
         tracker.note(contracts[name], violation, Case(b"", NO_GENERATOR, seed, 0))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from harness.core.messages import Decode, Encode, Serve
 from harness.core.outcomes import Status
-from harness.workers.reasons import NOT_ASKED
+from harness.workers.reasons import kept_from_answering
 from impls.interface import Capability
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Claims:
             return
         unsupported = answer.status == Status.UNSUPPORTED
         said = [answer.messages.get(row, "") for row in unsupported.nonzero()[0].tolist()]
-        said = [one for one in said if not one.startswith(NOT_ASKED)]
+        said = [one for one in said if not kept_from_answering(one)]
         with self._lock:
             key = name, str(capability)
             known = self._claims.get(key, Claim(*key, 0, False, ""))

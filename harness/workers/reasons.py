@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from harness.workers.requests import FAULT
+
 STOPPED = "stopped"
 """The reason for which a worker is withdrawn that the harness has ended."""
 
@@ -17,7 +19,10 @@ ABANDONED = f"{NOT_ASKED}: nobody waited for its answers any more"
 AFTER_DEATH = f"{NOT_ASKED} again after a death"
 
 NOT_STARTED = "could not be started again"
-"""The reason begins with this for which a worker is withdrawn that the machine has no room for."""
+"""The reason begins with this for which a worker is withdrawn that cannot be had again."""
+
+NO_ROOM = f"{NOT_STARTED}: {FAULT}"
+"""Likewise, where it is the machine and not the implementation that cannot be started."""
 
 TIME_OUTS = "time-outs"
 """The reason ends with this for which a worker is withdrawn that was slow too often."""

@@ -7,11 +7,14 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from corpora.vocabularies import sources
+from harness.checks import CHECKS
 from harness.cluster import opening
 from harness.cluster.executor import ClusterError, Done, Unit, UnitError
 from harness.cluster.local import LocalExecutor
@@ -23,7 +26,7 @@ from harness.studies.fuzz.scattered import Came
 from harness.studies.journal import FOLDER, Journal
 from harness.studies.part_results import PartResult
 from harness.studies.portable import write_sent
-from tests.cluster.plans import equal, finished, plug_in, record_of, small_plan
+from tests.cluster.plans import VOCABULARIES, equal, finished, plug_in, record_of, small_plan
 from tests.harness.command import here
 from tests.harness.test_leavings import PLUGIN, mark
 
@@ -90,6 +93,40 @@ def test_what_workers_leave_behind_is_told_once(tmp_path: Path, mark: str) -> No
     assert len(told[0]) == 1
     assert (tmp_path / "there" / "findings" / told[0][0] / "outcomes.json").is_file()
     assert told[0][0] in [one.id for one in there.findings]
+
+
+CLAIMING = """
+from impls import registry
+from impls.interface import About, Capability, Unsupported
+
+class Never:
+    about = About(name="never", version="1", capabilities=frozenset((Capability.COUNT,)))
+    def supports(self, vocabulary, mode): return None
+    def load(self, vocabulary):
+        self._id, self._inner = vocabulary.id, registry.resolve("bpe.heap").load(vocabulary)
+        return self
+    def encode(self, data, mode): return self._inner.encode(data, mode)
+    def count(self, data, mode): raise Unsupported("not yet")
+
+class Once(Never):
+    about = About(name="once", version="1", capabilities=Never.about.capabilities)
+    def count(self, data, mode):
+        if self._id != {there!r}: raise Unsupported("of one vocabulary only")
+        return len(self.encode(data, mode))
+"""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("name", "times"), [("Never", 1), ("Once", 0)])
+def test_a_claim_is_judged_over_all_units(name: str, times: int, tmp_path: Path) -> None:
+    path = tmp_path / "claiming.py"
+    path.write_text(CLAIMING.format(there=sources.resolve(VOCABULARIES[0]).id))
+    checks = [CHECKS["survival"], CHECKS["count-till-limit"]]
+    plan = replace(small_plan(f"{path}:{name}", cases=600), checks=checks)
+    for out, executor in ((tmp_path / "here", None), (tmp_path / "there", LocalExecutor(2))):
+        finished(plan, out, executor)
+        told = [one for one in record_of(out) if one.get("stage") == "false-claim"]
+        assert len(told) == times
 
 
 class Failing(LocalExecutor):

@@ -27,19 +27,30 @@ from harness.engine.state import RunState
 from harness.engine.streams import Batch
 from harness.engine.study import Session
 from harness.engine.suites import Budget
+from harness.events import Measured
 from harness.findings.expecting import ExpectedFindings
 from harness.findings.explanation import Explanation
 from harness.findings.tracker import UNSURE
 from harness.studies import checks
 from harness.studies.checks import MOMENT, Checks
+from harness.studies.growth.measurement import Measurement
+from harness.verdict.bounds import judge_growth
 from harness.verdict.expectations import Expectation
 from harness.workers.pool import Asked, OutOfTime, Pending, WorkerPool
-from harness.workers.reasons import ABANDONED
+from harness.workers.reasons import ABANDONED, NO_ROOM
 from tests.harness.fuzz_campaign import small_plan
 from tests.harness.test_findings import right, wrong_at
 from tests.harness.test_out_of_time import Silent, Watched
 from tests.harness.test_pace import contract
-from tests.harness.test_scaling_measured import Answer, measure
+from tests.harness.test_scaling_measured import (
+    FAMILIES,
+    LARGEST,
+    Answer,
+    Simulated,
+    measure,
+    participant,
+)
+from tests.harness.test_scaling_measured import contract as of_participants
 
 # The examples of expectations.
 
@@ -153,6 +164,39 @@ def test_who_was_not_asked_is_inconclusive_and_who_refuses_is_not_said() -> None
     assert "not asked" in gone.note
     said, _ = measure({**answers, "gone": lambda data: Unsupported("no such text")})
     assert {one.implementation for one in said} == {"fine"}
+
+
+@pytest.mark.parametrize("after", [0, 6])
+@pytest.mark.parametrize(
+    ("reason", "verdict", "kept"),
+    [
+        (f"{NO_ROOM}: Resource temporarily unavailable", "inconclusive", True),
+        ("could not be started again: MemoryError", "failed", False),
+        ("withdrawn after 16 deaths", "failed", False),
+    ],
+)
+def test_a_machine_without_room_for_a_process_breaks_no_bound(
+    after: int, reason: str, verdict: str, kept: bool
+) -> None:
+    asked = 0
+
+    def until_it_ends(data: bytes) -> int | Unsupported:
+        nonlocal asked
+        asked += 1
+        if asked <= after:
+            return 1000 + 50 * len(data)
+        pool.gone["mine"] = reason
+        return Unsupported(reason)
+
+    pool = Simulated({"fine": lambda data: 1000 + len(data), "mine": until_it_ends})
+    taking = of_participants([participant("fine"), participant("mine")])
+    said: list[Measured] = []
+    Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:1], LARGEST).run(60.0, said.append)
+    [mine] = [one for one in said if one.implementation == "mine"]
+    assert mine.verdict == verdict
+    assert reason in mine.note
+    [judged] = judge_growth([mine], [], claiming=(), own=["mine"])
+    assert (judged.outcome != "fail") is kept
 
 
 # The pace.

@@ -18,7 +18,7 @@ from harness.engine.costs import TINY, WARM_UP, least
 from harness.studies.growth.cell import FIRST_LOOK, Call, Cell, ahead, judge_memory, shown
 from harness.studies.growth.schedule import crowding
 from harness.verdict.exponents import Verdict
-from harness.workers.reasons import NOT_ASKED
+from harness.workers.reasons import NO_ROOM, NOT_ASKED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -290,12 +290,13 @@ class Prober:
         status = Status(int(results.status[at]))
         line = results.messages.get(at, "").split("\n", 1)[0]
         withdrawn = self._pool.withdrawn().get(cell.participant.name)
-        if withdrawn is not None and status is Status.UNSUPPORTED:
-            cell.failure = withdrawn
-        elif status is Status.UNSUPPORTED and line.startswith(NOT_ASKED):
-            # The harness did not ask, which is no word of the implementation's: it stays open.
-            cell.stopped = f"not measured further: {line}"
+        reason = withdrawn or line
+        if status is Status.UNSUPPORTED and reason.startswith((NOT_ASKED, NO_ROOM)):
+            # The harness did not ask, or the machine had no room for it to: it stays open.
+            cell.stopped = f"not measured further: {reason}"
             cell.given_up = True
+        elif status is Status.UNSUPPORTED and withdrawn is not None:
+            cell.failure = withdrawn
         elif status in (Status.REJECTED, Status.UNSUPPORTED):
             cell.refused = True
         else:
