@@ -94,8 +94,7 @@ class Program:
             )
         except (OSError, ValueError, IndexError) as error:
             raise ImplementationError(
-                f"implementation 'cmd:{command}': cannot be started ({error}); check the command",
-                unknown=isinstance(error, FileNotFoundError),
+                f"implementation 'cmd:{command}': cannot be started ({error}); check the command"
             ) from error
         self._seq = 0
         # A program may print for as long as a request takes. The thread ends with the program, so
@@ -215,10 +214,11 @@ class ExternalEncoder(HealsByProgram):
             pretokenized = hello.get("pretokenized_operations")
             self._pretokenized = pretokenized if isinstance(pretokenized, list) else []
             answer = program.ask("load", vocabulary=self._wire)
-            for key, kind in (("unsupported", Unsupported), ("error", RuntimeError)):
+            for key in ("unsupported", "error"):
                 if key in answer:
                     program.stop()
-                    raise kind(str(answer[key]))
+                    line = str(answer[key])
+                    raise Unsupported(line) if key == "unsupported" else Died("errored", line)
             if answer.get("ok") is not True:
                 program.breach(f"answered 'load' with neither ok nor unsupported: {quoted(answer)}")
             self._program = program
@@ -249,9 +249,10 @@ class ExternalEncoder(HealsByProgram):
                 self._refused[asked] = str(response["unsupported"])
                 raise Unsupported(self._refused[asked])
             results = response.get("results")
-            if not isinstance(results, list) or len(results) != count:
-                size = len(results) if isinstance(results, list) else "no list of"
-                program.breach(f"gave {size} results for {count} inputs of {op!r}")
+            if not isinstance(results, list):
+                program.breach(f"gave no list of results for {op!r}: {quoted(response)}")
+            if len(results) != count:
+                program.breach(f"gave {len(results)} results for {count} inputs of {op!r}")
             for result in results:
                 if not isinstance(result, dict):
                     program.breach(f"gave a result of {op!r} that is no object: {quoted(result)}")
@@ -282,7 +283,7 @@ class ExternalEncoder(HealsByProgram):
         if key not in result or not isinstance(result[key], kinds):
             program, self._program = self._program, None
             assert program is not None
-            program.breach(f"gave a result of {op!r} without {key!r}: {quoted(result)}")
+            program.breach(_lacks(op, key, result))
         return result
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
@@ -293,21 +294,37 @@ class ExternalEncoder(HealsByProgram):
         ids: list[int] = result["ids"]
         return ids
 
+    def encode_each(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int] | Exception]:
+        """Many inputs in one request: of each its ids, or what ``encode`` raises for it.
+
+        Raises Died for a breach that is none of a single input, and Unsupported for all of them.
+        """
+        start = time.perf_counter_ns()
+        fields = _mode(mode)
+        results = self._results("encode", len(inputs), inputs=[*map(_text, inputs)], **fields)
+        self.nanoseconds = _nanoseconds(results, time.perf_counter_ns() - start)
+        return [self._ids_of(result) for result in results]
+
+    def _ids_of(self, result: dict[str, Any]) -> list[int] | Exception:
+        try:
+            ids = self._answer(result).get("ids")
+        except (Rejected, Unsupported, RuntimeError) as error:
+            return error
+        if not isinstance(ids, list):
+            return Died("protocol", _lacks("encode", "ids", result))
+        return ids
+
     def encode_batch(
         self, data: bytes, ends: NDArray[np.int64], mode: Mode
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Many inputs in one request; anything but plain ids makes the harness ask singly."""
+        """Many inputs in one request. Raises what the first of them raises."""
         starts = [0, *ends.tolist()]
-        inputs = [_text(data[a:b]) for a, b in zip(starts, ends.tolist(), strict=False)]
+        inputs = [data[a:b] for a, b in zip(starts, ends.tolist(), strict=False)]
         flat: list[int] = []
         stops: list[int] = []
-        start = time.perf_counter_ns()
-        results = self._results("encode", len(inputs), inputs=inputs, **_mode(mode))
-        self.nanoseconds = _nanoseconds(results, time.perf_counter_ns() - start)
-        for result in results:
-            ids = self._answer(result)["ids"]
-            if not all(type(token_id) is int for token_id in ids):
-                raise TypeError(f"token ids must be integers: {ids[:8]}")
+        for ids in self.encode_each(inputs, mode):
+            if isinstance(ids, Exception):
+                raise ids
             flat.extend(ids)
             stops.append(len(flat))
         return np.array(flat, dtype=np.int32), np.array(stops, dtype=np.int64)
@@ -389,14 +406,22 @@ class ExternalImplementation:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, previous)
         program.stop()
-        operations = hello.get("operations")
-        named = isinstance(operations, list) and all(isinstance(op, str) for op in operations)
-        if hello.get("protocol") != PROTOCOL_VERSION or not named:
+        if hello.get("protocol") != PROTOCOL_VERSION or not _names(hello.get("operations")):
             raise ImplementationError(
                 f"implementation 'cmd:{self._command}': its hello must have protocol "
                 f"{PROTOCOL_VERSION} and a list of operations, it has {quoted(hello)}"
             )
+        if not _names(hello.setdefault("native_formats", [])):
+            raise ImplementationError(
+                f"implementation 'cmd:{self._command}': native_formats in its hello must be a list "
+                f"of formats, it is {quoted(hello['native_formats'])}"
+            )
         return hello
+
+    @property
+    def native_formats(self) -> frozenset[str]:
+        """The formats of the user's own files that it reads itself."""
+        return frozenset(self._hello["native_formats"])
 
     @cached_property
     def about(self) -> About:
@@ -436,7 +461,17 @@ class ExternalImplementation:
         path = Path(folder.name) / "bundle.json"
         bundle.write_bundle(vocabulary, path)
         wire = bundle.wire_vocabulary(vocabulary, path)
+        if vocabulary.native is not None and vocabulary.format in self.native_formats:
+            # The user's own may be compressed, or have what its reference reads otherwise.
+            native = Path(folder.name) / f"native.{vocabulary.format}"
+            native.write_bytes(vocabulary.native.content)
+            wire["path"] = str(native)
         return ExternalEncoder(self._command, wire, folder)
+
+
+def _names(value: object) -> bool:
+    """Whether it is a list of texts."""
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def signal_name(number: int) -> str:
@@ -456,6 +491,10 @@ def _nanoseconds(results: Sequence[dict[str, Any]], round_trip: int) -> int:
     if all(type(one) is int and one >= 0 for one in nanoseconds):
         return sum(one for one in nanoseconds if one is not None)
     return round_trip
+
+
+def _lacks(op: str, key: str, result: dict[str, Any]) -> str:
+    return f"gave a result of {op!r} without {key!r}: {quoted(result)}"
 
 
 def _text(data: bytes) -> str:

@@ -103,8 +103,9 @@ class Unsupported(Exception):
 class Died(Exception):
     """Raised by an encoder that runs a program of its own: the program is gone.
 
-    kind: ``crashed``, ``timed-out``, ``out-of-memory``, or ``protocol`` for a breach of the
-        stdio protocol. log: the end of the program's standard error.
+    kind: ``crashed``, ``timed-out``, ``out-of-memory``, ``protocol`` for a breach of the stdio
+        protocol, or ``errored`` if it says itself that it cannot start. log: the end of the
+        program's standard error.
     """
 
     def __init__(self, kind: str, message: str, log: str = "") -> None:
@@ -372,6 +373,7 @@ class EncodesBatches(Protocol):
         data: the concatenated inputs; input i is ``data[ends[i-1]:ends[i]]`` (``ends[-1]`` as 0).
         Returns the concatenated ids (int32) and where each input's ids end (int64, one an input).
         Any exception makes the harness ask again input by input, so that it can tell which failed.
+        Where all of them are encoded then, the exception is a finding.
         """
         ...
 

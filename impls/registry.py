@@ -17,6 +17,7 @@ import ast
 import difflib
 import importlib
 import importlib.util
+import inspect
 import sys
 from functools import cache
 from importlib.metadata import entry_points
@@ -307,6 +308,36 @@ def _line(error: BaseException) -> str:
     return f"{type(error).__name__}: {line}"
 
 
+def _made(spec: str, attribute: str, found: type) -> object:
+    """An object of a class, as users name classes after ``--impl``."""
+    if needed := _needed(found):
+        message = (
+            f"implementation {spec!r}: {attribute} cannot be made without {', '.join(needed)}; "
+            "name an adapter for it: a class without arguments that has about, supports and load "
+            "(docs/plugins.md has an example)"
+        )
+        raise ImplementationError(message)
+    try:
+        return found()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        message = (
+            f"implementation {spec!r}: {attribute}() fails ({_line(error)}); --debug shows where"
+        )
+        raise ImplementationError(message) from error
+
+
+def _needed(found: type) -> list[str]:
+    """The arguments that a class must be given."""
+    try:
+        wanted = inspect.signature(found).parameters.values()
+    except (TypeError, ValueError):  # a class of C that does not say
+        return []
+    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [one.name for one in wanted if one.default is one.empty and one.kind not in optional]
+
+
 def _implementation(spec: str, module: ModuleType, attribute: str) -> Implementation:
     found: object = module
     for part in attribute.split("."):
@@ -316,12 +347,7 @@ def _implementation(spec: str, module: ModuleType, attribute: str) -> Implementa
             raise ImplementationError(message, unknown=True)
         found = getattr(found, part)
     if isinstance(found, type):
-        try:
-            found = found()
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            raise ImplementationError(_failed_import(spec, error)) from error
+        found = _made(spec, attribute, found)
     try:
         missing = [name for name in ("about", "supports", "load") if not hasattr(found, name)]
         about = getattr(found, "about", None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from corpora.plain_text import escape, shows
-from reports.proposing import entry
+from reports.proposing import entries
 from reports.severity import rate, severity, share
 from reports.text import (
     CodePoint,
@@ -441,9 +441,8 @@ def _cuts(finding: Found) -> tuple[str, str] | None:
 
 
 def _expectation(bucket: Bucket, record: RunRecord) -> str:
-    """An entry for each vocabulary on which a cause shows that no expectation covers."""
+    """An entry for each bucket of a cause that no expectation covers, by vocabulary."""
     versions = record.started.versions if record.started else {}
-    uncovered = [f for f in bucket.findings if f.expected is None and f.culprits]
-    names = dict.fromkeys(f.vocabulary for f in uncovered)
-    text = "\n".join(entry(uncovered, name, versions) for name in names)
+    uncovered = [f for f in bucket.findings if f.culprits]
+    text = "\n".join(one.text for one in entries(uncovered, [], versions))
     return text if len(text) <= MAX_ENTRY else ""

@@ -1,9 +1,10 @@
-"""Entries of an expectations file, written from the findings of a run. Pure functions."""
+"""Entries of an expectations file, written from the record of a run. Pure functions."""
 
 from __future__ import annotations
 
 import base64
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from packaging.version import InvalidVersion, Version
@@ -11,18 +12,23 @@ from packaging.version import InvalidVersion, Version
 from harness.events import by_cause, cause_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from harness.events import Found
+    from harness.events import ExpectationJudged, Found, GrowthJudged, Measured
 
 REASON = "TODO: say why this is known"
 """This stands in place of the reason, which nobody but the user knows."""
 
-EXAMPLES = 3
-"""Inputs of a cause that an entry gets: one of each of its first variants."""
+EXAMPLES = 8
+"""Inputs that an entry gets at the most."""
+
+INPUTS_NAMED = 4
+"""Inputs that a line on an entry names at the most."""
 
 PATTERN_SIGNS = str.maketrans({"[": "[[]", "?": "[?]"})
 """Signs of a bucket that a shell pattern would read as more than themselves."""
+
+EXPECTED, SCALING = "[[expected]]", "[[scaling]]"
 
 
 class Covering(Protocol):
@@ -32,44 +38,166 @@ class Covering(Protocol):
         """Whether it is about a bucket on a vocabulary."""
         ...
 
+    def explains(self, bucket: str, data: bytes) -> bool:
+        """Whether it covers a finding of such a bucket with this minimal input."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An entry as text, and a line that says what it covers."""
+
+    text: str
+    covers: str
+
 
 def entries(
-    findings: Iterable[Found], known: Sequence[Covering], versions: Mapping[str, str]
-) -> list[str]:
-    """Return an entry, as text, for each cause that no expectation covers, by vocabulary.
+    findings: Iterable[Found],
+    known: Sequence[Covering],
+    versions: Mapping[str, str],
+    *,
+    broad: bool = False,
+) -> list[Proposal]:
+    """Return an entry for each bucket that no expectation covers, by vocabulary.
 
     known: the entries that there are already. versions: of the implementations, as recorded.
+    broad: one entry for each cause, which covers inputs of all kinds.
     """
     uncovered = [
         one
         for one in findings
-        if one.expected is None and not any(e.covers(one.bucket, one.vocabulary) for e in known)
+        if one.expected is None
+        and not any(
+            e.covers(one.bucket, one.vocabulary) and e.explains(one.bucket, input_of(one))
+            for e in known
+        )
     ]
-    return [
-        entry(alike, vocabulary, versions)
-        for alike in by_cause(uncovered).values()
-        for vocabulary in dict.fromkeys(one.vocabulary for one in alike)
-    ]
+    alike: dict[tuple[str, str], list[Found]] = {}
+    for cause in by_cause(uncovered).values():
+        for one in cause:
+            # What is wrong without any input shows in the same tokens on inputs of every kind.
+            name = cause_of(one.bucket) if broad or not one.input_b64 else one.bucket
+            alike.setdefault((name, one.vocabulary), []).append(one)
+    return [entry(found, name, versions, broad=broad) for (name, _), found in alike.items()]
 
 
-def entry(alike: Sequence[Found], vocabulary: str, versions: Mapping[str, str]) -> str:
-    """Return the entry, as text, for the findings of one cause on a vocabulary."""
-    here = [one for one in alike if one.vocabulary == vocabulary]
-    inputs = dict.fromkeys(base64.b64decode(one.input_b64) for one in here)
-    examples = ", ".join(_example(data) for data in [*inputs][:EXAMPLES])
+def entry(
+    alike: Sequence[Found], bucket: str, versions: Mapping[str, str], *, broad: bool
+) -> Proposal:
+    """Return the entry for the findings of one bucket on a vocabulary."""
+    inputs = list(dict.fromkeys(map(input_of, alike)))[:EXAMPLES]
     ranges = ", ".join(
         f"{json.dumps(name)} = {json.dumps(_range(versions.get(name, '')))}"
-        for name in dict.fromkeys(name for one in here for name in one.culprits)
+        for name in dict.fromkeys(name for one in alike for name in one.culprits)
     )
+    vocabulary = alike[0].vocabulary
     lines = [
-        "[[expected]]",
-        f"bucket = {_pattern(cause_of(here[0].bucket))}",
+        EXPECTED,
+        f"bucket = {_pattern(bucket)}",
         f"vocabulary = {_pattern(vocabulary)}",
-        f"examples = [{examples}]",
+        f"examples = [{', '.join(map(_example, inputs))}]",
+        *(["broad = true"] if broad else []),
         f"implementations = {{ {ranges} }}",
-        f"reason = {json.dumps(REASON)}  # {here[0].id}: {_comment(here[0].difference)}",
+        f"reason = {json.dumps(REASON)}  # {alike[0].id}: {_comment(alike[0].difference)}",
     ]
-    return "\n".join(lines) + "\n"
+    shown = ", ".join(map(_example, inputs[:INPUTS_NAMED]))
+    more = f" and {len(inputs) - INPUTS_NAMED} more" if len(inputs) > INPUTS_NAMED else ""
+    what = "all inputs that differ at this stage, such as" if broad else "what is explained by"
+    return Proposal("\n".join(lines) + "\n", f"{bucket} on {vocabulary}: {what} {shown}{more}")
+
+
+def scaling(
+    judged: Iterable[GrowthJudged],
+    measured: Iterable[Measured],
+    narrowest: Callable[[Measured, bool], str],
+) -> list[Proposal]:
+    """Return an entry for each broken bound.
+
+    narrowest: the narrowest bound that a cell keeps, in memory, too, where that is asked.
+    """
+    cells = {(one.implementation, one.vocabulary, one.family): one for one in measured}
+    broken: dict[tuple[str, str, str], list[GrowthJudged]] = {}
+    for one in judged:
+        if one.outcome == "fail":
+            broken.setdefault((one.implementation, one.vocabulary, one.family), []).append(one)
+    found = []
+    for place, lines in broken.items():
+        if place not in cells:
+            continue
+        implementation, vocabulary, family = place
+        bound = narrowest(cells[place], any(one.measure == "memory" for one in lines))
+        text = [
+            SCALING,
+            f"implementation = {_pattern(implementation)}",
+            f"vocabulary = {_pattern(vocabulary)}",
+            f"family = {_pattern(family)}",
+            f"bound = {json.dumps(bound)}",
+            f"reason = {json.dumps(REASON)}  # {_comment(lines[0].line)}",
+        ]
+        says = f"{implementation} on {vocabulary}, {family}: growth up to {bound}"
+        found.append(Proposal("\n".join(text) + "\n", says))
+    return found
+
+
+def added(text: str, expected: Sequence[Proposal], bounds: Sequence[Proposal]) -> str:
+    """Return a file's text with further entries.
+
+    Bounds come before those that are there, as the first one that matches counts.
+    """
+    lines = text.splitlines(keepends=True)
+    first = next((i for i, line in enumerate(lines) if line.strip() == SCALING), len(lines))
+    while first and lines[first - 1].startswith("#"):
+        first -= 1  # a comment on the entry stays with it
+    before, after = "".join(lines[:first]).rstrip("\n"), "".join(lines[first:]).strip("\n")
+    parts = [before, *(one.text.rstrip("\n") for one in bounds), after]
+    parts += [one.text.rstrip("\n") for one in expected]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def pruned(text: str, places: Sequence[int]) -> str:
+    """Return a file's text without the entries under ``[[expected]]`` at these places.
+
+    Comments that stand before the next entry are kept.
+    """
+    chunks: list[list[str]] = [[]]
+    for line in text.splitlines(keepends=True):
+        if line.startswith("[["):
+            chunks.append([])
+        chunks[-1].append(line)
+    kept: list[str] = []
+    place = -1
+    for chunk in chunks:
+        mine = chunk[:1] != [] and chunk[0].strip().startswith(EXPECTED)
+        place += mine
+        if mine and place in places:
+            end = len(chunk)
+            while chunk[end - 1].startswith("#") or not chunk[end - 1].strip():
+                end -= 1
+            while end < len(chunk) and not chunk[end].strip():
+                end += 1
+            kept += chunk[end:]
+        else:
+            kept += chunk
+    return "".join(kept).strip("\n") + "\n"
+
+
+def stale(judged: Iterable[ExpectationJudged], tables: Sequence[Mapping[str, object]]) -> list[int]:
+    """Return the places of a file's entries that a run found stale."""
+    gone = [one for one in judged if one.status == "stale"]
+    return [
+        place
+        for place, table in enumerate(tables)
+        if any(
+            (one.bucket, one.vocabulary, one.reason)
+            == (table.get("bucket"), table.get("vocabulary", "*"), table.get("reason"))
+            for one in gone
+        )
+    ]
+
+
+def input_of(one: Found) -> bytes:
+    """The input of a finding."""
+    return base64.b64decode(one.input_b64)
 
 
 def _pattern(name: str) -> str:

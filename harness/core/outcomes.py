@@ -31,6 +31,7 @@ class Status(IntEnum):
     PROTOCOL = 7
     ANSWERED = 8
     LEFT_PROCESSES = 9
+    FALSE_CLAIM = 10
 
     @property
     def label(self) -> str:
@@ -77,7 +78,7 @@ class Unsupported:
 class Failed:
     """No answer: it raised, crashed, hung, ate its memory or broke the protocol.
 
-    Or it left processes behind, which is no failure on any one input.
+    Or it left processes behind, or claims what it never does: no failure on any one input.
 
     status says which. message: the exception or the signal, then the end of standard error.
     """

@@ -23,25 +23,30 @@ if TYPE_CHECKING:
     Due = tuple[Contract, int, Check, Expectation]
 
 
+BY_CHANCE = frozenset({"determinism", "reachability"})
+"""Checks whose findings come and go: an example that shows nothing has not been mended."""
+
+
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """What the examples of one entry came to; place: of the entry in the plan."""
+    """What the examples of one entry came to on a vocabulary; place: of the entry in the plan.
+
+    shown: each of its examples shows what the entry says, or any of them where it is about several
+    vocabularies.
+    """
 
     place: int
     exercised: bool
     shown: bool
 
 
-def with_examples(plan: Plan) -> set[str]:
-    """The implementations that some expectation with examples is about."""
-    return {name for one in plan.expectations if one.examples for name in one.implementations}
-
-
 def due(plan: Plan, contracts: Sequence[Contract]) -> Iterator[Due]:
     """The entries with examples that concern contracts, each with its place and its check."""
     for contract in contracts:
         for place, expectation in enumerate(plan.expectations):
-            if not expectation.examples or not expectation.concerns(contract, plan.versions):
+            if not expectation.examples or not expectation.asked:
+                continue
+            if not expectation.concerns(contract, plan.versions):
                 continue
             check = CHECKS.get(expectation.bucket.split("/")[0])
             if check is not None and check.applies(contract) and check in plan.checks:
@@ -53,20 +58,29 @@ def exercises(
 ) -> Iterator[Exercise]:
     """Run the examples of the expectations that concern contracts, and enter what they show.
 
-    Where time is up, the rest are not run. Raises Stopped.
+    contracts: all of one vocabulary. Where time is up, the rest are not run. Raises Stopped.
     """
-    for contract, place, check, expectation in due(plan, contracts):
-        try:
-            judgement = pool.examine(contract, check, expectation.examples)
-        except OutOfTime:
-            return
-        names: list[str] = []
-        for violation in judgement.violations:
-            case = Case(violation.data, "expectations", plan.seed, place)
-            with pool.turn:
-                names.append(tracker.consider(pool, contract, violation, case))
-        shown = any(expectation.shows_in(name, contract.vocabulary.id) for name in names)
-        asked = all(judgement.exercised[name] for name in expectation.implementations)
-        # A violation that could not be told in time may be the one that is expected.
-        certain = UNSURE not in names
-        yield Exercise(place, asked and (certain or shown), shown)
+    by_place: dict[int, list[Due]] = {}
+    for one in due(plan, contracts):
+        by_place.setdefault(one[1], []).append(one)
+    for place, places in by_place.items():
+        expectation = places[0][3]
+        shown: set[bytes] = set()
+        certain = expectation.bucket.split("/")[0] not in BY_CHANCE
+        for contract, _, check, _ in places:
+            try:
+                judgement = pool.examine(contract, check, expectation.examples)
+            except OutOfTime:
+                return
+            for violation in judgement.violations:
+                case = Case(violation.data, "expectations", plan.seed, place)
+                with pool.turn:
+                    name = tracker.consider(pool, contract, violation, case)
+                # A violation that could not be told in time may be the one that is expected.
+                certain &= name != UNSURE
+                if expectation.shows_in(name, contract.vocabulary.id):
+                    shown.add(violation.data)
+            certain &= all(judgement.exercised[name] for name in expectation.implementations)
+        wanted = all if expectation.one_vocabulary else any
+        seen = wanted(example in shown for example in expectation.examples)
+        yield Exercise(place, certain or seen, seen)

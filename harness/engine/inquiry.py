@@ -11,6 +11,8 @@ from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from harness.events import Unsettled
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -20,12 +22,10 @@ MOST_WAITING = 500
 """Violations that wait to be looked into, at the most. A judge that has another one waits then:
 where everything is wrong, the time is better spent on what is known to be wrong."""
 
-MOST_UNREADY = 20
-"""Violations of one kind that are kept while none of them may be looked into. Nobody knows how long
-that takes: no judge waits for it, and the others of the kind are dropped."""
-
 LOOK_SECONDS = 0.05
-"""Seconds between two looks at whether a violation may be looked into by now."""
+"""Seconds between two looks at whether the run was stopped, or its time for findings is over."""
+
+NO_TIME = "no time was left to look into them"
 
 Kind = tuple[str, str, str | None, tuple[str, ...]]
 
@@ -33,24 +33,23 @@ Kind = tuple[str, str, str | None, tuple[str, ...]]
 class Inquiry:
     """Looks into violations in a thread of its own, those of the rarest kind first.
 
-    look_into: called with one violation after another. ready: whether one may be looked into by
-    now; the models that explain it may still be compiled. stopped: whether the run was ended.
+    look_into: called with one violation after another. stopped: whether the run was ended. over:
+    whether no more time is left for findings; what comes or waits then is not looked into.
     """
 
     def __init__(
         self,
         look_into: Callable[[Suspicion], None],
-        ready: Callable[[Suspicion], bool],
         stopped: Callable[[], bool],
+        over: Callable[[], bool],
     ) -> None:
         self._look_into = look_into
-        self._ready = ready
         self._stopped = stopped
+        self._over = over
         self._waiting: dict[Kind, deque[Suspicion]] = {}
         self._taken: Counter[Kind] = Counter()
         self._changed = threading.Condition()
         self._closing = False
-        self._dropped = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="inquiry")
         self._ended = self._thread.submit(self._run)
 
@@ -58,13 +57,7 @@ class Inquiry:
         """Keep a violation until it is its turn; wait where too many are kept already."""
         kind = kind_of(suspicion)
         with self._changed:
-            while not self._over():
-                ready = self._ready(suspicion)
-                if not ready and len(self._waiting.get(kind, ())) >= MOST_UNREADY:
-                    self._dropped += 1
-                    return
-                if not ready or self._number() < MOST_WAITING:
-                    break
+            while self._number() >= MOST_WAITING and not self._idle():
                 self._changed.wait(LOOK_SECONDS)
             self._waiting.setdefault(kind, deque()).append(suspicion)
             self._changed.notify_all()
@@ -74,23 +67,17 @@ class Inquiry:
         if self._ended.done():
             self._ended.result()
 
-    def unready(self) -> bool:
-        """Whether any is kept that may not be looked into yet."""
-        with self._changed:
-            return any(not self._ready(ones[0]) for ones in self._waiting.values())
+    def finish(self) -> list[Unsettled]:
+        """Look into what is left, while there is time for it; tell what was not looked into.
 
-    def drop_unready(self) -> int:
-        """Drop those that may not be looked into yet; how many of all were dropped."""
-        with self._changed:
-            kept = {kind: ones for kind, ones in self._waiting.items() if self._ready(ones[0])}
-            self._dropped += self._number() - sum(map(len, kept.values()))
-            self._waiting = kept
-            return self._dropped
-
-    def finish(self) -> None:
-        """Look into what is left, as soon as it may be, and end. Raises what the thread raised."""
+        Raises what the thread raised.
+        """
         self._close()
         self._ended.result()
+        return [
+            Unsettled(contract, check, list(culprits), NO_TIME, len(ones))
+            for (contract, check, _, culprits), ones in self._waiting.items()
+        ]
 
     def close(self) -> None:
         """End after the violation that is being looked into; what is left is dropped."""
@@ -104,8 +91,9 @@ class Inquiry:
             self._closing = True
             self._changed.notify_all()
 
-    def _over(self) -> bool:
-        return self._stopped() or self._ended.done()
+    def _idle(self) -> bool:
+        """Whether nothing more is looked into."""
+        return self._stopped() or self._over() or self._ended.done()
 
     def _number(self) -> int:
         return sum(map(len, self._waiting.values()))
@@ -113,10 +101,9 @@ class Inquiry:
     def _next(self) -> Suspicion | None:
         """The violation to look into next, as soon as there is one; None at the end."""
         with self._changed:
-            while not self._stopped():
-                ready = [kind for kind, ones in self._waiting.items() if self._ready(ones[0])]
-                if ready:
-                    kind = min(ready, key=self._taken.__getitem__)
+            while not self._stopped() and not (self._closing and self._over()):
+                if self._waiting and not self._over():
+                    kind = min(self._waiting, key=self._taken.__getitem__)
                     self._taken[kind] += 1
                     suspicion = self._waiting[kind].popleft()
                     if not self._waiting[kind]:

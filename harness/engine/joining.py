@@ -66,12 +66,7 @@ def joiners(
 
 
 def compares(contract: Contract) -> bool:
-    """Whether a contract needs nobody else.
-
-    Two are compared of whom one is built in, or the only one decides what the vocabulary means.
-    """
-    if len(contract.participants) == 1:
-        return contract.standing[contract.names[0]] >= Standing.DEFINITION
+    """Whether a contract needs nobody else: two are compared of whom one is built in."""
     return any(
         len(group.names) > 1 and max(group.standing.values()) > Standing.CANDIDATE
         for group in contract.compared_groups(set(contract.names))
@@ -99,7 +94,8 @@ def _first(
     else:
         trusted = registry.REFERENCES.get(kind) or registry.REFERENCES.get(algorithm, ())
     present = {name for one in contracts for name in one.names}
-    for spec in (*engines, *trusted, *definitions_of(vocabulary, algorithm)):
+    # The last definition is the fastest one.
+    for spec in (*engines, *trusted, *reversed(definitions_of(vocabulary, algorithm))):
         one = available(spec)
         if one is None or one.name in present:
             continue

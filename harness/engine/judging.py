@@ -14,7 +14,7 @@ from harness.events import BatchDone
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from corpora.generators.base import Case
     from harness.checks.base import Observation, Violation
@@ -61,6 +61,10 @@ class Judge:
         self._run = run
         self._texts = texts
         self._before_a_finding = before_a_finding
+        self.judged: Counter[tuple[str, str]] = Counter()
+        """Cases that were judged, by contract and implementation."""
+        self.put: set[tuple[str, str]] = set()
+        """Contracts and the checks that were put to a batch of them."""
 
     def _case(self, batch: Batch, index: int) -> Case:
         """The provenance of an input, with its file and line where it is a text of the user's."""
@@ -75,11 +79,13 @@ class Judge:
         batch: Batch,
         end: float = float("inf"),
         looked_into: Callable[[Suspicion], None] | None = None,
+        always: Container[str] = (),
     ) -> int:
         """Put all checks to a batch that was answered; how many of its cases are at fault.
 
         After ``end`` those that have further questions are left out. looked_into: called with each
-        violation instead of looking into it at once.
+        violation instead of looking into it at once. always: checks that take this batch, even if
+        they sample.
         """
         contract = seen.contract
         at_fault: set[int] = set()
@@ -91,7 +97,7 @@ class Judge:
                 continue
             first, part = 0, seen
             if self._run.plan.sampled:
-                if not due(check, batch, contract):
+                if check.name not in always and not due(check, batch, contract):
                     continue
                 first, part = sample(check, batch, seen)
             if time.monotonic() > end and check.name not in OF_WHAT_IS_KNOWN:
@@ -100,6 +106,7 @@ class Judge:
                 judgement = pool.judge(check, part)
             except OutOfTime:
                 continue  # as if it had never been put
+            self.put.add((contract.id, check.name))
             exercised[check.name] = dict(judgement.exercised)
             forced |= {name: dict(counts) for name, counts in judgement.forced.items()}
             blamed: Counter[str] = Counter()
@@ -122,6 +129,8 @@ class Judge:
         with self._run.lock:
             for judged in exercised.values():
                 self._run.tally.judged.update({n: count for n, count in judged.items() if count})
+            for name, count in judged_cases(seen, exercised).items():
+                self.judged[contract.id, name] += count
             self._run.tally.cases += len(batch.inputs)
             self._run.tally.comparisons += compared
         self._run.emit(
@@ -169,6 +178,21 @@ def answers_in(results: Results) -> list[int]:
     answered = int(results.answered.sum())
     unsupported = int((results.status == Status.UNSUPPORTED).sum())
     return [answered, len(results) - answered - unsupported, unsupported]
+
+
+def judged_cases(seen: Observation, exercised: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """How many cases of a batch count as examined, for each implementation that was asked.
+
+    Whoever means to give the ids that the vocabulary defines was examined where it was compared, if
+    anybody was; the others where they answered. What somebody failed on was examined, too.
+    """
+    exact = seen.contract.exact
+    compared = exercised.get("equivalence", {}) if len(exact) > 1 else {}
+    found = {}
+    for name, results in seen.results.items():
+        answered, failed, _ = answers_in(results)
+        found[name] = failed + (compared.get(name, 0) if compared and name in exact else answered)
+    return found
 
 
 def first_declined(results: Results) -> str | None:

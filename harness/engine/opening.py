@@ -1,8 +1,4 @@
-"""A vocabulary on its way into the implementations of a run: who has loaded it, who could not.
-
-Loading goes on in the background. Who has loaded takes part at once, so that nobody waits for a
-compiler that works for another.
-"""
+"""A vocabulary in the implementations of a run: who has loaded it, and who could not."""
 
 from __future__ import annotations
 
@@ -24,7 +20,7 @@ from harness.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
     from typing import Protocol
 
     from corpora.vocabularies.model import Vocabulary
@@ -73,10 +69,8 @@ class Opened:
     emit: Callable[[Event], None]
     failing: Failing
     _contracts: list[Contract] = field(default_factory=list)
-    _names: list[str] = field(default_factory=list)
     _last_shown: float = 0.0
     _failed: dict[str, str] = field(default_factory=dict)
-    _announced: bool = False
 
     def begin(self) -> None:
         """Have everybody load who says that it can."""
@@ -88,74 +82,46 @@ class Opened:
         possible = contracts_of(vocabulary, able, plan.references, proper=True)
         if plan.only_texts:  # they are asked as they are tokenized in use, and in no other way
             possible = possible[:1]
-        self._names = list(dict.fromkeys(name for one in possible for name in one.names))
+        names = list(dict.fromkeys(name for one in possible for name in one.names))
         # The workers load while this process looks at the vocabulary.
-        self.pool.begin_loading(vocabulary, self._names, modes_of(vocabulary))
+        self.pool.begin_loading(vocabulary, names, modes_of(vocabulary))
         problems = preflight(vocabulary)
         proper = not any(problem.kind in IMPROPER for problem in problems)
         self.emit(VocabularyLoaded.of(vocabulary, self.source, (one.message for one in problems)))
         self._contracts = [replace(one, proper=proper) for one in possible]
         self._take({name: Loaded(line, Status.ERRORED.label) for name, line in faults.items()})
 
-    def look(self) -> None:
+    def wait(self, stopped: Callable[[], bool], meanwhile: Iterator[object] | None = None) -> None:
+        """Wait until all have loaded or failed, or ``stopped`` turns true.
+
+        meanwhile: what is done, step by step, while there is nothing else to do.
+        """
+        while self.pool.loading() and not stopped():
+            if meanwhile is None or next(meanwhile, None) is None:
+                time.sleep(LOOK_SECONDS)
+            self._look()
+        self._look()
+
+    def _look(self) -> None:
         """Take note of who has loaded by now, and tell now and then who has not."""
-        failed = self.pool.settle()
-        self._take(failed)
+        self._take(self.pool.settle())
         loading = self.pool.loading()
-        if failed and self._announced:
-            self.announce()
         now = time.monotonic()
         if loading and now - self._last_shown > TELL_SECONDS:
             self._last_shown = now
             at = {name: one.line if one else "" for name, one in loading.items()}
             self.emit(Preparing(self.vocabulary.id, list(self.pool.loaded()), at))
 
-    def wait(
-        self,
-        *,
-        everybody: bool,
-        stopped: Callable[[], bool],
-        meanwhile: Iterator[object] | None = None,
-    ) -> None:
-        """Wait until the vocabulary is ready, or ``stopped`` turns true; see :meth:`ready`.
-
-        meanwhile: what is done, step by step, while there is nothing else to do.
-        """
-        while not self.ready(everybody=everybody) and not stopped():
-            if meanwhile is None or next(meanwhile, None) is None:
-                time.sleep(LOOK_SECONDS)
-            self.look()
-        self.look()
-
-    def ready(self, *, everybody: bool) -> bool:
-        """Whether all have loaded, or not everybody: enough to compare the first case."""
-        loading = self.pool.loading()
-        if not loading:
-            return True
-        if everybody:
-            return False
-        loaded = set(self.pool.loaded())
-        return any(
-            len(loaded & set(one.exact)) > 1 and (not one.references or loaded & one.references)
-            for one in self.contracts()
-        )
-
-    def contracts(self, *, loaded: bool = False, besides: Collection[str] = ()) -> list[Contract]:
-        """The contracts of the vocabulary, with whoever has not failed to load by now.
-
-        loaded: only with those who have loaded. besides: leave these out.
-        """
-        present = set(self.pool.loaded()) if loaded else set(self._names) - set(self._failed)
-        present -= set(besides)
-        failed = set(self._failed)
-        found = [self._with(one, failed).among(present) for one in self._contracts]
+    def contracts(self) -> list[Contract]:
+        """The contracts of the vocabulary, with those who have loaded it."""
+        found = [self._loaded(one) for one in self._contracts]
         found = [one for one in found if one.participants]
         compared = [one for one in found if len(one.participants) > 1]
         return compared or found
 
-    def _with(self, contract: Contract, failed: Collection[str]) -> Contract:
+    def _loaded(self, contract: Contract) -> Contract:
         """A contract without those who failed to load; another may be its reference then."""
-        left = contract.among({name for name in contract.names if name not in failed})
+        left = contract.among(set(self.pool.loaded()))
         if len(left.participants) == len(contract.participants):
             return contract
         references = references_of(
@@ -183,9 +149,8 @@ class Opened:
             self.failing(name, self.vocabulary.id, message, refused=False)
 
     def announce(self) -> None:
-        """Tell the contracts; they are told again where another implementation fails later."""
-        self._announced = True
-        for contract in self.contracts():
+        """Tell the contracts, once all have loaded; where nobody has, the reasons of all."""
+        for contract in self.contracts() or [one.among(()) for one in self._contracts]:
             self.emit(
                 ContractOpened(
                     id=contract.id,

@@ -3,7 +3,7 @@
 A batch goes to all who keep pace. Who has not answered for a while is *behind*: the others go on
 without it, and the batch is judged when all its answers are there. As soon as it is through, it
 joins again, on the first inputs of a batch, as many as it can answer soon, of a generator that
-has found more than others. Who is not loaded yet is behind likewise, and joins when it is.
+has found more than others.
 
 This is for runs that are limited by time. Where the budget is a number of cases, all are asked
 all of them, so that equal runs have equal results.
@@ -109,9 +109,10 @@ class Yields:
 class Pacer:
     """Sends batches of one vocabulary, and hands on what was answered.
 
-    pool: with the vocabulary loaded, or being loaded. contracts: those of the vocabulary.
+    pool: with the vocabulary loaded. contracts: those of the vocabulary.
     wanted: whether a contract takes a batch. judge: called with each observation, from several
     threads, as checks have questions of their own; gives how many of its cases were at fault.
+    unanswered: after :meth:`finish`, the batches that were held back, or that somebody owed then.
     """
 
     pool: WorkerPool
@@ -119,6 +120,7 @@ class Pacer:
     wanted: Callable[[Contract, Batch], bool]
     judge: Callable[[Observation, Batch], int]
     clock: Callable[[], float] = time.monotonic
+    unanswered: list[tuple[Contract, Batch]] = field(default_factory=list)
     _flights: list[Flight] = field(default_factory=list)
     _held: list[tuple[Contract, Batch]] = field(default_factory=list)
     _missed: list[tuple[Contract, Batch, list[str]]] = field(default_factory=list)
@@ -136,12 +138,7 @@ class Pacer:
         over: Callable[[], bool],
     ) -> None:
         """Send batch after batch until ``over``, or there is none; judge what is answered."""
-        for batch in batches:
-            while not self._room() and not over():
-                if not self._judge_answered():
-                    time.sleep(BLINK)
-            if over():
-                return
+        while self._wait_for_room(over) and (batch := next(batches, None)) is not None:
             self._send(batch)
             self._judge_answered()
         while self._held and not over():
@@ -150,10 +147,22 @@ class Pacer:
             if not self._judge_answered():
                 time.sleep(BLINK)
 
+    def _wait_for_room(self, over: Callable[[], bool]) -> bool:
+        """Wait until another batch may be sent; whether it may, and it is not ``over`` yet.
+
+        No batch is taken before that: it would be lost.
+        """
+        while not over():
+            if self._room():
+                return True
+            if not self._judge_answered():
+                time.sleep(BLINK)
+        return False
+
     def finish(self, worth_waiting: Callable[[str, float], bool]) -> list[str]:
         """Judge all that is answered by the end, and let go of the rest; who owed an answer then.
 
-        Those are abandoned, unless they are loading: judges may be waiting for them, too.
+        Those are abandoned, as judges may be waiting for them, too.
         worth_waiting: whether to wait on for one who has owed an answer for so many seconds.
         """
         owing: list[str] = []
@@ -172,15 +181,17 @@ class Pacer:
         for flight in self._flights:
             late = flight.owing()  # read once: somebody may answer at any moment
             owing += late
+            if late:
+                self.unanswered.append((flight.pending.contract, flight.batch))
             trusted = self._trusted(flight.pending.contract)
             answered = flight.pending.without(set(late))
             if answered.futures and (not trusted or trusted & answered.futures.keys()):
                 flight.pending = answered
                 self._judge(flight)
         self._flights.clear()
+        self.unanswered += self._held
         owing = list(dict.fromkeys(owing))
-        loading = self.pool.loading()
-        self.pool.abandon([name for name in owing if name not in loading])
+        self.pool.abandon(owing)
         self._judges.shutdown(wait=True)
         for judged in self._judging:
             judged.result()
@@ -194,11 +205,10 @@ class Pacer:
         self._judges.shutdown(wait=True, cancel_futures=True)
 
     def behind(self) -> set[str]:
-        """Return who is loading, or owes an answer for longer than all have patience."""
+        """Return who owes an answer for longer than all have patience."""
         now = self.clock()
-        return set(self.pool.loading()).union(
-            *(flight.owing() for flight in self._flights if flight.late(now))
-        )
+        late = (flight.owing() for flight in self._flights if flight.late(now))
+        return set[str]().union(*late)
 
     def _room(self) -> bool:
         """Whether another batch may be sent: enough of those who are not behind have time."""
@@ -226,7 +236,7 @@ class Pacer:
         return present if not trusted or trusted & set(present) else []
 
     def _trusted(self, contract: Contract) -> set[str]:
-        """The references of a contract that answer, or will when they have loaded."""
+        """The references of a contract that answer."""
         given_up = self.pool.withdrawn()
         return {n for n in contract.names if n in contract.references and n not in given_up}
 

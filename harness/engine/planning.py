@@ -81,6 +81,16 @@ class Plan:
         """Version of each participant."""
         return {participant.name: participant.about.version for participant in self.participants}
 
+    def owed(self, source: str) -> bool:
+        """Whether a vocabulary is examined even where no time is left for it.
+
+        The user named it, or named implementations, which are examined on all vocabularies of the
+        run. It is not where the user gave a number of random vocabularies: they may be thousands.
+        """
+        if source in self.asked.get("vocabularies", ()):
+            return True
+        return bool(self.asked.get("implementations")) and not source.startswith(RANDOM)
+
     @property
     def visited(self) -> list[str]:
         """The vocabularies on which there is something to do."""
@@ -111,12 +121,12 @@ class Tally:
     exercised: examples of expectations that were run, by place in the plan; shown: those of
     them that failed as expected. judged: implementations of which any outcome was judged. refused:
     how many random vocabularies each would not load. excused: how many failures of each did not
-    come back when asked again. hung: who was found to time out. unreached: vocabularies for which
-    no time was left. unanswered: on how many vocabularies each owed an answer when time was up.
-    late: the vocabularies on which each owed an answer, or was still loading it, when time was up.
-    awaited: whose answers the run waited for after its time, as they might be hangs. compiled: the
-    vocabularies for which it waited after its time until their models were compiled. unexplained:
-    violations by vocabulary that were dropped, as the models that explain them were being compiled.
+    come back when asked again. hung: who was found to time out. unanswered: on how many
+    vocabularies each owed an answer when time was up. awaited: whose answers the run waited for
+    after its time, as they might be hangs. least: the vocabularies on which it went on after its
+    time, so that what the user named was examined. settled: those on which it went on to look into
+    the differences that it had found. claims: what became of claimed capabilities
+    (:class:`harness.workers.claims.Claim`).
     """
 
     cases: int = 0
@@ -128,12 +138,11 @@ class Tally:
     failed_to_load: list[tuple[str, str, str]] = field(default_factory=list)
     excused: Counter[str] = field(default_factory=Counter)
     hung: set[str] = field(default_factory=set)
-    unreached: list[str] = field(default_factory=list)
     unanswered: Counter[str] = field(default_factory=Counter)
-    late: dict[str, list[str]] = field(default_factory=dict)
     awaited: set[str] = field(default_factory=set)
-    compiled: set[str] = field(default_factory=set)
-    unexplained: Counter[str] = field(default_factory=Counter)
+    least: set[str] = field(default_factory=set)
+    settled: set[str] = field(default_factory=set)
+    claims: list[tuple[str, str, int, bool, str]] = field(default_factory=list)
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
@@ -148,8 +157,5 @@ class Tally:
                 setattr(self, name, kept + value)
             elif isinstance(kept, (set, Counter)):
                 kept.update(value)
-            elif isinstance(kept, list):
-                kept.extend(tuple(one) if isinstance(one, list) else one for one in value)
             else:
-                for key, several in value.items():
-                    kept.setdefault(key, []).extend(several)
+                kept.extend(tuple(one) for one in value)

@@ -107,7 +107,7 @@ def execute(
         emit, folder.save_finding, plan.expectations, plan.versions, unhurried=plan.unhurried
     )
     run = RunState(plan, emit, tracker)
-    tracker.limit_by(lambda: run.countdown.left)
+    tracker.limit_by(run.left_for_findings)
     try:
         ending = to_the_end(
             lambda: (
@@ -155,7 +155,7 @@ def execute(
             *verdict.notes,
             *left(tally),
             *resumed(run.resumed, len(plan.visited)),
-            *went_on(tally.awaited, tally.compiled, run.countdown.late),
+            *went_on(tally.awaited, tally.least, tally.settled, run.countdown.late),
         ],
     )
     emit(finished)
@@ -175,33 +175,33 @@ def resumed(count: int, whole: int) -> list[str]:
 
 
 def left(tally: Tally) -> list[str]:
-    """A line each on answers, and on differences, that time was not enough for, if any."""
-    lines = []
-    if tally.unanswered:
-        counts = ", ".join(f"{name} ({count})" for name, count in sorted(tally.unanswered.items()))
-        lines.append(f"had not answered its last batch of a vocabulary when time was up: {counts}")
-    if tally.unexplained:
-        counts = ", ".join(f"{where} ({n:,})" for where, n in sorted(tally.unexplained.items()))
-        lines.append(
-            "differences that were not looked into, as the models that explain them were still "
-            f"being compiled on this first run: {counts}; run again, or run tokgate prepare before"
-        )
-    return lines
+    """A line on answers that time was not enough for, if there are any."""
+    counts = ", ".join(f"{name} ({count})" for name, count in sorted(tally.unanswered.items()))
+    if not counts:
+        return []
+    return [f"had not answered its last batch of a vocabulary when time was up: {counts}"]
 
 
-def went_on(awaited: Collection[str], compiled: Collection[str], seconds: float) -> list[str]:
+def went_on(
+    awaited: Collection[str], least: Collection[str], settled: Collection[str], seconds: float
+) -> list[str]:
     """A line on why a run took so much longer than its budget, if it did.
 
-    awaited: who might have hung. compiled: the vocabularies whose models were still being compiled.
+    awaited: who might have hung. least: the vocabularies on which what was named was still to be
+    tested. settled: those on which differences were still to be looked into.
     """
-    reasons = []
-    if awaited:
-        reasons.append(f"to confirm a possible hang in {', '.join(sorted(awaited))}")
-    if compiled:
-        reasons.append(f"to compile the models that explain {', '.join(sorted(compiled))}")
+    reasons = [
+        f"{what} {', '.join(sorted(names))}"
+        for what, names in (
+            ("to confirm a possible hang in", awaited),
+            ("to test what you named on", least),
+            ("to look into the differences found on", settled),
+        )
+        if names
+    ]
     if not reasons or seconds <= 0:
         return []
-    return [f"exceeded the budget by {seconds:.0f} s {' and '.join(reasons)}"]
+    return [f"exceeded the budget by {seconds:.0f} s {', and '.join(reasons)}"]
 
 
 def budget_text(plan: Plan) -> str:

@@ -14,11 +14,10 @@ from harness.checks import CHECKS
 from harness.core.countdown import Countdown
 from harness.engine.budgeting import share
 from harness.engine.parts import Undivided
-from harness.engine.starting import Start
 from harness.engine.study import Session
 from harness.engine.unvisited import Unvisited
 from harness.events import Phase, Withdrawn
-from harness.findings import left_processes
+from harness.findings import broken_claims, left_processes
 from harness.workers.forking import shared_servers
 from harness.workers.pool import Stopped, WorkerPool
 
@@ -52,7 +51,6 @@ class Sessions:
         self._growth_seconds = 0.0
         self._weight = sum(map(run.plan.weight, run.plan.visited))
         self._loads: list[float] = []
-        self._start = Start((), 0)
 
     @property
     def _stop(self) -> threading.Event:
@@ -69,7 +67,6 @@ class Sessions:
         unvisited = Unvisited(plan.visited, embedded.algorithm, plan.weight)
         self._growth_seconds = plan.scaling_seconds(seconds)
         jobs = max(1, min(plan.jobs, len(plan.visited)))
-        self._start = Start(plan.named if seconds is not None else (), jobs)
         with (
             shared_servers(plan.participants) as servers,
             ThreadPoolExecutor(jobs, thread_name_prefix="sessions") as threads,
@@ -88,6 +85,9 @@ class Sessions:
             except BaseException:
                 self.stop()
                 raise
+        if CHECKS[left_processes.CHECK] in plan.checks and not self._stop.is_set():
+            broken = broken_claims.broken(self._run.tally.claims, plan.participants)
+            broken_claims.note(self._run.tracker, broken, self._contracts, plan.seed)
 
     def stop(self) -> None:
         """End the run and kill all workers, from any thread."""
@@ -107,7 +107,7 @@ class Sessions:
                 source = unvisited.take(job)
                 if source is None:
                     return
-                if run.left <= 0:
+                if run.left <= 0 and not run.plan.owed(source):
                     run.note_unreached(source)
                     continue
                 with run.lock:
@@ -121,7 +121,6 @@ class Sessions:
         except Stopped:
             return
         finally:
-            self._start.come(pool)
             pool.close()
             if CHECKS[left_processes.CHECK] in run.plan.checks:
                 left_processes.note(run.tracker, pool.left(), self._contracts, run.plan.seed)
@@ -145,34 +144,30 @@ class Sessions:
         began = time.monotonic()
         vocabulary = run.plan.vocabularies[source]()
         opened = run.begin(pool, source, vocabulary)
-        # Those whom the user named are all waited for: a gate that has not seen one says nothing.
-        everybody = bool(run.plan.named) or run.countdown.seconds is None
         steps = self._prepared(part, vocabulary)
 
         def over() -> bool:
-            return self._stop.is_set() or run.left <= 0
+            return self._stop.is_set() or (run.left <= 0 and not run.plan.owed(source))
 
-        opened.wait(everybody=everybody, stopped=over, meanwhile=steps)
+        opened.wait(over, meanwhile=steps)
         while not over() and next(steps, None) is not None:
-            opened.look()
-        if not self._stop.is_set():
-            opened.announce()
+            pass
         with run.lock:
             self._loads.append((time.monotonic() - began) / run.plan.weight(source))
-        self._start.wait(pool, pool.loaded(), over)
         if over():
             if not self._stop.is_set():
                 run.note_unreached(source)
             return False
+        opened.announce()
         run.countdown.start()
         session = Session(pool, source, vocabulary, opened, time.monotonic() + seconds())
         self._study(session, part.studies)
         self._unmeasured.discard(source)
-        self._contracts |= {name: c for c in opened.contracts(loaded=True) for name in c.names}
+        self._contracts |= {name: c for c in opened.contracts() for name in c.names}
         if self._stop.is_set():
             return False
-        opened.look()
         run.note_excused(pool, vocabulary.id)
+        run.note_claims(pool)
         for name, reason in pool.withdrawn().items():
             run.emit(Withdrawn(name, vocabulary.id, reason))
         return True

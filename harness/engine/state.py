@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from harness.core.countdown import Countdown
 from harness.engine.budgeting import left_for_cases
 from harness.engine.opening import NamedFailed, Opened
 from harness.engine.planning import Plan, Tally
-from harness.events import SlowOnce
+from harness.events import NotReached, SlowOnce
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
     from harness.events import Event
     from harness.findings.entries import Tracker
     from harness.workers.pool import WorkerPool
+
+
+NO_TIME = "no time was left for it: give a larger --budget, or name it with --vocab"
+
+SETTLE_SECONDS = 30.0
+"""After the last case of a vocabulary what was found there is looked into for so many seconds more,
+if it takes that long. To ask again and to make an input minimal takes up to four seconds for each
+kind of difference, and most runs find a few kinds on a vocabulary. Where everything is wrong it
+would take hours, and what is left is told by the event ``Unsettled``."""
 
 
 class RunState:
@@ -36,6 +46,7 @@ class RunState:
         self.stop = threading.Event()
         self.lock = threading.Lock()
         self.countdown = Countdown(plan.budget.seconds)
+        self._settled_by = -math.inf
         self.tally = Tally()
         self.resumed = 0
         """Vocabularies that an earlier sitting had done."""
@@ -61,15 +72,24 @@ class RunState:
         """Seconds until no question at all is asked; before the first case there is no limit."""
         return self.countdown.left if self.countdown.running else math.inf
 
+    def settle_until(self, end: float) -> None:
+        """Give findings time up to this moment of the monotonic clock, whatever the budget says."""
+        self._settled_by = max(self._settled_by, end)
+
+    def left_for_findings(self) -> float:
+        """Seconds in which what was found may still be looked into."""
+        if self.countdown.seconds is None:
+            return math.inf
+        return self._settled_by - time.monotonic()
+
     def stop_at_the_first(self) -> None:
         """End the run where the first unexpected finding is to end it, and there is one."""
         if self.plan.fail_fast and self.tracker.unexpected:
             self.stop.set()
 
     def note_unreached(self, source: str) -> None:
-        """Take note of a vocabulary for which no time was left."""
-        with self.lock:
-            self.tally.unreached.append(source)
+        """Tell of a vocabulary for which no time was left."""
+        self.emit(NotReached(source, NO_TIME))
 
     def note_excused(self, pool: WorkerPool, vocabulary: str) -> None:
         """Tell the failures that did not come back; nothing fails for them."""
@@ -77,6 +97,11 @@ class RunState:
             self.emit(SlowOnce.of(one, vocabulary))
             with self.lock:
                 self.tally.excused[one.implementation] += 1
+
+    def note_claims(self, pool: WorkerPool) -> None:
+        """Take note of what became of the capabilities that were claimed."""
+        with self.lock:
+            self.tally.claims.extend(pool.claims.take())
 
     def failed(self, name: str, vocabulary: str, message: str, *, refused: bool) -> None:
         """Take note of one that could not load, or, refused, would not. Raises NamedFailed."""
@@ -98,6 +123,6 @@ class RunState:
     def open(self, pool: WorkerPool, source: str, vocabulary: Vocabulary) -> list[Contract]:
         """Load the vocabulary into all that can run it, and open its contracts."""
         opened = self.begin(pool, source, vocabulary)
-        opened.wait(everybody=True, stopped=self.stop.is_set)
+        opened.wait(self.stop.is_set)
         opened.announce()
-        return opened.contracts(loaded=True)
+        return opened.contracts()

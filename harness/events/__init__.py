@@ -7,7 +7,7 @@ without :class:`Finished` is an incomplete run.
 
 from harness.events.base import Event, read_events, write_events
 from harness.events.campaign import Campaign, FindingFixed, Outlook
-from harness.events.causes import by_cause, cause_of, kind_in, named
+from harness.events.causes import by_cause, cause_of, kind_in, named, readability
 from harness.events.cluster import (
     ClusterUsed,
     NodeJoined,
@@ -111,5 +111,6 @@ __all__ = [
     "kind_in",
     "named",
     "read_events",
+    "readability",
     "write_events",
 ]

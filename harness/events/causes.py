@@ -8,6 +8,8 @@ go on to match buckets, so that one that was written for a kind covers that vari
 
 from __future__ import annotations
 
+import base64
+import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def kind_in(bucket: str) -> str:
 
 
 def by_cause(findings: Iterable[Found]) -> dict[str, list[Found]]:
-    """Findings by their causes, the one to show first of each: unexpected, minimal, short.
+    """Findings by their causes, the one to show first of each: unexpected, minimal, readable.
 
     The causes are in the order of their first findings.
     """
@@ -50,8 +52,29 @@ def by_cause(findings: Iterable[Found]) -> dict[str, list[Found]]:
     for one in findings:
         found.setdefault(cause_of(one.bucket), []).append(one)
     for alike in found.values():
-        alike.sort(key=lambda f: (f.expected is not None, not f.minimal, len(f.input_b64), f.id))
+        alike.sort(key=_rank)
     return found
+
+
+def _rank(one: Found) -> tuple[bool, bool, tuple[int, int], str]:
+    data = readability(base64.b64decode(one.input_b64))
+    return one.expected is not None, not one.minimal, data, one.id
+
+
+def readability(data: bytes) -> tuple[int, int]:
+    """By which inputs are ordered, the one that a reader understands best first.
+
+    ASCII comes before other text, that before text with characters that are unassigned or cannot
+    be seen, and that before bytes that are no text. Of one sort the shortest comes first.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return 3, len(data)
+    if text.isascii():
+        return 0, len(data)
+    hidden = any(unicodedata.category(character)[0] == "C" for character in text)
+    return 2 if hidden else 1, len(data)
 
 
 def named(alike: Iterable[Found]) -> str:

@@ -170,14 +170,16 @@ class Withdrawn(Event):
 @event
 @dataclass(frozen=True, slots=True)
 class Preparing(Event):
-    """Some implementations have not loaded a vocabulary yet; the others do not wait for them.
+    """Some implementations have not loaded a vocabulary yet.
 
-    ready: who has. waiting: who has not, with what a compiler is at for it, or nothing.
+    ready: who has. waiting: who has not, with what a compiler is at for it, or nothing. share: how
+    much is done of what a run compiles and builds before its time begins; None once that is done.
     """
 
     vocabulary: str
     ready: list[str]
     waiting: dict[str, str]
+    share: float | None = None
 
 
 @event

@@ -1,20 +1,59 @@
-"""A part of a partition as the events and folders of findings have it."""
+"""A finding, and a part of its partition, as the events and folders of findings have them."""
 
 from __future__ import annotations
 
 import base64
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harness.core.outcomes import Encoded
+from harness.events import Found
+from harness.findings.diagnosis import bucket, difference
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.partition import Part
+    from harness.findings.entries import Entry
 
 IDS_SHOWN = 2000
 """Ids of one outcome that a record keeps; the folder of the finding has all."""
 
 MESSAGE_SHOWN = 8 * 1024
+
+
+def finding(entry: Entry, kind: str, identity: str) -> Found:
+    """A finding of this id that is neither minimal nor expected, without its folder."""
+    contract, violation, case = entry.contract, entry.violation, entry.case
+    vocabulary = contract.vocabulary
+    place, sentence = difference(violation, vocabulary)
+    return Found(
+        id=identity,
+        check=violation.check,
+        stage=entry.label.stage,
+        bucket=bucket(entry.label, contract, kind),
+        contract=contract.id,
+        vocabulary=vocabulary.id,
+        mode=contract.mode.label,
+        culprits=list(violation.culprits),
+        partition=[described(part, vocabulary) for part in violation.parts],
+        input_b64=base64.b64encode(violation.data).decode("ascii"),
+        difference=sentence,
+        first_difference=place,
+        **case.provenance(),
+        original_bytes=len(case.data),
+        minimal=False,
+        expected=None,
+        link=None,
+        reproducer=None,
+        explanation=asdict(entry.explanation) if entry.explanation else None,
+        undecided=violation.undecided,
+        mistake=entry.mistake,
+    )
+
+
+def input_of(found: Found) -> bytes:
+    """The input of a finding."""
+    return base64.b64decode(found.input_b64)
 
 
 def described(part: Part, vocabulary: Vocabulary) -> dict[str, Any]:

@@ -24,12 +24,9 @@ if TYPE_CHECKING:
 FINER = {(NORMALIZATION, "white-space")}
 """Stages of an explanation that the diagnosis names better; as it does merges, ties and scores."""
 
-FINDINGS_TRUSTED = 12
-"""A signature with so many findings is taken to be explained by them."""
-
-FINDINGS_ENOUGH = 100
-"""A signature with so many findings, one of them unexpected, gets no more of them: what is wrong
-everywhere would else be minimised for ever."""
+PER_BUCKET = 8
+"""Minimal inputs of one bucket that are findings of their own: what can be mended one without the
+other is not one finding. Inputs of a kind that stands out are taken to have one cause."""
 
 
 @dataclass(frozen=True)
@@ -69,20 +66,10 @@ class KnownInputs:
     """What the tracker knows of one signature under one contract.
 
     minimal: the minimal inputs of its findings with their buckets. A violation whose input contains
-    one of them is counted in that bucket.
+    one of them is counted in that bucket if it is explained by it.
     """
 
     minimal: list[tuple[bytes, str]] = field(default_factory=list)
-
-    @property
-    def trusted(self) -> bool:
-        """Whether so many findings are known that they are taken to explain whatever comes."""
-        return len(self.minimal) >= FINDINGS_TRUSTED
-
-    @property
-    def enough(self) -> bool:
-        """Whether so many findings are known that no more of them are minimised."""
-        return len(self.minimal) >= FINDINGS_ENOUGH
 
     @property
     def buckets(self) -> list[str]:
@@ -101,7 +88,6 @@ class Snapshot:
     known: Sequence[tuple[str, Signature, Sequence[tuple[bytes, str]]]] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     provisionals: Sequence[str] = ()
-    unstable: Sequence[tuple[str, str, str]] = ()
 
 
 class Tracker(Protocol):
@@ -120,4 +106,8 @@ class Tracker(Protocol):
 
     def note(self, contract: Contract, violation: Violation, case: Case) -> str:
         """Enter a violation that no input brings back; gives its bucket, or an empty text."""
+        ...
+
+    def settle(self, pool: WorkerPool) -> None:
+        """Go on with findings on a pool's vocabulary whose inputs are not minimal yet."""
         ...

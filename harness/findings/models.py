@@ -1,9 +1,9 @@
-"""Whether the models that explain findings are compiled, so that no judge waits for a compiler.
+"""The models that explain findings are compiled before a run, so that no judge waits for them.
 
 A finding is explained by running the models of two engines stage by stage in the harness itself
 (:mod:`harness.findings.explanation`). On a first run these have no compiled code yet. A process of
-its own calls them once on a small vocabulary of the same algorithm, while others work;
-it shares each compiled function with the workers that need it, too.
+its own calls them once on a small vocabulary of the same algorithm, while workers load; it shares
+each compiled function with the workers that need it, too.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import corpora
 import impls
 from corpora.vocabularies.caches import compiled_folder
 from harness.core.comparisons import algorithm_of
@@ -58,34 +59,25 @@ def modelled(vocabulary: Vocabulary) -> str:
     return "" if vocabulary.unexpressed else algorithm_of(vocabulary)
 
 
-class Compiling:
-    """The models of one algorithm on their way; to be closed."""
+def compile_models(algorithm: str, stopped: Callable[[], bool]) -> None:
+    """Have the models of an algorithm compiled, unless they are; until ``stopped`` at the most.
 
-    def __init__(self, algorithm: str) -> None:
-        """Begin, in a process of its own, where there is anything to compile."""
-        self._process: subprocess.Popen[bytes] | None = None
-        if algorithm in TAUGHT_BY and not _marker(algorithm).exists():
-            self._process = subprocess.Popen(
-                [*COMMAND, algorithm],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-
-    def ready(self) -> bool:
-        """Whether it is done, or has failed: then the first explanation compiles."""
-        return self._process is None or self._process.poll() is not None
-
-    def wait(self, stopped: Callable[[], bool]) -> None:
-        """Wait until it is done, or ``stopped`` turns true."""
-        while not self.ready() and not stopped():
+    Where the process fails, the first explanation compiles them.
+    """
+    if algorithm not in TAUGHT_BY or marker(f"models-{algorithm}").exists():
+        return
+    process = subprocess.Popen(
+        [*COMMAND, algorithm],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        while process.poll() is None and not stopped():
             time.sleep(LOOK_SECONDS)
-
-    def close(self) -> None:
-        """Give up what is not done."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+    finally:
+        process.kill()
+        process.wait()
 
 
 def explain_once(algorithm: str) -> None:
@@ -98,21 +90,21 @@ def explain_once(algorithm: str) -> None:
             model = registry.resolve(name)
             if isinstance(model, Explains) and model.supports(vocabulary, Mode()) is None:
                 model.steps(vocabulary, TEXT, Mode())
-    marker = _marker(algorithm)
-    marker.parent.mkdir(parents=True, exist_ok=True)
-    marker.touch()
+    done = marker(f"models-{algorithm}")
+    done.parent.mkdir(parents=True, exist_ok=True)
+    done.touch()
 
 
-def _marker(algorithm: str) -> Path:
-    """The file that says that it was done, by these versions of the compiler and of our source."""
-    return compiled_folder() / f"models-{algorithm}-{_versions()}"
+def marker(name: str) -> Path:
+    """The file that says that something was made, by these versions of the compiler and of ours."""
+    return compiled_folder() / f"{name}-{_versions()}"
 
 
 @cache
 def _versions() -> str:
-    source = Path(impls.__file__).parent
-    newest = max(path.stat().st_mtime_ns for path in source.rglob("*.py"))
-    text = f"{sys.version} {metadata.version('numba')} {source} {newest}"
+    folders = [Path(package.__file__ or "").parent for package in (impls, corpora)]
+    newest = max(path.stat().st_mtime_ns for one in folders for path in one.rglob("*.py"))
+    text = f"{sys.version} {metadata.version('numba')} {folders} {newest}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -238,11 +238,12 @@ ASKED = frozenset({"survival", "determinism", *COMPARED})
 
 def asked(violation: Violation) -> bool:
     """Whether a script can put the question of a violation itself."""
-    left = any(
-        isinstance(part.outcome, Failed) and part.outcome.status is Status.LEFT_PROCESSES
+    no_input = any(
+        isinstance(part.outcome, Failed)
+        and part.outcome.status in {Status.LEFT_PROCESSES, Status.FALSE_CLAIM}
         for part in violation.parts
     )
-    return violation.check in ASKED and not left
+    return violation.check in ASKED and not no_input
 
 
 def replayed(name: str, title: str, sentence: str, contract: Contract) -> str:

@@ -11,37 +11,36 @@ import base64
 import hashlib
 import threading
 import time
-from collections import Counter
-from dataclasses import asdict, replace
+from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.checks import CHECKS
 from harness.checks.base import Violation
 from harness.core.partition import comparable
-from harness.events import Counted, Found
-from harness.findings import mistakes
-from harness.findings.confirming import TIMED_OUT, confirm
-from harness.findings.describing import described
+from harness.events import Counted, Found, Unsettled, readability
+from harness.findings import masking, mistakes
+from harness.findings.confirming import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, confirm
+from harness.findings.describing import finding, input_of
 from harness.findings.diagnosis import (
-    BYTES,
     Signature,
     bucket,
-    categories,
-    difference,
     kind_of,
-    signature,
 )
-from harness.findings.entries import FINDINGS_TRUSTED, Entry, KnownInputs, Snapshot
+from harness.findings.entries import PER_BUCKET, Entry, KnownInputs, Snapshot
 from harness.findings.expecting import WHATEVER, ExpectedFindings
+from harness.findings.looks import Looks, traits_of
 from harness.findings.minimising import (
     NO_TIME,
-    SHRINK_TIMEOUTS,
+    SHRINK_DEATHS_SECONDS,
+    SHRINK_SECONDS,
     TOOK_LONG,
     TRIES_HANG,
-    WITHDRAWN,
-    Spent,
+    UNHURRIED_SECONDS,
+    Overtime,
+    minimise,
 )
-from harness.findings.shrinking import shrink, subsequence
+from harness.findings.shrinking import subsequence
+from harness.verdict.expectations import UNMINIMISED, stands_out
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
@@ -53,32 +52,16 @@ if TYPE_CHECKING:
     from harness.verdict.expectations import Expectation
     from harness.workers.pool import WorkerPool
 
-SHRINK_SECONDS = 4.0
-"""The time for minimising one finding."""
-
-SHRINK_DEATHS_SECONDS = 12.0
-"""The time for minimising a finding that ends the process: each step that fails costs a new
-process, a second or two."""
-
 SHRINK_SHARE = 0.25
-"""About this share of a run's time goes into violations once each signature has an example."""
-
-UNHURRIED_SECONDS = 300.0
-"""The time for minimising one finding of a run that the clock is not to decide. It is there only
-for what would never end."""
-
-FURTHER_QUESTIONS = frozenset(
-    ("validity", "round-trip", "offsets", "incremental", "interval", "count-till-limit", "split")
-) | {"heal"}
-"""Checks that compare an implementation with itself: they say nothing new of one that is known to
-answer one question in two ways."""
+"""About this share of a run's time goes into violations that look like others."""
 
 UNSURE = ""
 """This stands in place of the bucket of a violation that could not be told when it was asked
 again."""
 
-UNMINIMISED = "any"
-"""The kind of input in a bucket that is not minimised, or cannot be."""
+NOT_ASKED_AGAIN = "there was no time left to ask again"
+
+NO_SECOND_ANSWER = "it gave no answer when it was asked again"
 
 
 class FindingTracker:
@@ -109,14 +92,21 @@ class FindingTracker:
         self._known: dict[tuple[str, Signature], KnownInputs] = {}
         self._counts: Counter[str] = Counter()
         self._provisionals: set[str] = set()
-        self._unstable: dict[tuple[str, str], str] = {}
+        self._looks: defaultdict[tuple[str, Signature], Looks] = defaultdict(Looks)
+        self._unfinished: list[tuple[Entry, Found]] = []
+        self._overtime = Overtime()
+        self._renamed: dict[str, str] = {}
         self._spent = 0.0
         self._since = time.monotonic()
         self._lock = threading.Lock()
         self._seconds_left: Callable[[], float] = lambda: float("inf")
 
     def limit_by(self, left: Callable[[], float]) -> None:
-        """Minimise no longer than a run has time; left: the seconds until it is over."""
+        """Look into little more than what is new once a run's time is over.
+
+        left: the seconds until then. What is new is looked into after that, as long as
+        :class:`harness.findings.minimising.Overtime` has it.
+        """
         self._seconds_left = left
 
     def snapshot(self) -> Snapshot:
@@ -129,7 +119,6 @@ class FindingTracker:
                 ],
                 counts=dict(self._counts),
                 provisionals=sorted(self._provisionals),
-                unstable=[(*place, name) for place, name in self._unstable.items()],
             )
 
     def restore(self, known: Snapshot) -> None:
@@ -141,7 +130,6 @@ class FindingTracker:
             }
             self._counts = Counter(known.counts)
             self._provisionals = set(known.provisionals)
-            self._unstable = {(where, name): kind for where, name, kind in known.unstable}
 
     @property
     def findings(self) -> list[Found]:
@@ -153,7 +141,9 @@ class FindingTracker:
         """Hold what is so between any two calls. Raises AssertionError; tests call it."""
         buckets = {found.bucket for found in self._findings.values()}
         for identity, found in self._findings.items():
-            assert identity == found.id == finding_id(found.bucket, found.vocabulary)
+            place = (found.bucket, found.vocabulary)
+            assert identity == found.id
+            assert identity in {finding_id(*place), finding_id(*place, found.input_b64)}
             assert found.replaces != identity
         for one in self._known.values():
             assert buckets.issuperset(one.buckets), "a known input whose finding is gone"
@@ -161,16 +151,13 @@ class FindingTracker:
         assert buckets.issuperset(self._counts), "what is counted has no finding"
         certain = self._findings.keys() - self._provisionals
         assert all(self._counts[self._findings[identity].bucket] for identity in certain)
-        assert buckets.issuperset(self._unstable.values())
 
     @property
     def unexpected(self) -> bool:
         """Whether a finding that no entry covers is there, the provisional ones left out."""
         with self._lock:
-            return any(
-                found.expected is None and identity not in self._provisionals
-                for identity, found in self._findings.items()
-            )
+            certain = self._findings.keys() - self._provisionals
+            return any(self._findings[identity].expected is None for identity in certain)
 
     def consider(
         self, pool: WorkerPool, contract: Contract, violation: Violation, case: Case
@@ -178,8 +165,10 @@ class FindingTracker:
         """Enter a violation; gives the bucket under which it was counted."""
         started = time.monotonic()
         try:
-            return self._considered(pool, contract, violation, case)
+            with pool.lasting(self._overtime.left):
+                return self._considered(pool, Entry(contract, violation, case))
         finally:
+            self._overtime.pause()
             with self._lock:
                 self._spent += time.monotonic() - started
 
@@ -188,36 +177,79 @@ class FindingTracker:
         entry = Entry(contract, violation, case)
         return self._enter(self._known_of(entry), entry, UNMINIMISED, minimal=False)
 
-    def _considered(
-        self, pool: WorkerPool, contract: Contract, violation: Violation, case: Case
-    ) -> str:
-        entry = Entry(contract, violation, case)
-        explained = self._explained(pool, entry)
-        if isinstance(explained, str):
-            return self._count(explained)
-        if explained is not violation:
-            violation = explained
-            entry = Entry(contract, violation, case)
+    def settle(self, pool: WorkerPool) -> None:
+        """Go on with findings on a pool's vocabulary whose inputs are not minimal yet."""
+        unfinished, self._unfinished = self._unfinished, []
+        with pool.lasting(self._overtime.left):
+            for entry, found in sorted(unfinished, key=lambda one: len(one[0].violation.data)):
+                if self._findings.get(found.id) is found and not pool.out_of_time:
+                    self._go_on(pool, entry, found)
+        self._overtime.pause()
+
+    def _go_on(self, pool: WorkerPool, entry: Entry, found: Found) -> None:
+        """Make the input of a finding minimal, unless another one explains it by now."""
+        try:
+            rest = masking.unexplained(pool, entry, self._known_of(entry))
+        except OutOfTime:
+            return
+        if isinstance(rest, str):
+            known = (one for one in self.findings if one.bucket == rest)
+            explained = next((one for one in known if one.minimal), None)
+            if explained is not None:
+                self._replace(found, explained)
+                return
+        self._look_into(pool, entry, found)
+
+    def _considered(self, pool: WorkerPool, entry: Entry) -> str:
+        expected = self._as_expected(entry)
+        if expected is not None:
+            return self._count(expected)
+        looks, traits = self._looks[entry.contract.id, entry.signature], traits_of(entry)
+        if looks.latest and not looks.worth(traits, late=self._late):
+            return self._count(looks.like(traits))
+        before = len(self._findings)
+        try:
+            rest = masking.unexplained(pool, entry, self._known_of(entry))
+        except OutOfTime:
+            return self._unsettled(entry, NOT_ASKED_AGAIN)
+        if isinstance(rest, str):
+            name = self._count(rest)
+        else:
+            name = self._look_into(pool, replace(entry, violation=rest))
+        if name != UNSURE:
+            looks.note(traits, name, new=len(self._findings) > before)
+        return name
+
+    def _look_into(self, pool: WorkerPool, entry: Entry, former: Found | None = None) -> str:
+        """Ask again, make the input minimal, and enter what is found.
+
+        former: the finding that is known of it already, and not minimal.
+        """
+        contract, violation, case = entry.contract, entry.violation, entry.case
         known = self._known_of(entry)
-        alike = self._alike(known, entry)
-        if alike is not None:
-            return self._count(alike)
-        provisional = None
-        if violation.check == "survival" and violation.stage != TIMED_OUT:
+        provisional = former
+        if former is None and violation.check == "survival" and violation.stage != TIMED_OUT:
             # On record before it is tried again: that may take long, and the last allowed death.
             provisional = self._provisional(entry)
         try:
-            confirmed = confirm(pool, contract, violation)
+            times = UNSTABLE_AGAIN if self._unstable(entry) else AGAIN
+            confirmed = confirm(pool, contract, violation, times)
+            if confirmed == "unsure":
+                pool.resume()  # at the end of the cases those are let go who owe an answer
+                confirmed = confirm(pool, contract, violation, times)
         except OutOfTime:
-            return self._entered_late(known, entry, provisional)
-        if confirmed == "unsure":
+            return former.bucket if former else self._entered_late(known, entry, provisional)
+        if confirmed == "machine":
             return UNSURE
+        if confirmed == "unsure":
+            return self._unsettled(entry, NO_SECOND_ANSWER)
         gone = confirmed == "gone"
         entry = Entry(contract, violation if isinstance(confirmed, str) else confirmed, case)
         known = self._known_of(entry)
         if gone or entry.violation.check == "determinism":
             # It does not come back alone, so there is nothing to minimise by.
-            return self._enter(known, entry.explained(), UNMINIMISED, minimal=False)
+            entry = entry.explained()
+            return self._enter(known, entry, UNMINIMISED, minimal=False, replaces=provisional)
         if provisional is None:
             provisional = self._provisional(entry)
         smaller, why = self._shrink(pool, entry)
@@ -226,15 +258,34 @@ class FindingTracker:
         kind = kind_of(smaller.violation, smaller.label.stage, contract)
         if why == TRIES_HANG:
             kind = UNMINIMISED  # what is left in the input says little of what it hangs on
+        self._expected.learn(pool, smaller, bucket(smaller.label, contract, kind), self._shrink)
         if why == NO_TIME and self._expected.unsure(smaller):
-            return UNSURE
+            return self._unsettled(entry, NOT_ASKED_AGAIN)
         name = self._enter(known, smaller, kind, minimal=why is None, replaces=provisional, why=why)
-        if self._expected.has(name, contract) and not self._expected.covers(entry):
+        found = smaller.violation.data
+        if self._expected.has(name, contract, found) and not self._expected.covers(entry):
             # What is expected was a part of this input. Something else may be wrong with the rest.
-            left = self._explained(pool, Entry(contract, violation, case))
+            try:
+                left = masking.unexplained(pool, replace(entry, violation=violation), known)
+            except OutOfTime:
+                self._unsettled(entry, NOT_ASKED_AGAIN)
+                return name
             if isinstance(left, Violation) and len(left.data) < len(violation.data):
-                self._considered(pool, contract, left, case)
+                self._considered(pool, replace(entry, violation=left))
         return name
+
+    def _unstable(self, entry: Entry) -> bool:
+        """Whether a culprit is known to answer one question in two ways."""
+        unstable = (one for one in self.findings if one.check == "determinism")
+        here = (one.culprits for one in unstable if one.contract == entry.contract.id)
+        return any(set(entry.violation.culprits) & set(culprits) for culprits in here)
+
+    def _unsettled(self, entry: Entry, reason: str) -> str:
+        """Say of a violation that nobody knows what it is."""
+        culprits = list(entry.violation.culprits)
+        with self._lock:
+            self._emit(Unsettled(entry.contract.id, entry.violation.check, culprits, reason))
+        return UNSURE
 
     def _entered_late(self, known: KnownInputs, entry: Entry, provisional: Found | None) -> str:
         """Enter a violation that there is no time to ask about again, if it is sure as it is.
@@ -245,36 +296,32 @@ class FindingTracker:
         sure = entry.violation.check == "survival" or all(
             comparable(part.outcome) for part in entry.violation.parts
         )
-        if not sure:
-            return UNSURE
         entry = entry.explained()
         kind = UNMINIMISED
-        if self._expected.unsure(entry):
-            return UNSURE
+        if not sure or self._expected.unsure(entry):
+            return self._unsettled(entry, NOT_ASKED_AGAIN)
         if self._expected.may_cover(entry):
             kind = kind_of(entry.violation, entry.label.stage, entry.contract)
         return self._enter(known, entry, kind, minimal=False, replaces=provisional, why=NO_TIME)
 
-    def _alike(self, known: KnownInputs, entry: Entry) -> str | None:
-        """The bucket under which a violation is counted without minimising it, if it may be.
+    def _as_expected(self, entry: Entry) -> str | None:
+        """The bucket of a violation that is expected whatever its input is like, once it is known.
 
-        Never as expected, unless it is, whatever its minimal input comes to.
+        Of the same stage: an expected finding of another one does not show this one.
         """
-        excused: list[str] = []
-        new: list[str] = []
-        for name in known.buckets:
-            (excused if self._expected.has(name, entry.contract) else new).append(name)
-        if new and (self._late or known.enough):
-            return new[0]
-        if excused:
-            # Told by the explanation, which takes some milliseconds, or else by the diagnosis.
-            label = entry.signature if self._late else entry.explained().label
-            told = bucket(label, entry.contract, WHATEVER)
-            if self._expected.has(told, entry.contract):
-                # Of the same stage: an expected finding of another one does not show this one.
-                same = (name for name in excused if name.split("/")[:4] == told.split("/")[:4])
-                return next(same, None)
-        return None
+        contract = entry.contract
+        excused = [
+            name for name in self._known_of(entry).buckets if self._expected.whole(name, contract)
+        ]
+        if not excused:
+            return None
+        # Told by the explanation, which takes some milliseconds, or else by the diagnosis.
+        label = entry.signature if self._late else entry.explained().label
+        told = bucket(label, contract, WHATEVER)
+        if not self._expected.whole(told, contract):
+            return None
+        same = (name for name in excused if name.split("/")[:4] == told.split("/")[:4])
+        return next(same, None)
 
     def _known_of(self, entry: Entry) -> KnownInputs:
         return self._known.setdefault((entry.contract.id, entry.signature), KnownInputs())
@@ -293,63 +340,10 @@ class FindingTracker:
         name = bucket(entry.label, entry.contract, UNMINIMISED)
         if finding_id(name, entry.contract.vocabulary.id) in self._findings:
             return None  # another signature has come to it, and it would go with this one
-        found = self._write(entry, UNMINIMISED, minimal=False)
+        identity = finding_id(name, entry.contract.vocabulary.id)
+        found = self._write(entry, UNMINIMISED, identity, minimal=False)
         self._provisionals.add(found.id)
         return found
-
-    def _explained(self, pool: WorkerPool, entry: Entry) -> str | Violation:
-        """The bucket of a known finding that explains a violation, else what is left to explain.
-
-        A violation whose input contains a known minimal one is explained by it if nothing is
-        wrong any more with that taken out; what is still wrong is another finding.
-        """
-        contract, violation = entry.contract, entry.violation
-        if violation.check in FURTHER_QUESTIONS:
-            for culprit in violation.culprits:
-                if (contract.id, culprit) in self._unstable:
-                    return self._unstable[contract.id, culprit]
-        known = self._known.get((contract.id, entry.signature), KnownInputs())
-        for minimal, name in known.minimal:
-            if minimal == violation.data:
-                return name
-            if not minimal and known.minimal.count((minimal, name)) >= FINDINGS_TRUSTED:
-                return name  # wrong with no input at all, and so with any
-            if minimal and minimal in violation.data:
-                rest = violation.data.replace(minimal, b"")
-                left = self._left(pool, contract, violation, rest, known)
-                if left is None:
-                    return name
-                violation = left
-        # Nearly all input of some generators is ill-formed, each in a way of its own.
-        ill = next((name for minimal, name in known.minimal if categories(minimal) == BYTES), None)
-        well_formed = violation.data.decode(errors="ignore").encode()
-        if ill is not None and well_formed != violation.data:
-            left = self._left(pool, contract, violation, well_formed, known)
-            if left is None:
-                return ill
-            violation = left
-        return violation
-
-    def _left(
-        self,
-        pool: WorkerPool,
-        contract: Contract,
-        violation: Violation,
-        rest: bytes,
-        known: KnownInputs,
-    ) -> Violation | None:
-        """The violation that is left with what is known taken out, if any is."""
-        if self._late or known.trusted or violation.check in {"survival", "determinism"}:
-            return None
-        sign = signature(violation, contract)
-        left: Violation | None = None
-        if rest and contract.vocabulary.can_encode(rest):
-            try:
-                again = pool.examine(contract, CHECKS[violation.check], [rest]).violations
-            except OutOfTime:
-                return None
-            left = next((one for one in again if signature(one, contract) == sign), None)
-        return left
 
     @property
     def _late(self) -> bool:
@@ -360,6 +354,7 @@ class FindingTracker:
         return due or self._seconds_left() <= 0
 
     def _count(self, name: str) -> str:
+        name = self._renamed.get(name, name)
         with self._lock:
             self._counts[name] += 1
             self._emit(Counted(name, self._counts[name]))
@@ -367,56 +362,21 @@ class FindingTracker:
 
     def _shrink(self, pool: WorkerPool, entry: Entry) -> tuple[Entry, str | None]:
         """The entry with the smallest input found, and why the search did not end by itself."""
-        contract, check = entry.contract, CHECKS[entry.violation.check]
-        latest = {entry.violation.data: entry.violation}
+        contract, data = entry.contract, entry.violation.data
         minimal = self._known_of(entry).minimal
-        excused = {data for data, name in minimal if self._expected.has(name, contract)}
-
+        # Shrinking into an expected finding would hide this one from the gate.
+        excused = {one for one, name in minimal if self._expected.has(name, contract, one)}
         covered = not self._expected.entries or self._expected.covers(entry)
 
         def hides(one: Violation) -> bool:
             # A part of the input that is expected was in it, and the rest is looked at afterwards.
             # What is put in its place may be another mistake, which is expected when this is not.
-            foreign = not subsequence(one.data, entry.violation.data)
-            made = Entry(contract, one, entry.case)
-            return not covered and foreign and self._expected.covers(made)
+            foreign = not subsequence(one.data, data)
+            return not covered and foreign and self._expected.covers(replace(entry, violation=one))
 
-        spent = Spent()
-
-        def failing(candidates: Sequence[bytes]) -> list[bool]:
-            # Shrinking into an expected finding would hide this one from the gate.
-            known = contract.vocabulary.can_encode
-            lawful = [data for data in candidates if data not in excused and known(data)]
-            try:
-                violations = spent.on(pool.examine(contract, check, lawful)).violations
-            except OutOfTime:
-                spent.cut_off = True
-                return [False] * len(candidates)
-            seen = {
-                one.data: one for one in violations if signature(one, contract) == entry.signature
-            }
-            # The first one is taken, and only of that it has to be known whether it hides anything.
-            first = next((c for c in candidates if c in seen and not hides(seen[c])), None)
-            if first is not None:
-                latest[first] = seen[first]
-            return [candidate == first for candidate in candidates]
-
-        usual = SHRINK_DEATHS_SECONDS if check.name == "survival" else SHRINK_SECONDS
-        seconds = self._patience * usual
-        if self._unhurried:
-            seconds = UNHURRIED_SECONDS
-        left = self._seconds_left()
-        smallest, ended = shrink(
-            entry.violation.data, failing, min(seconds, left), lambda: spent.enough
-        )
-        why = None
-        if spent.timeouts >= SHRINK_TIMEOUTS:
-            why = TRIES_HANG
-        elif not ended:
-            why = NO_TIME if spent.cut_off or self._seconds_left() <= 0 else TOOK_LONG
-        elif set(entry.violation.culprits) & set(pool.withdrawn()):
-            why = WITHDRAWN
-        return Entry(contract, latest[smallest], entry.case), why
+        usual = SHRINK_DEATHS_SECONDS if entry.violation.check == "survival" else SHRINK_SECONDS
+        seconds = UNHURRIED_SECONDS if self._unhurried else self._patience * usual
+        return minimise(pool, entry, seconds, lambda one: one not in excused, hides)
 
     def _enter(
         self,
@@ -432,64 +392,88 @@ class FindingTracker:
 
         why: it was not made smaller, if there is a reason besides its kind.
         """
-        data = entry.violation.data
-        name = bucket(entry.label, entry.contract, kind)
-        if entry.violation.check == "determinism":
-            for culprit in entry.violation.culprits:
-                self._unstable.setdefault((entry.contract.id, culprit), name)
-        if (minimal or not known.minimal) and known.minimal.count((data, name)) < FINDINGS_TRUSTED:
+        data, contract = entry.violation.data, entry.contract
+        name = bucket(entry.label, contract, kind)
+        self._renamed.pop(name, None)
+        unfinished = why in {NO_TIME, TOOK_LONG}
+        if minimal or not (known.minimal or unfinished):
             known.minimal.append((data, name))
-        identity = finding_id(name, entry.contract.vocabulary.id)
-        self._provisionals -= {identity, replaces.id if replaces else ""}
-        former = self._findings.get(identity)
-        smaller = former is None or len(data) < len(base64.b64decode(former.input_b64))
-        if smaller or replaces is not None:
-            self._write(entry, kind, minimal=minimal, replaces=replaces, why=why)
+        place = (name, contract.vocabulary.id)
+        expected = self._expected.has(name, contract, data)  # never counted with what is not
+        alike = [
+            found
+            for found in self.findings
+            if (found.bucket, found.vocabulary) == place
+            and (found.expected is not None) == expected
+            and found.id not in self._provisionals
+        ]
+        former = next((found for found in alike if input_of(found) == data), None)
+        if former is None and replaces is not None and replaces.bucket == name:
+            former = replaces
+        separate = minimal and not stands_out(kind) and not self._expected.whole(name, contract)
+        if former is None and alike and not (separate and len(alike) < PER_BUCKET):
+            former = alike[0]
+        if replaces is not None:
+            self._provisionals.discard(replaces.id)
+        better = former is None or former is replaces
+        if former is not None and not (separate and len(alike) >= PER_BUCKET):
+            better |= (minimal, former.minimal) == (True, False)
+            better |= readability(data) < readability(input_of(former))
+        if better:
+            identity = former.id if former else self._identity(name, entry)
+            former = self._write(entry, kind, identity, minimal=minimal, why=why, replaces=replaces)
+            if unfinished:
+                self._unfinished.append((replace(entry, explanation=None), former))
+        elif replaces is not None and former is not None:
+            self._replace(replaces, former)
         return self._count(name)
+
+    def _identity(self, name: str, entry: Entry) -> str:
+        """The id of a new finding in a bucket, of which others may be there."""
+        place = (name, entry.contract.vocabulary.id)
+        data = base64.b64encode(entry.violation.data).decode("ascii")
+        return finding_id(*place, *([data] if finding_id(*place) in self._findings else []))
+
+    def _replace(self, old: Found, found: Found) -> None:
+        """Have one finding stand for another one, and take over what was counted there."""
+        if old.id == found.id:
+            return
+        with self._lock:
+            self._findings.pop(old.id, None)
+            self._findings[found.id] = found
+            self._emit(replace(found, replaces=old.id))
+            left = {one.bucket for one in self._findings.values()}
+            if old.bucket in self._counts and old.bucket not in left:
+                self._renamed[old.bucket] = found.bucket
+                self._counts[found.bucket] += self._counts.pop(old.bucket)
+        for one in list(self._known.values()):
+            one.minimal = [(data, self._renamed.get(name, name)) for data, name in one.minimal]
 
     def _write(
         self,
         entry: Entry,
         kind: str,
+        identity: str,
         *,
         minimal: bool,
         replaces: Found | None = None,
         why: str | None = None,
     ) -> Found:
-        contract, violation, case = entry.contract, entry.violation, entry.case
-        vocabulary = contract.vocabulary
+        contract, violation = entry.contract, entry.violation
         name = bucket(entry.label, contract, kind)
-        identity = finding_id(name, vocabulary.id)
-        expectation = self._expected.entry(name, vocabulary.id)
-        place, sentence = difference(violation, vocabulary)
-        found = Found(
-            id=identity,
-            check=violation.check,
-            stage=entry.label.stage,
-            bucket=name,
-            contract=contract.id,
-            vocabulary=vocabulary.id,
-            mode=contract.mode.label,
-            culprits=list(violation.culprits),
-            partition=[described(part, vocabulary) for part in violation.parts],
-            input_b64=base64.b64encode(violation.data).decode("ascii"),
-            difference=sentence,
-            first_difference=place,
-            **case.provenance(),
-            original_bytes=len(case.data),
+        expectation = self._expected.entry(name, contract.vocabulary.id, violation.data)
+        found = replace(
+            finding(entry, kind, identity),
             minimal=minimal,
+            unminimised=why,
             expected=expectation.reason if expectation else None,
             link=expectation.link if expectation else None,
             reproducer=self._save(identity, violation, contract),
-            replaces=replaces.id if replaces and replaces.id != identity else None,
-            explanation=asdict(entry.explanation) if entry.explanation else None,
-            undecided=violation.undecided,
-            unminimised=why,
-            mistake=entry.mistake,
         )
+        if replaces is not None and replaces.id != identity:
+            self._replace(replaces, found)
+            return found
         with self._lock:
-            if found.replaces is not None:
-                self._findings.pop(found.replaces, None)
             self._findings[identity] = found
             self._emit(found)
         return found

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import math
 import time
 from collections import Counter, deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from corpora.generators import long_runs
 from harness.core.outcomes import Inputs
-from harness.engine.examples import due, with_examples
 from harness.engine.inquiry import Inquiry
 from harness.engine.judging import Judge
+from harness.engine.least import LEAST_CASES, Share, named_on, with_companions
 from harness.engine.pace import PATIENCE, Pacer
+from harness.engine.state import SETTLE_SECONDS
 from harness.engine.streams import Batch
 from harness.engine.taking import takes
 from harness.engine.texts import Texts
 from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.events import Phase
-from harness.findings.models import Compiling, modelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,10 +37,6 @@ MOMENT = 2.0
 
 IN_FLIGHT = 2
 """Batches asked ahead of the one being judged, so that no worker waits for the harness."""
-
-
-EXPLAINED = "equivalence"
-"""The check whose findings are explained by models, which are compiled on a first run."""
 
 
 class Checks:
@@ -72,7 +71,7 @@ class Checks:
     def _by_number(self, session: Session) -> None:
         """Ask everybody everything, in one order, as many cases as are wanted."""
         run, pool = self._run, session.pool
-        contracts = session.opened.contracts(loaded=True)
+        contracts = session.opened.contracts()
         self._judge.examples(pool, contracts)
         for pending, batch in self._asked(pool, session.vocabulary, contracts):
             if run.stop.is_set():
@@ -81,107 +80,126 @@ class Checks:
             run.stop_at_the_first()
 
     def _in_time(self, session: Session) -> None:
-        """Ask each at its own pace, until the session's time is over."""
-        stopped = self._run.stop.is_set
-        with (
-            contextlib.closing(Compiling(modelled(session.vocabulary))) as compiling,
-            contextlib.closing(
-                Inquiry(
-                    self._judge.look_into,
-                    lambda one: one.violation.check != EXPLAINED or compiling.ready(),
-                    stopped,
-                )
-            ) as inquiry,
-        ):
-            self._ask_in_time(session, inquiry, compiling)
+        """Ask each at its own pace, until the session's time is over; then see to what is owed."""
+        run, pool = self._run, session.pool
+        run.settle_until(session.end + SETTLE_SECONDS)
+        contracts = session.opened.contracts()
+        with contextlib.closing(
+            Inquiry(self._judge.look_into, run.stop.is_set, lambda: run.left_for_findings() <= 0)
+        ) as inquiry:
+            pacer = self._pacer(session, contracts, inquiry)
+            try:
+                self._ask_in_time(session, contracts, inquiry, pacer)
+                self._settle(session, inquiry)
+            except BaseException:
+                run.stop.set()
+                pool.kill()  # judges that wait for answers are told so
+                raise
+            finally:
+                pacer.close()
+                pool.limit_by(run.left_for_questions)
 
-    def _ask_in_time(self, session: Session, inquiry: Inquiry, compiling: Compiling) -> None:
-        run, pool, opened = self._run, session.pool, session.opened
-        pacer = Pacer(
-            pool,
-            opened.contracts(),
+    def _pacer(self, session: Session, contracts: Sequence[Contract], inquiry: Inquiry) -> Pacer:
+        return Pacer(
+            session.pool,
+            contracts,
             takes,
             lambda seen, batch: self._judge.judge(
-                pool, seen, batch, session.end, looked_into=inquiry.take
+                session.pool, seen, batch, session.end, inquiry.take
             ),
         )
-        examples = [False]
+
+    def _ask_in_time(
+        self, session: Session, contracts: Sequence[Contract], inquiry: Inquiry, pacer: Pacer
+    ) -> None:
+        run, pool = self._run, session.pool
+
+        def left_for_judges() -> float:
+            """What judges ask of a slow one is not to take the time of other vocabularies."""
+            return min(run.left_for_questions(), session.end + MOMENT - time.monotonic())
 
         def over() -> bool:
-            opened.look()
             inquiry.look()
-            if not examples[0] and compiling.ready() and opened.ready(everybody=True):
-                self._judge.examples(pool, opened.contracts(loaded=True))
-                examples[0] = not pool.out_of_time  # else again, after the vocabulary's time
             run.stop_at_the_first()
             return run.stop.is_set() or session.over
 
         half = (time.monotonic() + session.end) / 2
-        cases = self._texts.first(
-            session.vocabulary, opened.contracts(), lambda: time.monotonic() > half
-        )
-        # What the judges ask of a slow one is not to take the time of other vocabularies.
-        pool.limit_by(
-            lambda: min(run.left_for_questions(), session.end + MOMENT - time.monotonic())
-        )
-        try:
-            pacer.run(cases, over)
-            loading = set(pool.loading())
-            owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
-            owed = not examples[0] and any(due(run.plan, opened.contracts(loaded=True)))
-            self._end(inquiry, compiling, session, owed=owed)
-        except BaseException:
-            run.stop.set()
-            pool.kill()  # judges that wait for answers are told so
-            raise
-        finally:
-            pacer.close()
-            pool.limit_by(run.left_for_questions)
+        cases = self._texts.first(session.vocabulary, contracts, lambda: time.monotonic() > half)
+        pool.limit_by(run.left_for_findings)
+        self._judge.examples(pool, contracts)
+        pool.limit_by(left_for_judges)
+        pacer.run(cases, over)
+        owing = pacer.finish(lambda name, seconds: self._worth_waiting(session, name, seconds))
         if run.stop.is_set():
             return
         with run.lock:
-            run.tally.unanswered.update(set(owing) - loading)
-            for name in {*owing, *loading}:
-                run.tally.late.setdefault(name, []).append(session.vocabulary.id)
+            run.tally.unanswered.update(owing)
         pool.resume()
-        if not examples[0] and compiling.ready():
-            idle = set(owing) - with_examples(run.plan)  # they would only take time
-            self._judge.examples(pool, opened.contracts(loaded=True, besides=idle))
+        pool.limit_by(lambda: math.inf)
+        by_id = {contract.id: contract for contract in contracts}
+        unanswered = ((by_id[contract.id], batch) for contract, batch in pacer.unanswered)
+        rest = ((one, batch) for batch in cases for one in contracts if takes(one, batch))
+        self._ask_least(session, contracts, itertools.chain(unanswered, rest), inquiry)
 
-    def _end(self, inquiry: Inquiry, compiling: Compiling, session: Session, *, owed: bool) -> None:
-        """Look into what is left at the end of a session.
-
-        Where models are still being compiled, on a first run, what needs them is waited for if the
-        user has named implementations: a gate is to miss nothing. A run of all that there is goes
-        on to the next vocabulary, and says so. owed: whether examples of expectations wait, too.
-        """
-        run = self._run
-        if not compiling.ready() and run.plan.named and (owed or inquiry.unready()):
-            compiling.wait(run.stop.is_set)
-            session.pool.limit_by(run.left_for_questions)
+    def _ask_least(
+        self,
+        session: Session,
+        contracts: Sequence[Contract],
+        batches: Iterator[tuple[Contract, Batch]],
+        inquiry: Inquiry,
+    ) -> None:
+        """Ask until what the user named has had its smallest share, or there are no more cases."""
+        run, pool = self._run, session.pool
+        present = list(dict.fromkeys(name for one in contracts for name in one.names))
+        named = named_on(run.plan, session.source, present)
+        share = Share(named, run.plan.asked.get("checks", ()), self._judge.judged, self._judge.put)
+        while any(share.owing(one, pool.withdrawn()) for one in contracts):
+            contract, batch = next(batches, (None, None))
+            if run.stop.is_set() or contract is None or batch is None:
+                return
+            names = share.owing(contract, pool.withdrawn())
+            if not names or batch.generator == long_runs.NAME:
+                continue
             if run.countdown.over:
                 with run.lock:
-                    run.tally.compiled.add(session.vocabulary.id)
-        dropped = inquiry.drop_unready()
-        inquiry.finish()
-        if dropped:
+                    run.tally.least.add(session.vocabulary.id)
+            inputs = batch.inputs[:LEAST_CASES]
+            asked = pool.ask(with_companions(contract, names), Inputs.of(inputs))
+            seen, some = asked.wait(), replace(batch, inputs=inputs)
+            self._judge.judge(pool, seen, some, math.inf, inquiry.take, share.checks)
+            share.note(seen, run.tally.hung)
+            run.stop_at_the_first()
+
+    def _settle(self, session: Session, inquiry: Inquiry) -> None:
+        """Look into all that was found, and tell what there was no time for."""
+        run = self._run
+        began = time.monotonic()
+        run.settle_until(began + SETTLE_SECONDS)
+        session.pool.limit_by(run.left_for_findings)
+        unsettled = inquiry.finish()
+        if run.stop.is_set():
+            return
+        with session.pool.turn:
+            run.tracker.settle(session.pool)
+        for one in unsettled:
+            run.emit(one)
+        if run.countdown.late > MOMENT and time.monotonic() - began > MOMENT:
             with run.lock:
-                run.tally.unexplained[session.vocabulary.id] += dropped
+                run.tally.settled.add(session.vocabulary.id)
+        run.stop_at_the_first()
 
     def _worth_waiting(self, session: Session, name: str, seconds: float) -> bool:
         """Whether to wait on for an answer that is owed for so many seconds.
 
         As long as the vocabulary has time, and a moment longer; and after that if it may be a hang.
-        Not for who is loading; nor for longer than until a time-out is sure; nor, while the whole
-        run has no more time, for who was found to hang before.
+        Not for longer than until a time-out is sure; nor, while the whole run has no more time, for
+        who was found to hang before.
         """
         run = self._run
         if run.stop.is_set():
             return False
         if time.monotonic() < session.end + PATIENCE:
             return True
-        if name in session.pool.loading():
-            return False
         known = name in run.tally.hung
         if known and run.left <= 0:
             return False

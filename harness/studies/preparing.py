@@ -1,34 +1,189 @@
-"""The study that prepares: all that runs compile or build on first use is made, and nothing asked.
+"""What a run needs is compiled and built before its time begins, so that a first run says what
+later runs say.
 
-Compiled functions and tables are kept on disk, so that later runs find them there.
+Compiled functions and tables are kept on disk. A marker beside them says of an implementation of
+ours and a vocabulary that all is there, so that later runs lose no time.
 """
 
 from __future__ import annotations
 
-import contextlib
+import compileall
+import hashlib
+import os
+import threading
+from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies import embedded
+from corpora.vocabularies.caches import compiled_folder
+from corpora.vocabularies.embedded import RANDOM
+from harness.core.comparisons import algorithm_of
 from harness.core.outcomes import Inputs
+from harness.engine.sessions import Sessions
+from harness.engine.state import RunState
+from harness.engine.suites import Budget
+from harness.events import Preparing
 from harness.findings import models
+from harness.findings.tracker import FindingTracker
 from harness.studies.forced.study import ForcedSample
 from harness.studies.growth.study import Growth
+from impls import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.engine.state import RunState
+    from harness.engine.planning import Plan
     from harness.engine.study import Session
+    from harness.events import Event
+
+FIRST = 8.0
+"""The first vocabulary of an algorithm takes about so many times as long as another one, since the
+functions are compiled that the others find."""
+
+JUDGES = "the harness"
+"""In place of an implementation: what generators, families and explanations need."""
+
+
+def prepare(run: RunState) -> int:
+    """Make all that a run needs and that is not there yet; for how many vocabularies that was.
+
+    It has all the time that it takes. Raises KeyboardInterrupt.
+    """
+    plan = run.plan
+    missing = unprepared(plan)
+    if not missing or not _writable():
+        return 0
+    compile_modules()
+    part = replace(
+        plan,
+        vocabularies={source: plan.vocabularies[source] for source in missing},
+        participants=[one for one in plan.participants if registry.our_own(one.spec)],
+        references=frozenset(),
+        expectations=(),
+        budget=Budget(),
+        texts=None,
+        fail_fast=False,
+        named=(),
+        asked={},
+    )
+    progress = Progress(run.emit, weights(load() for load in part.vocabularies.values()))
+    tracker = FindingTracker(progress.consume, lambda *_: None, (), plan.versions)
+    state = RunState(part, progress.consume, tracker)
+    state.stop = run.stop
+
+    def done(session: Session) -> None:
+        progress.done(session.vocabulary.id)
+        for marker in missing[session.source]:
+            marker.touch()
+
+    Sessions(state, [Preparation(state, done)]).run(None)
+    return len(missing)
+
+
+def unprepared(plan: Plan) -> dict[str, list[Path]]:
+    """The vocabularies for which something is to be made, with the markers that say so later."""
+    ours = [one.spec for one in plan.participants if registry.our_own(one.spec)]
+    missing: dict[str, list[Path]] = {}
+    keys: set[str] = set()
+    for source in plan.visited:
+        key = _key(source, plan.vocabularies[source])
+        if key not in keys:
+            keys.add(key)
+            markers = [_marker(name, key) for name in (JUDGES, *ours)]
+            if absent := [one for one in markers if not one.exists()]:
+                missing[source] = absent
+    return missing
+
+
+def _key(source: str, load: Callable[[], Vocabulary]) -> str:
+    """What decides what is made for a vocabulary: its content, or the kind of a random one."""
+    if embedded.algorithm(source) is not None:
+        return source
+    if source.startswith(RANDOM):
+        return source.rpartition(":")[0]
+    return load().fingerprint
+
+
+def _marker(name: str, key: str) -> Path:
+    digest = hashlib.sha256(f"{name}\0{key}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return models.marker(f"prepared-{digest}")
+
+
+def _writable() -> bool:
+    """Whether markers can be kept; else all would be made again before each run."""
+    folder = compiled_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+def compile_modules() -> None:
+    """Write the byte code of all modules that the workers import, who may write none themselves.
+
+    Nothing is said where it cannot be written: an installed package has it already.
+    """
+    for package in ("corpora", "harness", "impls"):
+        found = find_spec(package)
+        for folder in (found and found.submodule_search_locations) or ():
+            compileall.compile_dir(folder, quiet=2)
+
+
+def weights(vocabularies: Iterable[Vocabulary]) -> dict[str, float]:
+    """How long each takes beside the others, by its id, so that the bar moves evenly."""
+    found: dict[str, float] = {}
+    algorithms: set[str] = set()
+    for one in vocabularies:
+        algorithm = algorithm_of(one)
+        found[one.id] = 1.0 if algorithm in algorithms else FIRST
+        algorithms.add(algorithm)
+    return found
+
+
+class Progress:
+    """Tells how much of the preparation is done. weights: of each vocabulary. Thread-safe."""
+
+    def __init__(self, emit: Callable[[Event], None], weights: Mapping[str, float]) -> None:
+        self._emit = emit
+        self._weights = weights
+        self._parts: dict[str, float] = {}
+        """How much of each vocabulary that was begun is done, from 0 to 1."""
+        self._lock = threading.Lock()
+        self._emit(Preparing("", [], {}, 0.0))
+
+    def consume(self, event: Event) -> None:
+        """Tell who is loading; nothing else of what happens meanwhile belongs into the record."""
+        if isinstance(event, Preparing):
+            ready = len(event.ready) / (1 + len(event.ready) + len(event.waiting))
+            self._emit(replace(event, share=self._noted(event.vocabulary, ready)))
+
+    def done(self, vocabulary: str) -> None:
+        """Take note of a vocabulary for which all is made."""
+        self._emit(Preparing(vocabulary, [], {}, self._noted(vocabulary, 1.0)))
+
+    def _noted(self, vocabulary: str, part: float) -> float:
+        with self._lock:
+            self._parts[vocabulary] = part
+            done = sum(part * self._weights[name] for name, part in self._parts.items())
+            return min(1.0, done / sum(self._weights.values()))
 
 
 class Preparation:
-    """Has everybody load each vocabulary, and makes what generators, families and judges make."""
+    """Has everybody load each vocabulary, and makes what generators, families and judges make.
+
+    done: called with each session for which all is made.
+    """
 
     beside = False
     alone = False
 
-    def __init__(self, run: RunState) -> None:
+    def __init__(self, run: RunState, done: Callable[[Session], None]) -> None:
         self._run = run
+        self._done = done
         self._growth = Growth(run)
         self._forced = ForcedSample(run)
 
@@ -43,12 +198,10 @@ class Preparation:
     def step(self, session: Session) -> None:
         """Make what is made on first use."""
         run = self._run
-        contracts = session.opened.contracts(loaded=True)
-        for contract in contracts:
+        for contract in session.opened.contracts():
             if not run.stop.is_set():
                 session.pool.ask(contract, Inputs.of([b""])).wait()
-        with contextlib.closing(models.Compiling(models.modelled(session.vocabulary))) as compiling:
-            compiling.wait(run.stop.is_set)
+        models.compile_models(models.modelled(session.vocabulary), run.stop.is_set)
         for generator in run.plan.generators:
             if not run.stop.is_set():
                 next(generator.cases(session.vocabulary, run.plan.seed), None)
@@ -58,3 +211,5 @@ class Preparation:
                     return
         if self._forced.concerns(session.source):
             self._forced.step(session)
+        if not run.stop.is_set():
+            self._done(session)

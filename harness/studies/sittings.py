@@ -21,6 +21,7 @@ from harness.findings.entries import Snapshot
 from harness.findings.tracker import FindingTracker
 from harness.studies.default import studies
 from harness.studies.part_results import PartResult, packed_files, write_files
+from harness.studies.preparing import prepare
 
 if TYPE_CHECKING:
     from harness.engine.runner import Elsewhere
@@ -116,9 +117,9 @@ class Sitting:
             plan.versions,
             unhurried=plan.unhurried,
         )
-        tracker.limit_by(lambda: run.countdown.left)
         self._begun[source] = Begun(time.monotonic(), tracker, events)
         part = run.part(emit, tracker)
+        tracker.limit_by(part.left_for_findings)
         return Part(source, part, studies(part))
 
     def end(self, part: Part, *, whole: bool) -> None:
@@ -166,5 +167,10 @@ class Sitting:
 
 
 def sitting(journal: Journal, *, resume: bool) -> Elsewhere:
-    """Return what has a run done on this machine, and kept in a journal."""
-    return lambda run, folder, tracker: Sitting(run, folder, tracker, journal).go(resume=resume)
+    """Return what has a run prepared and done on this machine, and kept in a journal."""
+
+    def go(run: RunState, folder: RunFolder, tracker: FindingTracker) -> None:
+        prepare(run)
+        Sitting(run, folder, tracker, journal).go(resume=resume)
+
+    return go

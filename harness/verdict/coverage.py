@@ -312,8 +312,8 @@ class Coverage:
         """Why no two answers were compared under any of these comparisons."""
         present = list(dict.fromkeys(name for one in opened for name in one.implementations))
         if len(present) < 2:
-            alone = f"only {present[0]} supports it" if present else "no implementation supports it"
-            return f"{alone}, so there is nothing to compare; add another one with --impl"
+            who = f"only {present[0]} takes part" if present else "no implementation supports it"
+            return f"{who}, so there is nothing to compare; add another one with --impl"
         mute = [
             name
             for name in present

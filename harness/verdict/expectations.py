@@ -9,10 +9,17 @@ exercised never depends on luck::
     bucket = "equivalence/unigram/text/normalization/*/tokenizers"   # a shell pattern
     vocabulary = "unigram_nfkc"                                      # likewise; default "*"
     examples = ["e\\u0301"]                 # or {hex = "65cc81"} where they are not text
+    broad = true                            # covers more than the examples explain; default false
     implementations = {tokenizers = ">=0.20", sentencepiece = "*"}   # PEP 440 ranges
     reason = "normalizes by grapheme, SentencePiece by longest prefix"
     link = "https://..."
     expires = 2027-06-30
+
+An entry covers what its examples explain: a finding whose minimal input is one of them, or what
+one of them comes to when it is minimised. An entry whose bucket names a kind of input that stands
+out (``Cn``, ``Mn``, ``bytes``) covers inputs of this kind, too. A ``*`` alone covers nothing more:
+the next difference of the same implementation is a new finding. ``broad = true`` covers whatever
+the bucket matches, and so does an entry that has no examples.
 
 Bounds on growth stand in the same file (:mod:`harness.verdict.bounds`).
 """
@@ -32,6 +39,7 @@ from packaging.version import InvalidVersion, Version
 from corpora.errors import UserError
 from corpora.vocabularies.embedded import embedded
 from corpora.vocabularies.reading import line_of, read_toml, shown
+from harness.events import kind_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,12 +53,22 @@ FIELDS = {
     "bucket",
     "vocabulary",
     "examples",
+    "broad",
     "implementations",
     "reason",
     "link",
     "expires",
 }
 
+
+TODO = "TODO"
+"""A reason that begins so was never filled in."""
+
+UNMINIMISED = "any"
+"""The kind in the bucket of a finding that has no minimal input."""
+
+INPUTLESS = frozenset({"determinism", "survival"})
+"""Checks whose findings may have no input that brings them back, and that an example explains."""
 
 KINDS = {"expected", "scaling"}
 """Tables of the file; :mod:`harness.verdict.bounds` reads the second."""
@@ -64,6 +82,8 @@ class ExpectationsError(UserError):
 class Expectation:
     """One known divergence; see the module's example for the fields.
 
+    broad: it covers all that its bucket matches, and not only what its examples explain.
+    asked: its examples are run, so that it can be stale.
     shipped: it comes with tokgate. Its examples were seen on the embedded vocabularies, and what
     they show on a user's file, whatever its name, is no news of the entry.
     """
@@ -73,13 +93,37 @@ class Expectation:
     reason: str
     vocabulary: str = "*"
     examples: tuple[bytes, ...] = ()
+    broad: bool = False
     link: str | None = None
     expires: datetime.date | None = None
     shipped: bool = False
+    asked: bool = True
 
     def covers(self, bucket: str, vocabulary: str) -> bool:
         """Whether a finding of this bucket on this vocabulary is expected."""
         return fnmatchcase(bucket, self.bucket) and fnmatchcase(vocabulary, self.vocabulary)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it covers whatever its bucket matches."""
+        return self.broad or not self.examples
+
+    @property
+    def one_vocabulary(self) -> bool:
+        """Whether it is about a single vocabulary, on which each of its examples has to show."""
+        return not any(sign in self.vocabulary for sign in "*?[")
+
+    def explains(self, bucket: str, data: bytes) -> bool:
+        """Whether it covers a finding of a bucket that it matches, with this minimal input.
+
+        What its examples come to when they are minimised is for the caller to know.
+        """
+        if self.whole or data in self.examples:
+            return True
+        kind = kind_in(bucket)
+        if kind == UNMINIMISED:
+            return bucket.split("/", maxsplit=1)[0] in INPUTLESS
+        return stands_out(kind) and kind_in(self.bucket) == kind
 
     def shows_in(self, bucket: str, vocabulary: str) -> bool:
         """Whether a finding shows the divergence, be it that others share it: ``a=b|c``.
@@ -116,6 +160,11 @@ class Expectation:
         return self.expires is not None and today > self.expires
 
 
+def stands_out(kind: str) -> bool:
+    """Whether a kind of input says something of a cause: ``Cn`` does, ``L+P`` is in any text."""
+    return kind == "bytes" or all(len(part) == len("Cn") for part in kind.split("+"))
+
+
 def in_range(version: str, allowed: SpecifierSet) -> bool:
     """Whether a version lies in a range; one that is no PEP 440 version only in ``*``."""
     try:
@@ -124,11 +173,27 @@ def in_range(version: str, allowed: SpecifierSet) -> bool:
         return not str(allowed)
 
 
-def load(path: Path) -> list[Expectation]:
-    """The entries under ``[[expected]]`` of a file. Raises ExpectationsError."""
+def load(path: Path, *, drafts: bool = False) -> list[Expectation]:
+    """The entries under ``[[expected]]`` of a file. Raises ExpectationsError.
+
+    drafts: a reason that is still to be written is no fault.
+    """
+    if not drafts:
+        _refuse_drafts(path)
     entries = tables(path, "expected")
     made = [_entry(f"{path}: expected entry {i}", entry) for i, entry in enumerate(entries, 1)]
     return [replace(entry, shipped=path == SHIPPED) for entry in made]
+
+
+def _refuse_drafts(path: Path) -> None:
+    """Refuse a file in which a reason is still to be written. Raises ExpectationsError."""
+    for name in sorted(KINDS):
+        for number, entry in enumerate(tables(path, name), 1):
+            if str(entry.get("reason", "")).lstrip().upper().startswith(TODO):
+                raise ExpectationsError(
+                    f"{path}: {name} entry {number}: field 'reason' still says TODO; "
+                    "write there why this difference is known"
+                )
 
 
 def tables(path: Path, name: str) -> list[dict[str, Any]]:
@@ -167,6 +232,8 @@ def _entry(place: str, raw: dict[str, Any]) -> Expectation:
         if not isinstance(raw.get(name, form), type(form)):
             made = type(form).__name__
             raise ExpectationsError(f"{place}: field {name!r} is no {made}; make it one")
+    if not isinstance(raw.get("broad", False), bool):
+        raise ExpectationsError(f"{place}: field 'broad' is neither true nor false; write one")
     expires = raw.get("expires")
     if expires is not None and not isinstance(expires, datetime.date):
         raise ExpectationsError(f"{place}: 'expires' is no date; write it as 2027-06-30, unquoted")
@@ -178,6 +245,7 @@ def _entry(place: str, raw: dict[str, Any]) -> Expectation:
         reason=raw["reason"],
         vocabulary=raw.get("vocabulary", "*"),
         examples=tuple(_example(place, example) for example in raw.get("examples", [])),
+        broad=raw.get("broad", False),
         link=raw.get("link"),
         expires=expires.date() if isinstance(expires, datetime.datetime) else expires,
     )

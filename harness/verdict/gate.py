@@ -57,7 +57,9 @@ def judge_expectations(
     judged = []
     for place, expectation in enumerate(expectations):
         seen = place in shown or (
-            expectation.applies(versions)
+            # Where each example has to show, a finding of another input says nothing of them.
+            not (place in exercised and expectation.one_vocabulary)
+            and expectation.applies(versions)
             and any(expectation.shows_in(f.bucket, f.vocabulary) for f in findings)
         )
         if seen:

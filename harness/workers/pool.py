@@ -17,10 +17,12 @@ from harness.checks.base import Check, FollowsUp, Judgement, Observation, Probe
 from harness.core.messages import Decode, Encode, Serve, packed
 from harness.core.outcomes import Inputs, Outcome, Results, Unsupported
 from harness.workers import Limits, Worker
+from harness.workers.claims import Claims
 from harness.workers.forking import ForkServers, shared_servers
+from harness.workers.reasons import TOO_LONG
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
@@ -150,10 +152,12 @@ class WorkerPool:
         }
         self.turn = threading.Lock()
         """Held by whoever asks about one finding after another, which one at a time does."""
+        self.claims = Claims()
         self._loading: dict[str, Future[Loaded]] = {}
         self._loaded: list[str] = []
         self._stopped = threading.Event()
-        self._left: Callable[[], float] = lambda: math.inf
+        self._limit: Callable[[], float] = lambda: math.inf
+        self._own = threading.local()
 
     def limit_by(self, left: Callable[[], float]) -> None:
         """End further questions with the time of a run; left: the seconds until then.
@@ -161,7 +165,23 @@ class WorkerPool:
         It holds for all methods that wait for answers themselves, which raise OutOfTime, and not
         for :meth:`ask`: how long the answers to a batch are waited for, whoever sent it decides.
         """
-        self._left = left
+        self._limit = left
+
+    @contextlib.contextmanager
+    def lasting(self, left: Callable[[float], float]) -> Iterator[None]:
+        """End the further questions of this thread, within the block, with a time of their own.
+
+        left: the seconds until then, given those that are left for the questions of others.
+        """
+        self._own.left = left
+        try:
+            yield
+        finally:
+            del self._own.left
+
+    def _left(self) -> float:
+        own: Callable[[float], float] | None = getattr(self._own, "left", None)
+        return self._limit() if own is None else own(self._limit())
 
     @property
     def out_of_time(self) -> bool:
@@ -315,7 +335,7 @@ class WorkerPool:
         if kept:
             shorter = replace(request, inputs=Inputs.of(kept))
             future = worker.encode(shorter)
-        return Asked(future, held_back, size, f"longer than its limit of {limit} bytes")
+        return Asked(future, held_back, size, f"{TOO_LONG} of {limit} bytes")
 
     def judge(self, check: Check, seen: Observation) -> Judgement:
         """Put a check's further questions and let it judge. Raises Stopped and OutOfTime."""
@@ -328,7 +348,12 @@ class WorkerPool:
         if probes and self.out_of_time:
             raise OutOfTime
         asked = [(one.implementation, self._ask(one.implementation, one.request)) for one in probes]
-        return self._in_time(asked)
+        answers = self._in_time(asked)
+        gone = self.withdrawn()
+        for probe, answer in zip(probes, answers, strict=True):
+            if probe.implementation not in gone:
+                self.claims.note(probe.implementation, probe.request, answer)
+        return answers
 
     def examine(self, contract: Contract, check: Check, inputs: Sequence[bytes]) -> Judgement:
         """One check on these inputs, from the encoding up. Raises Stopped and OutOfTime."""

@@ -15,3 +15,24 @@ LATE = f"{NOT_ASKED}: it was too slow in this batch"
 ABANDONED = f"{NOT_ASKED}: nobody waited for its answers any more"
 
 AFTER_DEATH = f"{NOT_ASKED} again after a death"
+
+NOT_STARTED = "could not be started again"
+"""The reason begins with this for which a worker is withdrawn that the machine has no room for."""
+
+TIME_OUTS = "time-outs"
+"""The reason ends with this for which a worker is withdrawn that was slow too often."""
+
+TOO_LONG = "longer than its limit"
+"""The reason begins with this of inputs that are held back."""
+
+
+def kept_from_answering(reason: str) -> bool:
+    """Whether an input is unsupported for want of time, of room or by a limit that is declared.
+
+    Who is withdrawn for its deaths has brought that about itself.
+    """
+    return (
+        reason == STOPPED
+        or reason.startswith((NOT_ASKED, NOT_STARTED, TOO_LONG))
+        or (reason.startswith("withdrawn after") and reason.endswith(TIME_OUTS))
+    )

@@ -22,7 +22,7 @@ from harness.core.excused import Excused
 from harness.core.messages import Load, Loaded, packed
 from harness.core.outcomes import Failed, Results, Status, Unsupported
 from harness.workers.process import Process, WorkerDied
-from harness.workers.reasons import ABANDONED, STOPPED
+from harness.workers.reasons import ABANDONED, NOT_STARTED, STOPPED, TIME_OUTS
 from harness.workers.requests import (
     FAULT,
     Asking,
@@ -319,7 +319,7 @@ class Restarted:
             error = self._started()
             if error is not None or self._process is None:
                 line = first_line(error or "")
-                self._withdrawn = self._withdrawn or f"could not be started again: {line}"
+                self._withdrawn = self._withdrawn or f"{NOT_STARTED}: {line}"
                 if line.startswith(FAULT):
                     # The machine is at fault, so that nothing can be said of any input.
                     return self._refused(len(request))
@@ -351,7 +351,7 @@ class Restarted:
     def _exhausted(self) -> str | None:
         """Why it has died or hung too often to be asked on, if it has."""
         if self._hangs >= self._limits.hangs:
-            return f"withdrawn after {self._hangs} time-outs"
+            return f"withdrawn after {self._hangs} {TIME_OUTS}"
         if self._deaths >= self._limits.deaths:
             return f"withdrawn after {self._deaths} deaths"
         return None
@@ -361,7 +361,7 @@ class Restarted:
         self._excused.append(Excused(self.name, failure.status, line, data))
 
     def _refused(self, count: int) -> Results:
-        reason = self._withdrawn or (ABANDONED if self._abandoned else "")
+        reason = self._withdrawn or ABANDONED
         return Results.of([Unsupported(reason)] * count)
 
     def _discard(self) -> None:

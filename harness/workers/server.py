@@ -8,7 +8,6 @@ told apart by the harness, which finds in the progress cell the index of the inp
 
 from __future__ import annotations
 
-import contextlib
 import faulthandler
 import os
 import pickle
@@ -18,14 +17,13 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 
 from harness.confinement.plan import HINT, OFF, Held, refused
+from harness.core.excused import TOGETHER
 from harness.core.messages import (
-    PAST_THE_LIMIT,
     Decode,
     Encode,
     Load,
@@ -39,92 +37,50 @@ from harness.core.messages import (
     Way,
 )
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status
-from harness.core.outcomes import Rejected as RejectedOutcome
-from harness.core.outcomes import Unsupported as UnsupportedOutcome
 from harness.workers import collecting, compiling, instructions, meters, wire
+from harness.workers.answers import (
+    TRACEBACKS,
+    clean_ids,
+    decoded,
+    encoded,
+    ids_or_raise,
+    line_of,
+    located,
+    many,
+    outcome_of,
+    plain_ids,
+    raise_,
+    served,
+)
 from harness.workers.calls import is_batch
-from harness.workers.healing import healed
 from harness.workers.opening import opened
 from harness.workers.otherwise import otherwise
+from harness.workers.requests import rows
 from harness.workers.shapes import cleaned_up, shaped, skipped, streamed
 from harness.workers.timing import measured, undisturbed
-from harness.workers.tracebacks import Tracebacks, frames
+from harness.workers.tracebacks import frames
 from impls import registry
 from impls.external import ExternalEncoder, die_with_parent
 from impls.interface import (
-    Appends,
-    Capability,
-    Counts,
-    CountsIntervals,
-    CountsTillLimit,
-    Decodes,
     Died,
     Encoder,
     EncodesBatches,
     EncodesMany,
     EncodesStr,
-    GivesOffsets,
-    Heals,
     Mode,
-    Prepends,
-    Rejected,
-    Splits,
     Unsupported,
     WarmsUp,
 )
 
 T = TypeVar("T")
 
-INT32 = range(-(2**31), 2**31)
 THREADS = 4
 
 DEATHS = 2
 """After so many deaths of a program the rest of a batch is not asked: each costs a new start, and
 the batch has a time limit."""
 
-TRACEBACKS = Tracebacks()
-
 ENOUGH = Unsupported("not asked: the program died too often in this batch")
-
-
-def outcome_of(call: Callable[[], Outcome]) -> Outcome:
-    """Run ``call``; whatever it raises becomes an outcome.
-
-    KeyboardInterrupt never comes from an encoder here, as workers ignore SIGINT.
-    """
-    try:
-        return call()
-    except Rejected as error:
-        return RejectedOutcome(str(error))
-    except Unsupported as error:
-        return UnsupportedOutcome(str(error))
-    except Died as error:
-        message = f"{error}\n{error.log}".rstrip()
-        return Failed(Status.of(error.kind), message)
-    except MemoryError as error:
-        return Failed(Status.OUT_OF_MEMORY, f"MemoryError {error}".rstrip())
-    except Exception as error:
-        return Failed(Status.ERRORED, TRACEBACKS.message(error, line_of(error)))
-    except BaseException as error:
-        # A Rust panic arrives as pyo3_runtime.PanicException, a BaseException: the library lost
-        # its footing, even though the process lives on.
-        line = f"{type(error).__module__}.{line_of(error)}"
-        return Failed(Status.CRASHED, TRACEBACKS.message(error, line))
-
-
-def clean_ids(ids: Sequence[int]) -> tuple[int, ...]:
-    """The ids as ints; TypeError if any is none (a float, a string, a bool)."""
-    cleaned = tuple(ids)
-    for token_id in cleaned:
-        if type(token_id) is not int:
-            if isinstance(token_id, np.integer):
-                return clean_ids([int(i) for i in cleaned])
-            message = f"token id {token_id!r} is a {type(token_id).__name__}, not an integer"
-            raise TypeError(message)
-        if token_id not in INT32:
-            message = f"token id {token_id} does not fit 32 bits"
-            raise ValueError(message)
-    return cleaned
 
 
 class Server:
@@ -135,6 +91,7 @@ class Server:
         self._held = held
         self._encoder: Encoder | None = None
         self._others: dict[Way, Encoder] = {}
+        self._gives_batches = False
 
     def answer(self, request: Request) -> Loaded | Results:
         """One response a request."""
@@ -177,6 +134,7 @@ class Server:
     def _load(self, request: Load) -> Loaded:
         if isinstance(self._encoder, ExternalEncoder):
             self._encoder.close()
+        self._gives_batches = False
         self._encoder, self._others = None, {}  # the old vocabulary's memory goes first
         try:
             with collecting.seldom():
@@ -232,13 +190,47 @@ class Server:
         if request.meter is not None:
             return self._metered(request, encoder, request.meter)
         if isinstance(encoder, EncodesBatches):
-            inputs = request.inputs
-            # Whatever goes wrong, input by input tells which one it was.
-            with contextlib.suppress(BaseException):
-                ids, ends = encoder.encode_batch(inputs.data, inputs.ends, request.mode)
-                if is_batch(ids, ends, len(inputs)):
-                    return Results.all_encoded(ids, ends)
+            return self._together(request, encoder)
         return self._plain(request, encoder)
+
+    def _together(self, request: Encode, encoder: Any) -> Results:
+        """All inputs in one call. Where that fails, input by input tells which of them it was.
+
+        A failure that none of them explains happened all the same: it is told of the first one.
+        """
+        try:
+            return self._in_one_call(request, encoder)
+        except BaseException as error:
+            failure = outcome_of(lambda error=error: raise_(error))  # type: ignore[misc]
+        results = self._plain(request, encoder)
+        if not isinstance(failure, Failed) or self._explained(failure, results, encoder):
+            return results
+        told = Failed(failure.status, f"{failure.message}\n{TOGETHER}")
+        return Results.of([told, *rows(results)[1:]])
+
+    def _in_one_call(self, request: Encode, encoder: EncodesBatches) -> Results:
+        inputs, mode = request.inputs, request.mode
+        if isinstance(encoder, ExternalEncoder):
+            each = encoder.encode_each(list(inputs), mode)
+            return Results.of([outcome_of(lambda ids=ids: ids_or_raise(ids)) for ids in each])  # type: ignore[misc]
+        ids, ends = encoder.encode_batch(inputs.data, inputs.ends, mode)
+        if not is_batch(ids, ends, len(inputs)):
+            message = f"encode_batch gave no int32 ids with an int64 end for each of {len(inputs)}"
+            raise TypeError(f"{message} inputs")
+        self._gives_batches = True
+        return Results.all_encoded(ids, ends)
+
+    def _explained(self, failure: Failed, results: Results, encoder: EncodesBatches) -> bool:
+        """Whether an input shows by itself why all of them together failed.
+
+        A plug-in may raise anything for a batch in which one input is none to encode, and one that
+        has never given a batch may have a method of that name for something else.
+        """
+        if not len(results):
+            return True
+        if isinstance(encoder, ExternalEncoder):
+            return failure.status in results.status
+        return not self._gives_batches or bool(results.status.any())
 
     def _by_way(self, request: Encode, encoder: Encoder, way: Way) -> Results:
         inputs = list(request.inputs)
@@ -374,120 +366,6 @@ def metered(encoder: Encoder, data: bytes, mode: Mode, meter: Meter) -> tuple[in
     if meter is Meter.LINES:
         return meters.lines(call)
     return (meters.nanoseconds(encoder, call),)
-
-
-def line_of(error: BaseException) -> str:
-    """An error as Python's tracebacks end with it."""
-    return f"{type(error).__name__}: {error}"
-
-
-def raise_(error: BaseException) -> Outcome:
-    """Raise as an expression."""
-    raise error
-
-
-def plain_ids(flat: list[int]) -> np.ndarray[Any, np.dtype[np.int32]] | None:
-    """The ids as int32, or None if any of them is not a small integer."""
-    try:
-        table = np.array(flat, dtype=None if flat else np.int32)
-    except (ValueError, OverflowError):
-        return None
-    if table.dtype.kind not in "iu" or table.ndim != 1:
-        return None
-    if len(table) and (table.min() < INT32.start or table.max() >= INT32.stop):
-        return None
-    # A list of ints and bools becomes an int array, so bools need a look of their own.
-    if len(table) and table.max() <= 1 and any(type(i) is bool for i in flat):
-        return None
-    return table.astype(np.int32)
-
-
-def encoded(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:
-    """The outcome of ``encode``."""
-    return Encoded(clean_ids(encoder.encode(data, mode)))
-
-
-def many(encoder: EncodesMany, inputs: Sequence[bytes], mode: Mode) -> list[Outcome]:
-    """The outcomes of one call for all inputs; if it fails, it fails for all."""
-    found: list[Outcome] = []
-
-    def ask() -> Outcome:
-        answers = encoder.encode_many(inputs, mode)
-        expected_length(answers, len(inputs))
-        found.extend(Encoded(clean_ids(ids)) for ids in answers)
-        return Encoded(())
-
-    outcome = outcome_of(ask)
-    return found if isinstance(outcome, Encoded) else [outcome] * len(inputs)
-
-
-def decoded(encoder: Encoder, ids: list[int]) -> Outcome:
-    """The outcome of ``decode``; a claim without the method is an error of its own."""
-    if not isinstance(encoder, Decodes):
-        message = "claims the capability 'decode' but has no method decode"
-        raise TypeError(message)
-    text = encoder.decode(ids)
-    if not isinstance(text, bytes):
-        message = f"decode returned a {type(text).__name__}, not bytes"
-        raise TypeError(message)
-    return Encoded(tuple(ids), text=text)
-
-
-def located(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:
-    """The outcome of ``encode_with_offsets``."""
-    if not isinstance(encoder, GivesOffsets):
-        message = "claims the capability 'offsets' but has no method encode_with_offsets"
-        raise TypeError(message)
-    ids, spans = encoder.encode_with_offsets(data, mode)
-    if len(ids) != len(spans):
-        message = f"{len(ids)} ids but {len(spans)} offsets"
-        raise ValueError(message)
-    return Encoded(clean_ids(ids), offsets=tuple((int(a), int(b)) for a, b in spans))
-
-
-def served(encoder: Encoder, request: Serve, data: bytes, numbers: tuple[int, ...]) -> Outcome:
-    """The outcome of a service, its numbers as ids; see :class:`harness.core.messages.Serve`."""
-    service, mode = request.service, request.mode
-    answer: Sequence[int]
-    if service is Capability.HEAL and isinstance(encoder, Heals):
-        ids, leftover = healed(encoder, data, numbers, mode)
-        return Encoded(clean_ids(ids), text=leftover)
-    if service is Capability.COUNT and isinstance(encoder, Counts):
-        answer = [encoder.count(data, mode)]
-    elif service is Capability.COUNT_TILL_LIMIT and isinstance(encoder, CountsTillLimit):
-        counted = encoder.count_till_limit(data, numbers[0], mode)
-        if counted is None:
-            return Encoded((PAST_THE_LIMIT,))
-        answer = [counted]
-    elif service is Capability.SPLIT and isinstance(encoder, Splits):
-        answer = encoder.split(data, numbers[0], mode)
-    elif service is Capability.APPEND and isinstance(encoder, Appends):
-        bounds = (0, *numbers)
-        chunks = [data[start:end] for start, end in pairwise(bounds)]
-        answer = expected_length(encoder.append(chunks, mode), len(chunks))
-    elif service is Capability.PREPEND and isinstance(encoder, Prepends):
-        bounds = (len(data), *numbers)
-        chunks = [data[start:end] for end, start in pairwise(bounds)]
-        answer = expected_length(encoder.prepend(chunks, mode), len(chunks))
-    elif service is Capability.INTERVAL and isinstance(encoder, CountsIntervals):
-        ranges = list(zip(numbers[::2], numbers[1::2], strict=True))
-        answer = expected_length(encoder.interval(data, ranges, mode), len(ranges))
-    else:
-        message = f"claims the capability '{service}' but has no method {service}"
-        raise TypeError(message)
-    found = clean_ids(answer)
-    if min(found, default=0) < 0:
-        message = f"{service} gave {min(found)}, less than none"
-        raise ValueError(message)
-    return Encoded(found)
-
-
-def expected_length(answer: Sequence[T], length: int) -> Sequence[T]:
-    """The answer; ValueError if it has not as many members as it was asked for."""
-    if len(answer) != length:
-        message = f"{len(answer)} answers for {length} asked for"
-        raise ValueError(message)
-    return answer
 
 
 def main(arguments: Sequence[str], held: Held = OFF) -> None:

@@ -87,7 +87,7 @@ def test_each_vocabulary_gets_the_reference_of_its_own_format() -> None:
 
 
 def test_a_definition_of_ours_joins_where_the_reference_is_not_installed() -> None:
-    assert joined(["toy_bytes"], PLUGIN, lacking="tiktoken") == {"bpe.naive": ("toy_bytes",)}
+    assert joined(["toy_bytes"], PLUGIN, lacking="tiktoken") == {"bpe.heap": ("toy_bytes",)}
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,6 @@ def test_a_definition_of_ours_joins_where_the_reference_is_not_installed() -> No
     [
         (PLUGIN, "tokenizers"),
         (PLUGIN, "bpe.heap"),
-        ("tiktoken",),
-        ("bpe.naive",),
         ("tokenizers", "bpe.table"),
     ],
 )
@@ -121,3 +119,8 @@ def test_the_line_names_who_joins_and_where() -> None:
         [sources.resolve("toy_bytes")], selection.participants([f"{path}:Linear"])[0], installed
     )
     assert one.line.startswith("tiktoken joins this run, to compare with on toy_bytes: ")
+
+
+@pytest.mark.parametrize(("alone", "joins"), [("bpe.naive", "tiktoken"), ("tiktoken", "bpe.heap")])
+def test_one_of_ours_or_a_library_is_not_left_alone(alone: str, joins: str) -> None:
+    assert joined(["toy_bytes"], alone) == {joins: ("toy_bytes",)}

@@ -120,7 +120,7 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_not_there_or_says_nothing_of_use(line_of: Say) -> None:
-    line = line_of(2, "run", "--vocab", "toy_acbb", "--impl", "cmd:/nowhere/encoder")
+    line = line_of(3, "run", "--vocab", "toy_acbb", "--impl", "cmd:/nowhere/encoder")
     assert "/nowhere/encoder" in line
     line = line_of(3, "run", "--vocab", "toy_acbb", "--impl", "cmd:echo hello")
     assert "not JSON" in line

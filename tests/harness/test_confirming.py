@@ -10,8 +10,11 @@ from harness.checks.base import Violation
 from harness.core.excused import LEAKING, TOGETHER
 from harness.core.outcomes import Encoded, Failed, Status
 from harness.core.partition import Part
+from harness.events import Unsettled
 from harness.findings import tracker as findings
 from harness.findings.confirming import confirm
+from harness.workers.reasons import ABANDONED, AFTER_DEATH, ENOUGH, STOPPED
+from harness.workers.reasons import LATE as LATE_
 from impls.interface import Died, Unsupported
 from tests.harness.test_findings import Scene, right
 
@@ -133,16 +136,61 @@ def failing_further(check: str, failure: Failed) -> str | Violation:
     [
         Failed(Status.OUT_OF_MEMORY, f"took more than 1.0 GiB\n{LEAKING}"),
         Failed(Status.CRASHED, f"killed by SIGSEGV\n{TOGETHER}"),
-        Failed(Status.ERRORED, "RuntimeError: once"),
     ],
-    ids=["leak", "together", "error"],
+    ids=["leak", "together"],
 )
 @pytest.mark.parametrize("check", ["batch", "reload", "validity"])
 def test_a_failure_of_a_further_question_alone_is_no_determinism(
     check: str, failure: Failed
 ) -> None:
-    assert failing_further(check, failure) == "unsure"
+    assert failing_further(check, failure) == "machine"
 
 
-def test_a_crash_of_a_further_question_is_not_forgotten() -> None:
-    assert failing_further("batch", Failed(Status.CRASHED, "killed by SIGSEGV")) == "gone"
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Failed(Status.CRASHED, "killed by SIGSEGV"),
+        Failed(Status.PROTOCOL, "two results for one input"),
+        Failed(Status.ERRORED, "RuntimeError: once"),
+    ],
+    ids=["crash", "protocol", "error"],
+)
+def test_a_failure_of_a_further_question_is_not_forgotten(failure: Failed) -> None:
+    assert failing_further("batch", failure) == "gone"
+
+
+@pytest.mark.parametrize("second", [Unsupported("not this"), Unsupported(""), ValueError("once")])
+def test_a_wrong_answer_that_is_not_given_again_is_of_determinism(second: Exception) -> None:
+    scene = Scene(ref=right, bad=in_turn("wrong", second))
+    scene.check("equivalence", b"text!")
+    [found] = scene.tracker.findings
+    assert (found.bucket, found.culprits) == ("determinism/bpe/raw/order/any/bad", ["bad"])
+    alone, batch = found.groups
+    assert (alone.implementations, batch.implementations) == (["bad (alone)"], ["bad (in a batch)"])
+    assert (batch.kind, batch.ids) == ("encoded", [0] * 5)
+    assert alone.kind == ("errored" if isinstance(second, ValueError) else "unsupported")
+
+
+def test_who_is_withdrawn_for_its_deaths_has_changed_its_answer() -> None:
+    scene = Scene(ref=right, bad=in_turn("wrong", Unsupported("withdrawn after 20 deaths")))
+    scene.check("equivalence", b"text!")
+    assert [bucket for bucket, _ in scene.found] == ["determinism/bpe/raw/order/any/bad"]
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [STOPPED, ENOUGH, LATE_, ABANDONED, AFTER_DEATH, "withdrawn after 3 time-outs",
+     "could not be started again: no room", "longer than its limit of 9 bytes"],
+)  # fmt: skip
+def test_who_is_kept_from_answering_is_accused_of_nothing(reason: str) -> None:
+    scene = Scene(ref=right, bad=in_turn("wrong", Unsupported(reason)))
+    assert scene.check("equivalence", b"text!") == [""]
+    assert scene.found == []
+    [unsettled] = [event for event in scene.events if isinstance(event, Unsettled)]
+    assert (unsettled.check, unsettled.implementations) == ("equivalence", ["bad"])
+
+
+def test_a_time_out_that_answers_when_asked_again_leaves_nothing_unsettled() -> None:
+    scene = Scene(ref=right, bad=in_turn(LATE, "right"))
+    scene.check("survival", b"text!")
+    assert not [event for event in scene.events if isinstance(event, Unsettled)]

@@ -154,7 +154,7 @@ def test_a_vocabulary_that_was_named_and_not_reached_or_not_compared_is_a_gap() 
     assert gaps(named, *fine, NotReached("two", "no time")) == ["two was not tested: no time"]
     lonely = [loaded("two"), opened("mine", on="two"), batch(on="two", mine=WHOLE)]
     [line] = gaps(named, *fine, *lonely)
-    assert line.startswith("two was not tested: only mine supports it")
+    assert line.startswith("two was not tested: only mine takes part")
     # A run that goes on later reaches it.
     again = [loaded("two"), opened("mine", "right", on="two")]
     again.append(batch(on="two", mine=WHOLE, right=WHOLE))

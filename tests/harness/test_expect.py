@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from harness.verdict import expectations
+from harness.events import Event, ExpectationJudged, Found, GrowthJudged, Measured
+from harness.verdict import bounds, expectations
+from harness.verdict.expectations import Expectation
 from reports import proposing
 from tests.harness.command import here, tokgate
 from tests.harness.test_diff import found
@@ -26,11 +29,15 @@ def test_what_was_found_is_expected_afterwards(tmp_path: Path) -> None:
     done = here("expect", str(tmp_path / "out"), f"--file={file}")
     assert done.returncode == 0, done.stderr
     assert "added; fill in each reason" in done.stderr
+    refused = here(*RUN, f"--out={tmp_path / 'again'}", f"--expect={file}")
+    assert refused.returncode == 2
+    assert "expected entry 1: field 'reason' still says TODO" in refused.stderr
+    written = file.read_text().replace("TODO: say why", "we know why")
+    file.write_text(written)
     again = tokgate(*RUN, f"--out={tmp_path / 'again'}", f"--expect={file}")
     assert again.returncode == 0, again.stderr
-    written = file.read_text()
     more = here("expect", str(tmp_path / "out"), f"--file={file}")
-    assert "nothing to add" in more.stderr
+    assert "nothing to change" in more.stderr
     assert file.read_text() == written
 
 
@@ -40,19 +47,96 @@ def test_a_folder_without_a_record_is_one_line(tmp_path: Path) -> None:
     assert "no such record" in done.stderr
 
 
+def proposed(one: Found, known: Sequence[Expectation] = (), *, broad: bool = False) -> list[str]:
+    return [made.text for made in proposing.entries([one], known, {"mine": "1.2"}, broad=broad)]
+
+
+ONE = found(
+    bucket="equivalence/bpe/text/ids/L/mine", vocabulary="v", culprits=["mine"], input_b64="YQ=="
+)
+
+
 def test_what_stands_in_a_file_stays(tmp_path: Path) -> None:
-    one = found(bucket="equivalence/bpe/text/ids/Z/mine", vocabulary="v", culprits=["mine"])
-    first = proposing.entries([one], [], {"mine": "1.2"})
     file = tmp_path / "expected.toml"
-    file.write_text("# ours\n\n" + first[0])
-    known = expectations.load(file)
+    file.write_text("# ours\n\n" + proposed(ONE)[0])
+    known = expectations.load(file, drafts=True)
     assert known[0].reason == proposing.REASON
     assert str(known[0].implementations["mine"]) == ">=1.2"
-    assert proposing.entries([one], known, {"mine": "1.2"}) == []
-    other = replace(one, bucket="equivalence/bpe/text/ids/L/mine")  # a variant of the same cause
-    assert proposing.entries([other], known, {"mine": "1.2"}) == []
-    elsewhere = replace(one, vocabulary="w")
-    assert len(proposing.entries([one, elsewhere], known, {"mine": "1.2"})) == 1
+    assert proposed(ONE, known) == []
+    assert len(proposed(replace(ONE, vocabulary="w"), known)) == 1
+
+
+def test_an_entry_is_no_broader_than_what_was_found(tmp_path: Path) -> None:
+    file = tmp_path / "expected.toml"
+    file.write_text(proposed(ONE)[0])
+    [known] = expectations.load(file, drafts=True)
+    assert (known.bucket, known.examples, known.broad) == (ONE.bucket, (b"a",), False)
+    variant = replace(ONE, bucket="equivalence/bpe/text/ids/P/mine")
+    assert proposed(variant, [known]) and proposed(replace(ONE, input_b64="Yg=="), [known])
+    file.write_text(proposed(ONE, broad=True)[0])
+    [known] = expectations.load(file, drafts=True)
+    assert (known.bucket, known.broad) == ("equivalence/bpe/text/ids/*/mine", True)
+    assert not proposed(variant, [known])
+
+
+def test_each_input_of_a_bucket_is_an_example_and_each_entry_says_what_it_covers() -> None:
+    other = replace(ONE, id=f"{ONE.id}-2", input_b64="Yg==")
+    [made] = proposing.entries([ONE, other], [], {"mine": "1.2"})
+    assert 'examples = ["a", "b"]' in made.text
+    assert made.covers == f'{ONE.bucket} on v: what is explained by "a", "b"'
+
+
+def test_a_reason_that_was_not_filled_in_is_refused_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "expected.toml"
+    file.write_text(proposed(ONE)[0])
+    with pytest.raises(expectations.ExpectationsError) as refused:
+        expectations.load(file)
+    assert str(refused.value) == (
+        f"{file}: expected entry 1: field 'reason' still says TODO; "
+        "write there why this difference is known"
+    )
+
+
+CELL = Measured("mine", "v", "one-run", 2.0, 1.95, 2.05, "superlinear", [[256, 1.0], [512, 4.0]])
+BROKEN = GrowthJudged("mine", "v", "one-run", "time", "n log n", "fail", "", "exponent 2.00")
+
+
+def record_of(folder: Path, *events: Event) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "run.jsonl").write_text("".join(one.to_json() + "\n" for one in events))
+
+
+def test_a_broken_bound_gets_the_narrowest_entry_before_those_that_are_there(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "expected.toml"
+    before = '# all\n[[scaling]]\nimplementation = "m*"\nbound = "linear"\nreason = "ours"\n'
+    file.write_text(before)
+    record_of(tmp_path, CELL, BROKEN)
+    done = here("expect", str(tmp_path), f"--file={file}")
+    assert "added: mine on v, one-run: growth up to" in done.stderr
+    first, second = bounds.load(file)
+    assert (first.implementation, first.vocabulary, first.family) == ("mine", "v", "one-run")
+    assert bounds.outcome_of(CELL, first.bound)[0] == "pass" if first.bound != "none" else True
+    assert second.implementation == "m*"
+    assert file.read_text().endswith(before)
+    written = file.read_text()
+    assert "nothing to change" in here("expect", str(tmp_path), f"--file={file}").stderr
+    assert file.read_text() == written
+
+
+def test_stale_entries_are_removed_and_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "expected.toml"
+    other = replace(ONE, bucket="equivalence/bpe/text/ids/P/mine")
+    stale, kept = (proposed(one)[0].replace("TODO: ", "") for one in (ONE, other))
+    file.write_text(f"# head\n\n{stale}\n# on the second\n{kept}")
+    reason = proposing.REASON.removeprefix("TODO: ")
+    judged = ExpectationJudged(ONE.bucket, "stale", reason, None, ["mine"], "v")
+    record_of(tmp_path, judged)
+    assert "nothing to change" in here("expect", str(tmp_path), f"--file={file}").stderr
+    done = here("expect", str(tmp_path), f"--file={file}", "--prune")
+    assert f"removed: {ONE.bucket} on v" in done.stderr
+    assert file.read_text() == f"# head\n\n# on the second\n{kept}"
 
 
 def test_odd_names_and_inputs_are_read_back_as_they_were(tmp_path: Path) -> None:
@@ -62,8 +146,8 @@ def test_odd_names_and_inputs_are_read_back_as_they_were(tmp_path: Path) -> None
         input_b64="AP8=",
     )  # fmt: skip
     file = tmp_path / "expected.toml"
-    file.write_text("\n".join(proposing.entries([one], [], {name: "no version"})))
-    [known] = expectations.load(file)
+    file.write_text(proposing.entries([one], [], {name: "no version"})[0].text)
+    [known] = expectations.load(file, drafts=True)
     assert known.covers(one.bucket, one.vocabulary)
     assert not known.covers(one.bucket, "v0")
     assert known.examples == (b"\x00\xff",)

@@ -23,11 +23,12 @@ from harness.core.outcomes import Encoded, Outcome, Results
 from harness.core.participants import Participant
 from harness.events import Counted, Event, Found
 from harness.findings import tracker as findings
+from harness.findings.masking import NEUTRAL
 from harness.findings.tracker import FindingTracker
 from harness.verdict.expectations import Expectation
 from harness.workers import Limits
+from harness.workers.answers import outcome_of
 from harness.workers.pool import WorkerPool
-from harness.workers.server import outcome_of
 from impls.interface import About, Mode
 from tests.breadth import thorough_from
 
@@ -128,7 +129,7 @@ def test_a_finding_is_written_at_once_and_again_when_it_is_minimal() -> None:
     assert last.original_bytes == len(b"some text! and more")
 
 
-def test_what_a_known_minimum_explains_is_counted_after_one_question() -> None:
+def test_what_a_known_minimum_explains_is_counted_after_a_question() -> None:
     asked = 0
 
     def bad(data: bytes) -> list[int]:
@@ -140,7 +141,8 @@ def test_what_a_known_minimum_explains_is_counted_after_one_question() -> None:
     scene.check("equivalence", b"a!")
     before = asked
     scene.check("equivalence", *[b"%d !" % i for i in range(50)])
-    assert asked == before + 50 + 50  # is anything still wrong without it?
+    # Is anything still wrong without it, or with neutral text in its place?
+    assert asked <= before + 50 + 50 * len(NEUTRAL)
     assert scene.counts() == {"equivalence/bpe/raw/text/P/bad": 51}
     assert len(scene.found) == 1
 
@@ -259,7 +261,7 @@ def test_the_same_violations_make_the_same_findings(seed: int) -> None:
 
 
 @pytest.mark.parametrize("excused", [False, True])
-def test_without_time_to_minimise_like_is_counted_with_like_but_not_as_expected(
+def test_what_differs_in_other_tokens_is_looked_into_though_its_share_of_the_time_is_spent(
     monkeypatch: pytest.MonkeyPatch, excused: bool
 ) -> None:
     monkeypatch.setattr(findings, "SHRINK_SHARE", 0.0)
@@ -269,11 +271,10 @@ def test_without_time_to_minimise_like_is_counted_with_like_but_not_as_expected(
         ref=right,
         bad=lambda data: wrong_at(b"!")(data) if b"1" not in data else [0],
     )
-    second = "N" if excused else "P"
     assert scene.check("equivalence", b"!", b"a1", b"ab1") == [
         "equivalence/bpe/raw/text/P/bad",
-        f"equivalence/bpe/raw/text/{second}/bad",
-        f"equivalence/bpe/raw/text/{second}/bad",
+        "equivalence/bpe/raw/text/N/bad",
+        "equivalence/bpe/raw/text/N/bad",
     ]
 
 

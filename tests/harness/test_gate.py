@@ -91,6 +91,13 @@ def test_an_expectation_that_no_longer_shows_is_stale_only_if_it_was_exercised()
     assert status(EXPECTED, []) == "not-exercised"
 
 
+def test_an_example_that_no_longer_shows_is_stale_though_another_input_does() -> None:
+    one = replace(EXPECTED, vocabulary=FOUND.vocabulary)
+    assert status(one, [FOUND], {0}, set()) == "stale"
+    assert status(one, [FOUND], {0}, {0}) == status(one, [FOUND]) == "shown"
+    assert status(EXPECTED, [FOUND], {0}, set()) == "shown"  # on another of its vocabularies
+
+
 def test_an_expectation_that_shows_after_its_day_has_expired() -> None:
     late = replace(EXPECTED, expires=datetime.date(2026, 11, 19))
     assert status(late, [FOUND]) == "expired"

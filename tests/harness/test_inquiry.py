@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from harness.engine import inquiry as module
-from harness.engine.inquiry import Inquiry
+from harness.engine.inquiry import NO_TIME, Inquiry
+from harness.events import Unsettled
 
 HANG_SECONDS = 30.0
 
@@ -20,10 +21,6 @@ def suspicion(number: int, culprit: str = "mine") -> Any:
     return SimpleNamespace(contract=SimpleNamespace(id="toy/text"), violation=violation)
 
 
-def after(ready: threading.Event) -> Any:
-    return lambda _: ready.is_set()
-
-
 def wait_for(condition: Any) -> None:
     end = time.monotonic() + HANG_SECONDS
     while not condition():
@@ -31,33 +28,37 @@ def wait_for(condition: Any) -> None:
         time.sleep(0.005)
 
 
-def test_nothing_is_looked_into_before_it_may_be_and_nothing_is_left_at_the_end() -> None:
-    seen: list[int] = []
-    ready = threading.Event()
-    inquiry = Inquiry(
-        lambda one: seen.append(cast("int", one.violation.data)), lambda _: ready.is_set(), bool
-    )
+def gathering(seen: list[Any], ready: threading.Event | None = None) -> Any:
+    """Looks into violations one after another, as soon as the event is set."""
+
+    def look_into(one: Any) -> None:
+        if ready is not None:
+            assert ready.wait(HANG_SECONDS)
+        seen.append(one.violation)
+
+    return look_into
+
+
+def test_nothing_is_left_at_the_end() -> None:
+    seen: list[Any] = []
+    inquiry = Inquiry(gathering(seen), bool, bool)
     for number in range(3):
         inquiry.take(suspicion(number))
-    assert seen == []
-    ready.set()
-    inquiry.finish()
-    assert seen == [0, 1, 2]
+    assert inquiry.finish() == []
+    assert [one.data for one in seen] == [0, 1, 2]
     inquiry.close()
 
 
 def test_a_rare_kind_does_not_wait_behind_a_frequent_one() -> None:
-    seen: list[str] = []
+    seen: list[Any] = []
     ready = threading.Event()
-    inquiry = Inquiry(
-        lambda one: seen.append(one.violation.culprits[0]), lambda _: ready.is_set(), bool
-    )
+    inquiry = Inquiry(gathering(seen, ready), bool, bool)
     for number in range(5):
         inquiry.take(suspicion(number, "often"))
     inquiry.take(suspicion(5, "once"))
     ready.set()
-    inquiry.finish()
-    assert seen[:2] == ["often", "once"]
+    assert inquiry.finish() == []
+    assert "once" in [one.culprits[0] for one in seen[:3]]
     assert len(seen) == 6
     inquiry.close()
 
@@ -70,7 +71,7 @@ def test_a_judge_waits_where_too_many_are_kept(monkeypatch: pytest.MonkeyPatch) 
         begun.set()
         go_on.wait(HANG_SECONDS)
 
-    inquiry = Inquiry(look_into, lambda _: True, bool)
+    inquiry = Inquiry(look_into, bool, bool)
     inquiry.take(suspicion(0))
     assert begun.wait(HANG_SECONDS)
     taken: list[int] = []
@@ -92,21 +93,21 @@ def test_a_judge_waits_where_too_many_are_kept(monkeypatch: pytest.MonkeyPatch) 
     inquiry.close()
 
 
-def test_no_judge_waits_for_what_may_not_be_looked_into_yet(
+def test_what_there_is_no_time_for_is_told_and_no_judge_waits_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 2)
-    monkeypatch.setattr(module, "MOST_UNREADY", 3)
     seen: list[Any] = []
-    ready = threading.Event()
-    inquiry = Inquiry(seen.append, after(ready), bool)
+    inquiry = Inquiry(gathering(seen), bool, lambda: True)
     for number in range(10):
         inquiry.take(suspicion(number))  # would wait for ever
     inquiry.take(suspicion(0, "another"))
-    ready.set()
-    assert inquiry.drop_unready() == 7
-    inquiry.finish()
-    assert len(seen) == 4
+    left = inquiry.finish()
+    assert seen == []
+    assert left == [
+        Unsettled("toy/text", "equivalence", ["mine"], NO_TIME, 10),
+        Unsettled("toy/text", "equivalence", ["another"], NO_TIME, 1),
+    ]
     inquiry.close()
 
 
@@ -118,7 +119,7 @@ def test_what_ends_the_thread_is_raised_and_nobody_waits_for_it(
     def fail(_: object) -> None:
         raise ZeroDivisionError
 
-    inquiry = Inquiry(fail, lambda _: True, bool)
+    inquiry = Inquiry(fail, bool, bool)
     for number in range(4):
         inquiry.take(suspicion(number))  # would wait for ever on a thread that has ended
     with pytest.raises(ZeroDivisionError):
@@ -131,28 +132,9 @@ def test_what_ends_the_thread_is_raised_and_nobody_waits_for_it(
 def test_a_run_that_is_stopped_leaves_the_rest() -> None:
     seen: list[Any] = []
     stop = threading.Event()
-    inquiry = Inquiry(seen.append, lambda _: False, stop.is_set)
-    inquiry.take(suspicion(0))
     stop.set()
+    inquiry = Inquiry(gathering(seen), stop.is_set, bool)
+    inquiry.take(suspicion(0))
     inquiry.finish()
     assert seen == []
-    inquiry.close()
-
-
-def test_what_may_not_be_looked_into_waits_for_itself_alone_and_may_be_dropped() -> None:
-    seen: list[str] = []
-    inquiry = Inquiry(
-        lambda one: seen.append(one.violation.culprits[0]),
-        lambda one: one.violation.culprits != ("unexplained",),
-        bool,
-    )
-    for _ in range(3):
-        inquiry.take(suspicion(0, "unexplained"))
-    inquiry.take(suspicion(1, "mine"))
-    wait_for(lambda: seen == ["mine"])
-    assert inquiry.unready()
-    assert inquiry.drop_unready() == 3
-    assert not inquiry.unready()
-    inquiry.finish()
-    assert seen == ["mine"]
     inquiry.close()

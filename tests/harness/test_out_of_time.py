@@ -60,7 +60,8 @@ class Watched(Scene):
     """A scene whose run has so many seconds left."""
 
     def late(self) -> None:
-        """From now on there is no time."""
+        """From now on there is no time, not even for what is new."""
+        self.tracker._overtime._remaining = 0.0
         self.pool.limit_by(lambda: 0.0)
         self.tracker.limit_by(lambda: 0.0)
 
@@ -150,8 +151,12 @@ def test_a_time_out_is_not_tried_again_for_a_smaller_input_over_and_over() -> No
 
 def test_the_last_line_says_why_a_run_took_longer() -> None:
     hang = "exceeded the budget by 12 s to confirm a possible hang in bad"
-    assert went_on(["bad"], [], 12.4) == [hang]
-    assert went_on([], [], 12.4) == went_on(["bad"], ["my.model"], 0.0) == []
+    assert went_on(["bad"], [], [], 12.4) == [hang]
+    assert went_on([], ["b", "a"], ["a"], 3.6) == [
+        "exceeded the budget by 4 s to test what you named on a, b, "
+        "and to look into the differences found on a"
+    ]
+    assert went_on([], [], [], 12.4) == went_on(["bad"], ["my.model"], [], 0.0) == []
 
 
 def test_a_worker_that_is_cut_off_has_neither_died_nor_hung() -> None:

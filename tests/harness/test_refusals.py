@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from corpora.vocabularies import sources
+from harness.workers import Limits, Worker
 from tests.breadth import thorough
 from tests.harness.command import here, tokgate
 
@@ -30,6 +32,19 @@ for line in sys.stdin:
 def events(out: Path, kind: str) -> list[dict[str, object]]:
     lines = (out / "run.jsonl").read_text().splitlines()
     return [event for event in map(json.loads, lines) if event["event"] == kind]
+
+
+def test_a_program_that_says_why_it_cannot_start_is_told_in_one_line(tmp_path: Path) -> None:
+    why = "this release does not do what is asked of it (TypeError: no argument 'x')"
+    program = PROGRAM.replace('"unsupported": "not this vocabulary"', f'"error": {why!r}')
+    (tmp_path / "old.py").write_text(program)
+    worker = Worker("old", f"cmd:{sys.executable} {tmp_path}/old.py", Limits())
+    try:
+        loaded = worker.load(sources.resolve("toy_bytes")).result(timeout=300)
+    finally:
+        worker.close()
+    assert loaded.error == why  # no traceback of ours
+    assert loaded.refused
 
 
 @pytest.mark.thorough  # a whole run
@@ -96,3 +111,27 @@ def test_messages_and_arguments_that_are_no_text(tmp_path: Path) -> None:
         done = here("report", f"--format={form}", folder=tmp_path)
         assert done.returncode == 0, done.stderr
         assert done.stdout
+
+
+def test_the_reasons_are_told_where_nobody_loads(tmp_path: Path) -> None:
+    plugin = tmp_path / "declining.py"
+    plugin.write_text(
+        "from impls.interface import About, Unsupported\n"
+        "class Declines:\n"
+        "    about = About(name='declines', version='1')\n"
+        "    def supports(self, vocabulary, mode): return None\n"
+        "    def load(self, vocabulary): raise Unsupported('reads other files')\n"
+        "class Also(Declines):\n"
+        "    about = About(name='also', version='1')\n"
+    )
+    out = tmp_path / "out"
+    done = tokgate(
+        "run", f"--impl={plugin}:Declines", f"--impl={plugin}:Also", "--reference=also",
+        "--vocab=toy_bytes", "--budget=20cases", "--check=survival", f"--out={out}",
+    )  # fmt: skip
+    opened = events(out, "ContractOpened")
+    assert opened, done.stderr
+    for one in opened:
+        assert one["implementations"] == []
+        assert one["excluded"] == dict.fromkeys(("declines", "also"), "reads other files")
+    assert "declines was not tested: reads other files" in done.stderr + done.stdout

@@ -23,7 +23,6 @@ from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine.examples import exercises
 from harness.engine.pace import TELLING, Flight, Pacer, telling_inputs
 from harness.engine.planning import Plan
-from harness.engine.starting import Start
 from harness.engine.state import RunState
 from harness.engine.streams import Batch
 from harness.engine.study import Session
@@ -48,10 +47,9 @@ from tests.harness.test_scaling_measured import Answer, measure
 class Latecoming(Watched):
     """A scene whose time is up when a violation is to be asked about again."""
 
-    def exercise(self, examples: Sequence[bytes]) -> list[tuple[bool, bool]]:
-        entry = Expectation(
-            "equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}, "known", "*", tuple(examples)
-        )
+    def exercise(self, examples: Sequence[bytes], vocabulary: str = "*") -> list[tuple[bool, bool]]:
+        bucket, versions = "equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}
+        entry = Expectation(bucket, versions, "known", vocabulary, tuple(examples))
         plan = SimpleNamespace(
             expectations=[entry], versions={"ref": "1", "bad": "1"}, seed=0,
             checks=[CHECKS["equivalence"]],
@@ -78,6 +76,13 @@ def test_an_example_that_is_told_in_time_is_exercised() -> None:
     assert Latecoming(ref=right, bad=right).exercise([b"text!"]) == [(True, False)]
 
 
+def test_each_example_of_one_vocabulary_has_to_show() -> None:
+    scene = Latecoming(ref=right, bad=wrong_at(b"!"))
+    assert scene.exercise([b"text!", b"mended"], "toy_bytes") == [(True, False)]
+    assert scene.exercise([b"text!", b"!"], "toy_bytes") == [(True, True)]
+    assert scene.exercise([b"text!", b"mended"], "toy_*") == [(True, True)]
+
+
 def test_nothing_provisional_is_left_of_what_may_be_expected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -99,6 +104,7 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
 
     [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [whole]).violations
     scene.pool.limit_by(left)
+    scene.tracker._overtime._remaining = 0.0
     case = Case(whole, "test", 0, 0)
     assert scene.tracker.consider(scene.pool, scene.contract, violation, case) == UNSURE
     assert questions[0] >= 16
@@ -177,9 +183,6 @@ class ByHand:
         self.names += names
         if names:
             self.abandoned.set()
-
-    def loading(self) -> dict[str, None]:
-        return {}
 
     def withdrawn(self) -> dict[str, str]:
         return {}
@@ -298,6 +301,8 @@ class Scripted:
         self.left: Callable[[], float] = lambda: 0.0
         self.limits: list[float] = []
         self.did: list[str] = []
+        self.unanswered: list[Any] = []
+        self.turn = threading.Lock()
 
     def limit_by(self, left: Callable[[], float]) -> None:
         self.left = left
@@ -307,9 +312,6 @@ class Scripted:
         return self.left() <= 0
 
     def withdrawn(self) -> dict[str, str]:
-        return {}
-
-    def loading(self) -> dict[str, None]:
         return {}
 
     def kill(self) -> None:
@@ -335,10 +337,11 @@ class Scripted:
 
 def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
     plan = replace(small_plan(1, impls=("bpe.naive",)).plan, budget=Budget(seconds=1000.0))
-    run = RunState(plan, lambda event: None, cast("Any", None))
+    tracker = SimpleNamespace(settle=lambda pool: None)
+    run = RunState(plan, lambda event: None, cast("Any", tracker))
     run.countdown.start()
     monkeypatch.setattr(checks, "Pacer", lambda *given: scripted)
-    opened = SimpleNamespace(contracts=lambda **given: [], look=lambda: None)
+    opened = SimpleNamespace(contracts=lambda: [])
     vocabulary = SimpleNamespace(
         id="v", algorithm=Algorithm.BPE, alphabet=Alphabet.BYTES, unexpressed=""
     )
@@ -363,8 +366,8 @@ def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
     assert limit <= 5 + MOMENT
     assert scripted.left() > 100  # growth has the rest of the run
     # Whoever was abandoned takes part in what follows.
-    assert scripted.did == ["finish", "close", "resume"]
-    assert run.tally.late == {"slow": ["v"]}
+    assert scripted.did == ["finish", "resume", "close"]
+    assert run.tally.unanswered == {"slow": 1}
 
 
 def test_no_judge_goes_on_after_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -393,24 +396,3 @@ def test_a_closed_pacer_has_ended_its_judges() -> None:
     assert 0 < ended < 12
     time.sleep(0.2)
     assert len(done) == ended
-
-
-# Who was asked for by name.
-
-
-def test_the_time_does_not_begin_before_the_named_have_loaded_once() -> None:
-    start = Start(["mine", "other"], 2)
-    start.come("first lane", ["other", "reference"])
-    assert not start.due
-    start.come("first lane", ["other"])  # the same lane once more
-    assert not start.due
-    start.come("second lane", ["mine"])
-    assert start.due
-
-
-def test_who_loads_nowhere_at_first_does_not_hold_the_time() -> None:
-    start = Start(["mine"], 2)
-    start.come("first lane", ["other"])
-    start.come("second lane")  # it has ended, or can load it into nobody
-    assert start.due
-    assert Start([], 2).due

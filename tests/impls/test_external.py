@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -19,12 +20,20 @@ import pytest
 from corpora.vocabularies import sources
 from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary
+from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
+from harness.core.comparisons import answer_of
+from harness.core.messages import Encode
+from harness.core.outcomes import Encoded, Inputs
+from harness.core.participants import Participant
+from harness.workers import Limits, Worker
+from harness.workers.requests import rows
 from impls import registry, standard_error
 from impls.errors import ImplementationError
 from impls.external import ExternalEncoder, ExternalImplementation
 from impls.interface import Capability, Died, Mode, Rejected, Unsupported
 from impls.standard_error import LOG_TAIL, LONGEST_LOG, log_file, log_tail, room, trim
 from tests.data import data_path
+from tests.impls.test_native_files import LOWERED
 
 RAW = Mode(pretokenize=False)
 EXAMPLE = Path(registry.__file__).with_name("examples") / "stdio_encoder.py"
@@ -348,6 +357,55 @@ def test_a_vocabulary_may_be_refused(program: Write) -> None:
     assert implementation.supports(sources.resolve("toy_unigram"), RAW) is not None
 
 
+READER = """
+        if op == "hello":
+            return {"protocol": 1, "name": "reader", "operations": ["encode"],
+                    "native_formats": %s}
+        if op == "load":
+            global loaded
+            loaded = request["vocabulary"]
+        if op == "encode":
+            steps = json.load(open(loaded["path"]))["normalizer"]
+            return {"results": [{"ids": [ord(steps["type"][0])]} for _ in request["inputs"]]}
+"""
+
+
+def lowered(folder: Path) -> Vocabulary:
+    """A file whose normalizer the plain model does not have, packed."""
+    content = json.loads(to_tokenizer_json(sources.resolve("toy_bytes"), pretokenize=True))
+    path = folder / "lowered.json.gz"
+    path.write_bytes(gzip.compress(json.dumps({**content, "normalizer": LOWERED}).encode()))
+    return sources.resolve(str(path))
+
+
+def test_a_program_that_reads_files_itself_is_given_the_users_own(
+    program: Write, tmp_path: Path
+) -> None:
+    vocabulary = lowered(tmp_path)
+    assert vocabulary.unexpressed
+    reader = program(READER % ["tokenizer.json"])
+    implementation = registry.resolve(f"cmd:{reader}")
+    one = Participant("reader", f"cmd:{reader}", implementation.about, implementation)
+    assert answer_of(one, vocabulary, Mode()) is None
+    worker = Worker("reader", one.spec, Limits())  # confined
+    try:
+        assert worker.load(vocabulary).result(timeout=300).error is None
+        asked = Encode(Inputs.of([b"a", b"b"]), Mode())
+        found = rows(worker.encode(asked).result(timeout=300))
+    finally:
+        worker.close()
+    assert found == [Encoded((ord("L"),))] * 2
+
+
+@pytest.mark.parametrize("formats", [[], ["gguf"]])
+def test_a_program_that_reads_none_takes_no_part_in_other_steps(
+    program: Write, tmp_path: Path, formats: list[str]
+) -> None:
+    implementation = registry.resolve(f"cmd:{program(READER % formats)}")
+    one = Participant("reader", "cmd:reader", implementation.about, implementation)
+    assert "cannot express" in str(answer_of(one, lowered(tmp_path), Mode()))
+
+
 def fault(command: str) -> ImplementationError:
     with pytest.raises(ImplementationError) as raised:
         _ = ExternalImplementation(command).about
@@ -356,9 +414,9 @@ def fault(command: str) -> ImplementationError:
     return raised.value
 
 
-def test_a_program_that_is_not_there_is_a_usage_error() -> None:
+def test_a_program_that_is_not_there_cannot_be_started() -> None:
     error = fault("/nowhere/tokenizer --serve")
-    assert error.unknown
+    assert not error.unknown
     assert "cannot be started" in str(error)
 
 
@@ -370,6 +428,10 @@ def test_a_program_that_is_not_there_is_a_usage_error() -> None:
         ('return {"protocol": 2, "operations": []}', "must have protocol 1"),
         ('return {"protocol": 1}', "a list of operations"),
         ('return {"protocol": 1, "operations": [{"a": 1}]}', "a list of operations"),
+        (
+            'return {"protocol": 1, "operations": [], "native_formats": "gguf"}',
+            "native_formats in its hello must be a list of formats, it is 'gguf'",
+        ),
         ("sys.stdout.write('x' * (9 << 20))", "a line of 1 MiB or more"),
     ],
 )

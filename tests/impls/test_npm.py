@@ -107,7 +107,7 @@ def test_a_release_that_lacks_what_is_called_cannot_be_started(package: Path) ->
     lite = package / "node_modules" / "js-tiktoken" / "lite.js"
     # As long as it was, so that nobody takes it for damaged.
     lite.write_text(MODULE.replace("decode(ids)", "decade(ids)"))
-    with pytest.raises(RuntimeError, match=r"its adapter asks of it \(TypeError"):
+    with pytest.raises(Died, match=r"its adapter asks of it \(TypeError"):
         registry.resolve(SPEC).load(ranked(300))
 
 

@@ -120,6 +120,24 @@ def test_a_class_that_cannot_be_made_cannot_start(plugin: Path) -> None:
     assert "ValueError: not today" in str(error)
 
 
+@pytest.mark.parametrize("arguments", ["path", "path, size=3", "*, path"])
+def test_a_class_that_needs_arguments_is_told_what_an_adapter_is(
+    plugin: Path, arguments: str
+) -> None:
+    plugin.write_text(f"class Mine:\n    def __init__(self, {arguments}): ...\n")
+    line = str(fault(f"{plugin}:Mine"))
+    assert "Mine cannot be made without path; name an adapter for it: a class without" in line
+    assert "fails to import" not in line
+
+
+def test_a_class_that_takes_arguments_without_need_is_made(plugin: Path) -> None:
+    made = GOOD.replace(
+        "    def supports", "    def __init__(self, a=1, *b, **c): ...\n    def supports"
+    )
+    plugin.write_text(made)
+    assert registry.resolve(f"{plugin}:Mine").about.name == "mine"
+
+
 @pytest.mark.parametrize("last_words", ["raise SystemExit(0)", "raise BaseException('panic')"])
 def test_a_plugin_does_not_end_the_command(plugin: Path, last_words: str) -> None:
     plugin.write_text(f"{last_words}\n")

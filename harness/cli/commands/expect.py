@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
+from corpora.errors import UserError
 from harness.cli.commands.common import recorded
 from harness.cli.display import Display
 from harness.core.writing import write_whole
-from harness.verdict import expectations
+from harness.verdict import bounds, expectations
 from reports import proposing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.events import Measured
+    from harness.verdict.bounds import Bound
 
 
 def expect(
@@ -20,23 +28,63 @@ def expect(
     file: Annotated[
         Path, typer.Option("--file", "-f", help="The expectations file to write or to add to.")
     ] = Path("expected.toml"),
+    broad: Annotated[
+        bool,
+        typer.Option("--broad", help="Cover all kinds of input that differ at the same stage."),
+    ] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Also remove the entries that the run found stale.")
+    ] = False,
 ) -> None:
     """Write what a run found into an expectations file, with reasons to fill in.
 
-    One entry is added for each cause that the file does not cover yet; what stands in the file
-    stays as it is. Give the file to `tokgate run --expect` when you have filled in the reasons.
+    One entry is added for each finding that the file does not cover yet, and for each broken bound
+    on growth; all else in the file stays as it is. Give the file to `tokgate run --expect` when you
+    have filled in the reasons: it is refused before that.
     """
 
     record = recorded(folder)
-    known = expectations.load(file) if file.exists() else []
-    found = list(record.findings)
-    added = proposing.entries(found, known, record.started.versions)
+    known = expectations.load(file, drafts=True) if file.exists() else []
+    limits = bounds.load(file) if file.exists() else []
+    before = file.read_text(encoding="utf-8") if file.exists() else ""
+    versions = record.started.versions if record.started else {}
+    added = proposing.entries(record.findings, known, versions, broad=broad)
+    measured = [one for one in record.measured if not held(one, limits)]
+    growth = proposing.scaling(record.growth_judged, measured, narrowest)
+    tables = expectations.tables(file, "expected") if prune and file.exists() else []
+    gone = proposing.stale(record.expectations, tables)
     console = Display(stderr=True)
-    if not added:
-        console.print(Text(f"nothing to add to {file}: no finding of {folder} is unexpected"))
+    if not (added or growth or gone):
+        console.print(Text(f"nothing to change in {file}: no finding of {folder} is unexpected"))
         return
-    before = file.read_text(encoding="utf-8").rstrip("\n") if file.exists() else ""
-    before = f"{before}\n\n" if before else ""
-    write_whole(file, before + "\n".join(added))
-    count = f"{len(added)} {'entry' if len(added) == 1 else 'entries'}"
-    console.print(Text(f"{file}: {count} added; fill in each reason that says TODO"))
+    text = proposing.added(proposing.pruned(before, gone) if gone else before, added, growth)
+    if len(tomllib.loads(text).get("expected", ())) != len(known) - len(gone) + len(added):
+        raise UserError(f"{file}: its entries cannot be told apart; remove the stale ones yourself")
+    write_whole(file, text)
+    for place in gone:
+        console.print(Text(f"removed: {known[place].bucket} on {known[place].vocabulary}"))
+    for one in (*added, *growth):
+        console.print(Text(f"added: {one.covers}"))
+    if added or growth:
+        number = len(added) + len(growth)
+        count = f"{number} {'entry' if number == 1 else 'entries'}"
+        console.print(Text(f"{file}: {count} added; fill in each reason that says TODO"))
+
+
+def held(cell: Measured, limits: Sequence[Bound]) -> bool:
+    """Whether the file has a bound on a cell already that the cell keeps."""
+    bound = next((one for one in limits if one.covers(cell)), None)
+    if bound is None:
+        return False
+    hungry = cell.memory_verdict == "superlinear"
+    if bound.bound == bounds.NO_BOUND:
+        return not (hungry and bound.memory is not None)
+    kept = bounds.outcome_of(cell, bound.bound)[0] == "pass"
+    return kept and not (hungry and bound.bound in bounds.LEAN)
+
+
+def narrowest(cell: Measured, memory: bool) -> str:
+    """The narrowest bound that a measurement keeps; memory: in memory, too."""
+    allowed = [one for one in bounds.IN_TIME if not (memory and one in bounds.LEAN)]
+    kept = (one for one in allowed if bounds.outcome_of(cell, one)[0] == "pass")
+    return next(kept, bounds.NO_BOUND)

@@ -70,8 +70,8 @@ def run(
     budget: Annotated[
         str | None,
         typer.Option(
-            help="Time from the first case to the verdict, as 60s, 5m or 8h; or cases, as "
-            "20000cases. Loading before the first case comes on top."
+            help="Time for cases, as 60s, 5m or 8h; or cases, as 20000cases. Compiling and loading "
+            "before the first case come on top. What you name is tested even if that takes longer.",
         ),
     ] = None,
     seed: Seed = 0,
@@ -147,7 +147,7 @@ def run(
         known = [*expectations.load(expect), *known]
         bound = [*bounds.load(expect), *bound]
     if only_input:  # what is expected still is, but its examples are no texts of the user's
-        known = [replace(one, examples=()) for one in known]
+        known = [replace(one, asked=False) for one in known]
     if not impl:  # all of them, which takes longer than to tell any mistake
         present, missing = selection.participants([], joining)
     console = Display(stderr=True)

@@ -153,10 +153,11 @@ class Progress:
         self._say(f"growth {event.verdict}: {place}, {what}", "yellow")
 
     def _prepare(self, event: Preparing) -> None:
-        """Show who is still loading; in a log, a line now and then."""
-        self._preparing = event if event.waiting else None
+        """Show what is being prepared, and who is still loading; in a log, a line now and then."""
+        under_way = bool(event.waiting) if event.share is None else event.share < 1
+        self._preparing = event if under_way else None
         now = time.monotonic()
-        if not self._moving.shown and event.waiting and now - self._logged > LOG_SECONDS:
+        if not self._moving.shown and under_way and now - self._logged > LOG_SECONDS:
             self._logged = now
             self._console.print(Text(prepared(event), style="dim"), soft_wrap=True)
 
@@ -210,7 +211,9 @@ class Progress:
         if self._preparing is not None:
             ready, waiting = len(self._preparing.ready), len(self._preparing.waiting)
             line = Text(prepared(self._preparing), "dim", overflow="ellipsis")
-            rows.append(barred(ready, ready + waiting, line))
+            share = self._preparing.share
+            done = barred(ready, ready + waiting, line) if share is None else barred(share, 1, line)
+            rows.append(done)
         return Group(*rows)
 
     def stop(self) -> None:
@@ -228,14 +231,21 @@ def far(event: TextsRead, given: TextsGiven | None) -> str:
 
 
 def prepared(event: Preparing) -> str:
-    """One line on who has not loaded a vocabulary yet, and what is compiled meanwhile."""
+    """One line on what is compiled and built, and on who has not loaded a vocabulary yet."""
     compiling = {name: what for name, what in event.waiting.items() if what}
     all_of_them = len(event.ready) + len(event.waiting)
-    line = f"{event.vocabulary}: {len(event.ready)} of {all_of_them} implementations are ready"
-    if compiling:
-        name, what = next(iter(compiling.items()))
-        return f"{line}; {name}: {what}"
-    return f"{line}; loading {', '.join(event.waiting)}"
+    line = ""
+    if event.waiting:
+        line = f"{event.vocabulary}: {len(event.ready)} of {all_of_them} implementations are ready"
+        if compiling:
+            name, what = next(iter(compiling.items()))
+            line += f"; {name}: {what}"
+        else:
+            line += f"; loading {', '.join(event.waiting)}"
+    if event.share is None:
+        return line
+    done = f"compiling and building what this run needs: {event.share:.0%} done"
+    return f"{done}; {line}" if line else done
 
 
 def promised(

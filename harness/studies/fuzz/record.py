@@ -164,7 +164,7 @@ def merged(plan: FuzzPlan, kept: Mapping[str, Kept]) -> list[Found]:
                 smallest[found.id] = found
     today = []
     for found in smallest.values():
-        entry = expected.entry(found.bucket, found.vocabulary)
+        entry = expected.still(found)
         reason, link = (entry.reason, entry.link) if entry else (None, None)
         today.append(replace(found, expected=reason, link=link))
     return today
@@ -260,7 +260,7 @@ def _finished(
             *verdict.notes,
             *counted("slow once under load, and answered when asked again alone", tally.excused),
             *_fixed_note(events),
-            *went_on(ended.awaited, (), ended.late),
+            *went_on(ended.awaited, (), (), ended.late),
         ],
     )
 

@@ -102,7 +102,6 @@ class State:
     pages: list[Any] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     provisionals: list[str] = field(default_factory=list)
-    unstable: list[list[str]] = field(default_factory=list)
     losses: dict[str, list[int]] = field(default_factory=dict)
     tally: dict[str, Any] = field(default_factory=dict)
     totals: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -142,7 +141,6 @@ class State:
         """Look into fields whose type does not say all. Raises ValueError with the field."""
         stored.typed(self.schedule, list[Arm], "schedule")
         stored.typed(self.totals, dict[str, BatchDone], "totals")
-        stored.typed(self.unstable, list[tuple[str, str, str]], "unstable")
         stored.typed(self.losses, dict[str, tuple[int, int]], "losses")
         stored.typed(self.curve, list[tuple[int, int, int, int]], "curve")
         if self.tally:
@@ -176,7 +174,6 @@ class State:
         ]
         self.counts = dict(known.counts)
         self.provisionals = list(known.provisionals)
-        self.unstable = [list(one) for one in known.unstable]
 
     def tracker(self, findings: Sequence[Found]) -> Snapshot:
         """What the tracker knew, with its findings."""
@@ -192,7 +189,6 @@ class State:
             ],
             counts=self.counts,
             provisionals=self.provisionals,
-            unstable=[(where, name, kind) for where, name, kind in self.unstable],
         )
 
     def keep_tally(self, tally: Tally) -> None:

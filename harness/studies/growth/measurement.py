@@ -8,6 +8,7 @@ is in :mod:`harness.studies.growth.prober`.
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from harness.verdict.exponents import Verdict
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from corpora.families.base import Family
     from harness.core.comparisons import Contract
@@ -32,6 +33,10 @@ STEPS_SHARE = 0.25
 
 CELL_SECONDS = 0.06
 """Seconds of a cell below which measuring it says little: so many families are taken."""
+
+FIRST_LOOK_CALL = 0.02
+"""Seconds that a call may take at the first look at an implementation for which no time is left:
+sizes up to that tell a quadratic cost, and all its rounds are done in a second."""
 
 AT_LEAST_BESIDES = 2
 """Families besides the telling ones that even the shortest run takes, others for another seed."""
@@ -57,6 +62,7 @@ class Measurement:
         self._longest_call = longest_call
         self._steps = steps
         self._clock = Clock()
+        self._pool = pool
         self._prober = Prober(pool, largest, self._count)
         self.left_out: list[str] = []
         """Families that the time was not enough for."""
@@ -75,8 +81,11 @@ class Measurement:
         seconds: float,
         emit: Callable[[Measured], None],
         stopped: Callable[[], bool] = lambda: False,
+        owed: Collection[str] = (),
     ) -> None:
         """Measure at most for ``seconds``, and say the verdict of every cell that was begun.
+
+        owed: implementations that get a first look, at one family, even where no time is left.
 
         Warming up is a part of the time. A cell is begun only where it is expected to be decided in
         time; of the families that nobody came to nothing is said (:attr:`left_out`). A cell is said
@@ -87,6 +96,7 @@ class Measurement:
         end = time.monotonic() + seconds
         with contextlib.suppress(OutOfTime):
             self._measure(end, emit, stopped)
+        self._look_once(owed, stopped)
         every = [cell for cells in self._cells for cell in cells]
         # Who refused all so far would refuse the rest, of which there is nothing to say either.
         taking = {cell.participant.name for cell in every if cell.begun and not cell.refused}
@@ -137,6 +147,24 @@ class Measurement:
             schedule.take_back(cell, time.monotonic() - started)
             if cell.decided:
                 self._say([cell], emit, stopped)
+
+    def _look_once(self, owed: Collection[str], stopped: Callable[[], bool]) -> None:
+        """Give the first cell of these its first look, where none of their cells has had one."""
+        looked = {
+            cell.participant.name
+            for cells in self._cells
+            for cell in cells
+            if cell.decided or cell.rounds >= FIRST_LOOK
+        }
+        for cell in self._firsts():
+            if cell.participant.name in looked or cell.participant.name not in owed:
+                continue
+            self._pool.limit_by(lambda: math.inf)
+            self._prober.warm_up(cell)
+            while not (stopped() or cell.decided or cell.rounds >= FIRST_LOOK):
+                self._prober.round(cell, FIRST_LOOK_CALL)
+            self._prober.weigh(cell)
+            cell.cut_off = False
 
     def _firsts(self) -> list[Cell]:
         """The first cell of each implementation."""

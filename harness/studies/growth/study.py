@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import families
+from harness.engine.least import named_on
 from harness.events import FamiliesMeasured, Phase
 from harness.studies.growth.exact import count_instructions
 from harness.studies.growth.measurement import Measurement, chosen, counts_steps, taking_part
@@ -43,9 +44,10 @@ class Growth:
     def step(self, session: Session) -> None:
         """Measure families, for the part of the run's time that one vocabulary has for it."""
         run, vocabulary = self._run, session.vocabulary
-        contracts = session.opened.contracts(loaded=True)
+        contracts = session.opened.contracts()
         run.emit(Phase(f"measuring growth on {vocabulary.id}"))
         suite, names = run.plan.suite, {name for one in contracts for name in one.names}
+        named = named_on(run.plan, session.source, sorted(names))
         known = families(run.plan.families)
         mine = run.plan.scaling_seconds(run.countdown.seconds)
         whole = max(0.0, min(mine, run.left))
@@ -57,7 +59,12 @@ class Growth:
         measurement = Measurement(
             session.pool, contracts, taken, suite.scaling_bytes, steps=suite.scaling_steps
         )
-        measurement.run(seconds, run.emit, run.stop.is_set)
+        owed = names if "scaling" in run.plan.asked.get("checks", ()) else named
+        if owed and whole <= 0:
+            with run.lock:
+                run.tally.least.add(vocabulary.id)
+        measurement.run(seconds, run.emit, run.stop.is_set, owed)
+        session.pool.limit_by(run.left_for_questions)
         if measurement.left_out:
             count = f"{len(measurement.left_out)} of {len(taken)} families"
             run.emit(Phase(f"growth on {vocabulary.id}: no time was left for {count}"))

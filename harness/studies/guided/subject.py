@@ -14,7 +14,7 @@ from corpora.vocabularies import embedded, sources
 from harness.core.comparisons import contracts_of
 from harness.core.outcomes import Encoded, Failed
 from harness.core.outcomes import Unsupported as UnsupportedOutcome
-from harness.workers.server import clean_ids, outcome_of
+from harness.workers.answers import clean_ids, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,84 @@
+"""The smallest share: how much of what a user named is examined, however little time there is.
+
+A gate that has not looked at what it was asked about says nothing. So a slow or busy machine takes
+longer than the budget, but never ends without having examined it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from harness.checks import CHECKS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from harness.checks.base import Observation
+    from harness.core.comparisons import Contract
+    from harness.engine.planning import Plan
+
+LEAST_CASES = 200
+"""Cases of each implementation that was named, under each comparison that it takes part in."""
+
+MOST_ASKED = 20 * LEAST_CASES
+"""An implementation that declines nearly all inputs is asked no more than so many."""
+
+
+@dataclass(slots=True)
+class Share:
+    """What is still owed to the user on one vocabulary.
+
+    named: implementations that the user named, or all of a vocabulary that the user named. checks:
+    those that the user named. judged: cases that were judged, by contract and implementation. put:
+    contracts and the checks that were put to a batch of them. asked: cases that were asked for the
+    sake of the share alone. vain: who hangs, and answered nothing of what was asked: once more
+    would only take time.
+    """
+
+    named: Collection[str]
+    checks: Sequence[str]
+    judged: Mapping[tuple[str, str], int]
+    put: Collection[tuple[str, str]]
+    asked: dict[str, int] = field(default_factory=dict)
+    vain: set[str] = field(default_factory=set)
+
+    def owing(self, contract: Contract, withdrawn: Collection[str]) -> list[str]:
+        """Who is asked on under a contract: whoever has not had its share, or all for a check."""
+        if self.asked.get(contract.id, 0) >= MOST_ASKED:
+            return []
+        present = [n for n in contract.names if n not in withdrawn and n not in self.vain]
+        if any(
+            one.name in self.checks
+            and one.applies(contract)
+            and (contract.id, one.name) not in self.put
+            for one in CHECKS.values()
+        ):
+            return present
+        return [
+            name
+            for name in present
+            if name in self.named and self.judged.get((contract.id, name), 0) < LEAST_CASES
+        ]
+
+    def note(self, seen: Observation, hung: Collection[str]) -> None:
+        """Take note of cases that were asked. hung: who was found to time out."""
+        place = seen.contract.id
+        self.asked[place] = self.asked.get(place, 0) + len(seen.inputs)
+        answered = {name for name, results in seen.results.items() if results.answered.any()}
+        self.vain |= set(hung) & (seen.results.keys() - answered)
+
+
+def named_on(plan: Plan, source: str, present: Sequence[str]) -> list[str]:
+    """Whom a vocabulary is examined for: those that the user named, or all on a named one."""
+    named = plan.asked.get("implementations", ())
+    if named:
+        return [name for name in present if name in named]
+    return list(present) if source in plan.asked.get("vocabularies", ()) else []
+
+
+def with_companions(contract: Contract, names: Collection[str]) -> Contract:
+    """A contract with these and whom they are compared with: the references, and their engines."""
+    engines = {one.about.engine for one in contract.participants if one.name in names}
+    trusted = {*contract.references, *engines} & set(contract.names)
+    return contract.among({*names, *trusted}) if trusted else contract

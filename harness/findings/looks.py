@@ -1,0 +1,148 @@
+"""Which violations are worth looking into, where many of them look alike from outside.
+
+To look into a violation takes from some milliseconds to seconds. What looks like others that were
+looked into is counted with them: its outcomes differ in the same tokens. What differs in other
+tokens, or comes from another generator, is looked into however many are known, until so many
+looks in a row have shown no new finding that few can be left (the rule of three: after n of them
+the rate is below 3/n, with 95 % confidence).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from harness.checks.base import ids_of
+from harness.core.outcomes import Encoded
+from harness.findings.diagnosis import categories, known
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.findings.entries import Entry
+
+ALIKE = 8
+"""Violations that differ in the same tokens and are looked into before one is counted with them."""
+
+ALIKE_LATE = 2
+"""The same where looking has had its share of the time."""
+
+QUIET = 200
+"""Looks at other tokens in a row that show no new finding, after which other tokens are no longer
+looked into: fewer than 1.5 % of what is left is new."""
+
+QUIET_LATE = 60
+"""The same where looking has had its share of the time: fewer than 5 %."""
+
+REGIONS = 8
+"""Places at which two encodings differ that are told apart, of one input."""
+
+TOKENS = 3
+"""Tokens of such a place that are told apart, on either side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a violation looks like from outside.
+
+    exact: the tokens that differ, place by place. coarse: the kinds of text that they spell, and
+    the generator.
+    """
+
+    exact: frozenset[str]
+    coarse: frozenset[str]
+
+
+@dataclass(slots=True)
+class Looks:
+    """What looking into the violations of one signature has shown so far.
+
+    quiet: looks in a row at tokens not seen before that have shown no new finding.
+    """
+
+    seen: Counter[str] = field(default_factory=Counter)
+    buckets: dict[str, str] = field(default_factory=dict)
+    latest: str = ""
+    quiet: int = 0
+
+    def worth(self, traits: Traits, *, late: bool) -> bool:
+        """Whether to look into another violation."""
+        enough, quiet = (ALIKE_LATE, QUIET_LATE) if late else (ALIKE, QUIET)
+        if any(self.seen[trait] < ALIKE_LATE for trait in traits.coarse):
+            return True
+        fresh = any(not self.seen[trait] for trait in traits.exact)
+        if fresh:
+            return self.quiet < quiet
+        return any(self.seen[trait] < enough for trait in traits.exact)
+
+    def like(self, traits: Traits) -> str:
+        """The bucket in which those were counted that look most alike."""
+        both = (*sorted(traits.exact), *sorted(traits.coarse))
+        return next((self.buckets[one] for one in both if one in self.buckets), self.latest)
+
+    def note(self, traits: Traits, bucket: str, *, new: bool) -> None:
+        """Take note of what one look has shown. new: it was a finding that nobody knew."""
+        if new:
+            self.quiet = 0
+        elif any(not self.seen[trait] for trait in traits.exact):
+            self.quiet += 1
+        self.seen.update(traits.exact | traits.coarse)
+        self.buckets |= dict.fromkeys(traits.exact | traits.coarse, bucket)
+        self.latest = bucket
+
+
+def traits_of(entry: Entry) -> Traits:
+    """What a violation looks like: of two encodings the tokens that differ, else its outcomes."""
+    parts, vocabulary = entry.violation.parts, entry.contract.vocabulary
+    generator = f"generator {entry.case.generator}"
+    if len(parts) > 1 and all(isinstance(part.outcome, Encoded) for part in parts[:2]):
+        one, other = (ids_of(part.outcome) for part in parts[:2])
+        if all(known(vocabulary, i) for i in {*one, *other}):
+            exact, coarse = set(), {generator}
+            for place in regions(vocabulary, one, other)[:REGIONS]:
+                texts = [vocabulary.spell(list(i[:TOKENS])) for i in (place.one, place.other)]
+                kinds = f"kinds {'/'.join(map(categories, texts))}"
+                plain = all(text.isascii() for text in texts)
+                exact.add(f"tokens {texts}" if plain else kinds)
+                coarse.add(kinds)
+            return Traits(frozenset(exact), frozenset(coarse))
+    outcomes = ", ".join(part.outcome.status.label for part in parts)
+    kind = f"input {categories(entry.violation.data)}, {outcomes}"
+    return Traits(frozenset({kind}), frozenset({generator, kind}))
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A place at which two encodings differ: its first byte, and the tokens of both."""
+
+    start: int
+    one: tuple[int, ...]
+    other: tuple[int, ...]
+
+
+def regions(vocabulary: Vocabulary, one: Sequence[int], other: Sequence[int]) -> list[Region]:
+    """The places at which two encodings differ, each between boundaries that both have."""
+    found = []
+    first = second = place = 0
+    while first < len(one) or second < len(other):
+        if first < len(one) and second < len(other) and one[first] == other[second]:
+            place += len(vocabulary.spelling(one[first]))
+            first, second = first + 1, second + 1
+            continue
+        begin, start = first, second
+        ahead = 0  # bytes that the first spells further than the second
+        while first < len(one) or second < len(other):
+            if second < len(other) and (ahead > 0 or first == len(one)):
+                ahead -= len(vocabulary.spelling(other[second]))
+                second += 1
+            elif first < len(one):
+                ahead += len(vocabulary.spelling(one[first]))
+                first += 1
+            if not ahead:
+                break
+        mine = tuple(one[begin:first])
+        found.append(Region(place, mine, tuple(other[start:second])))
+        place += len(vocabulary.spell(list(mine)))
+    return found

@@ -1,0 +1,127 @@
+"""What a known minimal input explains of a violation, and what is left to explain.
+
+It explains the violation if the difference goes when it is taken out of the input, or when neutral
+text stands in its place; or if the encodings differ within it and nowhere else. Whatever differs
+elsewhere is another violation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from harness.checks import CHECKS
+from harness.checks.base import ids_of
+from harness.core.outcomes import Encoded
+from harness.findings import diagnosis
+from harness.findings.confirming import TIMED_OUT
+from harness.findings.diagnosis import BYTES, categories, signature
+from harness.findings.looks import regions
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from harness.checks.base import Violation
+    from harness.findings.entries import Entry, KnownInputs
+    from harness.workers.pool import WorkerPool
+
+NEUTRAL = (b"", b"a", b" ")
+"""What is put in place of what is known; nothing comes first. To cut alone may join two parts of a
+text that mean something together."""
+
+
+def unexplained(pool: WorkerPool, entry: Entry, known: KnownInputs) -> str | Violation:
+    """The bucket of a known finding that explains a violation, else what is left to explain.
+
+    Raises Stopped and OutOfTime.
+    """
+    violation, data = entry.violation, entry.violation.data
+    inside = {}
+    for minimal, name in known.minimal:
+        if minimal == data:
+            return name
+        if minimal and minimal in data:
+            inside[minimal] = name
+    if inside:
+        if within(entry, inside):
+            return next(iter(inside.values()))
+        rest = left(pool, entry, inside)
+        if rest is None:
+            return next(iter(inside.values()))
+        violation = rest
+    # Nearly all input of some generators is ill-formed, each in a way of its own.
+    ill = next((name for minimal, name in known.minimal if categories(minimal) == BYTES), None)
+    well_formed = violation.data.decode(errors="ignore").encode()
+    if ill is not None and well_formed != violation.data:
+        rest = in_place(pool, replace(entry, violation=violation), [well_formed])
+        if rest is None:
+            return ill
+        violation = rest
+    return violation
+
+
+def within(entry: Entry, parts: Collection[bytes]) -> bool:
+    """Whether all encodings of an input differ from the first within these parts of it alone."""
+    violation, vocabulary = entry.violation, entry.contract.vocabulary
+    if violation.check != "equivalence":
+        return False
+    outcomes = [part.outcome for part in violation.parts]
+    encodings = [ids_of(outcome) for outcome in outcomes]
+    if not all(isinstance(outcome, Encoded) for outcome in outcomes) or not all(
+        diagnosis.known(vocabulary, i) for ids in encodings for i in set(ids)
+    ):
+        return False
+    if any(vocabulary.spell(list(ids)) != violation.data for ids in encodings):
+        return False  # where the tokens stand in the input is not known
+    free = bytearray(b"x" * len(violation.data))
+    for part in parts:
+        start = violation.data.find(part)
+        while start >= 0:
+            free[start : start + len(part)] = bytes(len(part))
+            start = violation.data.find(part, start + 1)
+    return all(
+        not any(free[place.start : place.start + len(vocabulary.spell(list(place.one)))])
+        for other in encodings[1:]
+        for place in regions(vocabulary, encodings[0], other)
+    )
+
+
+def left(pool: WorkerPool, entry: Entry, parts: Collection[bytes]) -> Violation | None:
+    """What is still wrong with an input from which these parts of it are taken out, if anything.
+
+    The violation itself where that cannot be told. Raises Stopped and OutOfTime.
+    """
+    violation = entry.violation
+    if violation.check == "determinism" or violation.stage == TIMED_OUT:
+        return None  # it does not depend on the input, or costs too much to be asked
+    rests = []
+    for neutral in NEUTRAL:
+        rest = violation.data
+        for part in sorted(parts, key=len, reverse=True):
+            rest = rest.replace(part, neutral)
+        rests.append(rest)
+    if not rests[0]:
+        return None  # there is nothing else in it
+    return in_place(pool, entry, rests)
+
+
+def in_place(pool: WorkerPool, entry: Entry, rests: Sequence[bytes]) -> Violation | None:
+    """What is wrong with all of these inputs, asked in place of another one, if anything is.
+
+    It is what is wrong with the first of them, or the violation itself where that cannot be told.
+    Raises Stopped and OutOfTime.
+    """
+    contract, violation = entry.contract, entry.violation
+    asked = [rest for rest in dict.fromkeys(rests) if contract.vocabulary.can_encode(rest)]
+    if not asked:
+        return violation
+    judged = pool.examine(contract, CHECKS[violation.check], asked)
+    culprits = set(violation.culprits)
+    wrong = [one for one in judged.violations if culprits & set(one.culprits)]
+    answered = all(judged.exercised[name] >= len(asked) for name in culprits)
+    if answered and len({one.index for one in wrong}) < len(asked):
+        return None
+    sign = signature(violation, contract)
+    first = [one for one in wrong if one.data == rests[0]]
+    first.sort(key=lambda one: signature(one, contract) != sign)
+    return first[0] if first else violation

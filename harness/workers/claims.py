@@ -1,0 +1,104 @@
+"""Claims of capabilities: which requests ask for one, and which of them are false.
+
+An implementation may answer to some inputs that it does not do this. One that claims a capability
+and answers so to everything that it is asked has made a false claim.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+from harness.core.messages import Decode, Encode, Serve
+from harness.core.outcomes import Status
+from harness.workers.reasons import NOT_ASKED
+from impls.interface import Capability
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from harness.core.outcomes import Results
+
+LEAST = 100
+"""After so many requests a capability that was never shown is a false claim."""
+
+LONGEST_REASON = 120
+
+RAW_ONLY = frozenset((Capability.APPEND, Capability.PREPEND, Capability.INTERVAL, Capability.HEAL))
+"""Nobody need do these with pre-tokenization."""
+
+
+class Claim(NamedTuple):
+    """What became of a claim on one vocabulary.
+
+    declined: requests that were answered as unsupported. kept: whether any other was answered
+    otherwise. reason: the first one given for declining.
+    """
+
+    name: str
+    capability: str
+    declined: int
+    kept: bool
+    reason: str
+
+
+class Claims:
+    """What was answered to requests for capabilities. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._claims: dict[tuple[str, str], Claim] = {}
+
+    def note(self, name: str, request: Encode | Decode | Serve, answer: Results) -> None:
+        """Take note of an answer; what the harness itself has not asked says nothing."""
+        capability = asked_for(request)
+        if capability is None:
+            return
+        unsupported = answer.status == Status.UNSUPPORTED
+        said = [answer.messages.get(row, "") for row in unsupported.nonzero()[0].tolist()]
+        said = [one for one in said if not one.startswith(NOT_ASKED)]
+        with self._lock:
+            key = name, str(capability)
+            known = self._claims.get(key, Claim(*key, 0, False, ""))
+            self._claims[key] = known._replace(
+                declined=known.declined + len(said),
+                kept=known.kept or not unsupported.all(),
+                reason=known.reason or (said[0][:LONGEST_REASON] if said else ""),
+            )
+
+    def take(self) -> list[Claim]:
+        """What was noted since this was asked last."""
+        with self._lock:
+            found, self._claims = self._claims, {}
+        return list(found.values())
+
+
+def asked_for(request: Encode | Decode | Serve) -> Capability | None:
+    """The capability that a request asks for, where who claims it has to have it."""
+    if isinstance(request, Serve):
+        optional = request.service in RAW_ONLY and request.mode.pretokenize
+        return None if optional else request.service
+    if isinstance(request, Decode):
+        other = request.stream or request.skip or request.clean
+        return None if other else Capability.DECODE
+    return Capability.OFFSETS if request.offsets else None
+
+
+def false_claims(claims: Iterable[Claim]) -> dict[str, str]:
+    """A line for each implementation with false claims, of the claims on all vocabularies."""
+    total: dict[tuple[str, str], Claim] = {}
+    for one in claims:
+        key = one.name, one.capability
+        known = total.get(key, Claim(*key, 0, False, ""))
+        total[key] = known._replace(
+            declined=known.declined + one.declined,
+            kept=known.kept or one.kept,
+            reason=known.reason or one.reason,
+        )
+    lines: dict[str, list[str]] = {}
+    for one in total.values():
+        if not one.kept and one.declined >= LEAST:
+            why = f" ({one.reason})" if one.reason else ""
+            line = f"claims {one.capability!r} and answered none of {one.declined:,} requests{why}"
+            lines.setdefault(one.name, []).append(line)
+    return {name: "; ".join(sorted(of)) for name, of in lines.items()}

@@ -1,0 +1,157 @@
+"""What a user named is examined, however little time there is, and the rest is told."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+
+from corpora.generators.catalog import generators
+from harness.checks import CHECKS
+from harness.checks.base import Observation
+from harness.core.comparisons import Contract
+from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
+from harness.engine import selection
+from harness.engine.least import LEAST_CASES, MOST_ASKED, Share, named_on, with_companions
+from harness.engine.planning import Plan
+from harness.engine.sessions import Sessions
+from harness.engine.state import RunState
+from harness.engine.suites import SUITES, Budget
+from harness.events import BatchDone, Event, NotReached, Unsettled
+from harness.findings.tracker import FindingTracker
+from harness.studies.checks import Checks
+from impls.interface import About
+from tests.harness.test_pace import contract
+
+VOCABULARIES = ("toy_bytes", "toy_ties")
+
+
+def plan(seconds: float, **asked: list[str]) -> Plan:
+    """A run that has no time to speak of."""
+    present, _ = selection.participants(["bpe.naive", "bpe.heap"])
+    return Plan(
+        vocabularies=selection.vocabularies(VOCABULARIES),
+        participants=present,
+        references=frozenset(),
+        generators=[generators()["edge"], generators()["prose"]],
+        checks=[CHECKS["survival"], CHECKS["equivalence"], CHECKS["round-trip"]],
+        expectations=(),
+        suite=SUITES["smoke"],
+        budget=Budget(seconds=seconds),
+        seed=0,
+        jobs=1,
+        fail_fast=False,
+        asked=asked,
+    )
+
+
+def run(plan: Plan) -> tuple[RunState, list[Event]]:
+    """Check its vocabularies."""
+    events: list[Event] = []
+    tracker = FindingTracker(events.append, lambda *_: None, (), plan.versions)
+    state = RunState(plan, events.append, tracker)
+    tracker.limit_by(state.left_for_findings)
+    Sessions(state, [Checks(state)]).run(plan.budget.seconds)
+    return state, events
+
+
+def seen(contract: Contract, count: int, **answers: bool) -> Observation:
+    """So many answers of each, or none."""
+    results = {
+        name: Results.of([Encoded(()) if answers[name] else Unsupported("")] * count)
+        for name in answers
+    }
+    return Observation(contract, Inputs.of([b"a"] * count), results)
+
+
+def compared(events: list[Event]) -> dict[str, Counter[str]]:
+    """How many cases of each implementation were compared under each contract."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for event in events:
+        if isinstance(event, BatchDone):
+            found[event.contract].update(event.exercised.get("equivalence", {}))
+    return found
+
+
+def test_each_vocabulary_that_was_named_has_its_smallest_share() -> None:
+    state, events = run(plan(0.001, vocabularies=list(VOCABULARIES)))
+    judged = compared(events)
+    assert {name.partition("/")[0] for name in judged} == set(VOCABULARIES)
+    assert all(
+        judged[name][one] >= LEAST_CASES for name in judged for one in ("bpe.naive", "bpe.heap")
+    )
+    assert VOCABULARIES[1] in state.tally.least
+    assert not any(isinstance(event, (NotReached, Unsettled)) for event in events)
+
+
+def test_a_named_implementation_has_its_share_on_all_vocabularies() -> None:
+    _, events = run(plan(0.001, implementations=["bpe.heap"]))
+    judged = compared(events)
+    assert {name.partition("/")[0] for name in judged} == set(VOCABULARIES)
+    assert all(counts["bpe.heap"] >= LEAST_CASES for counts in judged.values())
+
+
+def test_a_named_check_is_put_however_little_time_there_is() -> None:
+    named = plan(0.001, vocabularies=["toy_bytes"], checks=["round-trip"])
+    _, events = run(named)
+    put = {e.contract for e in events if isinstance(e, BatchDone) and "round-trip" in e.exercised}
+    assert {name.partition("/")[0] for name in put} >= {"toy_bytes"}
+
+
+def test_what_nobody_named_is_not_visited_without_time_and_that_is_told() -> None:
+    _, events = run(plan(0.001))
+    [late] = [event for event in events if isinstance(event, NotReached)]
+    assert late.source == VOCABULARIES[1]
+    assert "--budget" in late.reason
+
+
+def test_a_number_of_random_vocabularies_names_none_of_them() -> None:
+    many = plan(1.0, implementations=["bpe.heap"], vocabularies=["random:bpe:3"])
+    assert many.owed("random:bpe:3")
+    assert not many.owed("random:bpe:4")
+    assert many.owed("toy_bytes")
+    assert not plan(1.0).owed("toy_bytes")
+
+
+def test_a_share_is_owed_until_it_was_judged_or_asked_for_in_vain() -> None:
+    terms = contract("a", "b")
+    judged = Counter({(terms.id, "a"): LEAST_CASES, (terms.id, "b"): LEAST_CASES - 1})
+    share = Share({"a", "b"}, (), judged, set())
+    assert share.owing(terms, ()) == ["b"]
+    assert share.owing(terms, {"b"}) == []  # it is not asked any more
+    share.note(seen(terms, MOST_ASKED, a=True, b=False), ())
+    assert share.owing(terms, ()) == []
+
+
+def test_who_hangs_on_all_that_was_asked_is_not_asked_once_more() -> None:
+    terms = contract("a", "b", "c")
+    share = Share({"a", "b", "c"}, (), Counter(), set())
+    share.note(seen(terms, 1, a=True, b=False, c=False), {"a", "b"})
+    # One that answers something may hang on the rest; one that declines does not hang.
+    assert share.owing(terms, ()) == ["a", "c"]
+
+
+def test_for_a_named_check_everybody_is_asked_once() -> None:
+    terms = contract("a", "b")
+    share = Share((), ["survival"], Counter(), set())
+    assert share.owing(terms, ()) == ["a", "b"]
+    assert Share((), ["survival"], Counter(), {(terms.id, "survival")}).owing(terms, ()) == []
+
+
+def test_who_is_asked_on_is_compared_with_its_reference_and_its_engine() -> None:
+    terms = contract("ref", "engine", "variant", "other", references=frozenset({"ref"}))
+    members = tuple(
+        replace(one, about=About(one.name, "1", engine="engine")) if one.name == "variant" else one
+        for one in terms.participants
+    )
+    terms = replace(terms, participants=members)
+    assert with_companions(terms, ["variant"]).names == ["ref", "engine", "variant"]
+    assert with_companions(terms, ["other"]).names == ["ref", "other"]
+    alone = contract("a", "b", "c")
+    assert with_companions(alone, ["a"]).names == ["a", "b", "c"]
+
+
+def test_who_was_named_is_examined_or_all_on_a_named_vocabulary() -> None:
+    present = ["a", "b"]
+    assert named_on(plan(1.0, implementations=["b"]), "toy_bytes", present) == ["b"]
+    assert named_on(plan(1.0, vocabularies=["toy_bytes"]), "toy_bytes", present) == present
+    assert named_on(plan(1.0, vocabularies=["toy_bytes"]), "toy_ties", present) == []

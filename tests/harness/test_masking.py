@@ -1,0 +1,241 @@
+"""What is known covers what it explains, and nothing else that the same implementation does."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+
+import pytest
+from packaging.specifiers import SpecifierSet
+
+from corpora.generators.base import Case
+from harness.checks import CHECKS
+from harness.checks.base import Violation
+from harness.core.exit_statuses import FAILS
+from harness.events import Unsettled
+from harness.findings import tracker as findings
+from harness.findings.entries import PER_BUCKET
+from harness.findings.looks import QUIET, QUIET_LATE, regions
+from harness.verdict.coverage import Coverage
+from harness.verdict.expectations import Expectation
+from harness.verdict.gate import judge
+from tests.harness.test_findings import Encode_, Scene, right
+
+MARK = "\ufeff".encode()
+
+
+@pytest.fixture(params=["in time", "late"], autouse=True)
+def share(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking has all the time that it wants, or has had its share of it."""
+    monkeypatch.setattr(findings, "SHRINK_SHARE", 1e9 if request.param == "in time" else 0.0)
+
+
+PAIRS = {b"th": 300, b"in": 301}
+ONE, OTHER = PAIRS
+
+
+def splitting(*split: bytes) -> Encode_:
+    """An encoder with an id for each of two pairs of letters, which it spells where it is split."""
+
+    def encode(data: bytes) -> list[int]:
+        ids: list[int] = []
+        place = 0
+        while place < len(data):
+            pair = data[place : place + 2]
+            whole = pair in PAIRS and pair not in split
+            ids.append(PAIRS[pair] if whole else data[place])
+            place += 2 if whole else 1
+        return ids
+
+    return encode
+
+
+def wrong_on(*needles: bytes) -> Encode_:
+    """An encoder that gives another id for each of these."""
+
+    def encode(data: bytes) -> list[int]:
+        for number, needle in enumerate(needles):
+            data = data.replace(needle, bytes([number]) * len(needle))
+        return list(data)
+
+    return encode
+
+
+def known(kind: str, *examples: bytes, broad: bool = False) -> Expectation:
+    return Expectation(
+        f"equivalence/bpe/raw/*/{kind}/bad", {"bad": SpecifierSet()}, "known", "*", examples, broad
+    )
+
+
+def unexpected(scene: Scene) -> set[bytes]:
+    return {
+        base64.b64decode(one.input_b64) for one in scene.tracker.findings if one.expected is None
+    }
+
+
+def passes(scene: Scene) -> bool:
+    return judge(scene.tracker.findings, [], [], Coverage()).exit_status != FAILS
+
+
+TEXTS = [b"What's %d" % i for i in range(5)] + [b"%d it's" % i for i in range(5)]
+
+
+def test_an_entry_of_all_kinds_covers_what_its_example_explains_alone() -> None:
+    scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(MARK, b"'s"))
+    scene.check("equivalence", MARK, *TEXTS)
+    assert unexpected(scene) == {b"'s"}
+    assert not passes(scene)
+
+
+def test_what_its_example_explains_stays_expected() -> None:
+    scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(MARK))
+    scene.check("equivalence", *[b"%d" % i + MARK + b"text" for i in range(50)])
+    assert len(scene.found) == 1 and passes(scene)
+
+
+def test_what_shows_only_beside_another_character_is_explained_by_the_character() -> None:
+    scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(b" " + MARK))
+    scene.check("equivalence", b"some " + MARK + b"text")
+    assert scene.found and passes(scene)
+
+
+def test_what_differs_without_any_input_covers_the_same_difference_alone() -> None:
+    scene = Scene([known("*", b"")], ref=right, bad=lambda data: [*data, 7])
+    scene.check("equivalence", b"", b"some text", b"more")
+    assert scene.found and passes(scene)
+    scene = Scene([known("*", b"")], ref=right, bad=lambda data: wrong_on(b"e")(data) or [7])
+    scene.check("equivalence", b"", b"some text", b"more")
+    assert unexpected(scene) == {b"e"}
+
+
+def test_of_thousands_that_one_input_explains_the_others_are_found() -> None:
+    scene = Scene(ref=right, bad=wrong_on(MARK, b"'s"))
+    many = [b"%d" % i + MARK + b"text" for i in range(1000)]
+    scene.check("equivalence", *many, b"What's up?", *many)
+    assert unexpected(scene) == {MARK, b"'s"}
+
+
+def test_an_entry_for_one_unassigned_character_does_not_cover_swapped_merges() -> None:
+    unassigned = "\u0378".encode()
+    both = (ONE, OTHER)
+    scene = Scene(
+        [known("*", unassigned)],
+        ref=splitting(),
+        bad=lambda data: [0] if unassigned in data else splitting(*both)(data),
+    )
+    scene.check("equivalence", unassigned, *[b"0" + pair + b"1" for pair in both])
+    assert unexpected(scene) == set(both)
+
+
+def test_pairs_that_can_be_mended_one_without_the_other_are_two_findings() -> None:
+    scene = Scene(ref=splitting(), bad=splitting(ONE, OTHER))
+    scene.check("equivalence", b"0" + ONE, b"0" + OTHER, b"1" + ONE)
+    assert {data for _, data in scene.found} == {ONE, OTHER}
+    assert len({bucket for bucket, _ in scene.found}) == 1
+
+
+def test_a_text_with_what_is_known_and_something_else_shows_the_other() -> None:
+    scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(MARK, b"'s"))
+    scene.check("equivalence", MARK, b"one " + MARK + b" What's")
+    assert unexpected(scene) == {b"'s"}
+
+
+def test_an_example_of_a_users_own_explains_what_it_comes_to() -> None:
+    scene = Scene([known("*", b"Hello, What's up?")], ref=right, bad=wrong_on(b"'s"))
+    scene.check("equivalence", *TEXTS)
+    assert scene.found and passes(scene)
+
+
+@pytest.mark.parametrize(
+    ("entry", "covered"),
+    [
+        (known("Cf", MARK), True),
+        (known("*", MARK), False),
+        (known("*", MARK, broad=True), True),
+        (known("*"), True),
+    ],
+)
+def test_only_an_entry_that_says_so_covers_a_whole_kind(entry: Expectation, covered: bool) -> None:
+    other = "\u200b".encode()
+    scene = Scene([entry], ref=right, bad=wrong_on(MARK, other))
+    scene.check("equivalence", MARK, b"a" + other)
+    assert passes(scene) is covered
+
+
+@pytest.mark.parametrize("kind", ["L", "*", "L+P"])
+def test_a_kind_that_is_in_any_text_covers_its_examples_alone(kind: str) -> None:
+    scene = Scene([known(kind, b"q")], ref=right, bad=wrong_on(b"q", b"xyz"))
+    scene.check("equivalence", b"q", b"0xyz0")
+    assert b"xyz" in unexpected(scene)
+
+
+def test_what_is_left_may_be_of_another_signature() -> None:
+    def bad(data: bytes) -> list[int]:
+        return [*data, 99_999] if b"?" in data else wrong_on(b"!")(data)
+
+    scene = Scene(ref=right, bad=bad)
+    scene.check("equivalence", b"a!", b"b!?")
+    assert {data for _, data in scene.found} == {b"!", b"?"}
+
+
+def test_where_time_is_over_nothing_is_counted_as_known_unasked() -> None:
+    scene = Scene(ref=right, bad=wrong_on(b"!", b"'s"))
+    scene.check("equivalence", b"a!")
+    scene.tracker._overtime._remaining = 0.0
+    judged = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"!! What's"])
+    scene.pool.limit_by(lambda: 0.0)
+    [violation] = judged.violations
+    assert consider(scene, violation) == ""
+    [event] = [one for one in scene.events if isinstance(one, Unsettled)]
+    assert (event.check, event.implementations, event.count) == ("equivalence", ["bad"], 1)
+
+
+def consider(scene: Scene, violation: Violation) -> str:
+    case = Case(violation.data, "test", 0, 0)
+    return scene.tracker.consider(scene.pool, scene.contract, violation, case)
+
+
+def test_what_is_wrong_everywhere_is_looked_into_until_little_is_new() -> None:
+    asked = 0
+
+    def bad(data: bytes) -> list[int]:
+        nonlocal asked
+        asked += 1
+        return [9] * (len(data) + 1)
+
+    scene = Scene(ref=right, bad=bad)
+    inputs = [b"%d" % (i * 7919) for i in range(4000)]
+    scene.check("equivalence", *inputs)
+    assert asked < len(inputs) + 40 * QUIET
+    assert sum(scene.counts().values()) == len(inputs)
+    assert 1 <= len(scene.found) <= 4 * PER_BUCKET
+    assert QUIET > QUIET_LATE
+
+
+def test_an_expected_determinism_does_not_cover_what_is_wrong_every_time() -> None:
+    """It answers a question mark in two ways; an exclamation mark depends on how a text begins."""
+    turn = itertools.cycle([[1], []])
+
+    def bad(data: bytes) -> list[int]:
+        if b"!" in data and not data.startswith(b"y"):
+            return [0] * len(data)
+        return [*data, *next(turn)] if b"?" in data else list(data)
+
+    entry = Expectation("determinism/*/bad", {"bad": SpecifierSet()}, "known")
+    scene = Scene([entry], ref=right, bad=bad)
+    scene.check("equivalence", b"what?")
+    assert passes(scene)
+    assert [bucket for bucket, _ in scene.found] == ["determinism/bpe/raw/order/any/bad"]
+    scene.check("validity", *[b"y%d!" % i for i in range(40)])
+    assert {one.check for one in scene.tracker.findings if one.expected is None} == {"validity"}
+
+
+def test_the_places_at_which_two_encodings_differ() -> None:
+    vocabulary = Scene(ref=right).contract.vocabulary
+    pair = next(i for i in range(256, len(vocabulary.tokens)) if len(vocabulary.spelling(i)) == 2)
+    apart = list(vocabulary.spelling(pair))
+    [place] = regions(vocabulary, [48, pair, 49], [48, *apart, 49])
+    assert (place.start, place.one, place.other) == (1, (pair,), tuple(apart))
+    assert regions(vocabulary, [48, pair], [48, pair]) == []
+    two = regions(vocabulary, [pair, 48, pair], [*apart, 48, *apart])
+    assert [place.start for place in two] == [0, 3]

@@ -1,0 +1,129 @@
+"""What a run needs is made before its time begins, once, and nothing of it is in the record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpora.vocabularies import sources
+from harness.cli.progress.run import prepared
+from harness.engine import selection
+from harness.engine.planning import Plan
+from harness.engine.state import RunState
+from harness.engine.suites import SUITES, Budget
+from harness.events import ContractOpened, Event, Phase, Preparing, VocabularyLoaded
+from harness.findings import models
+from harness.studies import preparing
+from harness.studies.preparing import FIRST, Progress, prepare, unprepared, weights
+
+
+@pytest.fixture
+def markers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the markers: nothing is prepared yet."""
+    monkeypatch.setattr(models, "marker", lambda name: tmp_path / name)
+    return tmp_path
+
+
+def plan(vocabularies: list[str], *impls: str) -> Plan:
+    present, _ = selection.participants(impls)
+    return Plan(
+        vocabularies=selection.vocabularies(vocabularies),
+        participants=present,
+        references=frozenset(),
+        generators=[],
+        checks=[],
+        scaled=vocabularies,
+        expectations=(),
+        suite=SUITES["smoke"],
+        budget=Budget(seconds=1.0),
+        seed=0,
+        jobs=1,
+        fail_fast=False,
+        named=[one.name for one in present],
+        asked={"implementations": [one.name for one in present]},
+    )
+
+
+def test_what_is_made_is_made_once(markers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(preparing, "compile_modules", lambda: made.append("modules"))
+    monkeypatch.setattr(models, "compile_models", lambda algorithm, stopped: made.append(algorithm))
+    wanted = plan(["toy_bytes"], "bpe.heap", "tiktoken")
+    events: list[Event] = []
+    assert prepare(RunState(wanted, events.append, None)) == 1  # type: ignore[arg-type]
+    assert made == ["modules", "bpe"]
+    # The record of the run knows nothing of it but how far it is.
+    assert {type(event) for event in events} == {Preparing}
+    assert [event.share for event in events if isinstance(event, Preparing)][-1] == 1.0
+    assert prepare(RunState(wanted, events.append, None)) == 0  # type: ignore[arg-type]
+    assert made == ["modules", "bpe"]
+
+
+def test_only_what_a_run_needs_is_made(markers: Path) -> None:
+    wanted = plan(["toy_bytes", "toy_ties"], "bpe.heap", "tiktoken")
+    missing = unprepared(wanted)
+    assert set(missing) == {"toy_bytes", "toy_ties"}
+    for marker in missing["toy_bytes"]:
+        marker.touch()
+    assert set(unprepared(wanted)) == {"toy_ties"}
+    # Another one of ours has its code to be compiled, a library of others has not.
+    assert set(unprepared(plan(["toy_bytes"], "bpe.heap", "tokenizers"))) == set()
+    assert set(unprepared(plan(["toy_bytes"], "bpe.naive"))) == {"toy_bytes"}
+
+
+def test_of_random_vocabularies_one_of_each_kind_is_made(markers: Path) -> None:
+    wanted = plan(["random:4"], "bpe.heap")
+    kinds = {source.rpartition(":")[0] for source in wanted.vocabularies}
+    everything = plan(list(wanted.vocabularies), "bpe.heap")
+    assert {one.rpartition(":")[0] for one in unprepared(everything)} == kinds
+    assert len(unprepared(everything)) == len(kinds)
+
+
+def test_a_file_that_has_changed_is_made_anew(markers: Path) -> None:
+    one, other = (sources.resolve(name) for name in ("toy_bytes", "toy_ties"))
+    mine = plan(["toy_bytes"], "bpe.heap")
+
+    def with_file(vocabulary: Any) -> Plan:
+        return replace(mine, vocabularies={"my.model": lambda: vocabulary}, scaled=["my.model"])
+
+    for marker in unprepared(with_file(one))["my.model"]:
+        marker.touch()
+    assert unprepared(with_file(one)) == {}
+    assert set(unprepared(with_file(other))) == {"my.model"}
+
+
+def test_nothing_is_made_before_each_run_where_no_marker_can_be_kept(
+    markers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preparing, "compiled_folder", lambda: markers / "file" / "below")
+    (markers / "file").write_text("")
+    wanted = plan(["toy_bytes"], "bpe.heap")
+    assert prepare(RunState(wanted, lambda event: None, None)) == 0  # type: ignore[arg-type]
+
+
+def test_the_bar_tells_how_much_of_all_is_done() -> None:
+    told: list[Event] = []
+    progress = Progress(told.append, {"a": 1.0, "b": 1.0})
+    progress.consume(VocabularyLoaded("a", "toy", "bpe", 3, "", None, []))
+    progress.consume(Phase("loading a"))
+    progress.consume(ContractOpened("a/text", "bpe", "a", "text", [], [], {}, []))
+    progress.consume(Preparing("a", ["x"], {"y": "compiling f"}))
+    progress.done("a")
+    progress.done("b")
+    assert all(isinstance(event, Preparing) for event in told)
+    shares = [event.share for event in told if isinstance(event, Preparing)]
+    assert shares == [0.0, pytest.approx(1 / 6), 0.5, 1.0]
+    [_, loading, done, _] = [prepared(event) for event in told if isinstance(event, Preparing)]
+    assert loading == (
+        "compiling and building what this run needs: 17% done; "
+        "a: 1 of 2 implementations are ready; y: compiling f"
+    )
+    assert done == "compiling and building what this run needs: 50% done"
+
+
+def test_the_first_vocabulary_of_an_algorithm_weighs_more() -> None:
+    loaded = map(sources.resolve, ("toy_bytes", "toy_unigram", "toy_ties"))
+    assert weights(loaded) == {"toy_bytes": FIRST, "toy_unigram": FIRST, "toy_ties": 1.0}
