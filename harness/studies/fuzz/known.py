@@ -147,5 +147,4 @@ def without(known: Snapshot, fixed: Collection[Found]) -> Snapshot:
         ],
         counts={name: count for name, count in known.counts.items() if name not in buckets},
         provisionals=[one for one in known.provisionals if one not in ids],
-        unstable=[one for one in known.unstable if one[2] not in buckets],
     )

@@ -8,6 +8,7 @@ import os
 import platform
 from collections import Counter
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.core import exit_statuses
@@ -38,6 +39,7 @@ from harness.studies.fuzz.plan import arms, target_name
 from harness.verdict import gate
 from harness.verdict.coverage import Coverage, counted
 from harness.workers import confined
+from impls.specs import from_anywhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -276,12 +278,13 @@ def _started(plan: FuzzPlan, store: CampaignStore, command: str) -> Started:
         command=command,
         versions=versions(one),
         machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        specs={participant.name: participant.spec for participant in one.participants},
+        specs={each.name: from_anywhere(each.spec) for each in one.participants},
         references=sorted(one.references),
         named=asked(one),
         timeout=one.limits.seconds,
         memory=one.limits.memory,
         expect=one.expect,
+        folder=str(Path.cwd()),
         confinement=confined.line(one.limits.memory, one.participants),
     )
 
