@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from corpora.plain_text import escape, shows
+from corpora.vocabularies.sources import PACKAGED
 from reports.proposing import entries
 from reports.severity import rate, severity, share
 from reports.text import (
@@ -414,12 +415,20 @@ def _example(finding: Found, folder: Path | None) -> Example:
 
 
 def _replay(finding: Found, record: RunRecord, folder: Path | None) -> str:
-    """The command that asks again; what is not registered here needs the reader's trust."""
-    specs = record.started.specs if record.started else {}
-    asked = {name for group in finding.groups for name in group.implementations}
-    foreign = any(":" in specs.get(name, "") for name in asked)
+    """The command that asks again; what is not registered here needs the reader's trust.
+
+    All who took part in the run take part again, whether or not they are in this finding.
+    """
+    specs = record.started.specs.values() if record.started else ()
+    sources = [one.source for one in record.vocabularies if one.id == finding.vocabulary]
+    foreign = any(":" in spec for spec in specs) or any(map(fetched, sources))
     where = ["--run", str(folder)] if folder is not None else []
     return shlex.join(["tokgate", "replay", finding.id, *where, *(["--trust"] if foreign else [])])
+
+
+def fetched(source: str) -> bool:
+    """Whether a vocabulary is fetched from where its user chose (:mod:`harness.engine.trust`)."""
+    return source.startswith(("hf:", *PACKAGED))
 
 
 def _cuts(finding: Found) -> tuple[str, str] | None:

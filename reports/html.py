@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import shlex
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ from reports.words import growth_left_out, plural, reason, safe_link, title
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from harness.events import ExpectationJudged
+    from harness.events import ExpectationJudged, Started
     from reports.histories import FindingHistory
     from reports.trends import Trend
 
@@ -83,6 +84,7 @@ def render(
         .render(
             record=record,
             started=record.started,
+            again=_again(record.started, folder),
             finished=record.finished,
             verdict=record.verdict.value,
             heading=heading,
@@ -108,6 +110,14 @@ def render(
             **assets(plots=bool(grids or over_time or hunted)),
         )
     )
+
+
+def _again(started: Started | None, folder: Path | None) -> str:
+    """The command that repeats a run, from the folder in which it was started."""
+    if started is None:
+        return ""
+    there = f"cd {shlex.quote(started.folder)} && " if folder and started.folder else ""
+    return there + started.command
 
 
 def _further(record: RunRecord) -> list[str]:

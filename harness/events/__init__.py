@@ -6,7 +6,7 @@ without :class:`Finished` is an incomplete run.
 """
 
 from harness.events.base import Event, read_events, write_events
-from harness.events.campaign import Campaign, Outlook
+from harness.events.campaign import Campaign, FindingFixed, Outlook
 from harness.events.causes import by_cause, cause_of, kind_in, named, readability
 from harness.events.cluster import (
     ClusterUsed,
@@ -66,6 +66,7 @@ __all__ = [
     "Event",
     "ExpectationJudged",
     "FamiliesMeasured",
+    "FindingFixed",
     "Finished",
     "FirstDifference",
     "Forced",

@@ -45,3 +45,13 @@ class Campaign(Event):
     ahead: str
     outlooks: list[Outlook] = field(default_factory=list)
     curves: dict[str, list[tuple[int, int, int, int]]] = field(default_factory=dict)
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class FindingFixed(Event):
+    """A finding of a campaign that no longer shows when its input is asked again."""
+
+    id: str
+    bucket: str
+    vocabulary: str

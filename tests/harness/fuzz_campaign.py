@@ -10,7 +10,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -80,13 +80,13 @@ def run(plan: FuzzPlan, where: str, out: Path, dies_at: int = 0, anew: bool = Fa
             os.kill(os.getpid(), signal.SIGKILL)
 
     class Dying(CampaignStore):
-        def commit(self, done: Round) -> None:
+        def commit(self, done: Round, forgotten: Iterable[str] = ()) -> None:
             if commits + 1 == -dies_at:
                 with self._session() as session:  # in the middle of the transaction
                     session.execute(sa.delete(TargetRow))
                     session.flush()
                     os.kill(os.getpid(), signal.SIGKILL)
-            super().commit(done)
+            super().commit(done, forgotten)
 
     store = Dying(where, "test")
     return execute(

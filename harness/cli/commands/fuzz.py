@@ -196,6 +196,7 @@ def fuzz(
         jobs=jobs or max(1, (os.cpu_count() or 2) // 2),
         fail_fast=False,
         named=[participant.name for participant in present] if impl else [],
+        asked={"vocabularies": vocab or [], "checks": check or []},
         expect=str(expect.resolve()) if expect is not None else None,
         limits=limits,
     )

@@ -8,6 +8,7 @@ import os
 import platform
 from collections import Counter
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.core import exit_statuses
@@ -20,6 +21,7 @@ from harness.events import (
     Counted,
     Event,
     ExpectationJudged,
+    FindingFixed,
     Finished,
     Found,
     ImplementationFailed,
@@ -37,6 +39,7 @@ from harness.studies.fuzz.plan import arms, target_name
 from harness.verdict import gate
 from harness.verdict.coverage import Coverage, counted
 from harness.workers import confined
+from impls.specs import from_anywhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,8 +49,8 @@ if TYPE_CHECKING:
 
 HOUR = 3600.0
 
-UNASKED_SHOWN = 8
-"""Targets that are named of those that nothing was asked of."""
+FIXED_SHOWN = 8
+"""Findings that a line names of those that no longer show."""
 
 NO_ROUND = "no round was finished in the time; give a larger --budget"
 """Said of a vocabulary on which a campaign has not committed anything."""
@@ -130,6 +133,7 @@ def record(
         *opened.values(),
         *(done for one in kept.values() for done in one.state.done()),
         *findings,
+        *fixed(kept.values(), findings),
         *withdrawals(kept.values()),
         *(ImplementationFailed(*one) for one in tally.failed_to_load),
         *(
@@ -141,8 +145,7 @@ def record(
         *judged,
         *([ended.cluster] if ended.cluster else []),
     ]
-    unasked = [name for name in names if name not in kept or not kept[name].state.cases]
-    finished = _finished(plan, events, judged, tally, seconds, ended, unasked)
+    finished = _finished(plan, events, judged, tally, seconds, ended)
     events += [_campaign(store, kept, counts, seconds, ended), finished]
     new = [found for found in findings if found.id not in known]
     about = _about(plan, store, kept, findings, new, counts, seconds, ended)
@@ -210,13 +213,23 @@ def withdrawals(kept: Iterable[Kept]) -> list[Withdrawn]:
     return list(found.values())
 
 
-def _unasked(names: Sequence[str], targets: int) -> list[str]:
-    """A line on the targets of which no round was finished, in no session, if there are any."""
-    if not names:
-        return []
-    shown = ", ".join(names[:UNASKED_SHOWN])
-    more = f", and {len(names) - UNASKED_SHOWN} more" if len(names) > UNASKED_SHOWN else ""
-    return [f"nothing was asked yet of {len(names)} of {targets} targets: {shown}{more}"]
+def fixed(kept: Iterable[Kept], findings: Sequence[Found]) -> list[FindingFixed]:
+    """The findings that no longer show, each once; not where another target still has it."""
+    there = {found.id for found in findings}
+    gone = {
+        one["id"]: FindingFixed(one["id"], one["bucket"], one["vocabulary"])
+        for target in kept
+        for one in target.state.fixed
+    }
+    return [event for name, event in gone.items() if name not in there]
+
+
+def _fixed_note(events: Sequence[Event]) -> list[str]:
+    """A line on the findings that no longer show, if there are any."""
+    names = [event.bucket for event in events if isinstance(event, FindingFixed)]
+    shown = ", ".join(names[:FIXED_SHOWN])
+    more = f", and {len(names) - FIXED_SHOWN} more" if len(names) > FIXED_SHOWN else ""
+    return [f"fixed, as it no longer shows: {shown}{more}"] if names else []
 
 
 def _finished(
@@ -226,7 +239,6 @@ def _finished(
     tally: Tally,
     seconds: float,
     ended: Ended,
-    unasked: Sequence[str],
 ) -> Finished:
     coverage = Coverage.of(events)
     found = [event for event in events if isinstance(event, Found)]
@@ -249,7 +261,7 @@ def _finished(
         notes=[
             *verdict.notes,
             *counted("slow once under load, and answered when asked again alone", tally.excused),
-            *_unasked(unasked, len(plan.targets)),
+            *_fixed_note(events),
             *went_on(ended.awaited, (), (), ended.late),
         ],
     )
@@ -266,12 +278,13 @@ def _started(plan: FuzzPlan, store: CampaignStore, command: str) -> Started:
         command=command,
         versions=versions(one),
         machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        specs={participant.name: participant.spec for participant in one.participants},
+        specs={each.name: from_anywhere(each.spec) for each in one.participants},
         references=sorted(one.references),
         named=asked(one),
         timeout=one.limits.seconds,
         memory=one.limits.memory,
         expect=one.expect,
+        folder=str(Path.cwd()),
         confinement=confined.line(one.limits.memory, one.participants),
     )
 

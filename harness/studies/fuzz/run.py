@@ -25,6 +25,7 @@ from harness.findings.folder import OURS, FindingsFolder, outcomes_text
 from harness.ledger.recorder import Recorder
 from harness.studies.fuzz import crossing
 from harness.studies.fuzz.cluster import ClusterSession
+from harness.studies.fuzz.known import ask_again
 from harness.studies.fuzz.plan import target_name
 from harness.studies.fuzz.record import Ended, Record, record, smallness
 from harness.studies.fuzz.session import Session
@@ -264,8 +265,13 @@ def execute(
                 report(written(ended_as(session, "still on", 0)))
                 next_report = time.monotonic() + report_seconds
 
+        def again_and_on() -> None:
+            for fixed in ask_again(plan, store, save, published):
+                known.pop(fixed, None)
+            session.run(each)
+
         try:
-            ending = to_the_end(lambda: session.run(each))
+            ending = to_the_end(again_and_on)
         finally:
             seen.stop()
         made = written(ended_as(session, ending.how, ending.status))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from harness.core import stored
-from harness.events import BatchDone, Event
+from harness.events import BatchDone, Event, Found
 from harness.events.base import check_base64
 from harness.findings.diagnosis import Signature
 from harness.findings.entries import Snapshot
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from harness.engine.planning import Tally
-    from harness.events import Found
     from harness.studies.fuzz.corpus import Entry
 
 FORM = 1
@@ -89,7 +88,8 @@ class State:
     gets fewer cases in the next round. round_size: what the next round takes on, and waiting: what
     was chosen for it already; see :mod:`harness.studies.fuzz.sizing`. crossed: how often inputs
     crossed between targets, offered: how many entries of the corpus did, or could, and given:
-    others' inputs that are to be asked, base64; see :mod:`harness.studies.fuzz.crossing`.
+    others' inputs that are to be asked, base64; see :mod:`harness.studies.fuzz.crossing`. fixed:
+    findings that no longer show; see :mod:`harness.studies.fuzz.known`.
     """
 
     batches: int = 0
@@ -118,6 +118,7 @@ class State:
     crossed: int = 0
     offered: int = 0
     given: list[str] = field(default_factory=list)
+    fixed: list[dict[str, Any]] = field(default_factory=list)
 
     def packed(self) -> bytes:
         """The form on disk."""
@@ -151,6 +152,8 @@ class State:
         check_base64("given", *self.given)
         if min(self.crossed, self.offered) < 0 or self.crossed > 64:
             raise ValueError("crossed, offered: no numbers of crossings and of entries")
+        for one in stored.typed(self.fixed, list[Found], "fixed"):
+            one.inspect()
         for number, (_, _, minimal) in enumerate(pages):
             check_base64(f"pages[{number}]", *(data for data, _ in minimal))
         for number, line in enumerate(self.opened):

@@ -28,7 +28,7 @@ from harness.studies.fuzz.models import CampaignRow, FindingRow, InputRow, Repor
 from harness.studies.fuzz.state import State, StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from harness.studies.fuzz.state import Round
 
@@ -199,9 +199,14 @@ class CampaignStore:
             "give --anew to begin another"
         )
 
-    def commit(self, done: Round) -> None:
-        """Write a round: all of it, or nothing. Raises LedgerError."""
-        self.commit_all([done])
+    def commit(self, done: Round, forgotten: Iterable[str] = ()) -> None:
+        """Write a round: all of it, or nothing. Raises LedgerError.
+
+        forgotten: ids of findings that were told, and are new where they are found again.
+        """
+        with self._lock, self._session() as session:
+            self._commit(session, done)
+            session.execute(sa.delete(ReportedRow).where(ReportedRow.id.in_(list(forgotten))))
 
     def commit_all(self, rounds: Sequence[Round]) -> None:
         """Write rounds of several targets: all of them, or nothing. Raises LedgerError."""

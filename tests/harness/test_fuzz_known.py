@@ -1,0 +1,142 @@
+"""A campaign asks what it has found again: what is fixed passes, and is new if it comes back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli.commands import fuzz as command
+from harness.core import exit_statuses
+from harness.engine import selection
+from harness.engine.selection import SelectionError
+from harness.engine.suites import Budget
+from harness.events import FindingFixed
+from harness.studies.fuzz.known import comes_back
+from harness.studies.fuzz.plan import FuzzPlan
+from harness.studies.fuzz.record import Record
+from tests.harness.command import here
+from tests.harness.fuzz_campaign import run, small_plan
+
+PLUG_IN = """
+from harness.studies.selftest.plain.bpe import PlainBpe
+from impls.interface import Unsupported
+from pathlib import Path
+from typing import Any
+
+HOW = Path(__file__).with_name("how")
+
+class Mine(PlainBpe):
+    name = "mine"
+
+    def encode(self, data, mode):
+        ids, how = super().encode(data, mode), HOW.read_text()
+        if b"th" in data and how == "wrong":
+            return [*ids[:-1], 65]
+        if b"th" in data and how == "silent":
+            raise Unsupported("not any more")
+        return ids
+"""
+
+
+class Campaign:
+    """A campaign on an implementation that a test makes right or wrong between its sessions."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.cases = folder, 300
+        (folder / "mine.py").write_text(PLUG_IN)
+
+    def session(self, how: str, vocabularies: tuple[str, ...] = ("toy_bytes",)) -> Record:
+        (self.folder / "how").write_text(how)
+        mine = f"{self.folder}/mine.py:Mine"
+        plan = small_plan(self.cases, ("bpe.naive", mine), vocabularies)
+        return run(plan, str(self.folder / "campaign.db"), self.folder / "out")
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    return Campaign(tmp_path)
+
+
+def fixed(made: Record) -> list[str]:
+    return [event.id for event in made.events if isinstance(event, FindingFixed)]
+
+
+def test_what_is_fixed_passes_and_what_comes_back_is_new_again(campaign: Campaign) -> None:
+    first = campaign.session("wrong")
+    assert first.finished.exit_status == exit_statuses.FAILS
+    ids = {found.id for found in first.new}
+    assert ids
+    # The budget of cases is spent, so that the sessions from here on ask nothing else.
+    assert campaign.session("wrong").new == []
+    assert {path.name for path in (campaign.folder / "out" / "findings").iterdir()} == ids
+
+    mended = campaign.session("right")
+    assert (mended.finished.verdict, mended.finished.exit_status) == ("pass", exit_statuses.HOLDS)
+    assert mended.findings == []
+    assert set(fixed(mended)) == ids
+    assert any("fixed, as it no longer shows: equivalence" in n for n in mended.finished.notes)
+    assert not list((campaign.folder / "out" / "findings").iterdir())
+    assert set(fixed(campaign.session("right"))) == ids  # a session that goes on knows it
+
+    broken = campaign.session("wrong")
+    assert broken.finished.exit_status == exit_statuses.FAILS
+    assert {found.id for found in broken.new} <= ids
+    assert broken.new
+    assert not set(fixed(broken)) & {found.id for found in broken.findings}
+
+
+def test_who_does_not_answer_has_fixed_nothing(campaign: Campaign) -> None:
+    ids = {found.id for found in campaign.session("wrong").findings}
+    made = campaign.session("silent")
+    assert {found.id for found in made.findings} == ids
+    assert fixed(made) == []
+
+
+def test_only_what_came_back_can_be_seen_to_be_gone(campaign: Campaign) -> None:
+    [found, *_] = campaign.session("wrong").findings
+    assert comes_back(found)
+    assert comes_back(replace(found, minimal=False, unminimised="it took too long"))
+    assert not comes_back(replace(found, minimal=False))
+    assert not comes_back(replace(found, check="determinism"))
+
+
+def hurried(plan: FuzzPlan, asked: tuple[str, ...]) -> FuzzPlan:
+    """A session whose time is over before its first round."""
+    inner = replace(plan.plan, budget=Budget(seconds=0.0), asked={"vocabularies": list(asked)})
+    return replace(plan, plan=inner)
+
+
+@pytest.mark.parametrize("asked", [(), ("toy_bytes", "toy_acbb")])
+def test_a_vocabulary_that_was_named_and_never_reached_is_not_examined(
+    tmp_path: Path, asked: tuple[str, ...]
+) -> None:
+    names = ("toy_bytes", "toy_acbb")
+    whole = small_plan(64, ("bpe.naive", "bpe.heap"), names)
+    only = replace(whole.plan, vocabularies=selection.vocabularies(names[:1]))
+    first = run(replace(whole, plan=only), str(tmp_path / "a.db"), tmp_path / "a")
+    assert first.finished.verdict == "pass"
+    made = run(hurried(whole, asked), str(tmp_path / "b.db"), tmp_path / "b")
+    assert made.finished.exit_status == exit_statuses.NOT_EXAMINED
+    told = " ".join([*made.finished.reasons, *made.finished.notes])
+    assert "toy_acbb" in told
+    assert "give a larger --budget" in told
+
+
+def test_the_command_says_what_was_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, list[str]]] = []
+
+    def execute(campaign: FuzzPlan, *rest: Any, **options: Any) -> Record:
+        asked.append({kind: list(names) for kind, names in campaign.plan.asked.items()})
+        raise SelectionError("enough")
+
+    monkeypatch.setattr(command.run, "execute", execute)
+    options = ["--check", "equivalence", "--out", str(tmp_path)]
+    here("fuzz", "--vocab", "toy_bytes", "--impl", "bpe.naive", *options)
+    here("fuzz", "--impl", "bpe.naive", *options[2:])
+    assert asked == [
+        {"vocabularies": ["toy_bytes"], "checks": ["equivalence"]},
+        {"vocabularies": [], "checks": []},
+    ]
