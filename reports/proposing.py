@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from packaging.version import InvalidVersion, Version
 
-from harness.events import by_cause, cause_of
+from harness.events import any_kind, by_cause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -76,7 +76,7 @@ def entries(
     for cause in by_cause(uncovered).values():
         for one in cause:
             # What is wrong without any input shows in the same tokens on inputs of every kind.
-            name = cause_of(one.bucket) if broad or not one.input_b64 else one.bucket
+            name = any_kind(one.bucket) if broad or not one.input_b64 else one.bucket
             alike.setdefault((name, one.vocabulary), []).append(one)
     return [entry(found, name, versions, broad=broad) for (name, _), found in alike.items()]
 

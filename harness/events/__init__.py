@@ -7,7 +7,15 @@ without :class:`Finished` is an incomplete run.
 
 from harness.events.base import Event, read_events, write_events
 from harness.events.campaign import Campaign, FindingFixed, Outlook
-from harness.events.causes import by_cause, cause_of, kind_in, named, readability
+from harness.events.causes import (
+    any_kind,
+    by_cause,
+    cause_of,
+    kind_in,
+    named,
+    readability,
+    stands_out,
+)
 from harness.events.cluster import (
     ClusterUsed,
     NodeJoined,
@@ -106,11 +114,13 @@ __all__ = [
     "VocabularyOpened",
     "VocabularyRefused",
     "Withdrawn",
+    "any_kind",
     "by_cause",
     "cause_of",
     "kind_in",
     "named",
     "read_events",
     "readability",
+    "stands_out",
     "write_events",
 ]

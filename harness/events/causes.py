@@ -4,6 +4,9 @@ A bucket is ``check/algorithm/mode/stage/kind/culprits``. Its kind says what the
 like, or how many tokens are wrong, and one mistake shows on inputs of many kinds. Buckets that are
 alike in all else are one cause: reports show it once, with a variant for each kind. Expectations
 go on to match buckets, so that one that was written for a kind covers that variant alone.
+
+Where nobody knows more of a stage than that ids or texts differ, kinds that stand out are causes of
+their own: U+FEFF that is treated wrongly and ``What's`` that is split wrongly are two mistakes.
 """
 
 from __future__ import annotations
@@ -23,6 +26,12 @@ SLOTS = 6
 KIND = 4
 """The place of the kind among the slots."""
 
+STAGE = 3
+"""The place of the stage among the slots."""
+
+OUTSIDE = frozenset({"ids", "text"})
+"""Stages that say no more than that the outcomes differ, be the mistake what it may."""
+
 ANY_KIND = "*"
 """Stands for the kind in the name of a cause, which is therefore a pattern for an expectation that
 covers all of its variants."""
@@ -31,10 +40,22 @@ covers all of its variants."""
 def cause_of(bucket: str) -> str:
     """The bucket with ``*`` in place of its kind: the same for all variants of a cause."""
     slots = bucket.split("/", SLOTS - 1)
-    if len(slots) < SLOTS:
+    if len(slots) < SLOTS or (slots[STAGE] in OUTSIDE and stands_out(slots[KIND])):
         return bucket
-    slots[KIND] = ANY_KIND
+    return any_kind(bucket)
+
+
+def any_kind(bucket: str) -> str:
+    """The pattern for a bucket's inputs of all kinds."""
+    slots = bucket.split("/", SLOTS - 1)
+    if len(slots) == SLOTS:
+        slots[KIND] = ANY_KIND
     return "/".join(slots)
+
+
+def stands_out(kind: str) -> bool:
+    """Whether a kind of input says something of a cause: ``Cn`` does, ``L+P`` is in any text."""
+    return kind == "bytes" or all(len(part) == len("Cn") for part in kind.split("+"))
 
 
 def kind_in(bucket: str) -> str:

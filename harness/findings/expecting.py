@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from harness.checks import CHECKS
 from harness.findings.describing import input_of
 from harness.findings.diagnosis import bucket, kind_of
-from harness.findings.looks import traits_of
+from harness.findings.looks import differences
 from harness.findings.masking import left
 from harness.findings.minimising import NO_TIME
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from harness.core.comparisons import Contract
     from harness.events import Found
@@ -103,9 +103,8 @@ class ExpectedFindings:
             try:
                 explained = self._explained(pool, entry, place, shrink)
                 inside = [part for part in explained if part and part in data]
-                if (inside and left(pool, entry, inside) is None) or (
-                    b"" in explained and _as_without_input(pool, entry)
-                ):
+                gone = bool(inside) and left(pool, entry, inside) is None
+                if gone or _in_same_tokens(pool, entry, explained):
                     explained.add(data)
             except OutOfTime:
                 return
@@ -141,13 +140,16 @@ class ExpectedFindings:
         )
 
 
-def _as_without_input(pool: WorkerPool, entry: Entry) -> bool:
-    """Whether an input differs in the tokens alone in which the empty one differs already.
+def _in_same_tokens(pool: WorkerPool, entry: Entry, inputs: Collection[bytes]) -> bool:
+    """Whether an input differs in no other tokens than these inputs do, and in the same way.
 
-    Nothing can be taken out of the empty input. Raises Stopped and OutOfTime.
+    So it is with inputs that a known mistake shows on in another place, or without any input: what
+    of an input is wrong is the same, and only what stands beside it is another. Raises Stopped and
+    OutOfTime.
     """
     check = CHECKS[entry.violation.check]
-    shown = pool.examine(entry.contract, check, [b""]).violations
-    empty = (replace(entry, violation=one, explanation=None) for one in shown)
-    same = [one for one in empty if one.signature == entry.signature]
-    return any(traits_of(entry).exact <= traits_of(one).exact for one in same)
+    shown = pool.examine(entry.contract, check, sorted(inputs)).violations
+    known = [replace(entry, violation=one, explanation=None) for one in shown]
+    same = [differences(one) for one in known if one.signature == entry.signature]
+    mine = differences(entry)
+    return bool(mine) and mine <= frozenset().union(*same)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.findings.entries import Entry
 
+    Ids = tuple[tuple[int, ...], tuple[int, ...]]
+
 ALIKE = 8
 """Violations that differ in the same tokens and are looked into before one is counted with them."""
 
@@ -95,22 +97,36 @@ class Looks:
 
 def traits_of(entry: Entry) -> Traits:
     """What a violation looks like: of two encodings the tokens that differ, else its outcomes."""
-    parts, vocabulary = entry.violation.parts, entry.contract.vocabulary
-    generator = f"generator {entry.case.generator}"
-    if len(parts) > 1 and all(isinstance(part.outcome, Encoded) for part in parts[:2]):
-        one, other = (ids_of(part.outcome) for part in parts[:2])
-        if all(known(vocabulary, i) for i in {*one, *other}):
-            exact, coarse = set(), {generator}
-            for place in regions(vocabulary, one, other)[:REGIONS]:
-                texts = [vocabulary.spell(list(i[:TOKENS])) for i in (place.one, place.other)]
-                kinds = f"kinds {'/'.join(map(categories, texts))}"
-                plain = all(text.isascii() for text in texts)
-                exact.add(f"tokens {texts}" if plain else kinds)
-                coarse.add(kinds)
-            return Traits(frozenset(exact), frozenset(coarse))
-    outcomes = ", ".join(part.outcome.status.label for part in parts)
+    vocabulary, generator = entry.contract.vocabulary, f"generator {entry.case.generator}"
+    places = _places(entry)
+    if places:
+        exact, coarse = set(), {generator}
+        for place in places[:REGIONS]:
+            texts = [vocabulary.spell(list(i[:TOKENS])) for i in (place.one, place.other)]
+            kinds = f"kinds {'/'.join(map(categories, texts))}"
+            plain = all(text.isascii() for text in texts)
+            exact.add(f"tokens {texts}" if plain else kinds)
+            coarse.add(kinds)
+        return Traits(frozenset(exact), frozenset(coarse))
+    outcomes = ", ".join(part.outcome.status.label for part in entry.violation.parts)
     kind = f"input {categories(entry.violation.data)}, {outcomes}"
     return Traits(frozenset({kind}), frozenset({generator, kind}))
+
+
+def differences(entry: Entry) -> frozenset[Ids]:
+    """The tokens in which a violation's first two encodings differ, place by place."""
+    return frozenset((place.one, place.other) for place in _places(entry))
+
+
+def _places(entry: Entry) -> list[Region]:
+    """Where a violation's first two encodings differ; nowhere if there are no two."""
+    parts, vocabulary = entry.violation.parts, entry.contract.vocabulary
+    if len(parts) < 2 or not all(isinstance(part.outcome, Encoded) for part in parts[:2]):
+        return []
+    one, other = (ids_of(part.outcome) for part in parts[:2])
+    if not all(known(vocabulary, i) for i in {*one, *other}):
+        return []
+    return regions(vocabulary, one, other)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from harness.checks.base import Violation
 from harness.core.partition import comparable
-from harness.events import Counted, Found, Unsettled, readability
+from harness.events import Counted, Found, Unsettled, readability, stands_out
 from harness.findings import masking, mistakes
 from harness.findings.confirming import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, confirm
 from harness.findings.describing import finding, input_of
@@ -40,7 +40,7 @@ from harness.findings.minimising import (
     minimise,
 )
 from harness.findings.shrinking import subsequence
-from harness.verdict.expectations import UNMINIMISED, stands_out
+from harness.verdict.expectations import UNMINIMISED
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:

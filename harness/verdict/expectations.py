@@ -39,7 +39,7 @@ from packaging.version import InvalidVersion, Version
 from corpora.errors import UserError
 from corpora.vocabularies.embedded import embedded
 from corpora.vocabularies.reading import line_of, read_toml, shown
-from harness.events import kind_in
+from harness.events import kind_in, stands_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -158,11 +158,6 @@ class Expectation:
     def expired(self, today: datetime.date) -> bool:
         """Whether its time is over."""
         return self.expires is not None and today > self.expires
-
-
-def stands_out(kind: str) -> bool:
-    """Whether a kind of input says something of a cause: ``Cn`` does, ``L+P`` is in any text."""
-    return kind == "bytes" or all(len(part) == len("Cn") for part in kind.split("+"))
 
 
 def in_range(version: str, allowed: SpecifierSet) -> bool:

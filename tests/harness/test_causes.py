@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from harness.events import by_cause, cause_of, kind_in, named
+from harness.events import any_kind, by_cause, cause_of, kind_in, named, readability
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import Verdict, judge
 from tests.harness import test_findings as tracker
@@ -109,6 +109,32 @@ def test_an_expectation_of_the_cause_covers_all_its_variants() -> None:
     scene = Scene([expected("equivalence/bpe/raw/text/*/bad")], ref=right, bad=careless)
     scene.check("equivalence", *INPUTS)
     assert scene.found and verdict(scene).passed
+
+
+def test_what_stands_out_is_a_cause_of_its_own_where_only_ids_are_known_to_differ() -> None:
+    """A byte order mark that is treated wrongly, and a letter: two mistakes."""
+    mark = "\ufeff".encode()
+
+    def wrong(data: bytes) -> list[int]:
+        return list(data.replace(mark, b"\0\0\0").replace(b"z", b"\0"))
+
+    scene = Scene(ref=right, bad=wrong)
+    scene.check("equivalence", b"a" + mark, b"az", b"a!")
+    assert set(by_cause(scene.tracker.findings)) == {
+        "equivalence/bpe/raw/text/Cf/bad",
+        "equivalence/bpe/raw/text/*/bad",
+    }
+    assert "2 unexpected findings" in verdict(scene).reasons[0]
+    for stage in ("normalization", "tie"):
+        bucket = f"equivalence/bpe/raw/{stage}/Cf/bad"
+        assert cause_of(bucket) == any_kind(bucket) == f"equivalence/bpe/raw/{stage}/*/bad"
+
+
+def test_the_most_readable_input_of_a_cause_is_shown_first() -> None:
+    inputs = [b"\xff", b"longer", "\u0378".encode(), "\u00e9".encode(), b"ab"]
+    assert sorted(inputs, key=readability) == [
+        b"ab", b"longer", "\u00e9".encode(), "\u0378".encode(), b"\xff",
+    ]  # fmt: skip
 
 
 def test_two_mistakes_of_two_implementations_are_two_findings() -> None:

@@ -132,7 +132,7 @@ def test_new_where_the_old_run_had_not_looked_says_so() -> None:
 
 
 def variant(kind: str, **changes: Any) -> Found:
-    return found(f"equivalence/bpe/text/ids/{kind}/b", **changes)
+    return found(f"equivalence/bpe/text/merges/{kind}/b", **changes)
 
 
 def test_another_variant_of_a_known_cause_is_no_news() -> None:
@@ -143,12 +143,19 @@ def test_another_variant_of_a_known_cause_is_no_news() -> None:
     assert states(compare(run(variant("L"), variant("Mn")), run())) == [State.FIXED]
 
 
+def test_another_kind_of_input_of_an_unknown_stage_is_news() -> None:
+    """An unassigned character was known, and then two merges are swapped."""
+    known = found("equivalence/bpe/text/ids/Cn/b")
+    diff = compare(run(known), run(known, found("equivalence/bpe/text/ids/L/b")))
+    assert (states(diff), diff.new) == ([State.NEW, State.STILL], True)
+
+
 def test_an_unexpected_variant_of_what_was_all_expected_is_new() -> None:
     old = run(variant("L", expected="known"))
     diff = compare(old, run(variant("L", expected="known"), variant("Mn")))
     [change] = diff.changes
     assert (change.state, change.expected, diff.new) == (State.NEW, False, True)
-    assert change.bucket == "equivalence/bpe/text/ids/Mn/b"
+    assert change.bucket == "equivalence/bpe/text/merges/Mn/b"
     # The expectation alone is gone: that is no new finding.
     assert states(compare(old, run(variant("L")))) == [State.STILL]
 

@@ -99,6 +99,17 @@ def test_what_shows_only_beside_another_character_is_explained_by_the_character(
     assert scene.found and passes(scene)
 
 
+def test_the_same_tokens_beside_other_text_are_the_same_difference() -> None:
+    def bad(data: bytes) -> list[int]:
+        return list(data.replace(b"T!", b"T\0").replace(b"t!", b"t\0").replace(b"t?", b"t\0"))
+
+    scene = Scene([known("*", b"t!")], ref=right, bad=bad)
+    scene.check("equivalence", b"At!", b"AT!")
+    assert {data for _, data in scene.found} == {b"t!", b"T!"} and passes(scene)
+    scene.check("equivalence", b"At?")
+    assert unexpected(scene) == {b"t?"}
+
+
 def test_what_differs_without_any_input_covers_the_same_difference_alone() -> None:
     scene = Scene([known("*", b"")], ref=right, bad=lambda data: [*data, 7])
     scene.check("equivalence", b"", b"some text", b"more")

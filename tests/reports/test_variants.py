@@ -13,11 +13,11 @@ from reports.cells import NOBODY, Status
 from reports.record import RunRecord
 from tests.reports import records
 
-CAUSE = "equivalence/bpe/text/ids/{}/tokenizers"
+CAUSE = "equivalence/bpe/text/merges/{}/tokenizers"
 
 
 def variant(kind: str, data: bytes, **more: object) -> Found:
-    return records.found(f"f-{kind}", data, bucket=CAUSE.format(kind), stage="ids", **more)
+    return records.found(f"f-{kind}", data, bucket=CAUSE.format(kind), stage="merges", **more)
 
 
 def record(*events: Event) -> RunRecord:
@@ -66,8 +66,8 @@ def test_another_stage_and_another_culprit_are_other_findings() -> None:
     run = record(
         variant("L", b"a"),
         records.found("f-2", b"a", bucket="equivalence/bpe/text/text/L/tokenizers"),
-        records.found("f-3", b"a", bucket="equivalence/bpe/text/ids/L/mine"),
-        records.found("f-4", b"a", bucket="round-trip/bpe/text/ids/L/tokenizers"),
+        records.found("f-3", b"a", bucket="equivalence/bpe/text/merges/L/mine"),
+        records.found("f-4", b"a", bucket="round-trip/bpe/text/merges/L/tokenizers"),
     )
     assert len(run.buckets) == 4
 
@@ -112,11 +112,17 @@ def test_the_fingerprint_does_not_depend_on_which_variants_were_seen() -> None:
 
 @pytest.mark.parametrize("check", ["equivalence", "round-trip"])
 def test_where_nobody_is_blamed_every_report_says_so(check: str) -> None:
-    bucket = f"{check}/bpe/text/ids/L/tiktoken<>tokenizers"
+    bucket = f"{check}/bpe/text/merges/L/tiktoken<>tokenizers"
     culprits = ["tiktoken", "tokenizers"]
     run = record(
         records.found(
-            "f-1", b"a", bucket=bucket, check=check, stage="ids", culprits=culprits, undecided=True
+            "f-1",
+            b"a",
+            bucket=bucket,
+            check=check,
+            stage="merges",
+            culprits=culprits,
+            undecided=True,
         )
     )
     pages = [markdown.render(run), github.render(run), sarif.render(run), junit.render(run)]
