@@ -15,21 +15,8 @@ from tests.harness.command import tokgate
 MUTANTS = [one for one in mistakes().values() if one.family == "gate"]
 RIGHT = {one.control: one for one in MUTANTS}
 
-NOT_YET = {
-    "gate.answers-nothing",
-    "gate.wrong-once",
-    "gate.masks-contractions",
-    "gate.masks-swapped-merges",
-}
-"""Mutants that the gate still passes: whoever mends that removes the name."""
-
-
-def marked(mutant):
-    escapes = pytest.mark.xfail(mutant.name in NOT_YET, reason="not mended yet", strict=True)
-    return pytest.param(mutant, id=mutant.name, marks=[escapes, pytest.mark.thorough])
-
-
-@pytest.mark.parametrize("mutant", [marked(one) for one in MUTANTS])
+@pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in MUTANTS])
+@pytest.mark.thorough
 def test_the_gate_does_not_pass_it(mutant):
     named, reason = gate.verdict(mutant.vocabulary, mutant.spec, mutant.expect)
     assert named in {"fail", "not-examined"}, reason
