@@ -56,7 +56,8 @@ if TYPE_CHECKING:
     )
 
 DEATHS = frozenset({"crashed", "out-of-memory", "timed-out", "protocol", "errored"}) | {
-    "left-processes"
+    "left-processes",
+    "false-claim",
 }
 """Kinds of :class:`harness.events.Group` in which an implementation gave no answer at all, or left
 processes behind."""

@@ -25,6 +25,7 @@ _DIED = {
     "protocol": "broke the stdio protocol",
     "errored": "failed with an error of its own",
     "left-processes": "left processes behind",
+    "false-claim": "claims what it does not do",
 }
 
 _LAWS = {

@@ -116,15 +116,17 @@ def enough(number: int, of: int) -> bool:
 class Coverage:
     """The fold. Each field is what the events of that name say, the latest of each counting.
 
-    named: what the user asked for by name (:class:`harness.events.Started`). answers: by
-    implementation and comparison. judged, at_fault: outcomes by comparison, check and
-    implementation. unsettled: violations that nobody looked into, likewise; open_because: the first
-    reason. measured: implementations by the check that measured them. how: the first line of an
-    implementation's first failure. special: who gives special tokens for ordinary text.
+    named: what the user asked for by name (:class:`harness.events.Started`). programs:
+    implementations that are programs over stdio. answers: by implementation and comparison.
+    judged, at_fault: outcomes by comparison, check and implementation. unsettled: violations that
+    nobody looked into, likewise; open_because: the first reason. measured: implementations by the
+    check that measured them. how: the first line of an implementation's first failure. special:
+    who gives special tokens for ordinary text.
     """
 
     suite: str = ""
     named: dict[str, list[str]] = field(default_factory=dict)
+    programs: set[str] = field(default_factory=set)
     vocabularies: dict[str, VocabularyLoaded] = field(default_factory=dict)
     contracts: dict[str, ContractOpened] = field(default_factory=dict)
     failures: dict[tuple[str, str], ImplementationFailed] = field(default_factory=dict)
@@ -157,6 +159,7 @@ class Coverage:
         match event:
             case Started():
                 self.suite, self.named = event.suite, event.named
+                self.programs = {n for n, spec in event.specs.items() if spec.startswith("cmd:")}
             case VocabularyLoaded():
                 self.vocabularies[event.id] = event
                 self.not_reached.pop(event.source, None)  # a run that was resumed has reached it
@@ -367,6 +370,8 @@ class Coverage:
             return [] if others else [f"{name} was asked nothing on {contract.id}"]
         reason = f": {answers.reason}" if answers.reason else ""
         examined = answers.answered + answers.failed
+        if not examined and name in self.programs and self._answers_elsewhere(name, contract):
+            return []  # a program has no other way to say that it does not do a mode
         if not examined:
             return [f"{name} answered none of {answers.asked:,} inputs on {contract.id}{reason}"]
         if not enough(examined, answers.asked):
@@ -385,6 +390,12 @@ class Coverage:
             f"only {compared:,} of {answers.answered:,} answers of {name} on {contract.id} could "
             f"be compared with another implementation, and {LEAST_CASES} are needed"
         ]
+
+    def _answers_elsewhere(self, name: str, contract: ContractOpened) -> bool:
+        """Whether it answers enough in another mode of the same vocabulary."""
+        modes = [c for c in self.contracts.values() if c.vocabulary == contract.vocabulary]
+        answers = [self.answers.get((name, one.id), Answers()) for one in modes]
+        return any(enough(one.answered, one.asked) for one in answers)
 
     def _unsettled(self, name: str, where: str, check: str, number: int) -> str:
         differences = "1 difference" if number == 1 else f"{number:,} differences"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -105,6 +106,19 @@ def test_an_implementation_that_declines_everything_is_named_with_its_reason() -
     mute = batch(mine=(0, 0, 1000), right=WHOLE, why="not today")
     [note, *_] = Coverage.of([opened("mine", "right"), mute]).omissions()
     assert note == "not tested: mine (it did not answer any of 1,000 inputs: not today)"
+
+
+def test_a_program_may_decline_a_whole_mode_and_a_plug_in_says_so_before() -> None:
+    """The protocol has no other word for a mode that a program does not do."""
+    text = ContractOpened(
+        "toy/text", "bpe", "toy", "text", ["mine", "right"], [], {}, EQUIVALENCE, ["mine", "right"]
+    )
+    declined = batch(mine=(0, 0, 500), right=(500, 0, 0), why="raw only")
+    told = [opened("mine", "right"), batch(mine=WHOLE, right=WHOLE)]
+    told += [text, replace(declined, contract="toy/text")]
+    named = started(implementations=["mine"])
+    assert gaps(named, *told) == ["mine answered none of 500 inputs on toy/text: raw only"]
+    assert gaps(replace(named, specs={"mine": "cmd:./mine"}), *told) == []
 
 
 @pytest.mark.parametrize(
