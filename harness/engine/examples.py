@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from corpora.generators.base import Case
 from harness.checks import CHECKS
-from harness.findings.tracker import UNSURE
+from harness.findings.tracker import EXAMPLES, UNSURE
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def exercises(
             except OutOfTime:
                 return
             for violation in judgement.violations:
-                case = Case(violation.data, "expectations", plan.seed, place)
+                case = Case(violation.data, EXAMPLES, plan.seed, place)
                 with pool.turn:
                     name = tracker.consider(pool, contract, violation, case)
                 # A violation that could not be told in time may be the one that is expected.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Session:
     """One vocabulary, loaded into its participants.
 
-    pool: their workers. opened: who has loaded by now, and under which contracts. end: when its
+    pool: their workers. opened: who has loaded it, and under which contracts. end: when its
     time for cases is over, on the monotonic clock; infinite where time is no limit.
     """
 

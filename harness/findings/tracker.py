@@ -55,6 +55,10 @@ if TYPE_CHECKING:
 SHRINK_SHARE = 0.25
 """About this share of a run's time goes into violations that look like others."""
 
+EXAMPLES = "expectations"
+"""In place of a generator: the examples of expectations. Each is looked into, however late it is.
+Told by what it looks like, it might seem to show something else, and its entry to be stale."""
+
 UNSURE = ""
 """This stands in place of the bucket of a violation that could not be told when it was asked
 again."""
@@ -205,7 +209,8 @@ class FindingTracker:
         if expected is not None:
             return self._count(expected)
         looks, traits = self._looks[entry.contract.id, entry.signature], traits_of(entry)
-        if looks.latest and not looks.worth(traits, late=self._late):
+        example = entry.case.generator == EXAMPLES
+        if looks.latest and not example and not looks.worth(traits, late=self._late):
             return self._count(looks.like(traits))
         before = len(self._findings)
         try:
@@ -316,7 +321,8 @@ class FindingTracker:
         if not excused:
             return None
         # Told by the explanation, which takes some milliseconds, or else by the diagnosis.
-        label = entry.signature if self._late else entry.explained().label
+        late = self._late and entry.case.generator != EXAMPLES
+        label = entry.signature if late else entry.explained().label
         told = bucket(label, contract, WHATEVER)
         if not self._expected.whole(told, contract):
             return None

@@ -30,7 +30,8 @@ from harness.engine.suites import Budget
 from harness.events import Measured
 from harness.findings.expecting import ExpectedFindings
 from harness.findings.explanation import Explanation
-from harness.findings.tracker import UNSURE
+from harness.findings.looks import Looks
+from harness.findings.tracker import EXAMPLES, UNSURE
 from harness.studies import checks
 from harness.studies.checks import MOMENT, Checks
 from harness.studies.growth.measurement import Measurement
@@ -68,6 +69,17 @@ class Latecoming(Watched):
         self.tracker._expected = ExpectedFindings([entry], {"ref": "1", "bad": "1"})
         done = exercises(cast("Plan", plan), self.tracker, self.pool, [self.contract])
         return [(one.exercised, one.shown) for one in done]
+
+
+def test_an_example_is_looked_into_however_late_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted by what it looks like, it would seem to show something else."""
+    monkeypatch.setattr(Looks, "worth", lambda self, traits, *, late: False)
+    scene = Latecoming(ref=right, bad=lambda data: [0 if b in b"!q" else b for b in data])
+    [known] = scene.check("equivalence", b"a!")
+    assert scene.check("equivalence", b"qu") == [known]  # what a generator gives is counted so
+    [violation] = scene.pool.examine(scene.contract, CHECKS["equivalence"], [b"qu"]).violations
+    example = Case(violation.data, EXAMPLES, 0, 0)
+    assert scene.tracker.consider(scene.pool, scene.contract, violation, example) != known
 
 
 def test_an_example_that_could_not_be_told_in_time_is_not_exercised() -> None:
