@@ -26,7 +26,7 @@ from harness.findings.diagnosis import (
     bucket,
     kind_of,
 )
-from harness.findings.entries import PER_BUCKET, Entry, KnownInputs, Snapshot
+from harness.findings.entries import EXAMPLES, PER_BUCKET, Entry, KnownInputs, Snapshot
 from harness.findings.expecting import WHATEVER, ExpectedFindings
 from harness.findings.looks import Looks, traits_of
 from harness.findings.minimising import (
@@ -205,7 +205,8 @@ class FindingTracker:
         if expected is not None:
             return self._count(expected)
         looks, traits = self._looks[entry.contract.id, entry.signature], traits_of(entry)
-        if looks.latest and not looks.worth(traits, late=self._late):
+        example = entry.case.generator == EXAMPLES  # of an entry that is stale if it shows nothing
+        if looks.latest and not example and not looks.worth(traits, late=self._late):
             return self._count(looks.like(traits))
         before = len(self._findings)
         try:
