@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from corpora.generators.base import Case
 from harness.checks import CHECKS
-from harness.findings.tracker import EXAMPLES, UNSURE
+from harness.findings.entries import EXAMPLES
+from harness.findings.tracker import UNSURE
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ BY_CHANCE = frozenset({"determinism", "reachability"})
 class Exercise:
     """What the examples of one entry came to on a vocabulary; place: of the entry in the plan.
 
-    shown: each of its examples shows what the entry says, or any of them where it is about several
-    vocabularies.
+    shown: one of its examples shows what the entry says, and something is wrong with all of them;
+    or one of them shows it, where the entry is about several vocabularies.
     """
 
     place: int
@@ -65,7 +66,7 @@ def exercises(
         by_place.setdefault(one[1], []).append(one)
     for place, places in by_place.items():
         expectation = places[0][3]
-        shown: set[bytes] = set()
+        shown, wrong = False, set[bytes]()
         certain = expectation.bucket.split("/")[0] not in BY_CHANCE
         for contract, _, check, _ in places:
             try:
@@ -78,9 +79,10 @@ def exercises(
                     name = tracker.consider(pool, contract, violation, case)
                 # A violation that could not be told in time may be the one that is expected.
                 certain &= name != UNSURE
-                if expectation.shows_in(name, contract.vocabulary.id):
-                    shown.add(violation.data)
+                shown |= expectation.shows_in(name, contract.vocabulary.id)
+                if not expectation.implementations.keys().isdisjoint(violation.culprits):
+                    wrong.add(violation.data)
             certain &= all(judgement.exercised[name] for name in expectation.implementations)
-        wanted = all if expectation.one_vocabulary else any
-        seen = wanted(example in shown for example in expectation.examples)
-        yield Exercise(place, certain or seen, seen)
+        # Beside others an example may show at another stage: it is gone where nothing is wrong.
+        gone = expectation.one_vocabulary and not wrong.issuperset(expectation.examples)
+        yield Exercise(place, certain, shown and not gone)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 FINER = {(NORMALIZATION, "white-space")}
 """Stages of an explanation that the diagnosis names better; as it does merges, ties and scores."""
 
+EXAMPLES = "expectations"
+"""The origin of the examples of expectations, which stands in place of the name of a generator."""
+
 PER_BUCKET = 8
 """Minimal inputs of one bucket that are findings of their own: what can be mended one without the
 other is not one finding. Inputs of a kind that stands out are taken to have one cause."""

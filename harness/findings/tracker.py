@@ -26,7 +26,7 @@ from harness.findings.diagnosis import (
     bucket,
     kind_of,
 )
-from harness.findings.entries import PER_BUCKET, Entry, KnownInputs, Snapshot
+from harness.findings.entries import EXAMPLES, PER_BUCKET, Entry, KnownInputs, Snapshot
 from harness.findings.expecting import WHATEVER, ExpectedFindings
 from harness.findings.looks import Looks, traits_of
 from harness.findings.minimising import (
@@ -205,17 +205,20 @@ class FindingTracker:
         self._look_into(pool, entry, found)
 
     def _considered(self, pool: WorkerPool, entry: Entry) -> str:
-        expected = self._as_expected(entry)
-        if expected is not None:
-            return self._count(expected)
         looks, traits = self._looks[entry.contract.id, entry.signature], traits_of(entry)
-        example = entry.case.generator == EXAMPLES
+        example = entry.case.generator == EXAMPLES  # of an entry that is stale if it shows nothing
         if looks.latest and not example and not looks.worth(traits, late=self._late):
             return self._count(looks.like(traits))
+        expected = self._as_expected(entry)
+        if expected is not None:
+            looks.note(traits, expected, new=False)
+            return self._count(expected)
         before = len(self._findings)
         try:
             rest = masking.unexplained(pool, entry, self._known_of(entry))
         except OutOfTime:
+            if self._expected.covers(entry):
+                return self._entered_late(self._known_of(entry), entry, None)
             return self._unsettled(entry, NOT_ASKED_AGAIN)
         if isinstance(rest, str):
             name = self._count(rest)
@@ -320,10 +323,7 @@ class FindingTracker:
         ]
         if not excused:
             return None
-        # Told by the explanation, which takes some milliseconds, or else by the diagnosis.
-        late = self._late and entry.case.generator != EXAMPLES
-        label = entry.signature if late else entry.explained().label
-        told = bucket(label, contract, WHATEVER)
+        told = bucket(entry.explained().label, contract, WHATEVER)
         if not self._expected.whole(told, contract):
             return None
         same = (name for name in excused if name.split("/")[:4] == told.split("/")[:4])
