@@ -55,10 +55,6 @@ if TYPE_CHECKING:
 SHRINK_SHARE = 0.25
 """About this share of a run's time goes into violations that look like others."""
 
-EXAMPLES = "expectations"
-"""In place of a generator: the examples of expectations. Each is looked into, however late it is.
-Told by what it looks like, it might seem to show something else, and its entry to be stale."""
-
 UNSURE = ""
 """This stands in place of the bucket of a violation that could not be told when it was asked
 again."""

@@ -15,6 +15,7 @@ from tests.harness.command import tokgate
 MUTANTS = [one for one in mistakes().values() if one.family == "gate"]
 RIGHT = {one.control: one for one in MUTANTS}
 
+
 @pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in MUTANTS])
 @pytest.mark.thorough
 def test_the_gate_does_not_pass_it(mutant):
