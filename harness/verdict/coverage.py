@@ -116,17 +116,17 @@ def enough(number: int, of: int) -> bool:
 class Coverage:
     """The fold. Each field is what the events of that name say, the latest of each counting.
 
-    named: what the user asked for by name (:class:`harness.events.Started`). programs:
-    implementations that are programs over stdio. answers: by implementation and comparison.
-    judged, at_fault: outcomes by comparison, check and implementation. unsettled: violations that
-    nobody looked into, likewise; open_because: the first reason. measured: implementations by the
-    check that measured them. how: the first line of an implementation's first failure. special:
-    who gives special tokens for ordinary text.
+    named, specs: what the user asked for by name, and how each implementation was given
+    (:class:`harness.events.Started`). answers: by implementation and comparison. judged, at_fault:
+    outcomes by comparison, check and implementation. unsettled: violations that nobody looked into,
+    likewise; open_because: the first reason. measured: implementations by the check that measured
+    them. how: the first line of an implementation's first failure. special: who gives special
+    tokens for ordinary text.
     """
 
     suite: str = ""
     named: dict[str, list[str]] = field(default_factory=dict)
-    programs: set[str] = field(default_factory=set)
+    specs: dict[str, str] = field(default_factory=dict)
     vocabularies: dict[str, VocabularyLoaded] = field(default_factory=dict)
     contracts: dict[str, ContractOpened] = field(default_factory=dict)
     failures: dict[tuple[str, str], ImplementationFailed] = field(default_factory=dict)
@@ -159,7 +159,7 @@ class Coverage:
         match event:
             case Started():
                 self.suite, self.named = event.suite, event.named
-                self.programs = {n for n, spec in event.specs.items() if spec.startswith("cmd:")}
+                self.specs = event.specs
             case VocabularyLoaded():
                 self.vocabularies[event.id] = event
                 self.not_reached.pop(event.source, None)  # a run that was resumed has reached it
@@ -370,7 +370,9 @@ class Coverage:
             return [] if others else [f"{name} was asked nothing on {contract.id}"]
         reason = f": {answers.reason}" if answers.reason else ""
         examined = answers.answered + answers.failed
-        if not examined and name in self.programs and self._answers_elsewhere(name, contract):
+        modes = [c for c in self.contracts.values() if c.vocabulary == contract.vocabulary]
+        spec = self.specs.get(name, name)
+        if not examined and spec.startswith("cmd:") and self._answers_any(name, modes):
             return []  # a program has no other way to say that it does not do a mode
         if not examined:
             return [f"{name} answered none of {answers.asked:,} inputs on {contract.id}{reason}"]
@@ -386,14 +388,15 @@ class Coverage:
         compared = self.judged[contract.id, EQUIVALENCE, name]
         if enough(compared, answers.answered):
             return []
+        if registry.built_in(spec) and any(self.judged[c.id, EQUIVALENCE, name] for c in modes):
+            return []  # it is there to be compared with, in the modes that the others do
         return [
             f"only {compared:,} of {answers.answered:,} answers of {name} on {contract.id} could "
             f"be compared with another implementation, and {LEAST_CASES} are needed"
         ]
 
-    def _answers_elsewhere(self, name: str, contract: ContractOpened) -> bool:
-        """Whether it answers enough in another mode of the same vocabulary."""
-        modes = [c for c in self.contracts.values() if c.vocabulary == contract.vocabulary]
+    def _answers_any(self, name: str, modes: list[ContractOpened]) -> bool:
+        """Whether it answers enough in any of these modes."""
         answers = [self.answers.get((name, one.id), Answers()) for one in modes]
         return any(enough(one.answered, one.asked) for one in answers)
 

@@ -145,6 +145,14 @@ def test_answers_that_nobody_could_compare_are_a_gap() -> None:
     mute = batch(mine=WHOLE, right=(0, 0, 1000))
     [line] = gaps(started(implementations=["mine"]), opened("mine", "right"), mute)
     assert line.startswith("only 0 of 1,000 answers of mine on toy/raw could be compared")
+    # A library that is there to be compared with need not be in every mode.
+    library = [opened("tiktoken", "mine"), batch(tiktoken=WHOLE, mine=WHOLE)]
+    text = ContractOpened(
+        "toy/text", "bpe", "toy", "text", ["tiktoken", "mine"], [], {}, EQUIVALENCE
+    )
+    only = replace(batch(tiktoken=WHOLE, mine=(0, 0, 1000)), contract="toy/text")
+    both = started(implementations=["tiktoken", "mine"])
+    assert gaps(replace(both, specs={"mine": "cmd:./mine"}), *library, text, only) == []
     # Who means to give other ids is compared with nobody.
     greedy = opened("greedy", "right", "other", exact=["right", "other"])
     told = batch(greedy=WHOLE, right=WHOLE, other=WHOLE)

@@ -91,9 +91,3 @@ def test_a_selftest_of_one(tmp_path):
     assert [(one["caught"], one["trouble"]) for one in told["controls"]] == [(False, "")]
     [line] = [one for one in told["checks"] if one["name"] == "gate"]
     assert line["caught"] == 1
-
-
-def test_a_run_that_cannot_begin_is_said():
-    named, reason = gate.verdict("toy_bytes", "no/such/file.py:Mine")
-    assert named == "status-2"
-    assert "no/such/file.py" in reason

@@ -63,4 +63,6 @@ def test_every_control_is_tested():
         "harness.studies.selftest.plain.healers:PlainHealer",
         "harness.studies.selftest.plain.healing:PlainHealing",
     }
-    assert {one.control for one in mistakes().values() if one.control} <= tested | others
+    # What is right beside the mutants of the gate is held to pass in test_gate.py.
+    controls = {one.control for one in mistakes().values() if one.family != "gate"} - {""}
+    assert controls <= tested | others
