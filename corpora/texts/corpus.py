@@ -116,6 +116,8 @@ class Corpus:
             first = next(_records(Part(found[0])), None)
             if isinstance(first, Fault):
                 raise TextsError(f"{found[0].place(first.number)}: {first.error}")
+            if first is None and not any(next(_records(Part(rest)), None) for rest in found[1:]):
+                raise TextsError(f"{one}: has no text in it; name a file with texts")
             every |= {source.name: source for source in found}
         return cls(tuple(given), tuple(every.values()))
 

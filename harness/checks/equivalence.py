@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from harness.core.comparisons import ComparedGroup, Contract
 from harness.core.outcomes import Outcome, Results, Unsupported
 from harness.core.partition import blames, partition
 from harness.core.standing import Standing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +43,14 @@ class Equivalence:
         """The fast path compares whole batches; only batches that differ are taken apart."""
         judgement = Judgement()
         exact = [name for name in seen.contract.exact if name in seen.results]
-        for group in seen.contract.compared_groups(exact):
+        groups = seen.contract.compared_groups(exact)
+        judgement.exercised.update(compared(seen, groups))
+        for group in groups:
             self._compare(seen, group, judgement)
         return judgement
 
     def _compare(self, seen: Observation, group: ComparedGroup, judgement: Judgement) -> None:
         names = group.names
-        answered = np.stack([seen.results[name].answered for name in names])
-        with_others = answered & (answered.sum(axis=0) > 1)
-        judgement.exercised.update(dict(zip(names, with_others.sum(axis=1).tolist(), strict=True)))
         suspects: set[int] = set()
         pivot = seen.results[names[0]]
         for name in names[1:]:
@@ -68,6 +71,17 @@ class Equivalence:
                 )
                 for one in blames(parts, group.standing)
             ]
+
+
+def compared(seen: Observation, groups: Sequence[ComparedGroup]) -> dict[str, int]:
+    """How many answers of each had another one of its group beside them; each is counted once."""
+    masks: dict[str, NDArray[np.bool_]] = {}
+    for group in groups:
+        answered = np.stack([seen.results[name].answered for name in group.names])
+        with_others = answered & (answered.sum(axis=0) > 1)
+        for name, mask in zip(group.names, with_others, strict=True):
+            masks[name] = masks[name] | mask if name in masks else mask
+    return {name: int(mask.sum()) for name, mask in masks.items()}
 
 
 def undefined(contract: Contract, group: ComparedGroup, outcomes: Mapping[str, Outcome]) -> bool:

@@ -45,8 +45,9 @@ asked, half of them are: an implementation may decline a part of all inputs."""
 EQUIVALENCE, SURVIVAL = "equivalence", "survival"
 """The check that compares implementations, and the one that says who failed on what."""
 
-OF_MEASURES = {"scaling": Measured, "canonicality": Forced}
-"""Checks that measure instead of judging cases, and the events that say that they did."""
+SCALING, CANONICALITY = "scaling", "canonicality"
+"""Checks that measure instead of judging cases: growth of implementations, and the tokens that our
+policies force on a vocabulary."""
 
 GIVEN = "given"
 """The suite of runs on inputs that were given (replay, minimize), which may concern one alone."""
@@ -183,9 +184,9 @@ class Coverage:
                     self.unsettled[place] += event.count
                     self.open_because.setdefault(place, event.reason)
             case Measured():
-                self.measured.setdefault("scaling", set()).add(event.implementation)
+                self.measured.setdefault(SCALING, set()).add(event.implementation)
             case Forced():
-                self.measured.setdefault("canonicality", set()).add(event.implementation)
+                self.measured.setdefault(CANONICALITY, set()).add(event.implementation)
             case Found():
                 self._found(event)
             case _:
@@ -257,11 +258,21 @@ class Coverage:
 
     @property
     def comparing(self) -> bool:
-        """Whether the run was to compare: nobody chose checks without it, or it could have."""
-        checks = self.named.get("checks", [])
+        """Whether the run was to compare.
+
+        It was not where other checks were chosen, or where none of those that were named means to
+        give the ids that the vocabulary defines.
+        """
+        opened = list(self.contracts.values())
         if self.suite == GIVEN:
-            return any(EQUIVALENCE in one.checks for one in self.contracts.values())
-        return not checks or EQUIVALENCE in checks
+            return any(EQUIVALENCE in one.checks for one in opened)
+        checks, named = self.named.get("checks", []), self.named.get("implementations", [])
+        if checks and EQUIVALENCE not in checks:
+            return False
+        # Greedy, minimal and the like mean to give other ids than the vocabulary defines.
+        takes_part = {name for one in opened for name in named if name in one.implementations}
+        exact = {name for one in opened for name in one.exact or one.implementations}
+        return not takes_part or bool(takes_part & exact)
 
     def gaps(self) -> list[str]:
         """A line for each thing that the user named and the run did not examine: what and why.
@@ -288,6 +299,12 @@ class Coverage:
                 late.setdefault(one.reason, []).append(one.source)
         lines = [f"not tested: {', '.join(names)} ({reason})" for reason, names in late.items()]
         lines += [line for one in self.contracts.values() for line in self._absent_reference(one)]
+        asked_on = {contract for _, contract in self.answers}
+        lines += [
+            f"nothing was asked on {one.id}: no generator of this run makes cases for it"
+            for one in self.contracts.values()
+            if one.checks and one.id not in asked_on and one.vocabulary in self._asked_vocabularies
+        ]
         asked = {name for name, _ in self.answers} - self.examined
         asked -= set(self.named.get("implementations", ()))
         for name in sorted(asked):
@@ -297,6 +314,12 @@ class Coverage:
             if name not in self.named.get("implementations", ()):
                 lines.append(self._unsettled(name, where, check, number))
         return list(dict.fromkeys(lines))
+
+    @property
+    def _asked_vocabularies(self) -> set[str]:
+        """The vocabularies on which any case was asked."""
+        asked = {contract for _, contract in self.answers}
+        return {one.vocabulary for one in self.contracts.values() if one.id in asked}
 
     def _unread(self, source: str) -> list[str]:
         """Why a named vocabulary was not examined, if it was not."""
@@ -323,6 +346,8 @@ class Coverage:
             if not any(self.answers.get((name, c.id), Answers()).answered for c in opened)
         ]
         if not any((name, c.id) in self.answers for name in present for c in opened):
+            if self.texts.given is not None and self.texts.given.only:
+                return "none of your texts can be written with its alphabet"
             return "no case was answered before the end of the run; give a larger --budget"
         if not mute:
             return "no two implementations that should give the same ids answered the same input"
@@ -348,7 +373,8 @@ class Coverage:
             return []  # a failure to start is a reason of its own
         opened = [one for one in self.contracts.values() if name in one.implementations]
         lines = [line for one in opened for line in self._untested_under(name, one)]
-        if not lines and name not in self.examined:
+        of_vocabularies = set(self.named.get("checks", ())) == {CANONICALITY}
+        if not lines and name not in self.examined and not of_vocabularies:
             lines = [f"{name} was not tested: {self._why_absent(name, opened)}"]
         for (where, check, who), number in self.unsettled.items():
             if who == name:
@@ -364,13 +390,15 @@ class Coverage:
 
     def _untested_under(self, name: str, contract: ContractOpened) -> list[str]:
         """Why a named implementation that takes part in a comparison was not examined there."""
+        modes = [c for c in self.contracts.values() if c.vocabulary == contract.vocabulary]
+        if not contract.checks or (self.suite == GIVEN and self._answers_any(name, modes)):
+            return []  # only measured; or given inputs, which one mode may decline
         answers = self.answers.get((name, contract.id))
         if answers is None or not answers.asked:
             others = [one for (who, _), one in self.answers.items() if who == name and one.asked]
             return [] if others else [f"{name} was asked nothing on {contract.id}"]
         reason = f": {answers.reason}" if answers.reason else ""
         examined = answers.answered + answers.failed
-        modes = [c for c in self.contracts.values() if c.vocabulary == contract.vocabulary]
         spec = self.specs.get(name, name)
         if not examined and spec.startswith("cmd:") and self._answers_any(name, modes):
             return []  # a program has no other way to say that it does not do a mode
@@ -396,9 +424,9 @@ class Coverage:
         ]
 
     def _answers_any(self, name: str, modes: list[ContractOpened]) -> bool:
-        """Whether it answers enough in any of these modes."""
+        """Whether it was examined enough in any of these modes."""
         answers = [self.answers.get((name, one.id), Answers()) for one in modes]
-        return any(enough(one.answered, one.asked) for one in answers)
+        return any(enough(one.answered + one.failed, one.asked) for one in answers)
 
     def _unsettled(self, name: str, where: str, check: str, number: int) -> str:
         differences = "1 difference" if number == 1 else f"{number:,} differences"
@@ -407,7 +435,7 @@ class Coverage:
 
     def _idle_check(self, check: str) -> list[str]:
         """Why a check that was named judged nothing, if so."""
-        if check in OF_MEASURES:
+        if check in (SCALING, CANONICALITY):
             done = bool(self.measured.get(check))
             return [] if done else [f"{check} was named and measured nothing"]
         if any(number for (_, one, _), number in self.judged.items() if one == check):

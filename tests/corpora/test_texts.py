@@ -57,7 +57,8 @@ def test_fields_by_name_in_objects_and_lists(tmp_path: Path) -> None:
     assert [data for data, _ in told(f"{name}#field=messages.*.content")] == [b"hi", b"there"]
     assert [data for data, _ in told(f"{name}#field=messages.1.content")] == [b"there"]
     assert [data for data, _ in told(f"{name}#field=a.b")] == [b"dotted"]
-    assert told(f"{name}#field=n") == []
+    with pytest.raises(TextsError, match=r"field=n: has no text in it; name a file with texts"):
+        told(f"{name}#field=n")
 
 
 def test_json_strings_and_lone_surrogates(tmp_path: Path) -> None:

@@ -159,6 +159,36 @@ def test_answers_that_nobody_could_compare_are_a_gap() -> None:
     assert gaps(started(implementations=["greedy"]), greedy, told) == []
 
 
+def test_who_means_to_give_other_ids_need_not_be_compared() -> None:
+    beside = ContractOpened(
+        "toy/raw", "bpe", "toy", "raw", ["greedy", "tiktoken"], [], {}, ["survival"], ["tiktoken"]
+    )
+    told = [loaded(), beside, replace(batch(greedy=WHOLE, tiktoken=WHOLE), comparisons=0)]
+    assert gaps(started(implementations=["greedy"], vocabularies=["toy"]), *told) == []
+    # With one beside it that does, and that nobody compares, it is another matter.
+    exact = started(implementations=["greedy", "tiktoken"], vocabularies=["toy"])
+    alone = replace(told[2], exercised={"survival": {"greedy": 1000, "tiktoken": 1000}})
+    assert gaps(exact, *told[:2], alone) != []
+
+
+def test_what_was_only_measured_was_not_to_be_asked() -> None:
+    """``--check scaling --impl mine``: no case is asked of anybody."""
+    open_ = replace(opened("mine", "right"), checks=[])
+    grown = Measured("mine", "toy", "runs", 1.0, 0.9, 1.1, "linear", [])
+    named = started(implementations=["mine"], checks=["scaling"])
+    assert gaps(named, open_, grown) == []
+    assert gaps(named, open_, replace(grown, implementation="right")) != []
+    forced = Forced("tokgate", "toy", "exact", 1, 1, 0)
+    assert gaps(started(implementations=["mine"], checks=["canonicality"]), open_, forced) == []
+
+
+def test_a_comparison_that_nobody_was_asked_under_is_said() -> None:
+    quiet = replace(opened("mine", "right"), id="toy/special", mode="special")
+    told = [opened("mine", "right"), batch(mine=WHOLE, right=WHOLE), quiet]
+    line = "nothing was asked on toy/special: no generator of this run makes cases for it"
+    assert Coverage.of(told).omissions() == [line]
+
+
 def test_an_implementation_that_takes_part_nowhere_is_told_why() -> None:
     told = [opened("right", "other", excluded={"mine": "byte-level BPE only"})]
     told.append(batch(right=WHOLE, other=WHOLE))
@@ -214,6 +244,12 @@ def test_what_was_seen_and_never_looked_into_is_a_gap_of_who_was_named() -> None
 def test_a_run_on_given_inputs_may_concern_one_alone() -> None:
     one = ContractOpened("toy/raw", "bpe", "toy", "raw", ["mine"], [], {}, ["survival"], ["mine"])
     assert gaps(started(suite="given"), one, batch(mine=(3, 0, 0))) == []
+    # Of given inputs one mode may decline all.
+    both = [opened("mine", "right"), batch(mine=(1, 0, 0), right=(1, 0, 0))]
+    text = replace(opened("mine", "right"), id="toy/text", mode="text")
+    declined = replace(batch(mine=(0, 0, 1), right=(0, 0, 1)), contract="toy/text")
+    named = started(suite="given", implementations=["mine"])
+    assert gaps(named, *both, text, declined) == []
     assert gaps(started(suite="given")) == [
         "nothing was tested: no implementation of this run runs a vocabulary"
     ]

@@ -96,8 +96,9 @@ class TestOrder:
         assert len(drawn(corpus, 3)) == 12
 
     def test_an_empty_corpus_has_no_mutants(self, tmp_path: Path) -> None:
-        (tmp_path / "none.txt").write_text("")
+        (tmp_path / "none.txt").write_text("text")
         empty = Corpus.of([str(tmp_path / "none.txt")])
+        (tmp_path / "none.txt").write_text("")
         assert list(mutated(empty, 0).cases(sources.resolve("toy_bytes"), 0)) == []
 
     def test_they_are_asked_as_they_are_tokenized_in_use(self, corpus: Corpus) -> None:

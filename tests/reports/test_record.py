@@ -87,6 +87,8 @@ def test_failing_cases_that_nobody_looked_into_are_no_finding_and_no_pass() -> N
     assert RunRecord.from_events([*records.opening(), batch]).matrix[place].status is (
         Status.UNSETTLED
     )
+    whole = RunRecord.from_events([*records.opening(), batch, records.finished()])
+    assert whole.matrix[place].status is Status.OK
     elsewhere = records.found(
         "f-9", b"a", check="determinism", contract="tekken_240911/raw", culprits=["tiktoken"]
     )
