@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harness.events import kind_in
+from harness.verdict import gaps
 from harness.verdict.coverage import Answers
 from reports.record import Verdict
 from reports.words import headline, reason
@@ -127,8 +128,8 @@ def _coverage(record: RunRecord) -> dict[str, Any]:
     """What was examined: by comparison, each implementation's answers and what checks judged."""
     coverage = record.coverage
     return {
-        "gaps": coverage.gaps() if record.complete else [],
-        "omissions": coverage.omissions(),
+        "gaps": gaps.gaps(coverage) if record.complete else [],
+        "omissions": gaps.omissions(coverage),
         "comparisons": [
             _examined(coverage, name, contract)
             for contract in record.contracts

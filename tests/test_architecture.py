@@ -18,7 +18,7 @@ ALLOWED = {
     "corpora": {"corpora"},
     "impls": {"impls", "corpora.vocabularies"},
     "harness": {"harness", "impls", "corpora"},
-    "reports": {"reports", "harness.events", "harness.verdict.coverage", "impls", "corpora"},
+    "reports": {"reports", "harness.events", "harness.verdict", "impls", "corpora"},
 }
 HARNESS = (
     "core",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS, NOT_EXAMINED, USAGE
 from harness.events import FAIL, PASS, UNEXAMINED, ExpectationJudged, by_cause, named
+from harness.verdict import gaps
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -95,7 +96,7 @@ def judge(
     held to no error.
 
     It fails for what is wrong. Where nothing is, it passes only if all that the user named was
-    examined (:meth:`harness.verdict.coverage.Coverage.gaps`).
+    examined (:mod:`harness.verdict.gaps`).
     """
     reasons = []
     # By cause: a mistake that shows on several kinds of inputs is one finding.
@@ -120,20 +121,20 @@ def judge(
         where = ", ".join(f"{one.vocabulary} ({one.unsafe} sequences)" for one in erring)
         reasons.append(f"exact forces tokens that are not canonical: {where}")
     reasons += coverage.texts.unread()
-    notes = (*open_bounds(growth), *coverage.notes())
-    gaps = tuple(coverage.gaps()) if complete else ()
+    notes = (*open_bounds(growth), *gaps.notes(coverage))
+    missing = tuple(gaps.gaps(coverage)) if complete else ()
     failures = [
         f"{one.implementation} on {one.vocabulary}: {one.message.splitlines()[0]}"
         for one in coverage.failures.values()
     ]
     if failures:
         reasons.append(f"could not be started: {'; '.join(failures[:REASONS_SHOWN])}")
-        return Verdict(FAIL, tuple(reasons), CANNOT_START, (*gaps, *notes))
+        return Verdict(FAIL, tuple(reasons), CANNOT_START, (*missing, *notes))
     if reasons:
         exit_status = USAGE if reasons == coverage.texts.unread() else FAILS
-        return Verdict(FAIL, tuple(reasons), exit_status, (*gaps, *notes))
-    if gaps:
-        return Verdict(UNEXAMINED, gaps, NOT_EXAMINED, notes)
+        return Verdict(FAIL, tuple(reasons), exit_status, (*missing, *notes))
+    if missing:
+        return Verdict(UNEXAMINED, missing, NOT_EXAMINED, notes)
     return Verdict(PASS, (), HOLDS, notes)
 
 

@@ -31,6 +31,7 @@ from harness.events import (
     VocabularyRefused,
     Withdrawn,
 )
+from harness.verdict import gaps as judging
 from harness.verdict import gate
 from harness.verdict.coverage import LEAST_CASES, Coverage, State, enough
 from impls.interface import Mode
@@ -86,7 +87,7 @@ WHOLE = (1000, 0, 0)
 
 
 def gaps(*events: Event) -> list[str]:
-    return Coverage.of(events).gaps()
+    return judging.gaps(Coverage.of(events))
 
 
 def test_what_was_compared_has_no_gap() -> None:
@@ -104,7 +105,7 @@ def test_an_implementation_that_declines_everything_is_named_with_its_reason() -
     # The same of who was not named is said, and fails nothing.
     assert gaps(started(), opened("right", "other"), batch(right=WHOLE, other=WHOLE)) == []
     mute = batch(mine=(0, 0, 1000), right=WHOLE, why="not today")
-    [note, *_] = Coverage.of([opened("mine", "right"), mute]).omissions()
+    [note, *_] = judging.omissions(Coverage.of([opened("mine", "right"), mute]))
     assert note == "not tested: mine (it did not answer any of 1,000 inputs: not today)"
 
 
@@ -186,7 +187,7 @@ def test_a_comparison_that_nobody_was_asked_under_is_said() -> None:
     quiet = replace(opened("mine", "right"), id="toy/special", mode="special")
     told = [opened("mine", "right"), batch(mine=WHOLE, right=WHOLE), quiet]
     line = "nothing was asked on toy/special: no generator of this run makes cases for it"
-    assert Coverage.of(told).omissions() == [line]
+    assert judging.omissions(Coverage.of(told)) == [line]
 
 
 def test_an_implementation_that_takes_part_nowhere_is_told_why() -> None:
@@ -236,7 +237,7 @@ def test_what_was_seen_and_never_looked_into_is_a_gap_of_who_was_named() -> None
     line = "12 differences of mine on toy/raw not looked into (equivalence): the run was over"
     assert gaps(started(implementations=["mine"]), *fine, left) == [line]
     assert gaps(started(), *fine, left) == []
-    assert Coverage.of([*fine, left]).omissions() == [line]
+    assert judging.omissions(Coverage.of([*fine, left])) == [line]
     [here] = [one for one in fine if isinstance(one, ContractOpened)]
     assert Coverage.of([*fine, left]).cell("mine", here, "equivalence").state is State.UNSETTLED
 
@@ -281,10 +282,10 @@ def test_why_nothing_was_compared(events: list[Event], said: str) -> None:
 
 def test_limits_of_a_comparison_are_told() -> None:
     told = Coverage.of([loaded("ranks", remarks=("no pre-tokenizer",))])
-    assert told.limits() == ["ranks: no pre-tokenizer"]
+    assert judging.limits(told) == ["ranks: no pre-tokenizer"]
     alone = [loaded("odd", unexpressed=True), opened("llama.cpp", on="odd")]
     line = "odd: only llama.cpp reads this file, so there is nothing to compare with"
-    assert Coverage.of(alone).limits() == [line]
+    assert judging.limits(Coverage.of(alone)) == [line]
 
 
 def test_a_reference_that_takes_no_part_is_told() -> None:
@@ -292,7 +293,7 @@ def test_a_reference_that_takes_no_part_is_told() -> None:
         "x/text", "bpe", "x", "text", ["mine"], [], {"tokenizers": "token '##' is missing"}, []
     )
     file = VocabularyLoaded("x", "tokenizer.json", "bpe", 9, "", None, [], source="x")
-    [line] = Coverage.of([file, kept]).omissions()
+    [line] = judging.omissions(Coverage.of([file, kept]))
     assert line.startswith(
         "tokenizers, the reference for tokenizer.json files, took no part on x: "
     )
@@ -308,7 +309,7 @@ def test_what_a_reader_should_know_besides_is_noted() -> None:
         found("f-2", b"<s>", check="specials", stage="off", culprits=["mine"]),
         found("f-3", b"<s>", check="specials", stage="off", culprits=["tokenizers"]),
     ]
-    notes = Coverage.of(told).notes()
+    notes = judging.notes(Coverage.of(told))
     assert "mine was not asked to the end on toy: withdrawn after 3 time-outs" in notes
     assert "random vocabularies refused: mine 1" in notes
     assert "slow once under load, and answered when asked again alone: right 1" in notes
@@ -380,7 +381,7 @@ def test_no_report_contradicts_the_gate(named: dict[str, Any], drawn: list[Event
     assert record.coverage == coverage
     summary = json.loads(summary_json.render(record))
     assert summary["verdict"] == verdict.value
-    assert summary["coverage"]["gaps"] == coverage.gaps()
+    assert summary["coverage"]["gaps"] == judging.gaps(coverage)
     suites = ET.fromstring(junit.render(record))
     failures, errors = int(suites.get("failures", "0")), int(suites.get("errors", "0"))
     results = json.loads(sarif.render(record))["runs"][0]["results"]

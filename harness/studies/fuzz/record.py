@@ -37,7 +37,8 @@ from harness.studies.fuzz.behaviour import Map
 from harness.studies.fuzz.estimate import Abundance
 from harness.studies.fuzz.plan import arms, target_name
 from harness.verdict import gate
-from harness.verdict.coverage import Coverage, counted
+from harness.verdict.coverage import Coverage
+from harness.verdict.gaps import counted
 from harness.workers import confined
 from impls.specs import from_anywhere
 
