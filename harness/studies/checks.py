@@ -18,13 +18,13 @@ from harness.engine.least import LEAST_CASES, Share, named_on, with_companions
 from harness.engine.pace import PATIENCE, Pacer
 from harness.engine.state import SETTLE_SECONDS
 from harness.engine.streams import Batch
-from harness.engine.taking import takes
+from harness.engine.taking import offered, takes
 from harness.engine.texts import Texts
 from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.events import Phase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
@@ -140,26 +140,40 @@ class Checks:
         pool.limit_by(lambda: math.inf)
         by_id = {contract.id: contract for contract in contracts}
         unanswered = ((by_id[contract.id], batch) for contract, batch in pacer.unanswered)
-        rest = ((one, batch) for batch in cases for one in contracts if takes(one, batch))
-        self._ask_least(session, contracts, itertools.chain(unanswered, rest), inquiry)
+        self._ask_least(session, contracts, unanswered, cases, inquiry)
 
     def _ask_least(
         self,
         session: Session,
         contracts: Sequence[Contract],
-        batches: Iterator[tuple[Contract, Batch]],
+        unanswered: Iterable[tuple[Contract, Batch]],
+        cases: Iterator[Batch],
         inquiry: Inquiry,
     ) -> None:
-        """Ask until what the user named has had its smallest share, or there are no more cases."""
+        """Ask until what the user named has had its smallest share, or no generator adds to it.
+
+        unanswered: what was held back, or was never answered, and comes first.
+        """
         run, pool = self._run, session.pool
         present = list(dict.fromkeys(name for one in contracts for name in one.names))
         named = named_on(run.plan, session.source, present)
         share = Share(named, run.plan.asked.get("checks", ()), self._judge.judged, self._judge.put)
-        while any(share.owing(one, pool.withdrawn()) for one in contracts):
+
+        def owing(contract: Contract) -> list[str]:
+            return share.owing(contract, pool.withdrawn())
+
+        def wanted(batch: Batch) -> bool:
+            return any(takes(one, batch) and owing(one) for one in contracts)
+
+        short = (batch for batch in cases if batch.generator != long_runs.NAME)
+        rest = offered(short, wanted, len(run.plan.generators))
+        pairs = ((one, batch) for batch in rest for one in contracts if takes(one, batch))
+        batches = itertools.chain(unanswered, pairs)
+        while any(map(owing, contracts)):
             contract, batch = next(batches, (None, None))
             if run.stop.is_set() or contract is None or batch is None:
                 return
-            names = share.owing(contract, pool.withdrawn())
+            names = owing(contract)
             if not names or batch.generator == long_runs.NAME:
                 continue
             if run.countdown.over:
@@ -222,7 +236,12 @@ class Checks:
         ordinary = [contract for contract in contracts if contract.mode.special == "none"]
         decisive = ordinary or contracts
         half = (plan.budget.cases or 0) // 2
-        for batch in self._texts.first(vocabulary, contracts, lambda: sum(done.values()) >= half):
+        cases = self._texts.first(vocabulary, contracts, lambda: sum(done.values()) >= half)
+
+        def wanted(batch: Batch) -> bool:
+            return any(takes(one, batch) for one in contracts)
+
+        for batch in offered(cases, wanted, len(plan.generators)):
             if self._run.stop.is_set():
                 break
             if plan.budget.cases is not None and all(

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
 
 from corpora.generators.catalog import generators
+from corpora.vocabularies.model import Vocabulary
 from harness.checks import CHECKS
 from harness.checks.base import Observation
 from harness.core.comparisons import Contract
@@ -19,8 +25,9 @@ from harness.engine.suites import SUITES, Budget
 from harness.events import BatchDone, Event, NotReached, Unsettled
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
-from impls.interface import About
-from tests.harness.test_pace import contract
+from harness.studies.selftest.mutants import gate_plugins
+from impls.interface import About, Mode
+from tests.harness.test_pace import Workers, contract
 
 VOCABULARIES = ("toy_bytes", "toy_ties")
 
@@ -110,6 +117,53 @@ def test_a_number_of_random_vocabularies_names_none_of_them() -> None:
     assert not many.owed("random:bpe:4")
     assert many.owed("toy_bytes")
     assert not plan(1.0).owed("toy_bytes")
+
+
+@dataclass(frozen=True)
+class Endless:
+    """A generator that a run asks for ever, unless this test ends it."""
+
+    name: str
+    summary: str = ""
+
+    def cases(self, vocabulary: Vocabulary, seed: int) -> Iterator[bytes]:
+        yield from itertools.islice(generators()[self.name].cases(vocabulary, seed), 300_000)
+        raise AssertionError("it is asked on and on")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"implementations": ["gate.answers-nothing"]},
+        {"vocabularies": ["tekken_240911"]},
+        {"checks": ["survival"]},
+    ],
+)
+@pytest.mark.parametrize("ending", [(), ("edge",)])
+def test_a_share_that_no_generator_adds_to_is_given_up(
+    ending: tuple[str, ...], asked: dict[str, list[str]]
+) -> None:
+    mute, _ = selection.participants([f"{gate_plugins.__file__}:AnswersNothing"])
+    named = plan(0.001, **asked)
+    named = replace(
+        named,
+        vocabularies=selection.vocabularies(["tekken_240911"]),
+        participants=[*named.participants, *mute],
+        generators=[*(generators()[name] for name in ending), Endless("source")],
+    )
+    _, events = run(named)
+    asked_on = {event.contract for event in events if isinstance(event, BatchDone)}
+    assert "tekken_240911/text" in asked_on
+    # With special tokens on, only the generator that ends is asked.
+    assert ("tekken_240911/special" in asked_on) == bool(ending)
+
+
+def test_a_number_of_cases_that_no_generator_has_is_given_up() -> None:
+    terms = replace(contract("a", "b"), mode=Mode(pretokenize=True, special="all"))
+    counted = replace(plan(0.0), budget=Budget(cases=9), generators=[Endless("source")])
+    state = RunState(counted, lambda event: None, None)  # type: ignore[arg-type]
+    workers: Any = Workers({"a": 0.0, "b": 0.0})
+    assert list(Checks(state)._asked(workers, terms.vocabulary, [terms])) == []
 
 
 def test_a_share_is_owed_until_it_was_judged_or_asked_for_in_vain() -> None:
