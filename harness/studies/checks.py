@@ -72,11 +72,12 @@ class Checks:
         """Ask everybody everything, in one order, as many cases as are wanted."""
         run, pool = self._run, session.pool
         contracts = session.opened.contracts()
+        named = run.plan.asked.get("checks", ())
         self._judge.examples(pool, contracts)
         for pending, batch in self._asked(pool, session.vocabulary, contracts):
             if run.stop.is_set():
                 return
-            self._judge.judge(pool, pending.wait(), batch)
+            self._judge.judge(pool, pending.wait(), batch, always=named)
             run.stop_at_the_first()
 
     def _in_time(self, session: Session) -> None:

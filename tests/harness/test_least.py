@@ -22,7 +22,7 @@ from harness.engine.planning import Plan
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.suites import SUITES, Budget
-from harness.events import BatchDone, Event, NotReached, Unsettled
+from harness.events import BatchDone, ContractOpened, Event, NotReached, Unsettled
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
 from harness.studies.selftest.mutants import gate_plugins
@@ -102,6 +102,18 @@ def test_a_named_check_is_put_however_little_time_there_is() -> None:
     _, events = run(named)
     put = {e.contract for e in events if isinstance(e, BatchDone) and "round-trip" in e.exercised}
     assert {name.partition("/")[0] for name in put} >= {"toy_bytes"}
+
+
+def test_a_named_check_is_put_however_few_cases_there_are() -> None:
+    every = [one for one in CHECKS.values() if one.name != "equivalence"]
+    named = plan(0.0, checks=[one.name for one in every])
+    named = replace(named, checks=every, budget=Budget(cases=100))
+    _, events = run(named)
+    for source in VOCABULARIES:
+        batches = [e for e in events if isinstance(e, BatchDone) and e.contract.startswith(source)]
+        opened = [e for e in events if isinstance(e, ContractOpened) and e.vocabulary == source]
+        put = {name for batch in batches for name in batch.exercised}
+        assert put == {name for contract in opened for name in contract.checks}
 
 
 def test_what_nobody_named_is_not_visited_without_time_and_that_is_told() -> None:
