@@ -31,7 +31,7 @@ class Share:
 
     named: implementations that the user named, or all of a vocabulary that the user named. checks:
     those that the user named. judged: cases that were judged, by contract and implementation. put:
-    contracts and the checks that were put to a batch of them. asked: cases that were asked for the
+    contracts and the checks that judged any answer under them. asked: cases that were asked for the
     sake of the share alone. vain: who hangs, and answered nothing of what was asked: once more
     would only take time.
     """

@@ -21,6 +21,7 @@ from harness.engine.least import LEAST_CASES, MOST_ASKED, Share, named_on, with_
 from harness.engine.planning import Plan
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
+from harness.engine.streams import batches
 from harness.engine.suites import SUITES, Budget
 from harness.events import BatchDone, ContractOpened, Event, NotReached, Unsettled
 from harness.findings.tracker import FindingTracker
@@ -110,10 +111,22 @@ def test_a_named_check_is_put_however_few_cases_there_are() -> None:
     named = replace(named, checks=every, budget=Budget(cases=100))
     _, events = run(named)
     for source in VOCABULARIES:
-        batches = [e for e in events if isinstance(e, BatchDone) and e.contract.startswith(source)]
+        done = [e for e in events if isinstance(e, BatchDone) and e.contract.startswith(source)]
         opened = [e for e in events if isinstance(e, ContractOpened) and e.vocabulary == source]
-        put = {name for batch in batches for name in batch.exercised}
+        put = {name for batch in done for name in batch.exercised}
         assert put == {name for contract in opened for name in contract.checks}
+
+
+@pytest.mark.parametrize("budget", [Budget(cases=100), Budget(seconds=0.001)])
+def test_a_named_check_gets_inputs_on_until_it_has_judged_any(budget: Budget) -> None:
+    named = plan(0.0, checks=["validity"], vocabularies=["toy_bytes"])
+    # The first inputs of this generator are single tokens, of which there are no parts.
+    edge = [generators()["edge"]]
+    named = replace(named, checks=[CHECKS["validity"]], budget=budget, generators=edge)
+    _, events = run(named)
+    judged = [one.exercised.get("validity", {}) for one in events if isinstance(one, BatchDone)]
+    assert any(sum(one.values()) for one in judged)
+    assert sum(event.cases for event in events if isinstance(event, BatchDone)) < 2 * MOST_ASKED
 
 
 def test_what_nobody_named_is_not_visited_without_time_and_that_is_told() -> None:
@@ -175,7 +188,8 @@ def test_a_number_of_cases_that_no_generator_has_is_given_up() -> None:
     counted = replace(plan(0.0), budget=Budget(cases=9), generators=[Endless("source")])
     state = RunState(counted, lambda event: None, None)  # type: ignore[arg-type]
     workers: Any = Workers({"a": 0.0, "b": 0.0})
-    assert list(Checks(state)._asked(workers, terms.vocabulary, [terms])) == []
+    cases = batches(counted.generators, terms.vocabulary, 0, 1000)
+    assert list(Checks(state)._asked(workers, [terms], cases, Counter())) == []
 
 
 def test_a_share_is_owed_until_it_was_judged_or_asked_for_in_vain() -> None:
