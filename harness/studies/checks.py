@@ -14,7 +14,7 @@ from corpora.generators import long_runs
 from harness.core.outcomes import Inputs
 from harness.engine.inquiry import Inquiry
 from harness.engine.judging import Judge
-from harness.engine.least import LEAST_CASES, Share, named_on, with_companions
+from harness.engine.least import Share, named_on
 from harness.engine.pace import PATIENCE, Pacer
 from harness.engine.state import SETTLE_SECONDS
 from harness.engine.streams import Batch
@@ -22,6 +22,7 @@ from harness.engine.taking import offered, takes
 from harness.engine.texts import Texts
 from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.events import Phase
+from harness.verdict.coverage import LEAST_CASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -190,8 +191,8 @@ class Checks:
                 with run.lock:
                     run.tally.least.add(session.vocabulary.id)
             inputs = batch.inputs[:LEAST_CASES]
-            asked = pool.ask(with_companions(contract, names), Inputs.of(inputs))
-            seen, some = asked.wait(), replace(batch, inputs=inputs)
+            together = share.with_companions(contract, names, pool.withdrawn())
+            seen, some = pool.ask(together, Inputs.of(inputs)).wait(), replace(batch, inputs=inputs)
             self._judge.judge(pool, seen, some, math.inf, looked_into, share.checks)
             share.note(seen, run.tally.hung)
             run.stop_at_the_first()

@@ -17,7 +17,7 @@ from harness.checks.base import Observation
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine import selection
-from harness.engine.least import LEAST_CASES, MOST_ASKED, Share, named_on, with_companions
+from harness.engine.least import MOST_ASKED, Share, named_on
 from harness.engine.planning import Plan
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
@@ -27,6 +27,7 @@ from harness.events import BatchDone, ContractOpened, Event, NotReached, Unsettl
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
 from harness.studies.selftest.mutants import gate_plugins
+from harness.verdict.coverage import LEAST_CASES
 from impls.interface import About, Mode
 from tests.harness.test_pace import Workers, contract
 
@@ -224,10 +225,22 @@ def test_who_is_asked_on_is_compared_with_its_reference_and_its_engine() -> None
         for one in terms.participants
     )
     terms = replace(terms, participants=members)
-    assert with_companions(terms, ["variant"]).names == ["ref", "engine", "variant"]
-    assert with_companions(terms, ["other"]).names == ["ref", "other"]
+    share = Share((), (), Counter(), set())
+    assert share.with_companions(terms, ["variant"], ()).names == ["ref", "engine", "variant"]
+    assert share.with_companions(terms, ["other"], ()).names == ["ref", "other"]
+    assert share.with_companions(terms, ["ref"], ()).names == terms.names
     alone = contract("a", "b", "c")
-    assert with_companions(alone, ["a"]).names == ["a", "b", "c"]
+    assert share.with_companions(alone, ["a"], ()).names == ["a", "b", "c"]
+
+
+def test_nobody_is_asked_on_beside_one_that_answers_nothing() -> None:
+    terms = contract("ref", "a", "b", references=frozenset({"ref"}))
+    share = Share((), (), Counter(), set())
+    assert share.with_companions(terms, ["a"], {"ref"}).names == ["a", "b"]
+    share.note(seen(terms, 1, ref=False, a=False, b=True), ())
+    assert share.with_companions(terms, ["a"], ()).names == ["a", "b"]
+    share.note(seen(terms, 1, ref=True, a=False, b=False), ())
+    assert share.with_companions(terms, ["a"], ()).names == ["ref", "a"]
 
 
 def test_who_was_named_is_examined_or_all_on_a_named_vocabulary() -> None:
