@@ -69,7 +69,7 @@ def compares(contract: Contract) -> bool:
     """Whether a contract needs nobody else: two are compared of whom one is built in."""
     return any(
         len(group.names) > 1 and max(group.standing.values()) > Standing.CANDIDATE
-        for group in contract.compared_groups(set(contract.names))
+        for group in contract.compared_groups(contract.exact)
     )
 
 

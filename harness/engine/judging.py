@@ -64,7 +64,7 @@ class Judge:
         self.judged: Counter[tuple[str, str]] = Counter()
         """Cases that were judged, by contract and implementation."""
         self.put: set[tuple[str, str]] = set()
-        """Contracts and the checks that were put to a batch of them."""
+        """Contracts and the checks that judged any answer under them."""
 
     def _case(self, batch: Batch, index: int) -> Case:
         """The provenance of an input, with its file and line where it is a text of the user's."""
@@ -106,7 +106,8 @@ class Judge:
                 judgement = pool.judge(check, part)
             except OutOfTime:
                 continue  # as if it had never been put
-            self.put.add((contract.id, check.name))
+            if any(judgement.exercised.values()):
+                self.put.add((contract.id, check.name))
             exercised[check.name] = dict(judgement.exercised)
             forced |= {name: dict(counts) for name, counts in judgement.forced.items()}
             blamed: Counter[str] = Counter()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from harness.checks import CHECKS
+from harness.verdict.coverage import LEAST_CASES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from harness.checks.base import Observation
     from harness.core.comparisons import Contract
     from harness.engine.planning import Plan
-
-LEAST_CASES = 200
-"""Cases of each implementation that was named, under each comparison that it takes part in."""
 
 MOST_ASKED = 20 * LEAST_CASES
 """An implementation that declines nearly all inputs is asked no more than so many."""
@@ -31,8 +29,9 @@ class Share:
 
     named: implementations that the user named, or all of a vocabulary that the user named. checks:
     those that the user named. judged: cases that were judged, by contract and implementation. put:
-    contracts and the checks that were put to a batch of them. asked: cases that were asked for the
-    sake of the share alone. vain: who hangs, and answered nothing of what was asked: once more
+    contracts and the checks that judged any answer under them. asked: cases that were asked for the
+    sake of the share alone. answering: whether any of them was answered, by contract and
+    implementation. vain: who hangs, and answered nothing of what was asked: once more
     would only take time.
     """
 
@@ -41,6 +40,7 @@ class Share:
     judged: Mapping[tuple[str, str], int]
     put: Collection[tuple[str, str]]
     asked: dict[str, int] = field(default_factory=dict)
+    answering: dict[tuple[str, str], bool] = field(default_factory=dict)
     vain: set[str] = field(default_factory=set)
 
     def owing(self, contract: Contract, withdrawn: Collection[str]) -> list[str]:
@@ -66,7 +66,29 @@ class Share:
         place = seen.contract.id
         self.asked[place] = self.asked.get(place, 0) + len(seen.inputs)
         answered = {name for name, results in seen.results.items() if results.answered.any()}
+        for name in seen.results:
+            known = self.answering.get((place, name), False)
+            self.answering[place, name] = known or name in answered
         self.vain |= set(hung) & (seen.results.keys() - answered)
+
+    def with_companions(
+        self, contract: Contract, names: Collection[str], withdrawn: Collection[str]
+    ) -> Contract:
+        """A contract with these and whom they are compared with.
+
+        That is the references and their engines, or else all others; never somebody who answers
+        nothing, as far as is known.
+        """
+        able = {
+            name
+            for name in contract.names
+            if name in names
+            or (name not in withdrawn and self.answering.get((contract.id, name), True))
+        }
+        engines = {one.about.engine for one in contract.participants if one.name in names}
+        trusted = {*contract.references, *engines} & able
+        some = {*names, *trusted}
+        return contract.among(some if trusted and len(some) > 1 else able)
 
 
 def named_on(plan: Plan, source: str, present: Sequence[str]) -> list[str]:
@@ -75,10 +97,3 @@ def named_on(plan: Plan, source: str, present: Sequence[str]) -> list[str]:
     if named:
         return [name for name in present if name in named]
     return list(present) if source in plan.asked.get("vocabularies", ()) else []
-
-
-def with_companions(contract: Contract, names: Collection[str]) -> Contract:
-    """A contract with these and whom they are compared with: the references, and their engines."""
-    engines = {one.about.engine for one in contract.participants if one.name in names}
-    trusted = {*contract.references, *engines} & set(contract.names)
-    return contract.among({*names, *trusted}) if trusted else contract

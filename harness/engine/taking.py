@@ -11,6 +11,8 @@ from corpora.generators import long_runs
 from harness.checks.base import Observation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from harness.checks.base import Check
     from harness.core.comparisons import Contract
     from harness.engine.streams import Batch
@@ -46,6 +48,22 @@ def takes(contract: Contract, batch: Batch) -> bool:
     if batch.mode is not None:
         return contract.mode == batch.mode
     return contract.mode.special != "all" or batch.generator in SPECIAL_GENERATORS
+
+
+def offered(
+    batches: Iterable[Batch], wanted: Callable[[Batch], bool], generators: int
+) -> Iterator[Batch]:
+    """The batches, until every generator in turn has made one, and nobody wanted any of them.
+
+    Most generators go on for ever, and those that a contract takes may have ended, or may not be
+    among those of the run. generators: how many take turns, with the user's texts between them.
+    """
+    in_vain = 0
+    for batch in batches:
+        in_vain = 0 if wanted(batch) else in_vain + 1
+        if in_vain > 2 * generators:
+            return
+        yield batch
 
 
 def due(check: Check, batch: Batch, contract: Contract) -> bool:

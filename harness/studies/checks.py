@@ -14,20 +14,22 @@ from corpora.generators import long_runs
 from harness.core.outcomes import Inputs
 from harness.engine.inquiry import Inquiry
 from harness.engine.judging import Judge
-from harness.engine.least import LEAST_CASES, Share, named_on, with_companions
+from harness.engine.least import Share, named_on
 from harness.engine.pace import PATIENCE, Pacer
 from harness.engine.state import SETTLE_SECONDS
 from harness.engine.streams import Batch
-from harness.engine.taking import takes
+from harness.engine.taking import offered, takes
 from harness.engine.texts import Texts
 from harness.engine.waiting import LONGEST_WAIT, SUSPECT_SECONDS
 from harness.events import Phase
+from harness.verdict.coverage import LEAST_CASES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
+    from harness.engine.judging import Suspicion
     from harness.engine.state import RunState
     from harness.engine.study import Session
     from harness.workers.pool import Pending, WorkerPool
@@ -72,12 +74,19 @@ class Checks:
         """Ask everybody everything, in one order, as many cases as are wanted."""
         run, pool = self._run, session.pool
         contracts = session.opened.contracts()
+        named = run.plan.asked.get("checks", ())
+        done: Counter[str] = Counter()
+        half = (run.plan.budget.cases or 0) // 2
+        late = lambda: sum(done.values()) >= half  # noqa: E731
+        cases = self._texts.first(session.vocabulary, contracts, late)
         self._judge.examples(pool, contracts)
-        for pending, batch in self._asked(pool, session.vocabulary, contracts):
+        for pending, batch in self._asked(pool, contracts, cases, done):
             if run.stop.is_set():
                 return
-            self._judge.judge(pool, pending.wait(), batch)
+            self._judge.judge(pool, pending.wait(), batch, always=named)
             run.stop_at_the_first()
+        share = Share((), named, self._judge.judged, self._judge.put)
+        self._ask_least(session, contracts, share, (), cases)
 
     def _in_time(self, session: Session) -> None:
         """Ask each at its own pace, until the session's time is over; then see to what is owed."""
@@ -140,35 +149,51 @@ class Checks:
         pool.limit_by(lambda: math.inf)
         by_id = {contract.id: contract for contract in contracts}
         unanswered = ((by_id[contract.id], batch) for contract, batch in pacer.unanswered)
-        rest = ((one, batch) for batch in cases for one in contracts if takes(one, batch))
-        self._ask_least(session, contracts, itertools.chain(unanswered, rest), inquiry)
+        present = list(dict.fromkeys(name for one in contracts for name in one.names))
+        named = named_on(run.plan, session.source, present)
+        checks = run.plan.asked.get("checks", ())
+        share = Share(named, checks, self._judge.judged, self._judge.put)
+        self._ask_least(session, contracts, share, unanswered, cases, inquiry.take)
 
     def _ask_least(
         self,
         session: Session,
         contracts: Sequence[Contract],
-        batches: Iterator[tuple[Contract, Batch]],
-        inquiry: Inquiry,
+        share: Share,
+        unanswered: Iterable[tuple[Contract, Batch]],
+        cases: Iterator[Batch],
+        looked_into: Callable[[Suspicion], None] | None = None,
     ) -> None:
-        """Ask until what the user named has had its smallest share, or there are no more cases."""
+        """Ask until what the user named has had its smallest share, or no generator adds to it.
+
+        unanswered: what was held back, or was never answered, and comes first.
+        """
         run, pool = self._run, session.pool
-        present = list(dict.fromkeys(name for one in contracts for name in one.names))
-        named = named_on(run.plan, session.source, present)
-        share = Share(named, run.plan.asked.get("checks", ()), self._judge.judged, self._judge.put)
-        while any(share.owing(one, pool.withdrawn()) for one in contracts):
+
+        def owing(contract: Contract) -> list[str]:
+            return share.owing(contract, pool.withdrawn())
+
+        def wanted(batch: Batch) -> bool:
+            return any(takes(one, batch) and owing(one) for one in contracts)
+
+        short = (batch for batch in cases if batch.generator != long_runs.NAME)
+        rest = offered(short, wanted, len(run.plan.generators))
+        pairs = ((one, batch) for batch in rest for one in contracts if takes(one, batch))
+        batches = itertools.chain(unanswered, pairs)
+        while any(map(owing, contracts)):
             contract, batch = next(batches, (None, None))
             if run.stop.is_set() or contract is None or batch is None:
                 return
-            names = share.owing(contract, pool.withdrawn())
+            names = owing(contract)
             if not names or batch.generator == long_runs.NAME:
                 continue
             if run.countdown.over:
                 with run.lock:
                     run.tally.least.add(session.vocabulary.id)
             inputs = batch.inputs[:LEAST_CASES]
-            asked = pool.ask(with_companions(contract, names), Inputs.of(inputs))
-            seen, some = asked.wait(), replace(batch, inputs=inputs)
-            self._judge.judge(pool, seen, some, math.inf, inquiry.take, share.checks)
+            together = share.with_companions(contract, names, pool.withdrawn())
+            seen, some = pool.ask(together, Inputs.of(inputs)).wait(), replace(batch, inputs=inputs)
+            self._judge.judge(pool, seen, some, math.inf, looked_into, share.checks)
             share.note(seen, run.tally.hung)
             run.stop_at_the_first()
 
@@ -212,17 +237,26 @@ class Checks:
         return waiting
 
     def _asked(
-        self, pool: WorkerPool, vocabulary: Vocabulary, contracts: Sequence[Contract]
+        self,
+        pool: WorkerPool,
+        contracts: Sequence[Contract],
+        cases: Iterator[Batch],
+        done: Counter[str],
     ) -> Iterator[tuple[Pending, Batch]]:
-        """Batches with their answers on the way, a few asked ahead, as many cases as are wanted."""
+        """Batches with their answers on the way, a few asked ahead, as many cases as are wanted.
+
+        done: how many were asked under each contract, which this counts.
+        """
         plan = self._run.plan
         ahead: deque[tuple[Pending, Batch]] = deque()
-        done: Counter[str] = Counter()
         # Those with special tokens get few of the cases, so that they never use a budget up.
         ordinary = [contract for contract in contracts if contract.mode.special == "none"]
         decisive = ordinary or contracts
-        half = (plan.budget.cases or 0) // 2
-        for batch in self._texts.first(vocabulary, contracts, lambda: sum(done.values()) >= half):
+
+        def wanted(batch: Batch) -> bool:
+            return any(takes(one, batch) for one in contracts)
+
+        for batch in offered(cases, wanted, len(plan.generators)):
             if self._run.stop.is_set():
                 break
             if plan.budget.cases is not None and all(

@@ -79,6 +79,10 @@ def test_two_candidates_are_not_held_to_each_other_alone() -> None:
     }
 
 
+def test_a_candidate_is_alone_beside_one_that_does_not_mean_to_give_the_same_ids() -> None:
+    assert joined(["toy_bytes"], PLUGIN, "bpe.greedy") == {"tiktoken": ("toy_bytes",)}
+
+
 def test_each_vocabulary_gets_the_reference_of_its_own_format() -> None:
     assert joined(["toy_bytes", "toy_wordpiece"], PLUGIN) == {
         "tiktoken": ("toy_bytes",),

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
 
 from corpora.generators.catalog import generators
+from corpora.vocabularies.model import Vocabulary
 from harness.checks import CHECKS
 from harness.checks.base import Observation
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine import selection
-from harness.engine.least import LEAST_CASES, MOST_ASKED, Share, named_on, with_companions
+from harness.engine.least import MOST_ASKED, Share, named_on
 from harness.engine.planning import Plan
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
+from harness.engine.streams import batches
 from harness.engine.suites import SUITES, Budget
-from harness.events import BatchDone, Event, NotReached, Unsettled
+from harness.events import BatchDone, ContractOpened, Event, NotReached, Unsettled
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
-from impls.interface import About
-from tests.harness.test_pace import contract
+from harness.studies.selftest.mutants import gate_plugins
+from harness.verdict.coverage import LEAST_CASES
+from impls.interface import About, Mode
+from tests.harness.test_pace import Workers, contract
 
 VOCABULARIES = ("toy_bytes", "toy_ties")
 
@@ -97,6 +106,30 @@ def test_a_named_check_is_put_however_little_time_there_is() -> None:
     assert {name.partition("/")[0] for name in put} >= {"toy_bytes"}
 
 
+def test_a_named_check_is_put_however_few_cases_there_are() -> None:
+    every = [one for one in CHECKS.values() if one.name != "equivalence"]
+    named = plan(0.0, checks=[one.name for one in every])
+    named = replace(named, checks=every, budget=Budget(cases=100))
+    _, events = run(named)
+    for source in VOCABULARIES:
+        done = [e for e in events if isinstance(e, BatchDone) and e.contract.startswith(source)]
+        opened = [e for e in events if isinstance(e, ContractOpened) and e.vocabulary == source]
+        put = {name for batch in done for name in batch.exercised}
+        assert put == {name for contract in opened for name in contract.checks}
+
+
+@pytest.mark.parametrize("budget", [Budget(cases=100), Budget(seconds=0.001)])
+def test_a_named_check_gets_inputs_on_until_it_has_judged_any(budget: Budget) -> None:
+    named = plan(0.0, checks=["validity"], vocabularies=["toy_bytes"])
+    # The first inputs of this generator are single tokens, of which there are no parts.
+    edge = [generators()["edge"]]
+    named = replace(named, checks=[CHECKS["validity"]], budget=budget, generators=edge)
+    _, events = run(named)
+    judged = [one.exercised.get("validity", {}) for one in events if isinstance(one, BatchDone)]
+    assert any(sum(one.values()) for one in judged)
+    assert sum(event.cases for event in events if isinstance(event, BatchDone)) < 2 * MOST_ASKED
+
+
 def test_what_nobody_named_is_not_visited_without_time_and_that_is_told() -> None:
     _, events = run(plan(0.001))
     [late] = [event for event in events if isinstance(event, NotReached)]
@@ -110,6 +143,54 @@ def test_a_number_of_random_vocabularies_names_none_of_them() -> None:
     assert not many.owed("random:bpe:4")
     assert many.owed("toy_bytes")
     assert not plan(1.0).owed("toy_bytes")
+
+
+@dataclass(frozen=True)
+class Endless:
+    """A generator that a run asks for ever, unless this test ends it."""
+
+    name: str
+    summary: str = ""
+
+    def cases(self, vocabulary: Vocabulary, seed: int) -> Iterator[bytes]:
+        yield from itertools.islice(generators()[self.name].cases(vocabulary, seed), 300_000)
+        raise AssertionError("it is asked on and on")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"implementations": ["gate.answers-nothing"]},
+        {"vocabularies": ["tekken_240911"]},
+        {"checks": ["survival"]},
+    ],
+)
+@pytest.mark.parametrize("ending", [(), ("edge",)])
+def test_a_share_that_no_generator_adds_to_is_given_up(
+    ending: tuple[str, ...], asked: dict[str, list[str]]
+) -> None:
+    mute, _ = selection.participants([f"{gate_plugins.__file__}:AnswersNothing"])
+    named = plan(0.001, **asked)
+    named = replace(
+        named,
+        vocabularies=selection.vocabularies(["tekken_240911"]),
+        participants=[*named.participants, *mute],
+        generators=[*(generators()[name] for name in ending), Endless("source")],
+    )
+    _, events = run(named)
+    asked_on = {event.contract for event in events if isinstance(event, BatchDone)}
+    assert "tekken_240911/text" in asked_on
+    # With special tokens on, only the generator that ends is asked.
+    assert ("tekken_240911/special" in asked_on) == bool(ending)
+
+
+def test_a_number_of_cases_that_no_generator_has_is_given_up() -> None:
+    terms = replace(contract("a", "b"), mode=Mode(pretokenize=True, special="all"))
+    counted = replace(plan(0.0), budget=Budget(cases=9), generators=[Endless("source")])
+    state = RunState(counted, lambda event: None, None)  # type: ignore[arg-type]
+    workers: Any = Workers({"a": 0.0, "b": 0.0})
+    cases = batches(counted.generators, terms.vocabulary, 0, 1000)
+    assert list(Checks(state)._asked(workers, [terms], cases, Counter())) == []
 
 
 def test_a_share_is_owed_until_it_was_judged_or_asked_for_in_vain() -> None:
@@ -144,10 +225,22 @@ def test_who_is_asked_on_is_compared_with_its_reference_and_its_engine() -> None
         for one in terms.participants
     )
     terms = replace(terms, participants=members)
-    assert with_companions(terms, ["variant"]).names == ["ref", "engine", "variant"]
-    assert with_companions(terms, ["other"]).names == ["ref", "other"]
+    share = Share((), (), Counter(), set())
+    assert share.with_companions(terms, ["variant"], ()).names == ["ref", "engine", "variant"]
+    assert share.with_companions(terms, ["other"], ()).names == ["ref", "other"]
+    assert share.with_companions(terms, ["ref"], ()).names == terms.names
     alone = contract("a", "b", "c")
-    assert with_companions(alone, ["a"]).names == ["a", "b", "c"]
+    assert share.with_companions(alone, ["a"], ()).names == ["a", "b", "c"]
+
+
+def test_nobody_is_asked_on_beside_one_that_answers_nothing() -> None:
+    terms = contract("ref", "a", "b", references=frozenset({"ref"}))
+    share = Share((), (), Counter(), set())
+    assert share.with_companions(terms, ["a"], {"ref"}).names == ["a", "b"]
+    share.note(seen(terms, 1, ref=False, a=False, b=True), ())
+    assert share.with_companions(terms, ["a"], ()).names == ["a", "b"]
+    share.note(seen(terms, 1, ref=True, a=False, b=False), ())
+    assert share.with_companions(terms, ["a"], ()).names == ["ref", "a"]
 
 
 def test_who_was_named_is_examined_or_all_on_a_named_vocabulary() -> None:
