@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.core.writing import OutputError
+from harness.engine import claiming
 from harness.engine.bus import Bus
 from harness.engine.ending import to_the_end
 from harness.engine.planning import Plan, Tally
@@ -108,14 +109,17 @@ def execute(
     )
     run = RunState(plan, emit, tracker)
     tracker.limit_by(run.left_for_findings)
+
+    def whole() -> None:
+        if elsewhere is None:
+            Sessions(run, studies(run)).run(plan.budget.seconds)
+        else:
+            elsewhere(run, folder, tracker)
+        if not run.stop.is_set():
+            claiming.note(tracker, claiming.broken(plan, run.tally), plan, coverage)
+
     try:
-        ending = to_the_end(
-            lambda: (
-                Sessions(run, studies(run)).run(plan.budget.seconds)
-                if elsewhere is None
-                else elsewhere(run, folder, tracker)
-            )
-        )
+        ending = to_the_end(whole)
     except OutputError:
         folder.close()
         raise
@@ -130,9 +134,9 @@ def execute(
     )
     for one in judged:
         emit(one)
-    claiming = {c.name for c in plan.participants if c.about.linear}
+    linear = {c.name for c in plan.participants if c.about.linear}
     own = own_candidates(plan.participants, plan.named, plan.references)
-    growth = judge_growth(measured, plan.bounds, claiming, own)
+    growth = judge_growth(measured, plan.bounds, linear, own)
     for cell in growth:
         emit(cell)
     verdict = gate.judge(

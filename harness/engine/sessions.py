@@ -17,7 +17,7 @@ from harness.engine.parts import Undivided
 from harness.engine.study import Session
 from harness.engine.unvisited import Unvisited
 from harness.events import Phase, Withdrawn
-from harness.findings import broken_claims, left_processes
+from harness.findings import left_processes
 from harness.workers.forking import shared_servers
 from harness.workers.pool import Stopped, WorkerPool
 
@@ -85,9 +85,6 @@ class Sessions:
             except BaseException:
                 self.stop()
                 raise
-        if CHECKS[left_processes.CHECK] in plan.checks and not self._stop.is_set():
-            broken = broken_claims.broken(self._run.tally.claims, plan.participants)
-            broken_claims.note(self._run.tracker, broken, self._contracts, plan.seed)
 
     def stop(self) -> None:
         """End the run and kill all workers, from any thread."""

@@ -19,7 +19,7 @@ from harness.workers.claims import Claim, false_claims
 from impls import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
@@ -34,7 +34,7 @@ NO_GENERATOR = "claims"
 def broken(
     claims: Iterable[tuple[str, str, int, bool, str]], participants: Sequence[Participant]
 ) -> dict[str, str]:
-    """A line for each candidate that claims what it never shows."""
+    """A line for each candidate that claims what it never shows. claims: of the whole run."""
     candidates = {
         one.name
         for one in participants
@@ -43,16 +43,8 @@ def broken(
     return false_claims(Claim(*one) for one in claims if one[0] in candidates)
 
 
-def note(
-    tracker: Tracker, lines: Mapping[str, str], contracts: Mapping[str, Contract], seed: int
-) -> None:
-    """Enter a finding for each of the lines.
-
-    contracts: the last one under which each was asked in this sitting, of whom there is one.
-    """
-    for name, line in lines.items():
-        if name not in contracts:
-            continue
-        parts = (Part((name,), Failed(Status.FALSE_CLAIM, line)),)
-        violation = Violation(CHECK, 0, b"", parts, (name,), stage=STAGE)
-        tracker.note(contracts[name], violation, Case(b"", NO_GENERATOR, seed, 0))
+def enter(tracker: Tracker, contract: Contract, name: str, line: str, seed: int) -> None:
+    """Enter a finding under a contract of an implementation."""
+    parts = (Part((name,), Failed(Status.FALSE_CLAIM, line)),)
+    violation = Violation(CHECK, 0, b"", parts, (name,), stage=STAGE)
+    tracker.note(contract, violation, Case(b"", NO_GENERATOR, seed, 0))

@@ -25,7 +25,6 @@ from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.suites import Budget
 from harness.events import Event, Found, UnitDone, UnitResumed
-from harness.findings import broken_claims
 from harness.findings.folder import FindingsFolder
 from harness.findings.tracker import FindingTracker
 from harness.studies.default import studies
@@ -48,8 +47,8 @@ vocabularies are in memory at once."""
 
 POLL_SECONDS = 0.5
 
-LEFT, CLAIM = Status.LEFT_PROCESSES.label, Status.FALSE_CLAIM.label
-"""The stages of findings of a whole run: what workers left behind, and claims that are false."""
+LEFT = Status.LEFT_PROCESSES.label
+"""The stage of findings of a whole run: what workers left behind."""
 
 
 def perform(
@@ -102,13 +101,12 @@ def perform(
 class Committed:
     """What the record has so far. units: how many; in the order of the plan, until the end.
 
-    left: by stage and implementation, what its workers left behind in the last unit that asked it,
-    or what it claimed and did not show there, with the files of the finding: it is told once, at
-    the end, as of a run on one machine.
+    left: by implementation, what its workers left behind in the last unit that asked it, with the
+    files of the finding: it is told once, at the end, as of a run on one machine.
     """
 
     units: int = 0
-    left: dict[tuple[str, str], tuple[Found, dict[str, str]]] = field(default_factory=dict)
+    left: dict[str, tuple[Found, dict[str, str]]] = field(default_factory=dict)
     total: Sum = field(default_factory=Sum)
 
 
@@ -224,27 +222,18 @@ class Driver:
             self._run.emit(self._usage.summary())
 
     def _commit_left(self) -> None:
-        """Tell what workers left behind, once for each implementation, and what all units show
-        to be a false claim.
-        """
-        known, plan = self._committed, self._run.plan
-        broken = broken_claims.broken(self._run.tally.claims, plan.participants)
-        for (stage, names), (found, files) in known.left.items():
-            if stage == CLAIM and names not in broken:
-                continue
+        """Tell what workers left behind, once for each implementation."""
+        known = self._committed
+        for found, files in known.left.values():
             write_files(files, self._folder.path)
             self._run.emit(known.total.take(found))
 
     def _commit(self, one: PartResult) -> None:
         known, events, files = self._committed, one.lasting(), dict(one.files)
-        left = [event for event in events if isinstance(event, Found)]
-        left = [event for event in left if event.stage in (LEFT, CLAIM)]
+        left = [event for event in events if isinstance(event, Found) and event.stage == LEFT]
         for found in left:
             mine = [name for name in files if name.startswith(f"findings/{found.id}/")]
-            known.left[found.stage, "+".join(found.culprits)] = (
-                found,
-                {name: files.pop(name) for name in mine},
-            )
+            known.left["+".join(found.culprits)] = found, {name: files.pop(name) for name in mine}
         write_files(files, self._folder.path)
         for event in events:
             if event not in left:

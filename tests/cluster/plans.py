@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from corpora.generators.catalog import generators
+from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.cluster.executor import Executor
 from harness.engine import selection
@@ -82,6 +83,40 @@ def small_plan(*besides: str, cases: int = 150, fail_fast: bool = False) -> Plan
         # Three nodes that compile everything at once on two cores take their time.
         limits=Limits(seconds=120.0, load_seconds=1200.0),
     )
+
+
+CLAIMING = """
+from impls import registry
+from impls.interface import About, Capability, Unsupported
+
+class Never:
+    about = About(name="never", version="1", capabilities=frozenset((Capability.COUNT,)))
+    def supports(self, vocabulary, mode): return None
+    def load(self, vocabulary):
+        self._id, self._inner = vocabulary.id, registry.resolve("bpe.heap").load(vocabulary)
+        return self
+    def encode(self, data, mode): return self._inner.encode(data, mode)
+    def count(self, data, mode): raise Unsupported("not yet")
+
+class Once(Never):
+    about = About(name="once", version="1", capabilities=Never.about.capabilities)
+    def count(self, data, mode):
+        if self._id != {there!r}: raise Unsupported("of one vocabulary only")
+        return len(self.encode(data, mode))
+
+class Here(Never):
+    def supports(self, vocabulary, mode): return None if vocabulary.id == {there!r} else "another"
+"""
+"""One that never keeps a claim, one that keeps it on one vocabulary, and one that knows no other
+vocabulary."""
+
+
+def claiming_plan(folder: Path, name: str, *, cases: int, fail_fast: bool = False) -> Plan:
+    """A small plan with one of those that claim to count."""
+    path = folder / "claiming.py"
+    path.write_text(CLAIMING.format(there=sources.resolve(VOCABULARIES[0]).id))
+    checks = [CHECKS["survival"], CHECKS["count-till-limit"]]
+    return replace(small_plan(f"{path}:{name}", cases=cases, fail_fast=fail_fast), checks=checks)
 
 
 def finished(

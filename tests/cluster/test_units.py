@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-from corpora.vocabularies import sources
-from harness.checks import CHECKS
 from harness.cluster import opening
 from harness.cluster.executor import ClusterError, Done, Unit, UnitError
 from harness.cluster.local import LocalExecutor
@@ -26,7 +24,7 @@ from harness.studies.fuzz.scattered import Came
 from harness.studies.journal import FOLDER, Journal
 from harness.studies.part_results import PartResult
 from harness.studies.portable import write_sent
-from tests.cluster.plans import VOCABULARIES, equal, finished, plug_in, record_of, small_plan
+from tests.cluster.plans import claiming_plan, equal, finished, plug_in, record_of, small_plan
 from tests.harness.command import here
 from tests.harness.test_leavings import PLUGIN, mark
 
@@ -95,38 +93,32 @@ def test_what_workers_leave_behind_is_told_once(tmp_path: Path, mark: str) -> No
     assert told[0][0] in [one.id for one in there.findings]
 
 
-CLAIMING = """
-from impls import registry
-from impls.interface import About, Capability, Unsupported
-
-class Never:
-    about = About(name="never", version="1", capabilities=frozenset((Capability.COUNT,)))
-    def supports(self, vocabulary, mode): return None
-    def load(self, vocabulary):
-        self._id, self._inner = vocabulary.id, registry.resolve("bpe.heap").load(vocabulary)
-        return self
-    def encode(self, data, mode): return self._inner.encode(data, mode)
-    def count(self, data, mode): raise Unsupported("not yet")
-
-class Once(Never):
-    about = About(name="once", version="1", capabilities=Never.about.capabilities)
-    def count(self, data, mode):
-        if self._id != {there!r}: raise Unsupported("of one vocabulary only")
-        return len(self.encode(data, mode))
-"""
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize(("name", "times"), [("Never", 1), ("Once", 0)])
-def test_a_claim_is_judged_over_all_units(name: str, times: int, tmp_path: Path) -> None:
-    path = tmp_path / "claiming.py"
-    path.write_text(CLAIMING.format(there=sources.resolve(VOCABULARIES[0]).id))
-    checks = [CHECKS["survival"], CHECKS["count-till-limit"]]
-    plan = replace(small_plan(f"{path}:{name}", cases=600), checks=checks)
+@pytest.mark.parametrize(
+    ("name", "cases", "times"), [("Never", 100, 1), ("Never", 600, 1), ("Once", 600, 0)]
+)
+def test_a_claim_is_judged_over_all_units(
+    name: str, cases: int, times: int, tmp_path: Path
+) -> None:
+    """With few cases each unit alone would know too little of it."""
+    plan = claiming_plan(tmp_path, name, cases=cases)
+    told = []
     for out, executor in ((tmp_path / "here", None), (tmp_path / "there", LocalExecutor(2))):
         finished(plan, out, executor)
-        told = [one for one in record_of(out) if one.get("stage") == "false-claim"]
-        assert len(told) == times
+        told.append([one for one in record_of(out) if one.get("stage") == "false-claim"])
+    assert told[0] == told[1]
+    assert len(told[0]) == times
+    for one in told[0]:
+        assert (tmp_path / "there" / "findings" / one["id"] / "input.bin").is_file()
+
+
+def test_a_unit_whose_claim_others_keep_ends_no_run(tmp_path: Path) -> None:
+    plan = claiming_plan(tmp_path, "Once", cases=600, fail_fast=True)
+    first, second, *_ = plan.visited
+    declining = {name: plan.vocabularies[name] for name in (second, first)}
+    finished(replace(plan, vocabularies=declining), tmp_path / "out", LocalExecutor(1))
+    loaded = [one for one in record_of(tmp_path / "out") if one["event"] == "VocabularyLoaded"]
+    assert len(loaded) == 2
 
 
 class Failing(LocalExecutor):

@@ -20,7 +20,7 @@ from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from harness.studies.journal import FOLDER, Journal
 from harness.studies.sittings import sitting
-from tests.cluster.plans import equal, plug_in, record_of, small_plan
+from tests.cluster.plans import claiming_plan, equal, plug_in, record_of, small_plan
 from tests.harness.command import TOKGATE
 
 
@@ -120,6 +120,17 @@ def test_a_vocabulary_that_has_changed_is_done_again(usual: Usual, tmp_path: Pat
     loaders = {**usual.plan.vocabularies, first: usual.plan.vocabularies[other]}
     changed = sat(replace(usual.plan, vocabularies=loaders), tmp_path, resume=True)
     assert not any("earlier sitting" in note for note in changed.finished.notes)
+
+
+def test_a_claim_is_told_by_the_sitting_that_ends_a_run_though_another_one_asked(
+    tmp_path: Path,
+) -> None:
+    plan = claiming_plan(tmp_path, "Here", cases=600)
+    out = tmp_path / "out"
+    assert not sat(plan, out, interrupting(1)).finished.complete
+    last = sat(plan, out, resume=True)
+    assert [found.stage for found in last.findings] == ["false-claim"]
+    assert last.finished.verdict == "fail"
 
 
 def test_two_runs_do_not_write_into_one_folder(usual: Usual, tmp_path: Path) -> None:
