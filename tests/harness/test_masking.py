@@ -250,3 +250,12 @@ def test_the_places_at_which_two_encodings_differ() -> None:
     assert regions(vocabulary, [48, pair], [48, pair]) == []
     two = regions(vocabulary, [pair, 48, pair], [*apart, 48, *apart])
     assert [place.start for place in two] == [0, 3]
+
+
+def test_tokens_that_are_not_ascii_are_told_apart() -> None:
+    known_one, new = "中".encode(), "あ".encode()
+    scene = Scene([known("*", known_one)], ref=right, bad=wrong_on(known_one, new))
+    scene.check("equivalence", *[b"%d" % i + known_one for i in range(80)])
+    scene.check("equivalence", *[b"%d" % i + new for i in range(80)])
+    assert unexpected(scene) == {new}
+    assert not passes(scene)
