@@ -16,13 +16,14 @@ from harness.core.outcomes import Encoded
 from harness.findings import diagnosis
 from harness.findings.confirming import TIMED_OUT
 from harness.findings.diagnosis import BYTES, categories, signature
-from harness.findings.looks import regions
+from harness.findings.looks import differences, regions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from harness.checks.base import Violation
     from harness.findings.entries import Entry, KnownInputs
+    from harness.findings.looks import Ids
     from harness.workers.pool import WorkerPool
 
 NEUTRAL = (b"", b"a", b" ")
@@ -30,9 +31,12 @@ NEUTRAL = (b"", b"a", b" ")
 text that mean something together."""
 
 
-def unexplained(pool: WorkerPool, entry: Entry, known: KnownInputs) -> str | Violation:
+def unexplained(
+    pool: WorkerPool, entry: Entry, known: KnownInputs, narrow: Callable[[str, bytes], bool]
+) -> str | Violation:
     """The bucket of a known finding that explains a violation, else what is left to explain.
 
+    narrow: whether a finding, by its bucket and input, is expected and nothing else of its kind is.
     Raises Stopped and OutOfTime.
     """
     violation, data = entry.violation, entry.violation.data
@@ -50,13 +54,18 @@ def unexplained(pool: WorkerPool, entry: Entry, known: KnownInputs) -> str | Vio
             return next(iter(inside.values()))
         violation = rest
     # Nearly all input of some generators is ill-formed, each in a way of its own.
-    ill = next((name for minimal, name in known.minimal if categories(minimal) == BYTES), None)
+    ill = [one for one in known.minimal if categories(one[0]) == BYTES]
     well_formed = violation.data.decode(errors="ignore").encode()
-    if ill is not None and well_formed != violation.data:
-        rest = in_place(pool, replace(entry, violation=violation), [well_formed])
-        if rest is None:
-            return ill
-        violation = rest
+    if ill and well_formed != violation.data:
+        asked = replace(entry, violation=violation)
+        rest = in_place(pool, asked, [well_formed])
+        if rest is not None:
+            return rest
+        wide = next((name for minimal, name in ill if not narrow(name, minimal)), None)
+        if wide is not None:
+            return wide
+        if in_same_tokens(pool, asked, [minimal for minimal, _ in ill]):
+            return ill[0][1]
     return violation
 
 
@@ -125,3 +134,23 @@ def in_place(pool: WorkerPool, entry: Entry, rests: Sequence[bytes]) -> Violatio
     first = [one for one in wrong if one.data == rests[0]]
     first.sort(key=lambda one: signature(one, contract) != sign)
     return first[0] if first else violation
+
+
+def in_same_tokens(pool: WorkerPool, entry: Entry, inputs: Collection[bytes]) -> bool:
+    """Whether an input differs in no other tokens than these inputs do, and in the same way.
+
+    So it is with inputs that a known mistake shows on in another place, or without any input: what
+    of an input is wrong is the same, and only what stands beside it is another. Raises Stopped and
+    OutOfTime.
+    """
+    mine = differences(entry)
+    return bool(mine) and mine <= differences_on(pool, entry, inputs)
+
+
+def differences_on(pool: WorkerPool, entry: Entry, inputs: Collection[bytes]) -> frozenset[Ids]:
+    """The tokens in which these inputs differ in the way of a violation. Raises as above."""
+    check = CHECKS[entry.violation.check]
+    shown = pool.examine(entry.contract, check, sorted(inputs)).violations
+    known = [replace(entry, violation=one, explanation=None) for one in shown]
+    same = [differences(one) for one in known if one.signature == entry.signature]
+    return frozenset().union(*same)

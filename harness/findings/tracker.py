@@ -189,7 +189,7 @@ class FindingTracker:
     def _go_on(self, pool: WorkerPool, entry: Entry, found: Found) -> None:
         """Make the input of a finding minimal, unless another one explains it by now."""
         try:
-            rest = masking.unexplained(pool, entry, self._known_of(entry))
+            rest = self._unexplained(pool, entry)
         except OutOfTime:
             return
         if isinstance(rest, str):
@@ -211,7 +211,7 @@ class FindingTracker:
             return self._count(expected)
         before = len(self._findings)
         try:
-            rest = masking.unexplained(pool, entry, self._known_of(entry))
+            rest = self._unexplained(pool, entry)
         except OutOfTime:
             if self._expected.covers(entry):
                 return self._entered_late(self._known_of(entry), entry, None)
@@ -223,6 +223,15 @@ class FindingTracker:
         if name != UNSURE:
             looks.note(traits, name, new=len(self._findings) > before)
         return name
+
+    def _unexplained(self, pool: WorkerPool, entry: Entry) -> str | Violation:
+        """The bucket of what is known that explains a violation, else what is left to explain."""
+        vocabulary = entry.contract.vocabulary.id
+
+        def narrow(name: str, data: bytes) -> bool:
+            return self._expected.narrow(name, vocabulary, data)
+
+        return masking.unexplained(pool, entry, self._known_of(entry), narrow)
 
     def _look_into(self, pool: WorkerPool, entry: Entry, former: Found | None = None) -> str:
         """Ask again, make the input minimal, and enter what is found.
@@ -270,7 +279,7 @@ class FindingTracker:
         if self._expected.has(name, contract, found) and not self._expected.covers(entry):
             # What is expected was a part of this input. Something else may be wrong with the rest.
             try:
-                left = masking.unexplained(pool, replace(entry, violation=violation), known)
+                left = self._unexplained(pool, replace(entry, violation=violation))
             except OutOfTime:
                 self._unsettled(entry, NOT_ASKED_AGAIN)
                 return name

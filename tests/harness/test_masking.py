@@ -259,3 +259,28 @@ def test_tokens_that_are_not_ascii_are_told_apart() -> None:
     scene.check("equivalence", *[b"%d" % i + new for i in range(80)])
     assert unexpected(scene) == {new}
     assert not passes(scene)
+
+
+def test_one_ill_formed_input_that_is_expected_does_not_cover_all_others() -> None:
+    ill, letters = b"\xff\xfe", b"th"
+
+    def bad(data: bytes) -> list[int]:
+        needles = (ill, letters) if b"\xff" in data else (ill,)
+        return wrong_on(*needles)(data)
+
+    scene = Scene([known("*", ill)], ref=right, bad=bad)
+    scene.check("equivalence", ill, *[b"a\xffb%d" % i + letters for i in range(20)])
+    assert not passes(scene)
+
+
+def test_an_entry_that_names_what_is_ill_formed_covers_it_all() -> None:
+    def bad(data: bytes) -> list[int]:
+        return list(data.decode(errors="replace").encode())
+
+    many = [b"\xff\xfe", *[b"%d\xff" % i + b"\xc3\xc3" for i in range(40)]]
+    scene = Scene([known("bytes", b"\xff\xfe")], ref=right, bad=bad)
+    scene.check("equivalence", *many)
+    assert scene.found and passes(scene)
+    scene = Scene(ref=right, bad=bad)
+    scene.check("equivalence", *many)
+    assert len(scene.found) == 1
