@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from harness.checks.base import Violation
     from harness.findings.entries import Entry, KnownInputs
-    from harness.findings.looks import Ids
+    from harness.findings.looks import Ids, Region
     from harness.workers.pool import WorkerPool
 
 NEUTRAL = (b"", b"a", b" ")
@@ -70,7 +70,10 @@ def unexplained(
 
 
 def within(entry: Entry, parts: Collection[bytes]) -> bool:
-    """Whether all encodings of an input differ from the first within these parts of it alone."""
+    """Whether all encodings of an input differ from the first within these parts of it alone.
+
+    Each place is within one of them: what differs in two of them joined is something else.
+    """
     violation, vocabulary = entry.violation, entry.contract.vocabulary
     if violation.check != "equivalence":
         return False
@@ -82,14 +85,19 @@ def within(entry: Entry, parts: Collection[bytes]) -> bool:
         return False
     if any(vocabulary.spell(list(ids)) != violation.data for ids in encodings):
         return False  # where the tokens stand in the input is not known
-    free = bytearray(b"x" * len(violation.data))
+    spans = []
     for part in parts:
         start = violation.data.find(part)
         while start >= 0:
-            free[start : start + len(part)] = bytes(len(part))
+            spans.append((start, start + len(part)))
             start = violation.data.find(part, start + 1)
+
+    def inside(place: Region) -> bool:
+        end = place.start + len(vocabulary.spell(list(place.one)))
+        return any(start <= place.start and end <= stop for start, stop in spans)
+
     return all(
-        not any(free[place.start : place.start + len(vocabulary.spell(list(place.one)))])
+        inside(place)
         for other in encodings[1:]
         for place in regions(vocabulary, encodings[0], other)
     )
@@ -109,8 +117,9 @@ def left(pool: WorkerPool, entry: Entry, parts: Collection[bytes]) -> Violation 
         for part in sorted(parts, key=len, reverse=True):
             rest = rest.replace(part, neutral)
         rests.append(rest)
-    if not rests[0]:
-        return None  # there is nothing else in it
+    if not rests[0]:  # there is nothing else in it
+        alike = repeats(pool, entry, parts)
+        return None if alike is None or alike(violation) else violation
     return in_place(pool, entry, rests)
 
 
@@ -134,6 +143,33 @@ def in_place(pool: WorkerPool, entry: Entry, rests: Sequence[bytes]) -> Violatio
     first = [one for one in wrong if one.data == rests[0]]
     first.sort(key=lambda one: signature(one, contract) != sign)
     return first[0] if first else violation
+
+
+def repeats(
+    pool: WorkerPool, entry: Entry, parts: Collection[bytes]
+) -> Callable[[Violation], bool] | None:
+    """Whether a violation differs as these parts of an input do; None: it does not repeat any.
+
+    So it is where the same tokens differ, or where the text is changed as often as it is repeated.
+    A part again and again may be another token, and another mistake. Raises Stopped and OutOfTime.
+    """
+    data, vocabulary = entry.violation.data, entry.contract.vocabulary
+    again = [part for part in parts if part and part * (len(data) // len(part)) == data]
+    if not again or data in again or not differences(entry):
+        return None
+    known = differences_on(pool, entry, again)
+    spelled = [tuple(vocabulary.spell(list(ids)) for ids in place) for place in known]
+    changed = [(one, other) for one, other in spelled if one != other]
+
+    def alike(violation: Violation) -> bool:
+        for place in differences(replace(entry, violation=violation)) - known:
+            mine = tuple(vocabulary.spell(list(ids)) for ids in place)
+            times = range(1, len(data) + 1)
+            if not any((a * n, b * n) == mine for a, b in changed for n in times):
+                return False
+        return True
+
+    return alike
 
 
 def in_same_tokens(pool: WorkerPool, entry: Entry, inputs: Collection[bytes]) -> bool:

@@ -8,6 +8,7 @@ and never stops the hunt for others.
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import threading
 import time
@@ -379,7 +380,15 @@ class FindingTracker:
         excused = {one for one, name in minimal if self._expected.has(name, contract, one)}
         covered = not self._expected.entries or self._expected.covers(entry)
 
+        alike = None
+        with contextlib.suppress(OutOfTime):  # which ends minimising, too
+            alike = masking.repeats(pool, entry, [one for one, _ in minimal])
+        # What is known of a part of it is no smaller case of what is wrong with its repeats.
+        other = alike is not None and not alike(entry.violation)
+
         def hides(one: Violation) -> bool:
+            if alike is not None and other and alike(one):
+                return True
             # A part of the input that is expected was in it, and the rest is looked at afterwards.
             # What is put in its place may be another mistake, which is expected when this is not.
             foreign = not subsequence(one.data, data)
