@@ -119,8 +119,6 @@ class Judge:
                     self._run.tally.hung.update(violation.culprits)
                 if self._run.stop.is_set():
                     return len(at_fault)
-                if self._texts is not None and not self._texts.considers(seen, batch):
-                    continue
                 case = self._case(batch, violation.index)
                 suspicion = Suspicion(pool, contract, violation, case)
                 (looked_into or self.look_into)(suspicion)

@@ -64,9 +64,6 @@ DRAWN = 256
 WINDOW = 1000
 """Bytes of a document that are mutated at once."""
 
-ENOUGH = 2000
-"""Violations on texts that are looked into for each contract; beyond, they are counted."""
-
 
 def given(plan: Plan, corpus: Corpus) -> TextsGiven:
     """The event that says which texts a user gave."""
@@ -96,7 +93,6 @@ class Texts:
         self._long = any(generator is runs.GENERATOR for generator in plan.generators)
         self._emit = emit
         self._shown: Counter[tuple[str, str]] = Counter()
-        self._considered: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def first(
@@ -155,14 +151,6 @@ class Texts:
         if documents:
             yield _batch(documents, self._seed, number, start, mode)
         note()
-
-    def considers(self, seen: Observation, batch: Batch) -> bool:
-        """Whether a violation on this batch is still to be looked into, and not only counted."""
-        if batch.generator != TEXTS:
-            return True
-        with self._lock:
-            self._considered[seen.contract.id] += 1
-            return self._considered[seen.contract.id] <= ENOUGH
 
     def compared(self, seen: Observation, batch: Batch) -> None:
         """Tell the token counts of a batch of texts that was answered."""

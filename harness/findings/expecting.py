@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from harness.checks import CHECKS
+from harness.events import kind_in
 from harness.findings.describing import input_of
-from harness.findings.diagnosis import bucket, kind_of
-from harness.findings.looks import differences
-from harness.findings.masking import left
+from harness.findings.diagnosis import BYTES, bucket, kind_of
+from harness.findings.masking import in_same_tokens, left
 from harness.findings.minimising import NO_TIME
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from harness.core.comparisons import Contract
     from harness.events import Found
@@ -87,6 +87,13 @@ class ExpectedFindings:
         matching = self.matching(bucket_name, contract.vocabulary.id)
         return any(one.whole for _, one in matching)
 
+    def narrow(self, bucket_name: str, vocabulary: str, data: bytes) -> bool:
+        """Whether what covers a finding covers nothing more for being ill-formed."""
+        matching = [one for _, one in self.matching(bucket_name, vocabulary)]
+        if any(one.whole or kind_in(one.bucket) == BYTES for one in matching):
+            return False
+        return self.entry(bucket_name, vocabulary, data) is not None
+
     def unsure(self, entry: Entry) -> bool:
         """Whether only its minimal input, which is not known, says if a violation is expected."""
         return self.may_cover(entry) and not self.covers(entry)
@@ -104,7 +111,7 @@ class ExpectedFindings:
                 explained = self._explained(pool, entry, place, shrink)
                 inside = [part for part in explained if part and part in data]
                 gone = bool(inside) and left(pool, entry, inside) is None
-                if gone or _in_same_tokens(pool, entry, explained):
+                if gone or in_same_tokens(pool, entry, explained):
                     explained.add(data)
             except OutOfTime:
                 return
@@ -138,18 +145,3 @@ class ExpectedFindings:
             for one in labels
             for kind in (*sorted(kinds), WHATEVER)
         )
-
-
-def _in_same_tokens(pool: WorkerPool, entry: Entry, inputs: Collection[bytes]) -> bool:
-    """Whether an input differs in no other tokens than these inputs do, and in the same way.
-
-    So it is with inputs that a known mistake shows on in another place, or without any input: what
-    of an input is wrong is the same, and only what stands beside it is another. Raises Stopped and
-    OutOfTime.
-    """
-    check = CHECKS[entry.violation.check]
-    shown = pool.examine(entry.contract, check, sorted(inputs)).violations
-    known = [replace(entry, violation=one, explanation=None) for one in shown]
-    same = [differences(one) for one in known if one.signature == entry.signature]
-    mine = differences(entry)
-    return bool(mine) and mine <= frozenset().union(*same)

@@ -103,10 +103,8 @@ def traits_of(entry: Entry) -> Traits:
         exact, coarse = set(), {generator}
         for place in places[:REGIONS]:
             texts = [vocabulary.spell(list(i[:TOKENS])) for i in (place.one, place.other)]
-            kinds = f"kinds {'/'.join(map(categories, texts))}"
-            plain = all(text.isascii() for text in texts)
-            exact.add(f"tokens {texts}" if plain else kinds)
-            coarse.add(kinds)
+            exact.add(f"tokens {texts}")
+            coarse.add(f"kinds {'/'.join(map(categories, texts))}")
         return Traits(frozenset(exact), frozenset(coarse))
     outcomes = ", ".join(part.outcome.status.label for part in entry.violation.parts)
     kind = f"input {categories(entry.violation.data)}, {outcomes}"

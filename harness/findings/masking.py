@@ -16,13 +16,14 @@ from harness.core.outcomes import Encoded
 from harness.findings import diagnosis
 from harness.findings.confirming import TIMED_OUT
 from harness.findings.diagnosis import BYTES, categories, signature
-from harness.findings.looks import regions
+from harness.findings.looks import differences, regions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from harness.checks.base import Violation
     from harness.findings.entries import Entry, KnownInputs
+    from harness.findings.looks import Ids, Region
     from harness.workers.pool import WorkerPool
 
 NEUTRAL = (b"", b"a", b" ")
@@ -30,9 +31,12 @@ NEUTRAL = (b"", b"a", b" ")
 text that mean something together."""
 
 
-def unexplained(pool: WorkerPool, entry: Entry, known: KnownInputs) -> str | Violation:
+def unexplained(
+    pool: WorkerPool, entry: Entry, known: KnownInputs, narrow: Callable[[str, bytes], bool]
+) -> str | Violation:
     """The bucket of a known finding that explains a violation, else what is left to explain.
 
+    narrow: whether a finding, by its bucket and input, is expected and nothing else of its kind is.
     Raises Stopped and OutOfTime.
     """
     violation, data = entry.violation, entry.violation.data
@@ -50,18 +54,26 @@ def unexplained(pool: WorkerPool, entry: Entry, known: KnownInputs) -> str | Vio
             return next(iter(inside.values()))
         violation = rest
     # Nearly all input of some generators is ill-formed, each in a way of its own.
-    ill = next((name for minimal, name in known.minimal if categories(minimal) == BYTES), None)
+    ill = [one for one in known.minimal if categories(one[0]) == BYTES]
     well_formed = violation.data.decode(errors="ignore").encode()
-    if ill is not None and well_formed != violation.data:
-        rest = in_place(pool, replace(entry, violation=violation), [well_formed])
-        if rest is None:
-            return ill
-        violation = rest
+    if ill and well_formed != violation.data:
+        asked = replace(entry, violation=violation)
+        rest = in_place(pool, asked, [well_formed])
+        if rest is not None:
+            return rest
+        wide = next((name for minimal, name in ill if not narrow(name, minimal)), None)
+        if wide is not None:
+            return wide
+        if in_same_tokens(pool, asked, [minimal for minimal, _ in ill]):
+            return ill[0][1]
     return violation
 
 
 def within(entry: Entry, parts: Collection[bytes]) -> bool:
-    """Whether all encodings of an input differ from the first within these parts of it alone."""
+    """Whether all encodings of an input differ from the first within these parts of it alone.
+
+    Each place is within one of them: what differs in two of them joined is something else.
+    """
     violation, vocabulary = entry.violation, entry.contract.vocabulary
     if violation.check != "equivalence":
         return False
@@ -73,14 +85,19 @@ def within(entry: Entry, parts: Collection[bytes]) -> bool:
         return False
     if any(vocabulary.spell(list(ids)) != violation.data for ids in encodings):
         return False  # where the tokens stand in the input is not known
-    free = bytearray(b"x" * len(violation.data))
+    spans = []
     for part in parts:
         start = violation.data.find(part)
         while start >= 0:
-            free[start : start + len(part)] = bytes(len(part))
+            spans.append((start, start + len(part)))
             start = violation.data.find(part, start + 1)
+
+    def inside(place: Region) -> bool:
+        end = place.start + len(vocabulary.spell(list(place.one)))
+        return any(start <= place.start and end <= stop for start, stop in spans)
+
     return all(
-        not any(free[place.start : place.start + len(vocabulary.spell(list(place.one)))])
+        inside(place)
         for other in encodings[1:]
         for place in regions(vocabulary, encodings[0], other)
     )
@@ -100,8 +117,9 @@ def left(pool: WorkerPool, entry: Entry, parts: Collection[bytes]) -> Violation 
         for part in sorted(parts, key=len, reverse=True):
             rest = rest.replace(part, neutral)
         rests.append(rest)
-    if not rests[0]:
-        return None  # there is nothing else in it
+    if not rests[0]:  # there is nothing else in it
+        alike = repeats(pool, entry, parts)
+        return None if alike is None or alike(violation) else violation
     return in_place(pool, entry, rests)
 
 
@@ -125,3 +143,50 @@ def in_place(pool: WorkerPool, entry: Entry, rests: Sequence[bytes]) -> Violatio
     first = [one for one in wrong if one.data == rests[0]]
     first.sort(key=lambda one: signature(one, contract) != sign)
     return first[0] if first else violation
+
+
+def repeats(
+    pool: WorkerPool, entry: Entry, parts: Collection[bytes]
+) -> Callable[[Violation], bool] | None:
+    """Whether a violation differs as these parts of an input do; None: it does not repeat any.
+
+    So it is where the same tokens differ, or where the text is changed as often as it is repeated.
+    A part again and again may be another token, and another mistake. Raises Stopped and OutOfTime.
+    """
+    data, vocabulary = entry.violation.data, entry.contract.vocabulary
+    again = [part for part in parts if part and part * (len(data) // len(part)) == data]
+    if not again or data in again or not differences(entry):
+        return None
+    known = differences_on(pool, entry, again)
+    spelled = [tuple(vocabulary.spell(list(ids)) for ids in place) for place in known]
+    changed = [(one, other) for one, other in spelled if one != other]
+
+    def alike(violation: Violation) -> bool:
+        for place in differences(replace(entry, violation=violation)) - known:
+            mine = tuple(vocabulary.spell(list(ids)) for ids in place)
+            times = range(1, len(data) + 1)
+            if not any((a * n, b * n) == mine for a, b in changed for n in times):
+                return False
+        return True
+
+    return alike
+
+
+def in_same_tokens(pool: WorkerPool, entry: Entry, inputs: Collection[bytes]) -> bool:
+    """Whether an input differs in no other tokens than these inputs do, and in the same way.
+
+    So it is with inputs that a known mistake shows on in another place, or without any input: what
+    of an input is wrong is the same, and only what stands beside it is another. Raises Stopped and
+    OutOfTime.
+    """
+    mine = differences(entry)
+    return bool(mine) and mine <= differences_on(pool, entry, inputs)
+
+
+def differences_on(pool: WorkerPool, entry: Entry, inputs: Collection[bytes]) -> frozenset[Ids]:
+    """The tokens in which these inputs differ in the way of a violation. Raises as above."""
+    check = CHECKS[entry.violation.check]
+    shown = pool.examine(entry.contract, check, sorted(inputs)).violations
+    known = [replace(entry, violation=one, explanation=None) for one in shown]
+    same = [differences(one) for one in known if one.signature == entry.signature]
+    return frozenset().union(*same)

@@ -8,6 +8,7 @@ and never stops the hunt for others.
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import threading
 import time
@@ -189,7 +190,7 @@ class FindingTracker:
     def _go_on(self, pool: WorkerPool, entry: Entry, found: Found) -> None:
         """Make the input of a finding minimal, unless another one explains it by now."""
         try:
-            rest = masking.unexplained(pool, entry, self._known_of(entry))
+            rest = self._unexplained(pool, entry)
         except OutOfTime:
             return
         if isinstance(rest, str):
@@ -211,7 +212,7 @@ class FindingTracker:
             return self._count(expected)
         before = len(self._findings)
         try:
-            rest = masking.unexplained(pool, entry, self._known_of(entry))
+            rest = self._unexplained(pool, entry)
         except OutOfTime:
             if self._expected.covers(entry):
                 return self._entered_late(self._known_of(entry), entry, None)
@@ -223,6 +224,15 @@ class FindingTracker:
         if name != UNSURE:
             looks.note(traits, name, new=len(self._findings) > before)
         return name
+
+    def _unexplained(self, pool: WorkerPool, entry: Entry) -> str | Violation:
+        """The bucket of what is known that explains a violation, else what is left to explain."""
+        vocabulary = entry.contract.vocabulary.id
+
+        def narrow(name: str, data: bytes) -> bool:
+            return self._expected.narrow(name, vocabulary, data)
+
+        return masking.unexplained(pool, entry, self._known_of(entry), narrow)
 
     def _look_into(self, pool: WorkerPool, entry: Entry, former: Found | None = None) -> str:
         """Ask again, make the input minimal, and enter what is found.
@@ -270,7 +280,7 @@ class FindingTracker:
         if self._expected.has(name, contract, found) and not self._expected.covers(entry):
             # What is expected was a part of this input. Something else may be wrong with the rest.
             try:
-                left = masking.unexplained(pool, replace(entry, violation=violation), known)
+                left = self._unexplained(pool, replace(entry, violation=violation))
             except OutOfTime:
                 self._unsettled(entry, NOT_ASKED_AGAIN)
                 return name
@@ -370,7 +380,15 @@ class FindingTracker:
         excused = {one for one, name in minimal if self._expected.has(name, contract, one)}
         covered = not self._expected.entries or self._expected.covers(entry)
 
+        alike = None
+        with contextlib.suppress(OutOfTime):  # which ends minimising, too
+            alike = masking.repeats(pool, entry, [one for one, _ in minimal])
+        # What is known of a part of it is no smaller case of what is wrong with its repeats.
+        other = alike is not None and not alike(entry.violation)
+
         def hides(one: Violation) -> bool:
+            if alike is not None and other and alike(one):
+                return True
             # A part of the input that is expected was in it, and the rest is looked at afterwards.
             # What is put in its place may be another mistake, which is expected when this is not.
             foreign = not subsequence(one.data, data)

@@ -250,3 +250,107 @@ def test_the_places_at_which_two_encodings_differ() -> None:
     assert regions(vocabulary, [48, pair], [48, pair]) == []
     two = regions(vocabulary, [pair, 48, pair], [*apart, 48, *apart])
     assert [place.start for place in two] == [0, 3]
+
+
+def test_tokens_that_are_not_ascii_are_told_apart() -> None:
+    known_one, new = "中".encode(), "あ".encode()
+    scene = Scene([known("*", known_one)], ref=right, bad=wrong_on(known_one, new))
+    scene.check("equivalence", *[b"%d" % i + known_one for i in range(80)])
+    scene.check("equivalence", *[b"%d" % i + new for i in range(80)])
+    assert unexpected(scene) == {new}
+    assert not passes(scene)
+
+
+def test_one_ill_formed_input_that_is_expected_does_not_cover_all_others() -> None:
+    ill, letters = b"\xff\xfe", b"th"
+
+    def bad(data: bytes) -> list[int]:
+        needles = (ill, letters) if b"\xff" in data else (ill,)
+        return wrong_on(*needles)(data)
+
+    scene = Scene([known("*", ill)], ref=right, bad=bad)
+    scene.check("equivalence", ill, *[b"a\xffb%d" % i + letters for i in range(20)])
+    assert not passes(scene)
+
+
+def test_an_entry_that_names_what_is_ill_formed_covers_it_all() -> None:
+    def bad(data: bytes) -> list[int]:
+        return list(data.decode(errors="replace").encode())
+
+    many = [b"\xff\xfe", *[b"%d\xff" % i + b"\xc3\xc3" for i in range(40)]]
+    scene = Scene([known("bytes", b"\xff\xfe")], ref=right, bad=bad)
+    scene.check("equivalence", *many)
+    assert scene.found and passes(scene)
+    scene = Scene(ref=right, bad=bad)
+    scene.check("equivalence", *many)
+    assert len(scene.found) == 1
+
+
+def spelling(*split: bytes) -> Encode_:
+    """An encoder that takes the longest run of blanks that is a token, and spells some of them."""
+    vocabulary = Scene(ref=right).contract.vocabulary
+    runs = {}
+    for length in (4, 2):
+        runs[b" " * length] = next(
+            i for i in range(len(vocabulary.tokens)) if vocabulary.spelling(i) == b" " * length
+        )
+
+    def encode(data: bytes) -> list[int]:
+        ids: list[int] = []
+        place = 0
+        while place < len(data):
+            run = next((run for run in runs if data.startswith(run, place)), None)
+            whole = run is not None and run not in split
+            ids += [runs[run]] if whole and run else list(run or data[place : place + 1])
+            place += len(run or b"x")
+        return ids
+
+    return encode
+
+
+TWO, FOUR = b"  ", b"    "
+
+
+@pytest.mark.parametrize("texts", [[FOUR], [FOUR * 2, FOUR]])
+def test_what_is_known_of_two_blanks_does_not_cover_four(texts: list[bytes]) -> None:
+    scene = Scene([known("*", TWO)], ref=spelling(), bad=spelling(TWO, FOUR))
+    scene.check("equivalence", TWO, *texts)
+    assert not passes(scene)
+
+
+def test_two_blanks_and_four_are_two_findings_with_and_without_entries() -> None:
+    scene = Scene(ref=spelling(), bad=spelling(TWO, FOUR))
+    scene.check("equivalence", TWO, FOUR, FOUR * 2, b"   ")
+    assert unexpected(scene) == {TWO, FOUR}
+    entry = Expectation(
+        scene.tracker.findings[0].bucket, {"bad": SpecifierSet()}, "known", "*", (TWO, FOUR)
+    )
+    scene = Scene([entry], ref=spelling(), bad=spelling(TWO, FOUR))
+    scene.check("equivalence", *[b" " * length for length in range(1, 17)])
+    assert scene.found and passes(scene)
+
+
+def test_what_is_known_of_two_blanks_covers_them_wherever_they_are() -> None:
+    scene = Scene([known("*", TWO)], ref=spelling(), bad=spelling(TWO))
+    scene.check("equivalence", TWO, FOUR + TWO, b"a  b", b"   ", FOUR + b"   a  ", FOUR * 3 + TWO)
+    assert scene.found and passes(scene)
+
+
+@pytest.mark.parametrize("bad", [lambda data: spelling()(data.strip()), wrong_on(b" ")])
+def test_a_text_that_is_changed_everywhere_alike_is_one_difference(bad: Encode_) -> None:
+    scene = Scene([known("*", b" ")], ref=spelling(), bad=bad)
+    scene.check("equivalence", *[b" " * length for length in range(1, 17)], b" a" + FOUR)
+    assert scene.found and passes(scene)
+
+
+def test_what_ends_in_no_tokens_is_known_of_its_repeats_too() -> None:
+    def bad(data: bytes) -> list[int]:
+        if b"!" in data:
+            raise ValueError
+        return list(data)
+
+    entry = Expectation("*/bad", {"bad": SpecifierSet()}, "known", "*", (b"!",))
+    scene = Scene([entry], ref=right, bad=bad)
+    for check in ("survival", "equivalence"):
+        scene.check(check, b"!", b"!!", b"!!!!")
+    assert scene.found and passes(scene)
