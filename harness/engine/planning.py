@@ -35,9 +35,8 @@ class Plan:
     vocabularies: sources with their loaders, in order. scaled: those of them on which growth is
     measured, too; walked: those on which forced tokens are. Without checks, that is all. sampled:
     checks that cost further calls take a part of the batches only. named: implementations that the
-    user asked for by name. asked: all that the user gave on the command line, under the keys
-    ``implementations`` (by name), ``vocabularies``, ``checks`` and ``inputs``; a key without
-    anything is empty.
+    user asked for by name. asked: what else the user gave on the command line, under the keys
+    ``vocabularies``, ``checks`` and ``inputs``; a key without anything is empty.
     expect: the file of the user's own expectations. bounds: on growth, the user's first. families:
     the user's own, besides those of the catalog. measured: names of those to measure; none: as
     many as there is time for.
@@ -89,7 +88,7 @@ class Plan:
         """
         if source in self.asked.get("vocabularies", ()):
             return True
-        return bool(self.asked.get("implementations")) and not source.startswith(RANDOM)
+        return bool(self.named) and not source.startswith(RANDOM)
 
     @property
     def visited(self) -> list[str]:
