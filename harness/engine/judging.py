@@ -126,12 +126,8 @@ class Judge:
                 violations[check.name] = dict(blamed)
         compared = comparisons(seen) if "equivalence" in exercised else 0
         with self._run.lock:
-            for judged in exercised.values():
-                self._run.tally.judged.update({n: count for n, count in judged.items() if count})
             for name, count in judged_cases(seen, exercised).items():
                 self.judged[contract.id, name] += count
-            self._run.tally.cases += len(batch.inputs)
-            self._run.tally.comparisons += compared
         self._run.emit(
             BatchDone(
                 contract=contract.id,

@@ -93,7 +93,6 @@ class Share:
 
 def named_on(plan: Plan, source: str, present: Sequence[str]) -> list[str]:
     """Whom a vocabulary is examined for: those that the user named, or all on a named one."""
-    named = plan.asked.get("implementations", ())
-    if named:
-        return [name for name in present if name in named]
+    if plan.named:
+        return [name for name in present if name in plan.named]
     return list(present) if source in plan.asked.get("vocabularies", ()) else []

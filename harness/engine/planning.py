@@ -35,9 +35,8 @@ class Plan:
     vocabularies: sources with their loaders, in order. scaled: those of them on which growth is
     measured, too; walked: those on which forced tokens are. Without checks, that is all. sampled:
     checks that cost further calls take a part of the batches only. named: implementations that the
-    user asked for by name. asked: all that the user gave on the command line, under the keys
-    ``implementations`` (by name), ``vocabularies``, ``checks`` and ``inputs``; a key without
-    anything is empty.
+    user asked for by name. asked: what else the user gave on the command line, under the keys
+    ``vocabularies``, ``checks`` and ``inputs``; a key without anything is empty.
     expect: the file of the user's own expectations. bounds: on growth, the user's first. families:
     the user's own, besides those of the catalog. measured: names of those to measure; none: as
     many as there is time for.
@@ -89,7 +88,7 @@ class Plan:
         """
         if source in self.asked.get("vocabularies", ()):
             return True
-        return bool(self.asked.get("implementations")) and not source.startswith(RANDOM)
+        return bool(self.named) and not source.startswith(RANDOM)
 
     @property
     def visited(self) -> list[str]:
@@ -119,22 +118,17 @@ class Tally:
     """What a run has done so far, over all its vocabularies.
 
     exercised: examples of expectations that were run, by place in the plan; shown: those of
-    them that failed as expected. judged: implementations of which any outcome was judged. refused:
-    how many random vocabularies each would not load. excused: how many failures of each did not
-    come back when asked again. hung: who was found to time out. unanswered: on how many
-    vocabularies each owed an answer when time was up. awaited: whose answers the run waited for
-    after its time, as they might be hangs. least: the vocabularies on which it went on after its
-    time, so that what the user named was examined. settled: those on which it went on to look into
-    the differences that it had found. claims: what became of claimed capabilities
-    (:class:`harness.workers.claims.Claim`).
+    them that failed as expected. failed_to_load: who could not load, which vocabulary, and why.
+    excused: how many failures of each did not come back when asked again. hung: who was found to
+    time out. unanswered: on how many vocabularies each owed an answer when time was up. awaited:
+    whose answers the run waited for after its time, as they might be hangs. least: the vocabularies
+    on which it went on after its time, so that what the user named was examined. settled: those on
+    which it went on to look into the differences that it had found. claims: what became of claimed
+    capabilities (:class:`harness.workers.claims.Claim`).
     """
 
-    cases: int = 0
-    comparisons: int = 0
     exercised: set[int] = field(default_factory=set)
     shown: set[int] = field(default_factory=set)
-    judged: Counter[str] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
     failed_to_load: list[tuple[str, str, str]] = field(default_factory=list)
     excused: Counter[str] = field(default_factory=Counter)
     hung: set[str] = field(default_factory=set)
@@ -153,9 +147,7 @@ class Tally:
         """Add what :meth:`plain` gave of another one."""
         for name, value in plain.items():
             kept = getattr(self, name)
-            if isinstance(kept, int):
-                setattr(self, name, kept + value)
-            elif isinstance(kept, (set, Counter)):
+            if isinstance(kept, (set, Counter)):
                 kept.update(value)
             else:
                 kept.extend(tuple(one) for one in value)

@@ -105,12 +105,11 @@ class RunState:
 
     def failed(self, name: str, vocabulary: str, message: str, *, refused: bool) -> None:
         """Take note of one that could not load, or, refused, would not. Raises NamedFailed."""
+        if refused:
+            return
         with self.lock:
-            if refused:
-                self.tally.refused[name] += 1
-            else:
-                self.tally.failed_to_load.append((name, vocabulary, message))
-        if name in self.plan.named and not refused:
+            self.tally.failed_to_load.append((name, vocabulary, message))
+        if name in self.plan.named:
             # Who was asked for by name and cannot run makes the whole run worthless.
             raise NamedFailed(name, vocabulary, message)
 

@@ -16,6 +16,7 @@ from harness.cluster.executor import UnitError
 from harness.core import stored
 from harness.events import Event, Phase, Preparing, VocabularyLoaded
 from harness.studies.portable import write_sent
+from harness.verdict.coverage import Coverage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -69,8 +70,7 @@ class PartResult(msgspec.Struct, frozen=True):
     @property
     def cases(self) -> int:
         """How many cases were asked."""
-        cases: int = self.tally["cases"]
-        return cases
+        return Coverage.of(self.lasting()).cases
 
     def lasting(self) -> list[Event]:
         """Its events, but for those of the moment."""

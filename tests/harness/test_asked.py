@@ -35,8 +35,8 @@ def test_a_plan_knows_what_the_user_gave(monkeypatch: pytest.MonkeyPatch, tmp_pa
         monkeypatch, tmp_path, "--vocab=toy_bytes", "--vocab=toy_merges", "--impl=bpe.heap",
         "--impl=bpe.naive", "--check=round-trip", "--input=mine.txt",
     )  # fmt: skip
+    assert plan.named == ["bpe.heap", "bpe.naive"]
     assert plan.asked == {
-        "implementations": ["bpe.heap", "bpe.naive"],
         "vocabularies": ["toy_bytes", "toy_merges"],
         "checks": ["round-trip"],
         "inputs": ["mine.txt"],
@@ -49,7 +49,8 @@ def test_what_a_run_takes_by_itself_was_not_asked_for(
     plan = plan_of(monkeypatch, tmp_path, "--vocab=random:2")
     assert len(plan.vocabularies) == 2
     # A number of random vocabularies names none of them.
-    assert plan.asked == {"implementations": [], "vocabularies": [], "checks": [], "inputs": []}
+    assert list(plan.named) == []
+    assert plan.asked == {"vocabularies": [], "checks": [], "inputs": []}
 
 
 PLUGIN = "tests/harness/planted.py:Linear"
@@ -110,7 +111,7 @@ def test_who_joins_was_not_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     path = Path(__file__).with_name("planted.py")
     plan = plan_of(monkeypatch, tmp_path, "--vocab=toy_bytes", f"--impl={path}:Linear")
     assert [one.name for one in plan.participants] == ["linear", "tiktoken"]
-    assert list(plan.named) == list(plan.asked["implementations"]) == ["linear"]
+    assert list(plan.named) == ["linear"]
     plan = plan_of(
         monkeypatch, tmp_path, "--vocab=toy_bytes", f"--impl={path}:Linear", "--check=scaling"
     )

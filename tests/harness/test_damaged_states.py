@@ -319,7 +319,7 @@ def test_a_state_of_a_campaign_is_read_back() -> None:
         (("pages", 0, 1), {}, "pages[0][1]: object missing required field `check`"),
         (("pages", 0, 2, 0, 0), "Y", "pages[0]: is not base64"),
         (("losses", "x"), [1], "losses[...]: expected `array` of length 2"),
-        (("tally",), {"cases": 1}, "tally: object missing required field"),
+        (("tally",), {"shown": []}, "tally: object missing required field"),
         (("curve",), [[1]], "curve[0]: expected `array` of length 4"),
     ],
 )

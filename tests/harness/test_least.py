@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +34,7 @@ from tests.harness.test_pace import Workers, contract
 VOCABULARIES = ("toy_bytes", "toy_ties")
 
 
-def plan(seconds: float, **asked: list[str]) -> Plan:
+def plan(seconds: float, *, named: Sequence[str] = (), **asked: list[str]) -> Plan:
     """A run that has no time to speak of."""
     present, _ = selection.participants(["bpe.naive", "bpe.heap"])
     return Plan(
@@ -49,6 +49,7 @@ def plan(seconds: float, **asked: list[str]) -> Plan:
         seed=0,
         jobs=1,
         fail_fast=False,
+        named=named,
         asked=asked,
     )
 
@@ -93,7 +94,7 @@ def test_each_vocabulary_that_was_named_has_its_smallest_share() -> None:
 
 
 def test_a_named_implementation_has_its_share_on_all_vocabularies() -> None:
-    _, events = run(plan(0.001, implementations=["bpe.heap"]))
+    _, events = run(plan(0.001, named=["bpe.heap"]))
     judged = compared(events)
     assert {name.partition("/")[0] for name in judged} == set(VOCABULARIES)
     assert all(counts["bpe.heap"] >= LEAST_CASES for counts in judged.values())
@@ -138,7 +139,7 @@ def test_what_nobody_named_is_not_visited_without_time_and_that_is_told() -> Non
 
 
 def test_a_number_of_random_vocabularies_names_none_of_them() -> None:
-    many = plan(1.0, implementations=["bpe.heap"], vocabularies=["random:bpe:3"])
+    many = plan(1.0, named=["bpe.heap"], vocabularies=["random:bpe:3"])
     assert many.owed("random:bpe:3")
     assert not many.owed("random:bpe:4")
     assert many.owed("toy_bytes")
@@ -160,14 +161,14 @@ class Endless:
 @pytest.mark.parametrize(
     "asked",
     [
-        {"implementations": ["gate.answers-nothing"]},
+        {"named": ["gate.answers-nothing"]},
         {"vocabularies": ["tekken_240911"]},
         {"checks": ["survival"]},
     ],
 )
 @pytest.mark.parametrize("ending", [(), ("edge",)])
 def test_a_share_that_no_generator_adds_to_is_given_up(
-    ending: tuple[str, ...], asked: dict[str, list[str]]
+    ending: tuple[str, ...], asked: Mapping[str, Any]
 ) -> None:
     mute, _ = selection.participants([f"{gate_plugins.__file__}:AnswersNothing"])
     named = plan(0.001, **asked)
@@ -245,6 +246,6 @@ def test_nobody_is_asked_on_beside_one_that_answers_nothing() -> None:
 
 def test_who_was_named_is_examined_or_all_on_a_named_vocabulary() -> None:
     present = ["a", "b"]
-    assert named_on(plan(1.0, implementations=["b"]), "toy_bytes", present) == ["b"]
+    assert named_on(plan(1.0, named=["b"]), "toy_bytes", present) == ["b"]
     assert named_on(plan(1.0, vocabularies=["toy_bytes"]), "toy_bytes", present) == present
     assert named_on(plan(1.0, vocabularies=["toy_bytes"]), "toy_ties", present) == []

@@ -43,7 +43,6 @@ def plan(vocabularies: list[str], *impls: str) -> Plan:
         jobs=1,
         fail_fast=False,
         named=[one.name for one in present],
-        asked={"implementations": [one.name for one in present]},
     )
 
 

@@ -188,7 +188,6 @@ def run(
         fail_fast=fail_fast,
         named=named,
         asked={
-            "implementations": named,
             "vocabularies": [name for name in vocab or [] if name in vocabularies],
             "checks": check or [],
             "inputs": texts or [],

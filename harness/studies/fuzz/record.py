@@ -183,18 +183,15 @@ def smallness(data: bytes) -> tuple[int, bytes]:
 
 
 def together(kept: Any) -> Tally:
-    """What all targets have judged."""
+    """What all targets have noted besides their events."""
     tally = Tally()
     failed: dict[tuple[str, str, str], None] = {}
     for one in kept:
         part = one.state.tally
         if not part:
             continue
-        tally.cases += part["cases"]
-        tally.comparisons += part["comparisons"]
         tally.exercised.update(part["exercised"])
         tally.shown.update(part["shown"])
-        tally.judged.update(part["judged"])
         tally.excused.update(part.get("excused", {}))
         failed |= dict.fromkeys((a, b, c) for a, b, c in part["failed"])
     tally.failed_to_load.extend(failed)
@@ -256,8 +253,8 @@ def _finished(
         verdict=value,
         reasons=reasons,
         seconds=seconds,
-        cases=tally.cases,
-        comparisons=tally.comparisons,
+        cases=coverage.cases,
+        comparisons=coverage.comparisons,
         exit_status=status,
         notes=[
             *verdict.notes,
