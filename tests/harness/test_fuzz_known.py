@@ -24,7 +24,7 @@ from tests.harness.fuzz_campaign import run, small_plan
 
 PLUG_IN = """
 from harness.studies.selftest.plain.bpe import PlainBpe
-from impls.interface import Capability, Unsupported
+from impls.interface import Capability, Rejected, Unsupported
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,8 @@ class Mine(PlainBpe):
             return [*ids[:-1], 65]
         if b"th" in data and how == "silent":
             raise Unsupported("not any more")
+        if b"th" in data and how == "refusing":
+            raise Rejected("no such text")
         return ids
 
     def count(self, data, mode):
@@ -98,6 +100,19 @@ def test_what_is_fixed_passes_and_what_comes_back_is_new_again(campaign: Campaig
     assert {found.id for found in broken.new} <= ids
     assert broken.new
     assert not set(fixed(broken)) & {found.id for found in broken.findings}
+
+
+def test_what_shows_in_another_way_is_found_though_no_other_case_is_asked(
+    campaign: Campaign,
+) -> None:
+    ids = {found.id for found in campaign.session("wrong").findings}
+    campaign.session("right")
+    made = campaign.session("refusing")
+    assert made.finished.exit_status == exit_statuses.FAILS
+    assert {found.id for found in made.new} == {found.id for found in made.findings}
+    assert made.findings
+    assert not ids & {found.id for found in made.findings}
+    assert (campaign.folder / "out" / "findings" / made.new[0].id / "input.bin").is_file()
 
 
 def test_who_does_not_answer_has_fixed_nothing(campaign: Campaign) -> None:

@@ -15,7 +15,7 @@ from corpora.generators.base import Case
 from harness.checks import CHECKS
 from harness.core import stored
 from harness.engine.state import RunState
-from harness.events import Found
+from harness.events import Found, Unsettled
 from harness.findings.tracker import FindingTracker
 from harness.studies.fuzz.plan import target_name
 from harness.studies.fuzz.state import Round
@@ -91,12 +91,14 @@ def asked_again(
         if found.contract in contracts:
             _look_for(found, contracts[found.contract], pool, tracker)
     now = {found.id: found for found in tracker.findings}
-    returned = [found.id for found in were_fixed if found.id in now]
-    if not fixed and not returned:
-        return None
-    kept.state.fixed = [asdict(one) for one in (*were_fixed, *fixed) if one.id not in now]
-    kept.state.keep_tracker(tracker.snapshot())
     old = {found.id: found for found in kept.findings}
+    gone = [one for one in (*were_fixed, *fixed) if one.id not in now]
+    unsettled = any(isinstance(event, Unsettled) for event in events)
+    if gone == were_fixed and now == old and not unsettled:
+        return None
+    kept.state.fixed = list(map(asdict, gone))
+    kept.state.add(events)
+    kept.state.keep_tracker(tracker.snapshot())
     return Round(
         target=name,
         state=kept.state,
