@@ -16,6 +16,7 @@ from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget
 from harness.events import FindingFixed
 from harness.findings import tracker
+from harness.findings.minimising import NO_TIME
 from harness.studies.fuzz.known import comes_back
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
@@ -128,6 +129,8 @@ def test_only_what_came_back_can_be_seen_to_be_gone(campaign: Campaign) -> None:
     assert comes_back(replace(found, minimal=False, unminimised="it took too long"))
     assert not comes_back(replace(found, minimal=False))
     assert not comes_back(replace(found, check="determinism"))
+    assert not comes_back(replace(found, check="reachability"))
+    assert not comes_back(replace(found, minimal=False, unminimised=NO_TIME))
 
 
 def test_what_nobody_could_tell_is_said_as_long_as_a_campaign_lasts(

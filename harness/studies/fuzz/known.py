@@ -1,8 +1,9 @@
 """What a campaign has found is asked again when a session begins: what is fixed is no finding.
 
-Only what came back when it was asked alone can be seen to be gone: a finding of determinism, or a
-death that did not come back, stays. So does what its culprits do not answer now. What was fixed is
-asked again in later sessions, too, and is new where it comes back.
+Only what came back when it was asked alone can be seen to be gone: what shows by chance, a death
+that did not come back, and what there was no time to ask again stay. So does what its culprits do
+not answer now. What was fixed is asked again in later sessions, too, and is new where it comes
+back.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from typing import TYPE_CHECKING
 from corpora.generators.base import Case
 from harness.checks import CHECKS
 from harness.core import stored
+from harness.engine.examples import BY_CHANCE
 from harness.engine.state import RunState
 from harness.events import Found, Unsettled
+from harness.findings.minimising import NO_TIME
 from harness.findings.tracker import FindingTracker
 from harness.studies.fuzz.plan import target_name
 from harness.studies.fuzz.state import Round
@@ -114,8 +117,8 @@ def asked_again(
 
 def comes_back(found: Found) -> bool:
     """Whether it came back when it was asked alone, so that it is fixed if it no longer does."""
-    alone = found.minimal or found.unminimised is not None
-    return alone and found.check != "determinism" and found.check in CHECKS
+    alone = found.minimal or found.unminimised not in {None, NO_TIME}
+    return alone and found.check not in BY_CHANCE and found.check in CHECKS
 
 
 def is_fixed(found: Found, contract: Contract, pool: WorkerPool) -> bool:
