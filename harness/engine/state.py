@@ -12,6 +12,7 @@ from harness.engine.budgeting import left_for_cases
 from harness.engine.opening import NamedFailed, Opened
 from harness.engine.planning import Plan, Tally
 from harness.events import NotReached, SlowOnce
+from harness.workers.claims import Claim, summed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +102,8 @@ class RunState:
     def note_claims(self, pool: WorkerPool) -> None:
         """Take note of what became of the capabilities that were claimed."""
         with self.lock:
-            self.tally.claims.extend(pool.claims.take())
+            known = map(Claim._make, self.tally.claims)
+            self.tally.claims[:] = summed([*known, *pool.claims.take()])
 
     def failed(self, name: str, vocabulary: str, message: str, *, refused: bool) -> None:
         """Take note of one that could not load, or, refused, would not. Raises NamedFailed."""

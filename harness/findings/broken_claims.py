@@ -2,8 +2,8 @@
 
 What an implementation answers to be unsupported is no failure of a single input. Where it claims a
 capability and answers so to all requests of a run, that is a finding of survival at the stage
-``false-claim``, one for each implementation. Libraries that tokgate knows by name are left out:
-there the adapter claims, for all vocabularies at once.
+``false-claim``, one for each implementation. Libraries that tokgate knows by name are left out, and
+their releases (``pip:``) as well: there the adapter claims, for all vocabularies at once.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def broken(
         one.name
         for one in participants
         if not registry.built_in(one.spec) and not registry.our_own(one.spec)
+        if not one.spec.startswith("pip:")
     }
     return false_claims(Claim(*one) for one in claims if one[0] in candidates)
 

@@ -84,8 +84,8 @@ def asked_for(request: Encode | Decode | Serve) -> Capability | None:
     return Capability.OFFSETS if request.offsets else None
 
 
-def false_claims(claims: Iterable[Claim]) -> dict[str, str]:
-    """A line for each implementation with false claims, of the claims on all vocabularies."""
+def summed(claims: Iterable[Claim]) -> list[Claim]:
+    """One for each implementation and capability, of the claims on all vocabularies."""
     total: dict[tuple[str, str], Claim] = {}
     for one in claims:
         key = one.name, one.capability
@@ -95,8 +95,13 @@ def false_claims(claims: Iterable[Claim]) -> dict[str, str]:
             kept=known.kept or one.kept,
             reason=known.reason or one.reason,
         )
+    return list(total.values())
+
+
+def false_claims(claims: Iterable[Claim]) -> dict[str, str]:
+    """A line for each implementation with false claims, of the claims on all vocabularies."""
     lines: dict[str, list[str]] = {}
-    for one in total.values():
+    for one in summed(claims):
         if not one.kept and one.declined >= LEAST:
             why = f" ({one.reason})" if one.reason else ""
             line = f"claims {one.capability!r} and answered none of {one.declined:,} requests{why}"

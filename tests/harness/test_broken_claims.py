@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,11 @@ def test_libraries_that_tokgate_knows_are_left_out() -> None:
     members, _ = participants(["tiktoken", "bpe.heap"])
     claims = [(name, "decode", 500, False, "") for name in ("tiktoken", "bpe.heap")]
     assert broken_claims.broken(claims, members) == {}
+    # A release in an environment of its own has the same adapter.
+    released = [replace(one, spec=f"pip:{one.name}==1.2.3") for one in members]
+    assert broken_claims.broken(claims, released) == {}
+    candidates = [replace(one, spec="mine.py:Mine") for one in members]
+    assert list(broken_claims.broken(claims, candidates)) == ["tiktoken", "bpe.heap"]
 
 
 PLUGIN = """

@@ -306,6 +306,14 @@ def test_a_state_of_a_campaign_is_read_back() -> None:
     assert json.loads(zlib.decompress(again.packed())) == STATE_TREE
 
 
+def test_a_state_of_before_unsettled_violations_and_claims_were_kept_is_read() -> None:
+    tally = {"cases": 1, "comparisons": 1, "exercised": [], "shown": [], "judged": {}, "failed": []}
+    old = {**STATE_TREE, "tally": tally}
+    del old["unsettled"]
+    state = State.unpacked(zlib.compress(json.dumps(old).encode()))
+    assert (state.unsettled, state.tally) == ({}, tally)
+
+
 @pytest.mark.parametrize(
     ("path", "value", "told"),
     [

@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
+from harness.checks import CHECKS
 from harness.cli.commands import fuzz as command
 from harness.core import exit_statuses
 from harness.engine import selection
 from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget
 from harness.events import FindingFixed
+from harness.findings import tracker
+from harness.findings.minimising import NO_TIME
 from harness.studies.fuzz.known import comes_back
 from harness.studies.fuzz.plan import FuzzPlan
 from harness.studies.fuzz.record import Record
@@ -22,7 +25,7 @@ from tests.harness.fuzz_campaign import run, small_plan
 
 PLUG_IN = """
 from harness.studies.selftest.plain.bpe import PlainBpe
-from impls.interface import Unsupported
+from impls.interface import Capability, Rejected, Unsupported
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,7 @@ HOW = Path(__file__).with_name("how")
 
 class Mine(PlainBpe):
     name = "mine"
+    capabilities = PlainBpe.capabilities | {Capability.COUNT}
 
     def encode(self, data, mode):
         ids, how = super().encode(data, mode), HOW.read_text()
@@ -37,7 +41,14 @@ class Mine(PlainBpe):
             return [*ids[:-1], 65]
         if b"th" in data and how == "silent":
             raise Unsupported("not any more")
+        if b"th" in data and how == "refusing":
+            raise Rejected("no such text")
         return ids
+
+    def count(self, data, mode):
+        if HOW.read_text() != "counts":
+            raise Unsupported("not yet")
+        return len(self.encode(data, mode))
 """
 
 
@@ -46,12 +57,16 @@ class Campaign:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.cases = folder, 300
+        self.checks = ["survival", "equivalence"]
+        self.asked: dict[str, list[str]] = {}
         (folder / "mine.py").write_text(PLUG_IN)
 
     def session(self, how: str, vocabularies: tuple[str, ...] = ("toy_bytes",)) -> Record:
         (self.folder / "how").write_text(how)
         mine = f"{self.folder}/mine.py:Mine"
-        plan = small_plan(self.cases, ("bpe.naive", mine), vocabularies)
+        whole = small_plan(self.cases, ("bpe.naive", mine), vocabularies)
+        checks = [CHECKS[name] for name in self.checks]
+        plan = replace(whole, plan=replace(whole.plan, asked=self.asked, checks=checks))
         return run(plan, str(self.folder / "campaign.db"), self.folder / "out")
 
 
@@ -88,6 +103,19 @@ def test_what_is_fixed_passes_and_what_comes_back_is_new_again(campaign: Campaig
     assert not set(fixed(broken)) & {found.id for found in broken.findings}
 
 
+def test_what_shows_in_another_way_is_found_though_no_other_case_is_asked(
+    campaign: Campaign,
+) -> None:
+    ids = {found.id for found in campaign.session("wrong").findings}
+    campaign.session("right")
+    made = campaign.session("refusing")
+    assert made.finished.exit_status == exit_statuses.FAILS
+    assert {found.id for found in made.new} == {found.id for found in made.findings}
+    assert made.findings
+    assert not ids & {found.id for found in made.findings}
+    assert (campaign.folder / "out" / "findings" / made.new[0].id / "input.bin").is_file()
+
+
 def test_who_does_not_answer_has_fixed_nothing(campaign: Campaign) -> None:
     ids = {found.id for found in campaign.session("wrong").findings}
     made = campaign.session("silent")
@@ -101,6 +129,38 @@ def test_only_what_came_back_can_be_seen_to_be_gone(campaign: Campaign) -> None:
     assert comes_back(replace(found, minimal=False, unminimised="it took too long"))
     assert not comes_back(replace(found, minimal=False))
     assert not comes_back(replace(found, check="determinism"))
+    assert not comes_back(replace(found, check="reachability"))
+    assert not comes_back(replace(found, minimal=False, unminimised=NO_TIME))
+
+
+def test_what_nobody_could_tell_is_said_as_long_as_a_campaign_lasts(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign.asked = {"implementations": ["mine"]}
+    with monkeypatch.context() as patch:
+        patch.setattr(tracker, "confirm", lambda *asked: "unsure")
+        first = campaign.session("wrong")
+    assert first.findings == []
+    for made in (first, campaign.session("wrong")):
+        assert made.finished.exit_status == exit_statuses.NOT_EXAMINED
+        line = " ".join(made.finished.reasons)
+        assert "of mine on toy_bytes/raw not looked into (equivalence)" in line
+        assert "it gave no answer when it was asked again" in line
+
+
+def test_a_claim_that_is_never_kept_is_told_once_and_until_it_is_kept(campaign: Campaign) -> None:
+    campaign.checks = ["survival", "equivalence", "count-till-limit"]
+    campaign.cases = 1500
+    first = campaign.session("right")
+    assert [found.bucket for found in first.new] == ["survival/bpe/raw/false-claim/any/mine"]
+    assert (campaign.folder / "out" / "findings" / first.new[0].id / "input.bin").is_file()
+    second = campaign.session("right")
+    assert (second.new, len(second.findings)) == ([], 1)
+    assert second.finished.exit_status == exit_statuses.FAILS
+    campaign.cases = 3000
+    kept = campaign.session("counts")
+    assert kept.findings == []
+    assert kept.finished.exit_status == exit_statuses.HOLDS
 
 
 def hurried(plan: FuzzPlan, asked: tuple[str, ...]) -> FuzzPlan:

@@ -1,8 +1,9 @@
 """What a campaign has found is asked again when a session begins: what is fixed is no finding.
 
-Only what came back when it was asked alone can be seen to be gone: a finding of determinism, or a
-death that did not come back, stays. So does what its culprits do not answer now. What was fixed is
-asked again in later sessions, too, and is new where it comes back.
+Only what came back when it was asked alone can be seen to be gone: what shows by chance, a death
+that did not come back, and what there was no time to ask again stay. So does what its culprits do
+not answer now. What was fixed is asked again in later sessions, too, and is new where it comes
+back.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from typing import TYPE_CHECKING
 from corpora.generators.base import Case
 from harness.checks import CHECKS
 from harness.core import stored
+from harness.engine.examples import BY_CHANCE
 from harness.engine.state import RunState
-from harness.events import Found
+from harness.events import Found, Unsettled
+from harness.findings.minimising import NO_TIME
 from harness.findings.tracker import FindingTracker
 from harness.studies.fuzz.plan import target_name
 from harness.studies.fuzz.state import Round
@@ -91,12 +94,14 @@ def asked_again(
         if found.contract in contracts:
             _look_for(found, contracts[found.contract], pool, tracker)
     now = {found.id: found for found in tracker.findings}
-    returned = [found.id for found in were_fixed if found.id in now]
-    if not fixed and not returned:
-        return None
-    kept.state.fixed = [asdict(one) for one in (*were_fixed, *fixed) if one.id not in now]
-    kept.state.keep_tracker(tracker.snapshot())
     old = {found.id: found for found in kept.findings}
+    gone = [one for one in (*were_fixed, *fixed) if one.id not in now]
+    unsettled = any(isinstance(event, Unsettled) for event in events)
+    if gone == were_fixed and now == old and not unsettled:
+        return None
+    kept.state.fixed = list(map(asdict, gone))
+    kept.state.add(events)
+    kept.state.keep_tracker(tracker.snapshot())
     return Round(
         target=name,
         state=kept.state,
@@ -112,8 +117,8 @@ def asked_again(
 
 def comes_back(found: Found) -> bool:
     """Whether it came back when it was asked alone, so that it is fixed if it no longer does."""
-    alone = found.minimal or found.unminimised is not None
-    return alone and found.check != "determinism" and found.check in CHECKS
+    alone = found.minimal or found.unminimised not in {None, NO_TIME}
+    return alone and found.check not in BY_CHANCE and found.check in CHECKS
 
 
 def is_fixed(found: Found, contract: Contract, pool: WorkerPool) -> bool:

@@ -193,6 +193,7 @@ def together(kept: Any) -> Tally:
         tally.exercised.update(part["exercised"])
         tally.shown.update(part["shown"])
         tally.excused.update(part.get("excused", {}))
+        tally.claims.extend(tuple(one) for one in part.get("claims", ()))
         failed |= dict.fromkeys((a, b, c) for a, b, c in part["failed"])
     tally.failed_to_load.extend(failed)
     return tally

@@ -24,6 +24,7 @@ from harness.events import Started
 from harness.findings.folder import OURS, FindingsFolder, outcomes_text
 from harness.ledger.recorder import Recorder
 from harness.studies.fuzz import crossing
+from harness.studies.fuzz.claims import commit_claims
 from harness.studies.fuzz.cluster import ClusterSession
 from harness.studies.fuzz.known import ask_again
 from harness.studies.fuzz.plan import target_name
@@ -268,7 +269,10 @@ def execute(
         def again_and_on() -> None:
             for fixed in ask_again(plan, store, save, published):
                 known.pop(fixed, None)
-            session.run(each)
+            try:
+                session.run(each)
+            finally:
+                commit_claims(plan, store, save, published)
 
         try:
             ending = to_the_end(again_and_on)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from harness.core import stored
-from harness.events import BatchDone, Event, Found
+from harness.events import BatchDone, Event, Found, Unsettled
 from harness.events.base import check_base64
 from harness.findings.diagnosis import Signature
 from harness.findings.entries import Snapshot
@@ -50,6 +50,7 @@ class _Tally(msgspec.Struct):
     shown: list[int]
     failed: list[tuple[str, str, str]]
     excused: dict[str, int] = {}
+    claims: list[tuple[str, str, int, bool, str]] = []
 
 
 class _Waiting(msgspec.Struct):
@@ -76,8 +77,9 @@ class State:
     batches taken from each arm. disagreements: shape to the number of inputs that showed it.
     picks: by entry of the corpus. tracker: a snapshot without its findings. losses: deaths and
     time-outs by implementation. tally: of the campaign's checks. totals: what was done, by
-    contract and generator. opened: the events with which it was opened last. judged_by: digest of
-    the expectations whose examples were run. curve: (cases, behaviours, disagreements, buckets),
+    contract and generator; unsettled: what nobody knows, by all that tells it apart. opened: the
+    events with which it was opened last. judged_by: digest of the expectations whose examples were
+    run. curve: (cases, behaviours, disagreements, buckets),
     each a tenth further than the last. costs: most nanoseconds a byte seen, by implementation.
     covered: Atheris's corpus, base64. shared: marks of inputs shared, or taken up from others.
     withdrawn: by implementation, why it was not asked for a while, the last time that it was so.
@@ -102,6 +104,7 @@ class State:
     losses: dict[str, list[int]] = field(default_factory=dict)
     tally: dict[str, Any] = field(default_factory=dict)
     totals: dict[str, dict[str, Any]] = field(default_factory=dict)
+    unsettled: dict[str, dict[str, Any]] = field(default_factory=dict)
     opened: list[str] = field(default_factory=list)
     judged_by: str = ""
     curve: list[list[int]] = field(default_factory=list)
@@ -138,6 +141,7 @@ class State:
         """Look into fields whose type does not say all. Raises ValueError with the field."""
         stored.typed(self.schedule, list[Arm], "schedule")
         stored.typed(self.totals, dict[str, BatchDone], "totals")
+        stored.typed(self.unsettled, dict[str, Unsettled], "unsettled")
         stored.typed(self.losses, dict[str, tuple[int, int]], "losses")
         stored.typed(self.curve, list[tuple[int, int, int, int]], "curve")
         if self.tally:
@@ -195,17 +199,28 @@ class State:
             "shown": sorted(tally.shown),
             "failed": [list(one) for one in tally.failed_to_load],
             "excused": dict(tally.excused),
+            "claims": [list(one) for one in tally.claims],
         }
 
-    def add(self, done: BatchDone) -> None:
-        """Add a batch to the totals."""
-        key = f"{done.contract}\0{done.generator}"
-        old = self.totals.get(key)
-        self.totals[key] = asdict(done if old is None else _sum(BatchDone(**old), done))
+    def add(self, events: Iterable[Event]) -> None:
+        """Add batches, and what nobody knows, to the sums of them."""
+        for event in events:
+            if isinstance(event, BatchDone):
+                key = f"{event.contract}\0{event.generator}"
+                old = self.totals.get(key)
+                self.totals[key] = asdict(event if old is None else _sum(BatchDone(**old), event))
+            elif isinstance(event, Unsettled):
+                same = (event.contract, event.check, *event.implementations, event.reason)
+                key = "\0".join(same)
+                count = event.count + self.unsettled.get(key, {"count": 0})["count"]
+                self.unsettled[key] = asdict(replace(event, count=count))
 
-    def done(self) -> list[BatchDone]:
-        """The totals as events, one for each contract and generator."""
-        return [BatchDone(**total) for total in self.totals.values()]
+    def done(self) -> list[Event]:
+        """The sums as events: one for each contract and generator, and all that nobody knows."""
+        return [
+            *(BatchDone(**total) for total in self.totals.values()),
+            *(Unsettled(**one) for one in self.unsettled.values()),
+        ]
 
 
 NONE = [0, 0, 0]

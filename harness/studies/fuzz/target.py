@@ -22,7 +22,6 @@ from harness.engine.judging import Judge
 from harness.engine.state import RunState
 from harness.engine.streams import Batch
 from harness.events import (
-    BatchDone,
     ContractOpened,
     Event,
     Found,
@@ -185,6 +184,7 @@ class Target:
         self._pool = pool
         self._run.tally.failed_to_load.clear()
         self._events.clear()
+        pool.claims.take()  # of rounds that are lost
         contracts = self._run.open(pool, self.source, vocabulary)
         self.asked = {name: one for one in contracts for name in one.names}
         self._warm_up(pool, vocabulary, contracts)
@@ -449,10 +449,9 @@ class Target:
                 self._events.append(Withdrawn(name, self.source, reason))
         self._said = withdrawn
         self.state.withdrawn |= withdrawn
-        for event in self._events:
-            if isinstance(event, BatchDone):
-                self.state.add(event)
+        self.state.add(self._events)
         self._run.note_excused(pool, self.source)
+        self._run.note_claims(pool)
         before, after = self._committed, {found.id: found for found in self.findings}
         self._committed = after
         state = self.state
@@ -482,4 +481,5 @@ class Target:
         if kept:
             self._run.tally.exercised.update(kept["exercised"])
             self._run.tally.shown.update(kept["shown"])
+            self._run.tally.claims.extend(tuple(one) for one in kept.get("claims", ()))
             self._run.tally.failed_to_load.extend((a, b, c) for a, b, c in kept["failed"])
