@@ -446,7 +446,14 @@ class FindingTracker:
                 self._unfinished.append((replace(entry, explanation=None), former))
         elif replaces is not None and former is not None:
             self._replace(replaces, former)
-        return self._count(name)
+        name = self._count(name)
+        if unfinished and entry.case.generator == EXAMPLES and not self._shows(name, contract):
+            return UNSURE  # made minimal it may show what its entry says
+        return name
+
+    def _shows(self, name: str, contract: Contract) -> bool:
+        """Whether a bucket shows what any entry says."""
+        return any(one.shows_in(name, contract.vocabulary.id) for one in self._expected.entries)
 
     def _identity(self, name: str, entry: Entry) -> str:
         """The id of a new finding in a bucket, of which others may be there."""
