@@ -185,6 +185,7 @@ class FindingTracker:
             for entry, found in sorted(unfinished, key=lambda one: len(one[0].violation.data)):
                 if self._findings.get(found.id) is found and not pool.out_of_time:
                     self._go_on(pool, entry, found)
+        self._unfinished.clear()  # once more is enough, or a campaign would never get on
         self._overtime.pause()
 
     def _go_on(self, pool: WorkerPool, entry: Entry, found: Found) -> None:

@@ -78,6 +78,9 @@ class Checks:
                 return
             self._judge.judge(pool, pending.wait(), batch)
             run.stop_at_the_first()
+        with pool.turn:
+            run.tracker.settle(pool)
+        run.stop_at_the_first()
 
     def _in_time(self, session: Session) -> None:
         """Ask each at its own pace, until the session's time is over; then see to what is owed."""
