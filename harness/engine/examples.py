@@ -32,8 +32,8 @@ BY_CHANCE = frozenset({"determinism", "reachability"})
 class Exercise:
     """What the examples of one entry came to on a vocabulary; place: of the entry in the plan.
 
-    shown: one of its examples shows what the entry says, and something is wrong with all of them;
-    or one of them shows it, where the entry is about several vocabularies.
+    shown: one of its examples shows what the entry says, and something is wrong with all of them
+    that were answered; or one of them shows it, where the entry is about several vocabularies.
     """
 
     place: int
@@ -66,14 +66,19 @@ def exercises(
         by_place.setdefault(one[1], []).append(one)
     for place, places in by_place.items():
         expectation = places[0][3]
-        shown, wrong = False, set[bytes]()
+        shown, wrong, unjudged = False, set[bytes](), set[bytes]()
         certain = expectation.bucket.split("/")[0] not in BY_CHANCE
         for contract, _, check, _ in places:
-            try:
-                judgement = pool.examine(contract, check, expectation.examples)
-            except OutOfTime:
-                return
-            for violation in judgement.violations:
+            violations = []
+            for example in dict.fromkeys(expectation.examples):
+                try:
+                    judgement = pool.examine(contract, check, [example])
+                except OutOfTime:
+                    return
+                violations += judgement.violations
+                if not all(judgement.exercised[name] for name in expectation.implementations):
+                    unjudged.add(example)
+            for violation in violations:
                 case = Case(violation.data, EXAMPLES, plan.seed, place)
                 with pool.turn:
                     name = tracker.consider(pool, contract, violation, case)
@@ -82,7 +87,8 @@ def exercises(
                 shown |= expectation.shows_in(name, contract.vocabulary.id)
                 if not expectation.implementations.keys().isdisjoint(violation.culprits):
                     wrong.add(violation.data)
-            certain &= all(judgement.exercised[name] for name in expectation.implementations)
         # Beside others an example may show at another stage: it is gone where nothing is wrong.
-        gone = expectation.one_vocabulary and not wrong.issuperset(expectation.examples)
+        right = set(expectation.examples) - wrong - unjudged
+        gone = expectation.one_vocabulary and bool(right)
+        certain &= shown or gone or not unjudged
         yield Exercise(place, certain, shown and not gone)

@@ -62,6 +62,8 @@ again."""
 
 NOT_ASKED_AGAIN = "there was no time left to ask again"
 
+NOT_LOOKED_INTO = "no time was left to look into them"
+
 NO_SECOND_ANSWER = "it gave no answer when it was asked again"
 
 
@@ -95,6 +97,7 @@ class FindingTracker:
         self._provisionals: set[str] = set()
         self._looks: defaultdict[tuple[str, Signature], Looks] = defaultdict(Looks)
         self._unfinished: list[tuple[Entry, Found]] = []
+        self._open: list[tuple[Entry, str]] = []
         self._overtime = Overtime()
         self._renamed: dict[str, str] = {}
         self._spent = 0.0
@@ -178,14 +181,35 @@ class FindingTracker:
         entry = Entry(contract, violation, case)
         return self._enter(self._known_of(entry), entry, UNMINIMISED, minimal=False)
 
+    def leave(self, contract: Contract, violation: Violation, case: Case) -> None:
+        """Keep a violation that there is no time to look into until findings are settled."""
+        self._unsettled(Entry(contract, violation, case), NOT_LOOKED_INTO)
+
     def settle(self, pool: WorkerPool) -> None:
-        """Go on with findings on a pool's vocabulary whose inputs are not minimal yet."""
+        """Go on with findings on a pool's vocabulary whose inputs are not minimal yet.
+
+        Then tell of violations of which nobody knows what they are.
+        """
         unfinished, self._unfinished = self._unfinished, []
         with pool.lasting(self._overtime.left):
             for entry, found in sorted(unfinished, key=lambda one: len(one[0].violation.data)):
                 if self._findings.get(found.id) is found and not pool.out_of_time:
                     self._go_on(pool, entry, found)
+        self._unfinished.clear()  # once more is enough, or a campaign would never get on
         self._overtime.pause()
+        self._tell_open()
+
+    def _tell_open(self) -> None:
+        """Tell of violations that were not looked into, but for those like others that were."""
+        left, self._open = self._open, []
+        unknown = [(entry, reason) for entry, reason in left if self._at_sight(entry) is None]
+        counts = Counter(
+            (entry.contract.id, entry.violation.check, tuple(entry.violation.culprits), reason)
+            for entry, reason in unknown
+        )
+        with self._lock:
+            for (contract, check, culprits, reason), count in counts.items():
+                self._emit(Unsettled(contract, check, list(culprits), reason, count))
 
     def _go_on(self, pool: WorkerPool, entry: Entry, found: Found) -> None:
         """Make the input of a finding minimal, unless another one explains it by now."""
@@ -201,7 +225,8 @@ class FindingTracker:
                 return
         self._look_into(pool, entry, found)
 
-    def _considered(self, pool: WorkerPool, entry: Entry) -> str:
+    def _at_sight(self, entry: Entry) -> str | None:
+        """Count a violation that is known well enough without a question; gives its bucket."""
         looks, traits = self._looks[entry.contract.id, entry.signature], traits_of(entry)
         example = entry.case.generator == EXAMPLES  # of an entry that is stale if it shows nothing
         if looks.latest and not example and not looks.worth(traits, late=self._late):
@@ -209,7 +234,14 @@ class FindingTracker:
         expected = self._as_expected(entry)
         if expected is not None:
             looks.note(traits, expected, new=False)
-            return self._count(expected)
+            self._count(expected)
+        return expected
+
+    def _considered(self, pool: WorkerPool, entry: Entry) -> str:
+        counted = self._at_sight(entry)
+        if counted is not None:
+            return counted
+        looks, traits = self._looks[entry.contract.id, entry.signature], traits_of(entry)
         before = len(self._findings)
         try:
             rest = self._unexplained(pool, entry)
@@ -295,10 +327,8 @@ class FindingTracker:
         return any(set(entry.violation.culprits) & set(culprits) for culprits in here)
 
     def _unsettled(self, entry: Entry, reason: str) -> str:
-        """Say of a violation that nobody knows what it is."""
-        culprits = list(entry.violation.culprits)
-        with self._lock:
-            self._emit(Unsettled(entry.contract.id, entry.violation.check, culprits, reason))
+        """Keep a violation of which nobody knows what it is, to be told if that stays so."""
+        self._open.append((entry, reason))
         return UNSURE
 
     def _entered_late(self, known: KnownInputs, entry: Entry, provisional: Found | None) -> str:
@@ -446,7 +476,14 @@ class FindingTracker:
                 self._unfinished.append((replace(entry, explanation=None), former))
         elif replaces is not None and former is not None:
             self._replace(replaces, former)
-        return self._count(name)
+        name = self._count(name)
+        if unfinished and entry.case.generator == EXAMPLES and not self._shows(name, contract):
+            return UNSURE  # made minimal it may show what its entry says
+        return name
+
+    def _shows(self, name: str, contract: Contract) -> bool:
+        """Whether a bucket shows what any entry says."""
+        return any(one.shows_in(name, contract.vocabulary.id) for one in self._expected.entries)
 
     def _identity(self, name: str, entry: Entry) -> str:
         """The id of a new finding in a bucket, of which others may be there."""

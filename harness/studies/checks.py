@@ -87,6 +87,9 @@ class Checks:
             run.stop_at_the_first()
         share = Share((), named, self._judge.judged, self._judge.put)
         self._ask_least(session, contracts, share, (), cases)
+        with pool.turn:
+            run.tracker.settle(pool)
+        run.stop_at_the_first()
 
     def _in_time(self, session: Session) -> None:
         """Ask each at its own pace, until the session's time is over; then see to what is owed."""
@@ -203,13 +206,13 @@ class Checks:
         began = time.monotonic()
         run.settle_until(began + SETTLE_SECONDS)
         session.pool.limit_by(run.left_for_findings)
-        unsettled = inquiry.finish()
+        left = inquiry.finish()
         if run.stop.is_set():
             return
         with session.pool.turn:
+            for one in left:
+                run.tracker.leave(one.contract, one.violation, one.case)
             run.tracker.settle(session.pool)
-        for one in unsettled:
-            run.emit(one)
         if run.countdown.late > MOMENT and time.monotonic() - began > MOMENT:
             with run.lock:
                 run.tally.settled.add(session.vocabulary.id)

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from rich.console import Console
 
 from corpora.generators.base import Case
+from corpora.vocabularies import sources
 from harness.checks import CHECKS
+from harness.cli.progress.fuzz import FuzzProgress
+from harness.engine.state import RunState
+from harness.engine.study import Session
 from harness.events import Found
 from harness.findings import minimising
 from harness.findings import tracker as findings
+from harness.findings.entries import Entry
 from harness.findings.minimising import NO_TIME, TOOK_LONG, Overtime
+from harness.findings.tracker import FindingTracker
+from harness.studies.checks import Checks
+from harness.studies.fuzz.run import execute
+from harness.studies.fuzz.store import CampaignStore
+from harness.workers import restarting
+from tests.durability import inside
+from tests.harness.fuzz_campaign import WRONG, small_plan
 from tests.harness.test_findings import Encode_, Scene, right, wrong_at
 from tests.harness.test_out_of_time import Watched
 
@@ -90,3 +107,55 @@ def test_what_stays_unfinished_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.minimal, found.unminimised) == (False, NO_TIME)
     scene.tracker.settle(scene.pool)
     assert scene.tracker.findings == [found]
+
+
+def test_what_is_unfinished_is_gone_on_with_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(findings, "SHRINK_SECONDS", 0.0)
+    scene = Scene(ref=right, bad=wrong_at(b"!"))
+    scene.check("equivalence", WHOLE)
+    tried: list[bytes] = []
+    go_on = scene.tracker._go_on
+
+    def look(pool: Any, entry: Entry, found: Found) -> None:
+        tried.append(entry.violation.data)
+        go_on(pool, entry, found)
+        scene.tracker._unfinished.append((entry, found))  # it has become a little smaller
+
+    monkeypatch.setattr(scene.tracker, "_go_on", look)
+    scene.tracker.settle(scene.pool)
+    scene.tracker.settle(scene.pool)
+    assert tried == [WHOLE]
+
+
+def test_a_run_by_number_goes_on_with_what_is_unfinished() -> None:
+    plan = small_plan(1, impls=("bpe.naive",)).plan
+    settled: list[object] = []
+    tracker: Any = SimpleNamespace(settle=settled.append, unexpected=False)
+    run = RunState(plan, lambda event: None, tracker)
+    pool: Any = SimpleNamespace(turn=threading.Lock())
+    opened: Any = SimpleNamespace(contracts=list)
+    vocabulary = sources.resolve("toy_bytes")
+    Checks(run).step(Session(pool, "toy_bytes", vocabulary, opened, 0.0))
+    assert settled == [pool]
+
+
+def test_each_round_of_a_campaign_goes_on_with_what_is_unfinished(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told: list[str] = []
+    settle = FindingTracker.settle
+
+    def settling(tracker: FindingTracker, pool: Any) -> None:
+        told.append("settled")
+        settle(tracker, pool)
+
+    monkeypatch.setattr(FindingTracker, "settle", settling)
+    monkeypatch.setattr(restarting, "Process", inside.InsideProcess)
+    execute(
+        small_plan(60, ("bpe.naive", f"{WRONG}:AlwaysWrong")),
+        CampaignStore(str(tmp_path / "x.db"), "test"), tmp_path / "out", "test",
+        lambda known: FuzzProgress(Console(stderr=True), known, None), lambda made: None, 3600,
+        committed=lambda one: told.append("committed"),
+    )  # fmt: skip
+    assert len(told) > 2
+    assert told == ["settled", "committed"] * (len(told) // 2)

@@ -14,6 +14,7 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 import harness.findings.entries
+import impls.interface
 from corpora.generators.base import Case
 from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks import CHECKS
@@ -28,9 +29,12 @@ from harness.engine.streams import Batch
 from harness.engine.study import Session
 from harness.engine.suites import Budget
 from harness.events import Measured
+from harness.findings import minimising
+from harness.findings import tracker as findings
 from harness.findings.expecting import ExpectedFindings
 from harness.findings.explanation import Explanation
 from harness.findings.looks import Looks
+from harness.findings.minimising import NO_TIME
 from harness.findings.tracker import EXAMPLES, UNSURE
 from harness.studies import checks
 from harness.studies.checks import MOMENT, Checks
@@ -40,7 +44,7 @@ from harness.verdict.expectations import Expectation
 from harness.workers.pool import Asked, OutOfTime, Pending, WorkerPool
 from harness.workers.reasons import ABANDONED, NO_ROOM
 from tests.harness.fuzz_campaign import small_plan
-from tests.harness.test_findings import right, wrong_at
+from tests.harness.test_findings import Encode_, right, wrong_at
 from tests.harness.test_out_of_time import Silent, Watched
 from tests.harness.test_pace import contract
 from tests.harness.test_scaling_measured import (
@@ -104,6 +108,42 @@ def test_each_example_of_one_vocabulary_has_to_show() -> None:
     assert scene.exercise([b"text!", b"mended"], "toy_bytes") == [(True, False)]
     assert scene.exercise([b"text!", b"!"], "toy_bytes") == [(True, True)]
     assert scene.exercise([b"text!", b"mended"], "toy_*") == [(True, True)]
+
+
+def refusing(encode: Encode_, *inputs: bytes) -> Encode_:
+    """An encoder that lawfully does not answer these."""
+
+    def some(data: bytes) -> list[int]:
+        if data in inputs:
+            raise impls.interface.Unsupported("longer than it takes")
+        return encode(data)
+
+    return some
+
+
+@pytest.mark.parametrize("vocabulary", ["toy_bytes", "toy_*"])
+def test_an_example_that_is_not_answered_is_not_mended(vocabulary: str) -> None:
+    scene = Latecoming(ref=right, bad=refusing(wrong_at(b"!"), b"longer!"))
+    assert scene.exercise([b"text!", b"longer!"], vocabulary) == [(True, True)]
+    scene = Latecoming(ref=right, bad=refusing(right, b"longer!"))
+    mended = scene.exercise([b"text!", b"longer!"], vocabulary)
+    # Another vocabulary may show it by the one that was not answered here.
+    assert mended == [(vocabulary == "toy_bytes", False)]
+    assert scene.exercise([b"longer!"], vocabulary) == [(False, False)]
+
+
+@pytest.mark.parametrize("reason", ["time is up", "it took long"])
+def test_an_example_that_is_not_minimal_for_want_of_time_is_not_exercised(
+    monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    scene = Latecoming(ref=right, bad=wrong_at(b"!"))
+    if reason == "it took long":
+        monkeypatch.setattr(findings, "SHRINK_SECONDS", 0.0)
+    else:
+        monkeypatch.setattr(minimising.Overtime, "left", lambda self, usual: usual)
+        monkeypatch.setattr(findings, "minimise", lambda pool, entry, *given: (entry, NO_TIME))
+    # As it is, it is of another kind than the entry names.
+    assert scene.exercise(["some \u0378 text!".encode()], "toy_bytes") == [(False, False)]
 
 
 def test_nothing_provisional_is_left_of_what_may_be_expected(

@@ -285,6 +285,7 @@ class Target:
             self._await(sent)
             came.append(self._learn(pool, part, sent))
         self._underway = None
+        self._tracker.settle(pool)
         if self._run.plan.budget.seconds is not None:  # time is what limits the campaign
             seen = rates_of([portion for _, sent in asked for portion in sent])
             self.state.rates = known if seen is None else seen
