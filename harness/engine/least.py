@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MOST_ASKED = 20 * LEAST_CASES
 """An implementation that declines nearly all inputs is asked no more than so many."""
 
+MOST_FOR_CHECKS = 5 * LEAST_CASES
+"""Nor are more inputs asked under a comparison for a check that has nothing to say of any."""
+
 
 @dataclass(slots=True)
 class Share:
@@ -45,10 +48,11 @@ class Share:
 
     def owing(self, contract: Contract, withdrawn: Collection[str]) -> list[str]:
         """Who is asked on under a contract: whoever has not had its share, or all for a check."""
-        if self.asked.get(contract.id, 0) >= MOST_ASKED:
+        asked = self.asked.get(contract.id, 0)
+        if asked >= MOST_ASKED:
             return []
         present = [n for n in contract.names if n not in withdrawn and n not in self.vain]
-        if any(
+        if asked < MOST_FOR_CHECKS and any(
             one.name in self.checks
             and one.applies(contract)
             and (contract.id, one.name) not in self.put

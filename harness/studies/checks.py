@@ -77,7 +77,10 @@ class Checks:
         named = run.plan.asked.get("checks", ())
         done: Counter[str] = Counter()
         half = (run.plan.budget.cases or 0) // 2
-        late = lambda: sum(done.values()) >= half  # noqa: E731
+
+        def late() -> bool:
+            return sum(done.values()) >= half
+
         cases = self._texts.first(session.vocabulary, contracts, late)
         self._judge.examples(pool, contracts)
         for pending, batch in self._asked(pool, contracts, cases, done):
