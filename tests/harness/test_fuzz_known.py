@@ -148,6 +148,18 @@ def test_what_nobody_could_tell_is_said_as_long_as_a_campaign_lasts(
         assert "it gave no answer when it was asked again" in line
 
 
+def test_what_shows_again_and_cannot_be_told_is_no_pass(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign.asked = {"implementations": ["mine"]}
+    campaign.session("wrong")
+    assert campaign.session("right").finished.verdict == "pass"
+    monkeypatch.setattr(tracker, "confirm", lambda *asked: "unsure")
+    made = campaign.session("wrong")
+    assert made.findings == []
+    assert made.finished.exit_status == exit_statuses.NOT_EXAMINED
+
+
 def test_a_claim_that_is_never_kept_is_told_once_and_until_it_is_kept(campaign: Campaign) -> None:
     campaign.checks = ["survival", "equivalence", "count-till-limit"]
     campaign.cases = 1500

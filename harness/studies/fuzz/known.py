@@ -93,6 +93,7 @@ def asked_again(
     for found in were_fixed:
         if found.contract in contracts:
             _look_for(found, contracts[found.contract], pool, tracker)
+    tracker.settle(pool)
     now = {found.id: found for found in tracker.findings}
     old = {found.id: found for found in kept.findings}
     gone = [one for one in (*were_fixed, *fixed) if one.id not in now]
